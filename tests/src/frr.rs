@@ -22,19 +22,21 @@ pub struct Frr<'a> {
     pub absent: &'a [&'a str],
     /// Cables that are drained.
     pub drained: &'a [&'a str],
+    /// Whether NICs, their cables and loopbacks have IPv4 addresses.
+    pub ipv4: bool,
 }
 
 impl Default for Frr<'_> {
     /// Two groups of one zone, and two T1s.
     fn default() -> Self {
-        Frr { zones: 1, groups: 2, t0_up: 2, parallel: 1, t1_up: 2, absent: &[], drained: &[] }
+        Frr { zones: 1, groups: 2, t0_up: 2, parallel: 1, t1_up: 2, absent: &[], drained: &[], ipv4: false }
     }
 }
 
 impl Frr<'_> {
     /// Writes the file.
     pub fn yaml(&self, fabric: &str) -> String {
-        let Frr { zones, groups, t0_up, parallel, t1_up, absent, drained } = self;
+        let Frr { zones, groups, t0_up, parallel, t1_up, absent, drained, ipv4 } = self;
         let switch = "platform: linux, os: frr";
         let t2 = *zones > 1;
         let t1 = if t2 { format!("{switch}, up: {t1_up}") } else { switch.to_owned() };
@@ -49,6 +51,9 @@ impl Frr<'_> {
         text.push_str("cables:\n");
         for kind in ["nic-t0", "t0-t1"].into_iter().chain(t2.then_some("t1-t2")) {
             let _ = writeln!(text, "  {kind}: {{ length: 1m, medium: virtual }}");
+        }
+        if *ipv4 {
+            text.push_str("addresses: { hosts: 10.0.0.0/8 }\n");
         }
         if !absent.is_empty() || !drained.is_empty() {
             let _ = writeln!(text, "exceptions: {{ absent: {absent:?}, drained: {drained:?} }}");

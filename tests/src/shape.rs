@@ -141,6 +141,16 @@ impl Shape {
 impl Shape {
     /// Plans the fabric with another way of routing. BGP needs a daemon, so its switches run FRR.
     pub fn routed(&self, routing: Routing) -> Plan {
+        plan(&self.routed_yaml(routing))
+    }
+
+    /// Plans the fabric with another way of routing, with IPv4 addresses where it has any.
+    pub fn routed_in(&self, routing: Routing, ipv4: bool) -> Plan {
+        let yaml = self.routed_yaml(routing);
+        plan(&if ipv4 && !routing.is_source_routed() { with_ipv4(&yaml) } else { yaml })
+    }
+
+    fn routed_yaml(&self, routing: Routing) -> String {
         let os = match routing {
             Routing::Srv6Static | Routing::EcmpStatic => "os: linux",
             Routing::BgpUnnumbered => "os: frr",
@@ -151,7 +161,7 @@ impl Shape {
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .expect("a shape writes its tiers");
         let switches = rest.replace("os: linux", os);
-        plan(&format!("{tiers}routing: {}\ntiers:{switches}", routing.word()))
+        format!("{tiers}routing: {}\ntiers:{switches}", routing.word())
     }
 }
 
@@ -164,6 +174,14 @@ pub fn in_blocks(yaml: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Gives the NICs, cables and switches of a shape's file IPv4 addresses, from pools without much room to spare.
+pub fn with_ipv4(yaml: &str) -> String {
+    yaml.replace(
+        "addresses: { management: 10.64.0.0/14 }",
+        "addresses: { hosts: 10.128.0.0/10, links: 100.0.0.0/7, loopbacks: 192.168.0.0/19, management: 10.64.0.0/17 }",
+    )
 }
 
 /// Puts a shape's file on switches of Tofino 2, whose ports of 400G have eight lanes, with a profile of six classes that are not

@@ -5,6 +5,7 @@
 //! read wherever it is; and which transport brings which file of a switch ([`carriers`]). Invariants: these are formats, not values; nothing here touches a disk; nothing here knows how a fabric is planned, so a
 //! reader that shares these types judges for itself.
 
+mod address;
 pub mod cables;
 pub mod carriers;
 pub mod files;
@@ -17,12 +18,13 @@ mod release;
 mod routing;
 mod table;
 
+pub use address::{Address, Family, Prefix};
 pub use files::{FILE_MAX, Files, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
     BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
-    StatedManagement, StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming,
-    StatedWatchdog, StatedWidths, StatedWiring,
+    StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
+    StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
 };
 pub use release::{Date, Release};
 pub use routing::Routing;

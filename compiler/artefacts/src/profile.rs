@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use ipnet::{IpNet, Ipv6Net};
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
+
+use crate::address::Prefix;
 
 /// Statements about a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -52,9 +54,9 @@ pub struct StatedWiring {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedAddresses {
     /// The pool of both ends of every cable.
-    pub links: Ipv6Net,
+    pub links: Prefix,
     /// The pool of loopbacks.
-    pub loopbacks: Ipv6Net,
+    pub loopbacks: Prefix,
     /// The pool of management addresses, where switches have any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management: Option<IpNet>,
@@ -72,16 +74,32 @@ pub struct StatedAddresses {
     pub rows: Option<u16>,
     /// Bits of zone and index in IPv4 management addresses, where the fabric file states them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub widths: Option<StatedWidths>,
+    pub widths: Option<StatedManagementWidths>,
+    /// Widths of coordinates, where a pool is IPv4 and its places follow from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ipv4: Option<StatedWidths>,
 }
 
 /// Bits of coordinates in IPv4 management addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatedWidths {
+pub struct StatedManagementWidths {
     /// Of the zone.
     pub zone: u8,
     /// Of the index, below the zone.
     pub index: u8,
+}
+
+/// Widths of coordinates in IPv4 addresses, in bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedWidths {
+    /// A plane.
+    pub plane: u8,
+    /// A zone: mirrored, from the highest bit down.
+    pub zone: u8,
+    /// A downlink of a T0.
+    pub downlink: u8,
+    /// An uplink of a T0 and of a T1.
+    pub uplinks: [u8; 2],
 }
 
 /// A management port that is listed.

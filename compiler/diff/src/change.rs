@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use closc_artefacts::Prefix;
 use closc_artefacts::Routing;
 use closc_plan::Plan;
 use closc_platform::{Breakout, Os, Platform, Release};
@@ -289,11 +290,11 @@ fabric_settings! {
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
     /// Pool of NIC addresses.
-    HostPool(Ipv6Net) = addresses.hosts, "addresses.hosts" => nic_addresses, nics;
+    HostPool(Prefix) = addresses.hosts, "addresses.hosts" => nic_addresses, nics;
     /// Pool of cable addresses.
-    LinkPool(Ipv6Net) = addresses.links, "addresses.links" => cable_addresses, cables;
+    LinkPool(Prefix) = addresses.links, "addresses.links" => cable_addresses, cables;
     /// Pool of loopbacks.
-    LoopbackPool(Ipv6Net) = addresses.loopbacks, "addresses.loopbacks" => identity, switches;
+    LoopbackPool(Prefix) = addresses.loopbacks, "addresses.loopbacks" => identity, switches;
     /// Pool of management addresses.
     ManagementPool(Option<IpNet>) = addresses.management, "addresses.management" => management, management;
     /// Gateway of the management network.

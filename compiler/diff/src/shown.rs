@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Prefix, Routing};
 use closc_platform::{Breakout, Os, Platform, Release};
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
@@ -36,7 +36,9 @@ macro_rules! by_display {
     };
 }
 
-by_display!(u8, u16, u32, u64, SmolStr, String, Speed, Ipv6Net, IpNet, IpAddr, Breakout, Cages, Pattern);
+by_display!(
+    u8, u16, u32, u64, SmolStr, String, Speed, Ipv6Net, Prefix, IpNet, IpAddr, Breakout, Cages, Pattern
+);
 
 impl<T: Shown> Shown for Option<T> {
     fn shown(&self) -> String {

@@ -15,11 +15,10 @@ use closc_plan::{DeviceIntent, Plan, Target};
 use closc_tests::exceptions::{regrown, related};
 use closc_tests::shape::Shape;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
-use ipnet::Ipv6Net;
 use proptest::prelude::*;
 
 /// A route: where to, and the indices of its ports.
-type Entry = (Ipv6Net, Vec<usize>);
+type Entry = (closc_artefacts::Prefix, Vec<usize>);
 
 /// A fabric of which switches follow different plans.
 struct Mixed<'a> {

@@ -18,6 +18,7 @@ use std::net::{Ipv6Addr, SocketAddrV6, UdpSocket};
 use std::os::unix::fs::DirBuilderExt as _;
 
 use camino::Utf8Path;
+use closc_artefacts::Address;
 
 use crate::LabError;
 use crate::model::{CableId, DeviceId, PortId};
@@ -122,13 +123,13 @@ pub(crate) struct Flow {
     /// The node that sends.
     pub(crate) from: DeviceId,
     /// Its address.
-    pub(crate) source: Ipv6Addr,
+    pub(crate) source: Address,
     /// Its port, by which flows of a pair differ.
     pub(crate) source_port: u16,
     /// The node that is to receive.
     pub(crate) to: DeviceId,
     /// Its address.
-    pub(crate) destination: Ipv6Addr,
+    pub(crate) destination: Address,
 }
 
 /// Observations of a flow.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::Prefix;
 use closc_artefacts::cables::Kind;
 use closc_artefacts::paths;
 use hashbrown::HashMap;
@@ -326,8 +327,10 @@ fn like<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
 }
 
 fn read_device(blocks: &[Ipv6Net], name: &str, device: &crate::tree::Device) -> Device {
-    let of = |prefix: &Ipv6Net| Segment::of(prefix.network());
-    let inside = |prefix: &Ipv6Net| prefix.prefix_len() == 48 && blocks.iter().any(|b| b.contains(prefix));
+    let of = |prefix: &Prefix| Segment::of(prefix.network().mapped());
+    let inside = |prefix: &Prefix| {
+        prefix.prefix_len() == 48 && blocks.iter().any(|block| block.contains(&prefix.mapped()))
+    };
     let mut segments: Vec<Segment> = device
         .batch
         .segments

@@ -113,6 +113,14 @@ pub fn payload(inner: &[u8]) -> &[u8] {
     inner.get(HEADERS..).unwrap_or(&[])
 }
 
+/// Returns the payload of a packet of either family: IPv4 has a header of its own length (RFC 791 section 3.1).
+pub(crate) fn payload_of_either(packet: &[u8]) -> &[u8] {
+    match packet.first() {
+        Some(first) if first >> 4 == 4 => packet.get(usize::from(first & 0xf) * 4 + 8..).unwrap_or(&[]),
+        _ => payload(packet),
+    }
+}
+
 /// Returns where an inner packet goes.
 pub fn destination(inner: &[u8]) -> Option<Ipv6Addr> {
     let bytes = <[u8; 16]>::try_from(inner.get(24..40)?).ok()?;

@@ -195,8 +195,8 @@ impl Judge<'_> {
         };
         *counter += 1;
         self.report.name_flow(FlowName {
-            from: flow.source,
-            to: flow.destination,
+            from: flow.source.ip(),
+            to: flow.destination.ip(),
             source_port: flow.source_port,
             what,
         });

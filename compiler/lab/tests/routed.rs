@@ -27,6 +27,16 @@ exceptions:
   absent: [ \"p0-t0-001--p0-t1-001#2\" ]
 ";
 
+/// The same with IPv4 addresses.
+fn static_ipv4() -> String {
+    format!("{STATIC}addresses: {{ hosts: 10.0.0.0/8 }}\n")
+}
+
+/// Two zones of two T0s and two T1s, under two T2s, with IPv4 addresses.
+fn bgp_ipv4() -> String {
+    Frr { zones: 2, ipv4: true, ..Frr::default() }.yaml("bgp4")
+}
+
 /// Two zones of two T0s and two T1s, under two T2s.
 fn bgp() -> String {
     Frr { zones: 2, ..Frr::default() }.yaml("bgp")
@@ -178,6 +188,71 @@ fn routers_lead_around_a_cable() {
     assert_eq!(found(&report.findings), [("unused", vec![first]), ("unused", vec![second])], "{report}");
     assert!(report.is_found(), "{report}");
     quietly(|watch| lab.restore(watch)).unwrap();
+    lab.down().unwrap();
+}
+
+/// IPv4 over cables without IPv4 addresses (RFC 8950), in two tiers and three: flows of all pairs arrive, before and after a
+/// cable is cut.
+#[test]
+fn routers_carry_ipv4_over_ipv6() {
+    if !can_run() {
+        return;
+    }
+    let two = Frr { groups: 3, ipv4: true, ..Frr::default() }.yaml("bgp4");
+    for (yaml, name, cable, pairs) in
+        [(two, "rg", "p0-t0-001--p0-t1-001", 6), (bgp_ipv4(), "rh", "z0-p0-t0-001--z0-p0-t1-001", 12)]
+    {
+        let compiled = compile(&yaml, name);
+        let mut lab = match quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)) {
+            Err(error @ LabError::NoFrr) => {
+                closc_skip::skip(error);
+                return;
+            }
+            other => other.unwrap().0,
+        };
+        let test = quietly(|watch| lab.test(watch)).unwrap();
+        print!("{test}");
+        assert!(test.is_fine(), "{test}");
+        assert_eq!((test.pairs, test.lost), (pairs, 0));
+        let switch = format!("closc-{}-{}", compiled.fabric, cable.split("--").next().unwrap());
+        let show = Command::new("ip").args(["-n", &switch, "-4", "route"]).output().unwrap();
+        let routes = String::from_utf8(show.stdout).unwrap();
+        // FRR names the neighbour by its address, or by one that stands for its MAC address where routes carry next hops.
+        let over_ipv6 = ["via inet6 fe80::", "via 169.254.0.1 dev "].iter().any(|hop| routes.contains(hop));
+        assert!(over_ipv6 && !routes.contains("169.254.0.1/"), "no cable has an IPv4 address: {routes}");
+        for ends in [Ends::Up, Ends::Down] {
+            let report = quietly(|watch| lab.cut(cable, ends, watch)).unwrap();
+            print!("{report}");
+            assert!(report.is_found(), "{report}");
+            assert_eq!(
+                (report.test.unwrap().lost, found(&report.findings)),
+                (0, vec![("unused", vec![cable])])
+            );
+            quietly(|watch| lab.restore(watch)).unwrap();
+        }
+        lab.down().unwrap();
+    }
+}
+
+/// Static groups of next hops with /31 cables: flows arrive by their weights, and a cut cable is found.
+#[test]
+fn static_groups_carry_ipv4() {
+    if !can_run() {
+        return;
+    }
+    let compiled = compile(&static_ipv4(), "ri");
+    let (mut lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    print!("{report}");
+    assert!(report.is_fine(), "{report}");
+    assert_eq!((report.pairs, report.delivered), (30, report.packets));
+    assert!(report.spread.as_ref().unwrap().groups >= 3, "{report}");
+    let cable = "p0-t0-002--p0-t1-001#2";
+    let report = quietly(|watch| lab.cut(cable, Ends::Up, watch)).unwrap();
+    assert_eq!(found(&report.findings), [("cut", vec![cable])]);
+    quietly(|watch| lab.restore(watch)).unwrap();
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine(), "whole again: {report}");
     lab.down().unwrap();
 }
 

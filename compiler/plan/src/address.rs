@@ -2,23 +2,24 @@
 //!
 //! In: a coordinate and the pools of the topology. Out: one address. Invariants: fields sit at fixed places (mostly
 //! one hextet each, so that people can read them), never fitted to today's counts; two coordinates never give
-//! the same address. The layouts, after the pool's own bits:
+//! the same address. The layouts of IPv6, after the pool's own bits; those of IPv4 are in [`Ipv4Widths`]:
 //!
 //! | address | bits |
 //! |---|---|
 //! | NIC | hextet 4 = zone (4 bits), group from 1 (12), or other [widths](AddressWidths); hextet 8 = downlink from 1 |
 //! | cable | hextet 4 = kind (4), plane (4), zone (8); hextet 5 = lower device from 1; hextet 6 = its port from 1; hextet 8 = `a` at the lower end, `b` at the upper: a /127 (RFC 6164) |
 //! | loopback | hextet 5 = tier, 6 = plane, 7 = zone, 8 = index from 1 |
-//! | management | IPv6 as loopback; IPv4: tier (2 bits), plane (4), zone and index (12, or other widths) |
+//! | management | IPv6 as loopback; IPv4: tier (2 bits), plane (4), zone and index (12, or other widths), if the pool leaves so many bits |
 //! | ASN, router id | tier, plane (4 bits), zone (8), index from 1 (12); of a T2: index (20) |
 //! | MAC | `02:c1` tier and plane, zone, index; `02:dP` plane P, zone and group as of the NIC, downlink |
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use closc_artefacts::{Address, Family, Prefix};
 use closc_topology::{
-    AddressWidths, Addresses, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId,
+    AddressWidths, Addresses, Ipv4Widths, Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId,
 };
-use ipnet::{IpNet, Ipv6Net};
+use ipnet::IpNet;
 
 use crate::mac::Mac;
 
@@ -28,6 +29,7 @@ pub struct AddressPlan<'a> {
     pools: &'a Addresses,
     /// Bits of an index in an IPv4 management address.
     index_bits: u8,
+    widths: Ipv4Widths,
 }
 
 /// The two ends of a cable.
@@ -46,86 +48,186 @@ impl CableEnd {
             CableEnd::Upper => 0xb,
         }
     }
+
+    fn bit(self) -> u32 {
+        match self {
+            CableEnd::Lower => 0,
+            CableEnd::Upper => 1,
+        }
+    }
+}
+
+/// The coordinates in the address of a cable.
+struct CablePlace {
+    /// 0 between a NIC and a T0, 1 above a T0, 2 above a T1.
+    kind: u16,
+    plane: PlaneId,
+    zone: ZoneId,
+    /// The lower switch, from 0.
+    device: u16,
+    /// Its port, from 0.
+    port: u16,
+}
+
+impl CablePlace {
+    fn of(link: Link) -> Self {
+        match link {
+            Link::Host(NicPort { plane, nic }) => {
+                CablePlace { kind: 0, plane, zone: nic.zone, device: nic.group, port: nic.downlink }
+            }
+            Link::Fabric { lower, up } => CablePlace {
+                kind: u16::from(lower.tier.level()) + 1,
+                plane: lower.plane,
+                zone: lower.zone,
+                device: lower.index,
+                port: up,
+            },
+        }
+    }
 }
 
 impl<'a> AddressPlan<'a> {
     /// Takes the pools of a topology.
     pub fn new(topology: &'a Topology) -> Self {
         let pools = &topology.addresses;
-        AddressPlan { pools, index_bits: pools.widths.index.unwrap_or(topology.srv6.layout.index_bits) }
+        AddressPlan {
+            pools,
+            index_bits: pools.widths.index.unwrap_or(topology.srv6.layout.index_bits),
+            widths: topology.ipv4_widths(),
+        }
     }
 
     /// Returns the inner address of a NIC, the same in every plane.
-    pub fn nic(&self, nic: Nic) -> Ipv6Addr {
-        let group = self.place(nic.zone, nic.group + 1);
-        with(self.pools.hosts, [0, 0, 0, group, 0, 0, 0, nic.ordinal()])
+    pub fn nic(&self, nic: Nic) -> Address {
+        let pool = self.pools.hosts;
+        match pool.family() {
+            Family::V6 => {
+                let group = self.place(nic.zone, nic.group + 1);
+                with(pool, [0, 0, 0, group, 0, 0, 0, nic.ordinal()])
+            }
+            Family::V4 => {
+                let number = u32::from(nic.group) << self.widths.downlink | u32::from(nic.ordinal());
+                behind(pool, Ipv4Widths::place(nic.zone.0, number, left(pool)))
+            }
+        }
     }
 
     /// Returns the NIC that an address would be that of, in a fabric of any size; nothing for addresses of no such form.
     pub fn nic_of(&self, address: Ipv6Addr) -> Option<Nic> {
         let (own, pool) = (address.segments(), self.pools.hosts.network().segments());
         let place = u32::from(own[3].checked_sub(pool[3])?);
-        let (zone, group) = (place >> self.widths().group(), place & self.widths().groups_max());
+        let (zone, group) = (place >> self.pools.widths.group(), place & self.pools.widths.groups_max());
         let (zone, group) = (u16::try_from(zone).ok()?, u16::try_from(group).ok()?.checked_sub(1)?);
         let nic = Nic { zone: ZoneId(zone), group, downlink: own[7].checked_sub(1)? };
-        (self.nic(nic) == address).then_some(nic)
+        (self.nic(nic) == address.into()).then_some(nic)
     }
 
     /// Returns the prefix of all NICs of a T0 group.
-    pub fn group(&self, zone: ZoneId, group: u16) -> Ipv6Net {
-        let base = with(self.pools.hosts, [0, 0, 0, self.place(zone, group + 1), 0, 0, 0, 0]);
-        Ipv6Net::new_assert(base, 64)
+    pub fn group(&self, zone: ZoneId, group: u16) -> Prefix {
+        let pool = self.pools.hosts;
+        let base = match pool.family() {
+            Family::V6 => with(pool, [0, 0, 0, self.place(zone, group + 1), 0, 0, 0, 0]),
+            Family::V4 => {
+                let number = u32::from(group) << self.widths.downlink;
+                behind(pool, Ipv4Widths::place(zone.0, number, left(pool)))
+            }
+        };
+        Prefix::new_assert(base, self.group_length())
+    }
+
+    /// Returns the length of the prefix of a T0 group.
+    pub fn group_length(&self) -> u8 {
+        match self.pools.hosts.family() {
+            Family::V6 => 64,
+            Family::V4 => 128 - self.widths.downlink,
+        }
     }
 
     /// Returns the prefix of all NICs of a zone.
-    pub fn zone(&self, zone: ZoneId) -> Ipv6Net {
-        let base = with(self.pools.hosts, [0, 0, 0, self.place(zone, 0), 0, 0, 0, 0]);
-        Ipv6Net::new_assert(base, 48 + self.widths().zone)
+    pub fn zone(&self, zone: ZoneId) -> Prefix {
+        let pool = self.pools.hosts;
+        match pool.family() {
+            Family::V6 => {
+                let base = with(pool, [0, 0, 0, self.place(zone, 0), 0, 0, 0, 0]);
+                Prefix::new_assert(base, 48 + self.pools.widths.zone)
+            }
+            Family::V4 => {
+                let base = behind(pool, Ipv4Widths::place(zone.0, 0, left(pool)));
+                Prefix::new_assert(base, pool.prefix_len() + self.widths.zone_of_nics(left(pool)))
+            }
+        }
     }
 
     /// Zone and group from 1.
     fn place(&self, zone: ZoneId, ordinal: u16) -> u16 {
-        zone.0 << self.widths().group() | ordinal
-    }
-
-    fn widths(&self) -> AddressWidths {
-        self.pools.widths
+        zone.0 << self.pools.widths.group() | ordinal
     }
 
     /// Returns the prefix of all NICs of the fabric.
-    pub fn hosts(&self) -> Ipv6Net {
+    pub fn hosts(&self) -> Prefix {
         self.pools.hosts
     }
 
     /// Returns the prefix of all loopbacks of the fabric.
-    pub fn loopbacks(&self) -> Ipv6Net {
+    pub fn loopbacks(&self) -> Prefix {
         self.pools.loopbacks
     }
 
     /// Returns the address of one end of a cable.
-    pub fn link(&self, link: Link, end: CableEnd) -> Ipv6Addr {
-        let (kind, plane, zone, device, port) = match link {
-            Link::Host(NicPort { plane, nic }) => (0, plane, nic.zone, nic.group + 1, nic.downlink + 1),
-            Link::Fabric { lower, up } => {
-                (u16::from(lower.tier.level()) + 1, lower.plane, lower.zone, lower.ordinal(), up + 1)
+    pub fn link(&self, link: Link, end: CableEnd) -> Address {
+        let CablePlace { kind, plane, zone, device, port } = CablePlace::of(link);
+        let pool = self.pools.links;
+        match pool.family() {
+            Family::V6 => {
+                let place = kind << 12 | u16::from(plane.0) << 8 | zone.0;
+                with(pool, [0, 0, 0, place, device + 1, port + 1, 0, end.hextet()])
             }
-        };
-        let place = kind << 12 | u16::from(plane.0) << 8 | zone.0;
-        with(self.pools.links, [0, 0, 0, place, device, port, 0, end.hextet()])
+            Family::V4 => {
+                let [t0, t1] = self.widths.uplinks;
+                let port_bits = [self.widths.downlink, t0, t1][usize::from(kind)];
+                let number = u32::from(device) << port_bits | u32::from(port);
+                let cables = left(pool) - 1;
+                let place = Ipv4Widths::place(zone.0, number, self.widths.position(cables));
+                let cable = self.widths.above(kind.into(), plane.0, cables) | place;
+                behind(pool, cable << 1 | end.bit())
+            }
+        }
     }
 
     /// Returns the prefix of the cables of all NIC ports in a plane.
-    pub fn nic_ports(&self, plane: PlaneId) -> Ipv6Net {
-        let place = u16::from(plane.0) << 8;
-        Ipv6Net::new_assert(with(self.pools.links, [0, 0, 0, place, 0, 0, 0, 0]), 56)
+    pub fn nic_ports(&self, plane: PlaneId) -> Prefix {
+        let pool = self.pools.links;
+        match pool.family() {
+            Family::V6 => {
+                let place = u16::from(plane.0) << 8;
+                Prefix::new_assert(with(pool, [0, 0, 0, place, 0, 0, 0, 0]), 56)
+            }
+            Family::V4 => {
+                let base = behind(pool, self.widths.above(0, plane.0, left(pool)));
+                Prefix::new_assert(base, 128 - self.widths.position(left(pool)))
+            }
+        }
     }
 
-    /// Returns the prefix length of a cable's subnet.
+    /// Returns the prefix length of a cable's subnet: a /127, which is a /31 of mapped addresses.
     pub const LINK_PREFIX: u8 = 127;
 
     /// Returns the loopback of a switch.
-    pub fn loopback(&self, switch: Switch) -> Ipv6Addr {
-        with(self.pools.loopbacks, [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()])
+    pub fn loopback(&self, switch: Switch) -> Address {
+        let pool = self.pools.loopbacks;
+        match pool.family() {
+            Family::V6 => {
+                let hextets = [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()];
+                with(pool, hextets)
+            }
+            Family::V4 => behind(pool, self.switch_bits(switch, left(pool))),
+        }
+    }
+
+    /// Returns the place of a switch in so many bits of an IPv4 address.
+    fn switch_bits(&self, switch: Switch, width: u8) -> u32 {
+        let place = Ipv4Widths::place(switch.zone.0, switch.ordinal().into(), self.widths.position(width));
+        self.widths.above(tier(switch).into(), switch.plane.0, width) | place
     }
 
     /// Returns the management address of a switch with the length of its subnet: the one that is listed, else the one of the pool,
@@ -138,16 +240,20 @@ impl<'a> AddressPlan<'a> {
         let address = match pool {
             IpNet::V6(pool) => {
                 let hextets = [0, 0, 0, 0, tier(switch), plane(switch), switch.zone.0, switch.ordinal()];
-                IpAddr::V6(with(pool, hextets))
+                with(pool.into(), hextets)
             }
             IpNet::V4(pool) => {
-                let device = u32::from(switch.zone.0) << self.index_bits | u32::from(switch.ordinal());
-                let place = u32::from(tier(switch)) << 4 | u32::from(plane(switch));
-                let host = place << self.widths().device() | device;
-                IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | host))
+                let (bits, device_bits) = (32 - pool.prefix_len(), self.pools.widths.device());
+                let place = if bits < AddressWidths::POSITION + device_bits {
+                    self.switch_bits(switch, bits)
+                } else {
+                    let device = u32::from(switch.zone.0) << self.index_bits | u32::from(switch.ordinal());
+                    (u32::from(tier(switch)) << 4 | u32::from(plane(switch))) << device_bits | device
+                };
+                behind(pool.into(), place)
             }
         };
-        Some(IpNet::new_assert(address, pool.prefix_len()))
+        Some(IpNet::new_assert(address.ip(), pool.prefix_len()))
     }
 
     /// Returns the gateway of a switch's management address, where it has one.
@@ -159,11 +265,12 @@ impl<'a> AddressPlan<'a> {
     /// Returns the gateway of the pool of management addresses, where there is a pool.
     pub fn pool_gateway(&self) -> Option<IpAddr> {
         let pool = self.pools.management?;
-        Some(self.pools.management_gateway.unwrap_or(match pool {
-            IpNet::V6(pool) => IpAddr::V6(with(pool, [0, 0, 0, 0, 3, 0, 0, 1])),
+        Some(self.pools.management_gateway.unwrap_or_else(|| match pool {
+            IpNet::V6(pool) => with(pool.into(), [0, 0, 0, 0, 3, 0, 0, 1]).ip(),
             IpNet::V4(pool) => {
-                let first = 3 << (self.widths().device() + 4) | 1;
-                IpAddr::V4(Ipv4Addr::from(u32::from(pool.network()) | first))
+                let fixed = AddressWidths::POSITION + self.pools.widths.device();
+                let bits = (32 - pool.prefix_len()).min(fixed);
+                behind(pool.into(), 3 << (bits - 2) | 1).ip()
             }
         }))
     }
@@ -211,8 +318,18 @@ fn device_bits(switch: Switch) -> u32 {
 }
 
 /// Sets the hextets below a pool's own bits.
-fn with(pool: Ipv6Net, hextets: [u16; 8]) -> Ipv6Addr {
-    Ipv6Addr::from(u128::from(pool.network()) | u128::from(Ipv6Addr::from(hextets)))
+fn with(pool: Prefix, hextets: [u16; 8]) -> Address {
+    Address::from(u128::from(pool.network()) | u128::from(Ipv6Addr::from(hextets)))
+}
+
+/// Sets the bits below an IPv4 pool's own bits.
+fn behind(pool: Prefix, place: u32) -> Address {
+    Address::from(u128::from(pool.network()) | u128::from(place))
+}
+
+/// Returns the bits that an IPv4 pool leaves.
+fn left(pool: Prefix) -> u8 {
+    128 - pool.prefix_len()
 }
 
 #[cfg(test)]
@@ -237,7 +354,8 @@ mod tests {
     }
 
     fn plan(pools: &Addresses) -> AddressPlan<'_> {
-        AddressPlan { pools, index_bits: 11 }
+        let widths = Ipv4Widths { plane: 2, zone: 1, group: 4, switch: 5, downlink: 6, uplinks: [5, 4] };
+        AddressPlan { pools, index_bits: 11, widths }
     }
 
     const T0: Switch = Switch { plane: PlaneId(3), tier: TierId::T0, zone: ZoneId(0), index: 0 };
@@ -300,7 +418,7 @@ mod tests {
         let lower = plan(&pools).link(link, CableEnd::Lower);
         let upper = plan(&pools).link(link, CableEnd::Upper);
         assert_eq!(lower.to_string(), "2001:db8:f000:1300:1:2:0:a");
-        assert!(Ipv6Net::new_assert(lower, 127).contains(&upper));
+        assert!(Prefix::new_assert(lower, 127).contains(&upper));
     }
 
     #[test]
@@ -319,5 +437,32 @@ mod tests {
         let t1 = Switch { tier: TierId::T1, ..T0 };
         assert_eq!(plan(&pools).asn(t1), plan(&pools).asn(Switch { index: 7, ..t1 }));
         assert_ne!(plan(&pools).asn(T0), plan(&pools).asn(Switch { index: 7, ..T0 }));
+    }
+
+    #[test]
+    fn ipv4_addresses_show_the_coordinate() {
+        let pools = Addresses {
+            hosts: "10.0.0.0/8".parse().unwrap(),
+            links: "100.64.0.0/10".parse().unwrap(),
+            loopbacks: "192.168.0.0/16".parse().unwrap(),
+            management: Some("10.0.0.0/22".parse().unwrap()),
+            ..pools()
+        };
+        let plan = plan(&pools);
+        let nic = Nic { zone: ZoneId(1), group: 3, downlink: 1 };
+        assert_eq!(plan.nic(nic).to_string(), "10.128.0.194");
+        assert_eq!(plan.group(ZoneId(1), 3).to_string(), "10.128.0.192/26");
+        assert_eq!(plan.zone(ZoneId(1)).to_string(), "10.128.0.0/12");
+        assert!(
+            plan.zone(ZoneId(1)).contains(&plan.nic(nic)) && !plan.zone(ZoneId(0)).contains(&plan.nic(nic))
+        );
+        assert_eq!(plan.loopback(T0).to_string(), "192.168.48.1");
+        assert_eq!(plan.management(T0).unwrap().to_string(), "10.0.0.193/22");
+        assert_eq!(plan.pool_gateway().unwrap().to_string(), "10.0.3.1");
+        let link = Link::Fabric { lower: T0, up: 1 };
+        let [lower, upper] = [CableEnd::Lower, CableEnd::Upper].map(|end| plan.link(link, end));
+        assert_eq!((lower.to_string(), upper.to_string()), ("100.92.0.2".into(), "100.92.0.3".into()));
+        let port = Link::Host(NicPort { plane: PlaneId(3), nic });
+        assert!(plan.nic_ports(PlaneId(3)).contains(&plan.link(port, CableEnd::Upper)));
     }
 }

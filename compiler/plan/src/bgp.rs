@@ -6,11 +6,10 @@
 //! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
 //! moves none.
 
-use closc_artefacts::BgpTimers;
+use closc_artefacts::{BgpTimers, Prefix};
 use closc_platform::capability::Capability;
 use closc_platform::{Limit, Platform};
 use closc_topology::{AddressWidths, BANDWIDTH_CABLES_MAX, Switch, TierId, Topology};
-use ipnet::Ipv6Net;
 
 use crate::ecmp;
 use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
@@ -66,7 +65,7 @@ fn multipath(plan: &Plan, switch: Switch) -> u16 {
 /// Returns what a switch is given for BGP.
 pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIntent {
     let addresses = plan.addresses();
-    let loopback = Ipv6Net::new_assert(addresses.loopback(switch), 128);
+    let loopback = Prefix::from(addresses.loopback(switch));
     let group = (switch.tier == TierId::T0).then(|| addresses.group(switch.zone, switch.index));
     let neighbours: Vec<BgpNeighbour> =
         ports.iter().enumerate().filter_map(|(port, intent)| neighbour(plan, port, intent)).collect();
@@ -77,7 +76,7 @@ pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIn
         multipath: multipath(plan, switch),
         networks: group.into_iter().chain([loopback]).collect(),
         accepts: vec![
-            Accepted { within: addresses.hosts(), length: 64 },
+            Accepted { within: addresses.hosts(), length: addresses.group_length() },
             Accepted { within: addresses.loopbacks(), length: 128 },
         ],
         sides: [below(plan, switch), above(plan, switch)].into_iter().filter(here).collect(),

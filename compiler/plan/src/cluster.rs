@@ -3,8 +3,8 @@
 //! In: a plan. Out: [`ClusterIntent`], and the addresses of each node where they are asked for. Invariants: a port is named
 //! by NIC and plane alone, so one object speaks of all nodes.
 
+use closc_artefacts::{Address, Prefix};
 use closc_topology::{NicPort, Node, PlaneId, Topology};
-use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
 use crate::address::{AddressPlan, CableEnd};
@@ -19,7 +19,7 @@ pub struct ClusterIntent<'a> {
     /// Largest packet on the cable.
     pub mtu: u16,
     /// Prefix of all NICs of the fabric.
-    pub reach: Ipv6Net,
+    pub reach: Prefix,
     /// The NICs of a node, in order.
     pub nics: Vec<ClusterNic>,
 }
@@ -41,7 +41,7 @@ pub struct ClusterPort {
     /// Interface, RDMA device and resource.
     pub interface: SmolStr,
     /// Prefix of the NIC ports of all nodes in this plane.
-    pub pool: Ipv6Net,
+    pub pool: Prefix,
 }
 
 /// The addresses of one NIC, or of one of its ports, on one node.
@@ -50,9 +50,9 @@ pub struct Allocation {
     /// Name of the node.
     pub node: SmolStr,
     /// The prefix that is the node's: /127 with the T0 for a port, /128 for a NIC.
-    pub prefix: Ipv6Net,
+    pub prefix: Prefix,
     /// The T0's address, for a port.
-    pub gateway: Option<std::net::Ipv6Addr>,
+    pub gateway: Option<Address>,
 }
 
 impl Plan {
@@ -85,7 +85,7 @@ impl Plan {
     pub fn nic_allocations(&self, number: u8) -> impl Iterator<Item = Allocation> + '_ {
         self.nodes_with(number).map(move |(topology, node)| Allocation {
             node: topology.naming.node(node),
-            prefix: Ipv6Net::new_assert(self.addresses().nic(topology.nic_of(node, number)), 128),
+            prefix: Prefix::new_assert(self.addresses().nic(topology.nic_of(node, number)), 128),
             gateway: None,
         })
     }
@@ -98,7 +98,7 @@ impl Plan {
             let addresses = self.addresses();
             self.fabric().has_link(link).then(|| Allocation {
                 node: topology.naming.node(node),
-                prefix: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX)
+                prefix: Prefix::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX)
                     .trunc(),
                 gateway: Some(addresses.link(link, CableEnd::Upper)),
             })

@@ -6,10 +6,9 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Address, Prefix, Routing};
 use closc_fabric::{End, Port, PortUse};
 use closc_topology::{Link, NicPort, PortRef, Switch, Topology};
-use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
 use crate::address::{AddressPlan, CableEnd};
@@ -135,7 +134,7 @@ fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
         link,
         cable: plan.fabric().cable(link).clone(),
         drained: plan.fabric().is_drained(link),
-        address: Ipv6Net::new_assert(address, AddressPlan::LINK_PREFIX),
+        address: Prefix::new_assert(address, AddressPlan::LINK_PREFIX),
         unnumbered: plan.topology().routing.speaks_bgp() && matches!(far, End::Switch { .. }),
         peer: match far {
             End::Switch { switch, port } => Peer::Switch(switch_peer(plan, switch, port, far_address)),
@@ -144,7 +143,7 @@ fn connection(plan: &Plan, switch: Switch, link: Link, far: End) -> Connection {
     }
 }
 
-fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6Addr) -> SwitchPeer {
+fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: Address) -> SwitchPeer {
     let topology = plan.topology();
     let addresses = plan.addresses();
     SwitchPeer {
@@ -159,7 +158,7 @@ fn switch_peer(plan: &Plan, far: Switch, port: PortRef, address: std::net::Ipv6A
     }
 }
 
-fn nic_peer(plan: &Plan, port: NicPort, address: std::net::Ipv6Addr) -> NicPeer {
+fn nic_peer(plan: &Plan, port: NicPort, address: Address) -> NicPeer {
     let topology = plan.topology();
     let addresses = plan.addresses();
     let (node, number) = topology.node_of(port.nic);

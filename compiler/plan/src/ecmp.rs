@@ -17,11 +17,10 @@ mod weights;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Prefix, Routing};
 use closc_platform::capability::Capability;
 use closc_platform::{Limit, Os};
 use closc_topology::{Link, Nic, Pin, PlaneId, PortRef, Side, Switch, TierId, Topology, ZoneId};
-use ipnet::Ipv6Net;
 
 use crate::intent::{Hop, Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
@@ -52,7 +51,7 @@ pub(crate) fn local(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Ro
         .enumerate()
         .filter_map(|(port, intent)| {
             let Peer::Nic(nic) = &intent.connection.as_ref()?.peer else { return None };
-            let prefix = Ipv6Net::new_assert(nic.inner, 128);
+            let prefix = Prefix::from(nic.inner);
             Some(Route { prefix, target: Target::Ports(vec![Hop { port, weight: 1 }]) })
         })
         .collect();
@@ -121,7 +120,7 @@ pub struct NextHop {
 impl NextHops<'_> {
     /// Returns every way that the group of a route was chosen from, and whether drained ones were taken because nothing
     /// else was left; nothing where the prefix is neither a T0 group's nor a zone's.
-    pub fn ways(&mut self, switch: Switch, prefix: Ipv6Net) -> Option<(Vec<NextHop>, bool)> {
+    pub fn ways(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());
         let in_zone = |zone: ZoneId| {
@@ -244,7 +243,7 @@ impl<'a> Groups<'a> {
                 };
                 if let Some(port) = port {
                     let target = Target::Ports(vec![Hop { port, weight: 1 }]);
-                    routes.push(Route { prefix: Ipv6Net::new_assert(addresses.nic(nic), 128), target });
+                    routes.push(Route { prefix: Prefix::from(addresses.nic(nic)), target });
                 }
             }
         }
@@ -269,7 +268,7 @@ impl<'a> Groups<'a> {
         hops.iter().find(|hop| Some(hop.port) == port && Some(hop.weight) == best).map(|hop| hop.port)
     }
 
-    fn route(&mut self, prefix: Ipv6Net, scope: Scope) -> Route {
+    fn route(&mut self, prefix: Prefix, scope: Scope) -> Route {
         let hops = (0..self.capacities.len()).map(|at| self.hops(at, scope)).find(|hops| !hops.is_empty());
         Route { prefix, target: hops.map_or(Target::Blackhole, Target::Ports) }
     }

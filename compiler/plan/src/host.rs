@@ -10,7 +10,7 @@ pub(crate) mod written;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Prefix, Routing};
 use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PortRef, Side, Subject, Topology};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
@@ -118,7 +118,7 @@ fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent])
     }
     let mut nics: Vec<NicRoute> = Vec::new();
     for other in odd_nics(topology) {
-        let prefix = Ipv6Net::new_assert(addresses.nic(other), 128);
+        let prefix = Prefix::from(addresses.nic(other));
         let ports = usable(ports, |port| {
             let cable = way(plan, Link::Host(NicPort { plane: port.plane, nic: other }));
             cable.and(reach.group(nic.t0(port.plane), other.zone, other.group))
@@ -149,7 +149,7 @@ fn follow(nics: &mut [NicIntent], unbound: usize) {
 }
 
 /// Returns the route that a prefix is in.
-fn within(routes: &[NicRoute], prefix: Ipv6Net) -> Option<&NicRoute> {
+fn within(routes: &[NicRoute], prefix: Prefix) -> Option<&NicRoute> {
     routes.iter().find(|route| route.prefix.contains(&prefix))
 }
 
@@ -211,7 +211,7 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
         pci: slot.and_then(|slot| slot.pci.function(at.plane.0)),
         speed: topology.port_speed(at.nic.zone),
         table: FIRST_TABLE + u16::from(number) * PLANES_MAX + u16::from(at.plane.0),
-        address: Ipv6Net::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),
+        address: Prefix::new_assert(addresses.link(link, CableEnd::Lower), AddressPlan::LINK_PREFIX),
         t0: topology.naming.switch(t0),
         t0_port: plan.port_name(t0, t0_port),
         gateway: addresses.link(link, CableEnd::Upper),

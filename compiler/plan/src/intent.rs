@@ -6,9 +6,9 @@
 pub(crate) mod bgp;
 
 use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Address, Prefix, Routing};
 use closc_platform::{Os, PhysicalPort, Platform, Release};
 use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
@@ -67,7 +67,7 @@ pub struct System<'a> {
     /// MAC address of the switch, used on all its ports.
     pub mac: Mac,
     /// Loopback address, /128.
-    pub loopback: Ipv6Addr,
+    pub loopback: Address,
     /// Autonomous system number, where switches exchange routes with BGP: nothing else checks that it fits.
     pub asn: Option<u32>,
     /// Management port, where a pool is given.
@@ -140,7 +140,7 @@ pub struct Connection {
     /// Whether the cable carries no new traffic.
     pub drained: bool,
     /// Own address, /127.
-    pub address: Ipv6Net,
+    pub address: Prefix,
     /// Whether the addresses of the cable are left out, because both ends find each other by their link-local ones.
     pub unnumbered: bool,
     /// The other end.
@@ -168,11 +168,11 @@ pub struct SwitchPeer {
     /// SONiC hwsku or platform id, for neighbour metadata.
     pub hardware: SmolStr,
     /// Its address on the cable.
-    pub address: Ipv6Addr,
+    pub address: Address,
     /// Its MAC address; absent where it keeps that of its maker.
     pub mac: Option<Mac>,
     /// Its loopback.
-    pub loopback: Ipv6Addr,
+    pub loopback: Address,
     /// Its management address.
     pub management: Option<IpAddr>,
 }
@@ -189,18 +189,18 @@ pub struct NicPeer {
     /// Interface name on the node, for example `nic2p3`.
     pub interface: SmolStr,
     /// Its address on the cable.
-    pub address: Ipv6Addr,
+    pub address: Address,
     /// Its MAC address in labs and on targets that set it; real NICs bring their own.
     pub mac: Mac,
     /// The NIC's inner address.
-    pub inner: Ipv6Addr,
+    pub inner: Address,
     /// The outer source address of nodes that have one for all their NICs, as Linux does: that of the first.
-    pub node_source: Ipv6Addr,
+    pub node_source: Address,
 }
 
 impl Peer {
     /// Returns the address at the other end.
-    pub fn address(&self) -> Ipv6Addr {
+    pub fn address(&self) -> Address {
         match self {
             Peer::Switch(peer) => peer.address,
             Peer::Nic(peer) => peer.address,
@@ -228,7 +228,7 @@ impl Peer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Where to.
-    pub prefix: Ipv6Net,
+    pub prefix: Prefix,
     /// Purpose.
     pub target: Target,
 }
@@ -270,7 +270,7 @@ pub struct HostIntent<'a> {
     /// Which of them sends what is bound to no address, where switches choose the path.
     pub unbound: usize,
     /// Prefix of all NICs of the fabric.
-    pub reach: Ipv6Net,
+    pub reach: Prefix,
     /// Whether there are T2s, so that names of groups have zones.
     pub has_t2: bool,
     /// Whether NIC k of a node is attached to another T0 group than NIC k + 1.
@@ -301,9 +301,9 @@ pub struct NicIntent {
     /// Name, for example `su001-n004/nic2`.
     pub name: SmolStr,
     /// Inner address, the same in every plane.
-    pub address: Ipv6Addr,
+    pub address: Address,
     /// Prefix of its T0 group.
-    pub group: Ipv6Net,
+    pub group: Prefix,
     /// Where it is plugged in, where the fabric file says so.
     pub slot: Option<HostSlot>,
     /// One port a plane, in the order of planes; those without a cable are left out.
@@ -316,7 +316,7 @@ pub struct NicIntent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicRoute {
     /// Where to: a NIC, a T0 group, a zone, or all NICs of the fabric.
-    pub prefix: Ipv6Net,
+    pub prefix: Prefix,
     /// Over which of its ports, by index in [`NicIntent::ports`], all equally; none: nothing leads there.
     pub ports: Vec<usize>,
 }
@@ -339,13 +339,13 @@ pub struct NicPortIntent {
     /// Number of its own routing table, as no other port of the node has.
     pub table: u16,
     /// Own address on the cable, /127.
-    pub address: Ipv6Net,
+    pub address: Prefix,
     /// Name of the T0.
     pub t0: SmolStr,
     /// Port of the T0.
     pub t0_port: SmolStr,
     /// The T0's address on the cable.
-    pub gateway: Ipv6Addr,
+    pub gateway: Address,
     /// The T0's MAC address; absent where it keeps that of its maker.
     pub gateway_mac: Option<Mac>,
     /// Segment that the NIC decapsulates: block and NIC uSID, /48; absent without SRv6.

@@ -23,10 +23,10 @@ pub(crate) fn srv6(topology: &Topology, switch: Switch, ports: &[PortIntent]) ->
                 Peer::Switch(peer) => segments.switch(peer.switch, cable_number(topology, connection.link)),
             };
             let target = Target::Ports(vec![Hop { port, weight: 1 }]);
-            Some(Route { prefix: segments.prefix(switch.plane, usid), target })
+            Some(Route { prefix: segments.prefix(switch.plane, usid).into(), target })
         })
         .collect();
-    routes.push(Route { prefix: topology.srv6.block(switch.plane), target: Target::Blackhole });
+    routes.push(Route { prefix: topology.srv6.block(switch.plane).into(), target: Target::Blackhole });
     routes
 }
 

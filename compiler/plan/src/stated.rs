@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts, StatedManagement,
-    StatedNotifications, StatedPort, StatedQos, StatedSwitch, StatedTrimming, StatedWatchdog, StatedWidths,
-    StatedWiring,
+    Family, Prefix, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
+    StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
+    StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
 };
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
@@ -20,7 +20,10 @@ use closc_qos::ecn::Ecn;
 use closc_qos::headroom::Model;
 use closc_qos::host::HostQos;
 use closc_qos::profile::{Profile, Scheduler, WatchdogAction, WatchdogTimes};
-use closc_topology::{Cable, Cables, HostOutput, Link, ManagementPort, Side, Switch, TierId, Topology};
+use closc_topology::{
+    Addresses, Cable, Cables, HostOutput, Link, ManagementPort, Side, Switch, TierId, Topology,
+};
+use ipnet::IpNet;
 use smol_str::SmolStr;
 
 use crate::bgp;
@@ -106,9 +109,24 @@ impl Plan {
             t0_t1: numbered(topology.t0.parallel),
             t1_t2: numbered(topology.t1.parallel).filter(|_| topology.t2.is_some()),
             rows: numbered(topology.t2_rows()).filter(|_| topology.t2.is_some()),
-            widths: pools.widths.index.map(|index| StatedWidths { zone: pools.widths.zone, index }),
+            widths: pools.widths.index.map(|index| StatedManagementWidths { zone: pools.widths.zone, index }),
+            ipv4: has_widths(pools).then(|| {
+                let widths = topology.ipv4_widths();
+                let (plane, zone, downlink) = (widths.plane, widths.zone, widths.downlink);
+                StatedWidths { plane, zone, downlink, uplinks: widths.uplinks }
+            }),
         }
     }
+}
+
+/// Tells whether places in some pool follow from widths.
+fn has_widths(pools: &Addresses) -> bool {
+    let fabric = [pools.hosts, pools.links, pools.loopbacks].map(Prefix::family);
+    let management = pools.management.filter(|pool| match pool {
+        IpNet::V4(pool) => pool.prefix_len() > pools.widths.management_v4_max(),
+        IpNet::V6(_) => false,
+    });
+    fabric.contains(&Family::V4) || management.is_some()
 }
 
 /// Neighbours and cables of switches where nothing is absent.

@@ -275,7 +275,7 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
         fabric: &topology.name,
         zone,
         group,
-        prefix: plan.addresses().group(zone, group),
+        prefix: plan.addresses().group(zone, group).mapped(),
         size: size(topology),
         segments: segments(plan),
         sets,
@@ -314,7 +314,7 @@ fn size(topology: &Topology) -> TableSize {
         t0_uplinks: topology.t0.up.count,
         t1_uplinks: topology.t1.up.count,
         has_t2: topology.t2.is_some(),
-        pool: topology.addresses.hosts,
+        pool: topology.addresses.hosts.mapped(),
         zone_bits: topology.addresses.widths.zone,
     }
 }
@@ -350,7 +350,7 @@ fn table_nic(plan: &Plan, nic: Nic) -> TableNic {
     TableNic {
         nic,
         name: SmolStr::from(plan.topology().naming.nic(node, number)),
-        address: plan.addresses().nic(nic),
+        address: plan.addresses().nic(nic).mapped(),
     }
 }
 
@@ -362,7 +362,7 @@ fn destination(plan: &Plan, from: (ZoneId, u16), (zone, group): (ZoneId, u16)) -
     Destination {
         zone,
         group,
-        prefix: plan.addresses().group(zone, group),
+        prefix: plan.addresses().group(zone, group).mapped(),
         kind: PathKind::between(source, to),
         template: plan.segments().list(PlaneId(0), from, to, FIRST),
     }

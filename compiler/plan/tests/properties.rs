@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use closc_fabric::Shape as Numbers;
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
 use closc_tests::exceptions::excepted;
@@ -42,7 +43,7 @@ impl<'a> Walker<'a> {
             let route = device
                 .routes
                 .iter()
-                .filter(|route| route.prefix.contains(&address))
+                .filter(|route| route.prefix.contains(&Address::from(address)))
                 .max_by_key(|route| route.prefix.prefix_len())?;
             let Target::Ports(hops) = &route.target else { return None };
             let connection = device.ports[hops[0].port].connection.as_ref()?;
@@ -236,8 +237,13 @@ proptest! {
     }
 
     #[test]
-    fn growth_renumbers_nothing(shape in growing(), routing in any_routing()) {
-        let routed = |shape: &Shape| shape.routed(routing);
+    fn ipv4_addresses_are_unique(shape in prop_oneof![two_tiers(), three_tiers()], routing in any_routing()) {
+        every_address_is_unique(&shape.routed_in(routing, true));
+    }
+
+    #[test]
+    fn growth_renumbers_nothing(shape in growing(), routing in any_routing(), ipv4 in any::<bool>()) {
+        let routed = |shape: &Shape| shape.routed_in(routing, ipv4);
         let before = routed(&shape);
         let t1 = Shape { t1: shape.t1 + 1, ..shape.clone() };
         let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
@@ -366,7 +372,7 @@ fn a_list_of_another_plane_dies_at_the_first_switch() {
             for switch in plan.switches().filter(|switch| switch.plane != path.plane) {
                 assert_eq!(walker.walk(switch, address), None, "{address} at {switch:?}");
                 let device = plan.device(switch);
-                let matches = |route: &&closc_plan::Route| route.prefix.contains(&address);
+                let matches = |route: &&closc_plan::Route| route.prefix.contains(&Address::from(address));
                 assert_eq!(device.routes.iter().find(matches), None, "{address} at {switch:?}");
                 tried += 1;
             }

@@ -15,8 +15,8 @@
 mod agents;
 mod objects;
 
-use closc_plan::{Allocation, ClusterIntent, ClusterNic, ClusterPort};
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
+use closc_plan::{AddressPlan, Allocation, ClusterIntent, ClusterNic, ClusterPort};
 use serde::Serialize;
 
 use crate::Artefact;
@@ -75,7 +75,7 @@ pub fn port_pool(
 ) -> Artefact {
     let pool = CidrPool {
         cidr: port.pool.to_string(),
-        per_node_network_prefix: 127,
+        per_node_network_prefix: Prefix::new_assert(port.pool.addr(), AddressPlan::LINK_PREFIX).length(),
         // The T0 has the second address of the two.
         gateway_index: Some(1),
         routes: vec![Route { dst: intent.reach.to_string() }],
@@ -94,7 +94,7 @@ pub fn nic_pool(
 ) -> Artefact {
     let pool = CidrPool {
         cidr: intent.reach.to_string(),
-        per_node_network_prefix: 128,
+        per_node_network_prefix: Prefix::from(intent.reach.addr()).length(),
         gateway_index: None,
         routes: Vec::new(),
         static_allocations: nodes.map(allocation).collect(),
@@ -111,10 +111,9 @@ fn pool_file(options: &Options, name: &str, pool: CidrPool) -> Artefact {
 
 fn allocation(allocation: Allocation) -> StaticAllocation {
     let Allocation { node, prefix, gateway } = allocation;
-    let network = |prefix: Ipv6Net| prefix.to_string();
     StaticAllocation {
         node_name: node.to_string(),
-        prefix: network(prefix),
+        prefix: prefix.to_string(),
         gateway: gateway.map(|gateway| gateway.to_string()),
     }
 }

@@ -10,7 +10,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use closc_plan::{BgpDirection, BgpIntent, BgpSide, DeviceIntent, Plan, SwitchQos, Target};
+use closc_artefacts::{Family, Prefix};
+use closc_plan::{Accepted, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Plan, SwitchQos, Target};
 use closc_qos::Place;
 use closc_qos::codes::Queue;
 use closc_qos::ecn::EcnThresholds;
@@ -21,11 +22,11 @@ use serde_json::{Map, Value, json};
 use common::switches;
 
 /// Two tiers of a platform, with services, ports without a cable and one that is drained.
-fn fabric(platform: &str, nic: &str, qos: &str, routing: &str) -> Plan {
+fn fabric(platform: &str, nic: &str, qos: &str, routing: &str, hosts: &str) -> Plan {
     plan(&format!(
         "fabric: eos\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 3, per_group: 2, nic: {nic} }}\n\
          tiers:\n  t0: {{ platform: {platform}, os: eos, down: {{ count: 2, spare: 1 }}, up: 2 }}\n  \
-         t1: {{ platform: {platform}, os: eos }}\naddresses: {{ management: 10.64.0.0/14 }}\ncables:\n  \
+         t1: {{ platform: {platform}, os: eos }}\naddresses: {{ {hosts}management: 10.64.0.0/14 }}\ncables:\n  \
          nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\nservices:\n  \
          ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9 ]\n  snmp: {{ contact: noc, location: hall 3 }}\n\
          exceptions: {{ drained: [ p0-t0-002--p0-t1-001 ] }}\n"
@@ -81,10 +82,36 @@ fn structured(intent: &DeviceIntent<'_>) -> Value {
         let more = routing(intent, bgp);
         text.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
     }
+    if system.loopback.family() == Family::V4 {
+        ipv4(intent, &mut text);
+    }
     if !intent.platform.has_virtual_queues() {
         text["platform"] = memory(intent, &qos);
     }
     text
+}
+
+/// Moves what is about IPv4 to the words that pyavd has for it.
+fn ipv4(intent: &DeviceIntent<'_>, text: &mut Value) {
+    let system = &intent.system;
+    text["loopback_interfaces"] =
+        json!([{ "name": "Loopback0", "ip_address": format!("{}/32", system.loopback) }]);
+    let routing = if intent.bgp.is_some() { "ip_routing_ipv6_interfaces" } else { "ip_routing" };
+    text[routing] = true.into();
+    let routes = text["ipv6_static_routes"].take();
+    text["ipv6_static_routes"] = json!([]);
+    let all = text["static_routes"].as_array_mut().expect("a list");
+    all.extend(routes.as_array().expect("a list").iter().cloned());
+    if intent.bgp.is_some() {
+        text["prefix_lists"] = text["ipv6_prefix_lists"].take();
+        text["ipv6_prefix_lists"] = json!([]);
+        let bgp = text["router_bgp"].as_object_mut().expect("an object");
+        let family = bgp.remove("address_family_ipv6").expect("a family");
+        bgp.insert("address_family_ipv4".to_owned(), family);
+        for group in bgp["address_family_ipv4"]["peer_groups"].as_array_mut().expect("a list") {
+            group["next_hop"] = json!({ "address_family_ipv6": { "enabled": true, "originate": true } });
+        }
+    }
 }
 
 fn ports(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Vec<Value> {
@@ -107,7 +134,11 @@ fn ports(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Vec<Value> {
             if connection.unnumbered {
                 value["ipv6_enable"] = true.into();
             } else {
-                value["ipv6_address"] = connection.address.to_string().into();
+                let key = match connection.address.family() {
+                    Family::V4 => "ip_address",
+                    Family::V6 => "ipv6_address",
+                };
+                value[key] = connection.address.to_string().into();
             }
         }
         value
@@ -134,7 +165,8 @@ fn routing(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Value {
         let entry = |(at, line): (usize, String)| json!({ "sequence": (at + 1) * 5, "action": line });
         lines.into_iter().enumerate().map(entry).collect::<Vec<_>>()
     };
-    let fabric = bgp.accepts.iter().map(|own| format!("permit {} eq {}", own.within, own.length)).collect();
+    let length = |own: &Accepted| Prefix::new_assert(own.within.addr(), own.length).length();
+    let fabric = bgp.accepts.iter().map(|own| format!("permit {} eq {}", own.within, length(own))).collect();
     let own = bgp.networks.iter().map(|own| format!("permit {own}")).collect();
     json!({
         "ip_community_lists": [
@@ -206,7 +238,8 @@ fn process(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Value {
 }
 
 fn route_maps(bgp: &BgpIntent) -> Vec<Value> {
-    let fabric = "ipv6 address prefix-list FABRIC";
+    let family = bgp.networks[0].family().keyword();
+    let fabric = &*format!("{family} address prefix-list FABRIC");
     let shorter = |most: Option<u8>| most.map(|most| format!("as-path length <= {most}"));
     let mut maps = Vec::new();
     for side in &bgp.sides {
@@ -234,7 +267,7 @@ fn route_maps(bgp: &BgpIntent) -> Vec<Value> {
             }] }));
         }
         let announced: Vec<String> = if side.longest_announced == Some(0) {
-            vec!["ipv6 address prefix-list OWN".to_owned()]
+            vec![format!("{family} address prefix-list OWN")]
         } else {
             shorter(side.longest_announced).into_iter().chain([fabric.to_owned()]).collect()
         };
@@ -392,21 +425,25 @@ fn python() -> Option<String> {
     None
 }
 
+/// Pools of IPv4.
+const IPV4: &str = "hosts: 10.128.0.0/9, ";
+
 #[test]
 fn pyavd_renders_the_same_lines() {
     let Some(python) = python() else { return };
     let fabrics = [
-        ("th5-64x800g", "{ speed: 800G, lanes: 8 }", "lossless", "ecmp-static"),
-        ("th5-512x100g", "{ speed: 100G, lanes: 1 }", "none", "ecmp-static"),
-        ("q3d-7280r4-64x400g", "{ speed: 400G, lanes: 4 }", "lossless", "ecmp-static"),
-        ("arista-7808r3-288x400g", "{ speed: 400G, lanes: 8 }", "lossless", "ecmp-static"),
-        ("th5-64x800g", "{ speed: 800G, lanes: 8 }", "lossless", "bgp-unnumbered"),
-        ("arista-7808r3-288x400g", "{ speed: 400G, lanes: 8 }", "none", "bgp-unnumbered"),
+        ("th5-64x800g", "{ speed: 800G, lanes: 8 }", "lossless", "ecmp-static", ""),
+        ("th5-512x100g", "{ speed: 100G, lanes: 1 }", "none", "ecmp-static", IPV4),
+        ("q3d-7280r4-64x400g", "{ speed: 400G, lanes: 4 }", "lossless", "ecmp-static", ""),
+        ("arista-7808r3-288x400g", "{ speed: 400G, lanes: 8 }", "lossless", "ecmp-static", ""),
+        ("th5-64x800g", "{ speed: 800G, lanes: 8 }", "lossless", "bgp-unnumbered", ""),
+        ("arista-7808r3-288x400g", "{ speed: 400G, lanes: 8 }", "none", "bgp-unnumbered", ""),
+        ("q3d-7280r4-64x400g", "{ speed: 400G, lanes: 4 }", "none", "bgp-unnumbered", IPV4),
     ];
     let mut intents = Map::new();
     let mut own: BTreeMap<String, String> = BTreeMap::new();
-    for (platform, nic, qos, routing) in fabrics {
-        let plan = fabric(platform, nic, qos, routing);
+    for (platform, nic, qos, routing, hosts) in fabrics {
+        let plan = fabric(platform, nic, qos, routing, hosts);
         for switch in plan.switches() {
             let intent = plan.device(switch);
             intents.insert(format!("{platform}/{routing}/{}", intent.name), structured(&intent));

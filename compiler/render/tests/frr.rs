@@ -212,7 +212,10 @@ fn bgp_texts() -> BTreeMap<String, String> {
     let named = |os: &str, yaml: &str| -> Vec<(String, String)> {
         texts(yaml, "frr.conf").into_iter().map(|(path, text)| (format!("{os} {path}"), text)).collect()
     };
-    named("frr", &frr).into_iter().chain(named("sonic", &sonic)).collect()
+    let ipv4 = |yaml: &str| format!("{yaml}addresses: {{ hosts: 10.0.0.0/8 }}\n");
+    let all = [named("frr", &frr), named("sonic", &sonic)];
+    let of_ipv4 = [named("frr ipv4", &ipv4(&frr)), named("sonic ipv4", &ipv4(&sonic))];
+    all.into_iter().chain(of_ipv4).flatten().collect()
 }
 
 /// A neighbour is known by port and AS number, so a cable in the wrong plane brings no session up; every side has
@@ -265,16 +268,14 @@ fn leaves_carry_no_transit() {
     for (path, text) in bgp_texts().into_iter().filter(|(path, _)| path.contains("-t0-")) {
         let out = text.split("route-map ABOVE-OUT permit 10\n").nth(1).unwrap().split("exit").next().unwrap();
         let lines: Vec<&str> = out.lines().map(str::trim).collect();
-        assert_eq!(
-            lines,
-            ["match ipv6 address prefix-list OWN", "match as-path AT-MOST-0", "set extcommunity bandwidth 1"],
-            "{path}"
-        );
+        let family = if path.contains("ipv4") { "ip" } else { "ipv6" };
+        let own = format!("match {family} address prefix-list OWN");
+        assert_eq!(lines, [&own, "match as-path AT-MOST-0", "set extcommunity bandwidth 1"], "{path}");
         assert!(text.contains("bgp as-path access-list AT-MOST-0 seq 5 permit ^$\n"), "{path}");
         let networks: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("  network ")).collect();
         let own: Vec<_> = text
             .lines()
-            .filter(|line| line.starts_with("ipv6 prefix-list OWN "))
+            .filter(|line| line.starts_with(&format!("{family} prefix-list OWN ")))
             .map(|l| l.rsplit(' ').next())
             .collect();
         assert_eq!(own, networks.iter().map(|network| Some(*network)).collect::<Vec<_>>(), "{path}");
@@ -284,9 +285,10 @@ fn leaves_carry_no_transit() {
 /// References of arguments are defined in the file: `vtysh -C` does not check.
 #[test]
 fn what_is_named_is_defined() {
-    const NAMES: [(&str, &str); 4] = [
+    const NAMES: [(&str, &str); 5] = [
         (" route-map ", "route-map NAME permit "),
-        (" prefix-list ", "ipv6 prefix-list NAME seq "),
+        (" match ip address prefix-list ", "ip prefix-list NAME seq "),
+        (" match ipv6 address prefix-list ", "ipv6 prefix-list NAME seq "),
         ("match as-path ", "bgp as-path access-list NAME seq "),
         ("match community ", "bgp community-list standard NAME seq "),
     ];
@@ -313,7 +315,7 @@ fn drained_cables_are_the_last_resort_at_both_ends() {
         .map(|(path, _)| path)
         .collect();
     let names: Vec<&str> = drained.iter().filter_map(|path| path.split('/').nth(1)).collect();
-    assert_eq!(names, ["p0-t0-002", "p0-t1-001", "p0-t0-002", "p0-t1-001"]);
+    assert_eq!(names, ["p0-t0-002", "p0-t1-001"].repeat(4));
 }
 
 #[test]

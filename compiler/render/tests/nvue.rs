@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use common::switches;
 
 /// Two tiers of split cages, with services and ports without a cable; with BGP two cables between a T0 and a T1, one drained.
-fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
+fn fabric(release: &str, routing: &str, qos: &str, hosts: &str) -> Plan {
     let (uplinks, exceptions) = if routing == "bgp-unnumbered" {
         ("parallel: 2, up: { count: 4", "exceptions: { drained: [ \"p0-t0-002--p0-t1-001#1\" ] }\n")
     } else {
@@ -28,7 +28,7 @@ fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
          tiers:\n  t0: {{ platform: spectrum4-sn5600, os: nvue, down: {{ count: 2, spare: 1, breakout: 4x200G }}, \
          {uplinks}, breakout: 2x400G }} }}\n  \
          t1: {{ platform: spectrum4-sn5600, os: nvue, down: {{ breakout: 2x400G }} }}\n\
-         addresses: {{ management: 10.64.0.0/14 }}\ncables:\n  \
+         addresses: {{ {hosts}management: 10.64.0.0/14 }}\ncables:\n  \
          nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\n\
          releases: {{ nvue: \"{release}\" }}\nservices:\n  \
          ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9, \"1:2:3:4:5:6:7:8\" ]\n  \
@@ -40,17 +40,18 @@ fn fabric(release: &str, routing: &str, qos: &str) -> Plan {
 fn texts() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for release in ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"] {
-        for (routing, qos) in [
-            ("srv6-static", "lossy-trim"),
-            ("ecmp-static", "lossless"),
-            ("ecmp-static", "none"),
-            ("bgp-unnumbered", "lossless"),
+        for (routing, qos, hosts) in [
+            ("srv6-static", "lossy-trim", ""),
+            ("ecmp-static", "lossless", ""),
+            ("ecmp-static", "none", "hosts: 10.128.0.0/9, "),
+            ("bgp-unnumbered", "lossless", ""),
+            ("bgp-unnumbered", "none", "hosts: 10.128.0.0/9, "),
         ] {
             let is_before_bgp = ["5.13", "5.14"].contains(&release) && routing == "bgp-unnumbered";
             if release == "5.13" && qos == "lossy-trim" || is_before_bgp {
                 continue;
             }
-            for artefact in switches(&fabric(release, routing, qos)) {
+            for artefact in switches(&fabric(release, routing, qos, hosts)) {
                 let name = artefact.path.iter().nth(1).expect("below `switches/`");
                 let text = String::from_utf8(artefact.bytes).expect("text");
                 texts.insert(format!("{release}/{routing}-{qos}/{name}"), text);
@@ -120,8 +121,11 @@ fn what_a_release_has_elsewhere_is_there() {
         assert!(text.contains("        ip:\n") && text.contains("      ntp:\n        mgmt:\n"));
         assert!(!text.contains("ipv6:\n") && !text.contains("        vrf: mgmt\n        ipv4"));
     }
-    for (_, text) in of("5.15").into_iter().chain(of("5.18")) {
-        assert!(text.contains("        ipv6:\n") && text.contains("      ntp:\n        vrf: mgmt\n"));
+    for (name, text) in of("5.15").into_iter().chain(of("5.18")) {
+        let is_ipv4 = name.contains("-none/");
+        assert!(
+            is_ipv4 != text.contains("        ipv6:\n") && text.contains("      ntp:\n        vrf: mgmt\n")
+        );
         assert!(!text.contains("        ip:\n"));
     }
 }

@@ -29,6 +29,7 @@ mod entropy_floor;
 mod entropy_paths;
 mod entropy_planes;
 mod fabric_name;
+mod families;
 mod host_bits;
 mod lane_mismatch;
 mod layout;
@@ -242,6 +243,7 @@ const CHECKS: &[Check] = checks![
     host_bits,
     pool_too_small,
     pools_overlap,
+    families,
     address_fields,
     management_gateway,
     asn_range,

@@ -46,6 +46,7 @@ use crate::choice::Wiring;
 use crate::coordinate::{Link, Side, TierId};
 use crate::document::{FabricDoc, NicDoc};
 use crate::field::{Field, FieldPath};
+use crate::ipv4::{Ipv4Counts, Ipv4Widths};
 use crate::load::Document;
 use crate::model::{Addresses, Cable, Ecmp, Entropy, Mtu};
 use crate::read::Spanned;
@@ -159,6 +160,24 @@ impl<'a> Draft<'a> {
             exceptions,
             hardware,
         }
+    }
+
+    /// Returns the widths of coordinates in IPv4 addresses.
+    pub(crate) fn ipv4_widths(&self) -> Ipv4Widths {
+        let ports = |tier: &DraftTier, block: &DraftBlock| {
+            let split = tier.platform.as_ref().zip(block.breakout);
+            split.map_or(0, |(platform, breakout)| platform.ports_max(breakout).into())
+        };
+        let t2s = self.t2.as_ref().map_or(0, |t2| t2.count);
+        let t1_uplinks = if self.t2.is_some() { ports(&self.t1, &self.t1.up) } else { 0 };
+        Ipv4Widths::new(&Ipv4Counts {
+            planes: self.planes,
+            zones: self.zones,
+            groups: self.groups,
+            switches: self.groups.max(self.t1.count).max(t2s),
+            downlinks: ports(&self.t0, &self.t0.down),
+            uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
+        })
     }
 
     /// Returns how many T1s of a zone reach a T2.

@@ -12,6 +12,7 @@ mod edit;
 mod faults;
 mod field;
 mod format;
+mod ipv4;
 mod load;
 mod lower;
 mod model;
@@ -45,6 +46,7 @@ pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use edit::{Edit, apply, edits};
 pub use field::{Field, FieldPath, touches};
 pub use format::format;
+pub use ipv4::Ipv4Widths;
 pub use load::{ALIASED_MAX, Companion, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::{Lowered, lower, lower_or_outline};
 pub use model::{

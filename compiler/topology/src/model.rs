@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Prefix, Routing};
 use closc_platform::{Breakout, CageSet, Os, Panel, Platform, Release, Slot};
 use closc_qos::units::{Bytes, Length, Speed};
 use ipnet::{IpNet, Ipv6Net};
@@ -20,6 +20,7 @@ use smol_str::SmolStr;
 use crate::choice::{HostOs, HostOutput, Pin, SegmentPlan, Wiring};
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::domain::Domains;
+use crate::ipv4::{Ipv4Counts, Ipv4Widths};
 use crate::naming::Naming;
 use crate::pci::PciAddress;
 use crate::rack::Racks;
@@ -359,17 +360,17 @@ pub struct ManagementPort {
 /// Address pools; every address is pool plus coordinates (see the plan crate).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Addresses {
-    /// NIC (inner) addresses, /48 or shorter.
-    pub hosts: Ipv6Net,
-    /// Both ends of every cable, /48 or shorter.
-    pub links: Ipv6Net,
-    /// One address a switch, /64 or shorter.
-    pub loopbacks: Ipv6Net,
-    /// Management ports, IPv4 /14 or shorter (see [`AddressWidths::management_v4_max`]), or IPv6 /64 or shorter; absent:
-    /// none generated.
+    /// NIC (inner) addresses, IPv4, or IPv6 /48 or shorter.
+    pub hosts: Prefix,
+    /// Both ends of every cable, IPv4, or IPv6 /48 or shorter.
+    pub links: Prefix,
+    /// One address a switch, IPv4, or IPv6 /64 or shorter.
+    pub loopbacks: Prefix,
+    /// Management ports, IPv4, or IPv6 /64 or shorter; absent: none generated. An IPv4 pool of
+    /// [`AddressWidths::management_v4_max`] or shorter has fixed places, a smaller one those of [`Ipv4Widths`](crate::Ipv4Widths).
     pub management: Option<IpNet>,
-    /// Gateway of the management network. By default the first address of tier code 3 (`pool + 0x30001` or `pool::3:0:0:1`),
-    /// which names no switch, so that the gateway can never collide with one.
+    /// Gateway of the management network. By default the first address of tier code 3, which names no switch, so the
+    /// gateway can never collide with one: `pool::3:0:0:1` (IPv6), `pool + 0x30001` (IPv4 with fixed places).
     pub management_gateway: Option<IpAddr>,
     /// Management ports that do not follow from a pool.
     #[serde(serialize_with = "shared::value")]
@@ -568,6 +569,20 @@ impl Topology {
         });
         let single = self.exceptions.switches.values().map(|(platform, os)| (platform, *os));
         of_tiers.chain(single)
+    }
+
+    /// Returns the widths of coordinates in IPv4 addresses.
+    pub fn ipv4_widths(&self) -> Ipv4Widths {
+        let ports = |tier: &Tier, block: &PortBlock| tier.platform.ports_max(block.breakout).into();
+        let t1_uplinks = if self.t2.is_some() { ports(&self.t1, &self.t1.up) } else { 0 };
+        Ipv4Widths::new(&Ipv4Counts {
+            planes: self.planes.into(),
+            zones: self.zones.into(),
+            groups: self.hosts.groups.into(),
+            switches: self.count(TierId::T0).max(self.t1_count).max(self.count(TierId::T2)).into(),
+            downlinks: ports(&self.t0, &self.t0.down),
+            uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
+        })
     }
 
     /// Returns the ports of a switch, those towards the NICs first.

@@ -30,6 +30,8 @@ impl AddressWidths {
     pub(crate) const INDEX_MAX: u8 = 16;
     /// The largest index of a T0 or T1 in router ids and AS numbers: 12 bits. T2s use the 8 bits of the zone too.
     pub(crate) const SPEAKERS_MAX: u32 = (1 << 12) - 1;
+    /// Bits of tier (2) and plane (4) in IPv4 management addresses with fixed places.
+    pub const POSITION: u8 = 6;
     /// Bits of zone and group together: a hextet.
     const PLACE: u8 = 16;
     /// Bits of zone and index together in IPv4 management addresses, where the file states no index.
@@ -63,8 +65,8 @@ impl AddressWidths {
     }
 
     /// Returns the length of the longest IPv4 management pool: 2 bits of tier, 4 of plane, then zone and index.
-    pub(crate) fn management_v4_max(self) -> u8 {
-        32 - 6 - self.device()
+    pub fn management_v4_max(self) -> u8 {
+        32 - AddressWidths::POSITION - self.device()
     }
 }
 

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
-use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use closc_diagnostics::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ pub struct Violation {
     pub(crate) about: Option<(SwitchId, Usid)>,
     /// The switch and the destination whose packets come to harm, where switches choose the way.
     #[serde(skip)]
-    pub(crate) towards: Option<(SwitchId, Ipv6Addr)>,
+    pub(crate) towards: Option<(SwitchId, Address)>,
 }
 
 fn code<S: serde::Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
@@ -86,7 +86,7 @@ impl Violation {
 
     /// The same where switches choose the way.
     #[must_use]
-    pub(crate) fn towards(mut self, switch: SwitchId, address: Ipv6Addr) -> Self {
+    pub(crate) fn towards(mut self, switch: SwitchId, address: Address) -> Self {
         self.towards = Some((switch, address));
         self
     }

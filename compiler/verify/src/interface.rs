@@ -9,8 +9,9 @@ pub(crate) mod nics;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
+use closc_artefacts::Address;
 use serde::{Deserialize, Serialize};
 
 use crate::bind::nics::NicCables;
@@ -286,7 +287,7 @@ fn stated_delay(fabric: &Fabric, stated: Option<&Stated>) -> Option<StatedDelay>
 /// The addresses of the NICs of each plane.
 fn addresses(network: &Network<'_>) -> BTreeMap<u8, Nics> {
     let fabric = network.fabric;
-    let mut planes: BTreeMap<u8, Vec<(String, Ipv6Addr)>> = BTreeMap::new();
+    let mut planes: BTreeMap<u8, Vec<(String, Address)>> = BTreeMap::new();
     for (number, nic) in (0..).zip(&network.destinations.nics) {
         let Some(address) = nic.address else { continue };
         let name = network.destinations.name(fabric, number);

@@ -30,7 +30,7 @@ mod walk;
 use std::collections::BTreeMap;
 
 use closc_artefacts::Files;
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 use smol_str::SmolStr;
 
 pub use error::VerifyError;
@@ -195,7 +195,7 @@ fn finished(
 }
 
 /// A route that BGP comes to: where to, and the port and weight of each next hop.
-pub type ConvergedRoute = (Ipv6Net, Vec<(SmolStr, u32)>);
+pub type ConvergedRoute = (Prefix, Vec<(SmolStr, u32)>);
 
 /// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever compares them with
 /// running switches.

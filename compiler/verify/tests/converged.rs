@@ -151,6 +151,7 @@ const POD: Frr<'_> = Frr {
     t1_up: 0,
     absent: &["p0-t0-001--p0-t1-001#2"],
     drained: &["p0-t0-002--p0-t1-002#2"],
+    ipv4: false,
 };
 
 #[test]
@@ -181,6 +182,7 @@ const WIDE: Frr<'_> = Frr {
     t1_up: 5,
     absent: &["z0-p0-t1-001--p0-t2-001"],
     drained: &[],
+    ipv4: false,
 };
 
 #[test]
@@ -201,7 +203,7 @@ fn the_shares_of_wide_fabrics_are_those_of_frr() {
 
 /// Two zones of two T0s and two T1s, under two T2s.
 const ZONES: Frr<'_> =
-    Frr { zones: 2, groups: 2, t0_up: 2, parallel: 1, t1_up: 2, absent: &[], drained: &[] };
+    Frr { zones: 2, groups: 2, t0_up: 2, parallel: 1, t1_up: 2, absent: &[], drained: &[], ipv4: false };
 
 #[test]
 fn three_tiers_converge_as_derived_and_all_answer() {

@@ -28,7 +28,7 @@ fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
     let mut counts: Vec<Count> = turns(plan, nic).into_iter().map(count).collect();
     counts.sort_unstable();
     Report {
-        nic: plan.addresses().nic(nic),
+        nic: plan.addresses().nic(nic).mapped(),
         table: None,
         carriers: (0..plan.topology().planes).map(|plane| (plane, true)).collect(),
         counts,

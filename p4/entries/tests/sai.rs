@@ -143,7 +143,7 @@ fn sums_that_do_not_fit_are_named() {
     let route = intent.routes[0].clone();
     intent.routes = (0..17_001u32)
         .map(|at| {
-            let bits = route.prefix.network().to_bits() + (u128::from(at) << 32);
+            let bits = route.prefix.network().mapped().to_bits() + (u128::from(at) << 32);
             let prefix = ipnet::Ipv6Net::new(bits.into(), 128).expect("a length");
             closc_plan::Route { prefix, ..route.clone() }
         })

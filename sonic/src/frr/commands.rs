@@ -11,7 +11,7 @@ use super::{FrrChange, Statement};
 
 /// Statements of which a node has one: a later one takes the place of an earlier one. `*` is any word, and no part of what is replaced
 /// where a `=` stands for it.
-const REPLACED: [&str; 24] = [
+const REPLACED: [&str; 25] = [
     "frr defaults",
     "fpm address",
     "log syslog",
@@ -32,6 +32,7 @@ const REPLACED: [&str; 24] = [
     "neighbor * route-map = out",
     "match as-path",
     "match community",
+    "match ip address prefix-list",
     "match ipv6 address prefix-list",
     "set",
     "description",

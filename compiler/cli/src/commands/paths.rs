@@ -117,7 +117,7 @@ fn listing(plan: &Plan, command: &PathsArgs, from: Nic, to: Nic) -> anyhow::Resu
 
 fn end(plan: &Plan, nic: Nic) -> End {
     let (node, number) = plan.topology().node_of(nic);
-    End { nic: plan.topology().naming.nic(node, number), address: plan.addresses().nic(nic) }
+    End { nic: plan.topology().naming.nic(node, number), address: plan.addresses().nic(nic).mapped() }
 }
 
 fn entry(plan: &Plan, table: &PathTable<'_>, from: Nic, to: Nic, path: &Path) -> Entry {

@@ -3,10 +3,7 @@
 //! In: prefixes, ports and weights. Out: the route that a packet takes. Invariants: of two routes that hold, the longer
 //! destination wins, then the longer source, then the lower metric.
 
-use std::net::Ipv6Addr;
-
-use ipnet::Ipv6Net;
-
+use closc_artefacts::{Address, Prefix};
 /// The routes of a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Routes {
@@ -17,9 +14,9 @@ pub(crate) struct Routes {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Forwarding {
     /// Where to.
-    pub(crate) to: Ipv6Net,
+    pub(crate) to: Prefix,
     /// The sources it holds for.
-    pub(crate) from: Option<Ipv6Net>,
+    pub(crate) from: Option<Prefix>,
     /// Ports, with their weights; none where packets are dropped.
     pub(crate) hops: Vec<(String, u32)>,
 }
@@ -32,7 +29,7 @@ impl Routes {
     }
 
     /// Returns the route that packets take: the longest destination, then the longest source, then the lowest metric.
-    pub(crate) fn of(&self, from: Ipv6Addr, to: Ipv6Addr) -> Option<(usize, &Forwarding)> {
+    pub(crate) fn of(&self, from: Address, to: Address) -> Option<(usize, &Forwarding)> {
         let holds = |route: &Forwarding| {
             route.to.contains(&to) && route.from.is_none_or(|sources| sources.contains(&from))
         };

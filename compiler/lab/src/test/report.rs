@@ -1,7 +1,7 @@
 //! Result of a test, and its report.
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
+use std::net::IpAddr;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,9 +66,9 @@ pub struct TestReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FlowName {
     /// Address of the sender.
-    pub from: Ipv6Addr,
+    pub from: IpAddr,
     /// Address of the receiver.
-    pub to: Ipv6Addr,
+    pub to: IpAddr,
     /// Port of the sender.
     pub source_port: u16,
     /// Result.

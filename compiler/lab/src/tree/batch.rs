@@ -4,9 +4,8 @@
 //! ports. Invariants: the commands are run by `ip`; this reading only says what to expect of them.
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use super::ip::{Action, Command, Hop, Mac, Route};
 
@@ -19,11 +18,11 @@ pub struct Batch {
     /// Own segments, in the order of the file.
     pub segments: Vec<Segment>,
     /// Port that each plain route leaves by; several ports: the first.
-    pub ways: BTreeMap<Ipv6Net, String>,
+    pub ways: BTreeMap<Prefix, String>,
     /// MAC address of each port.
     pub macs: BTreeMap<String, Mac>,
     /// Whole addresses of the device that segments are bound to: those of NICs, or of a loopback.
-    pub addresses: Vec<Ipv6Addr>,
+    pub addresses: Vec<Address>,
     /// Static neighbours by port.
     pub neighbours: BTreeMap<String, Neighbour>,
 }
@@ -32,7 +31,7 @@ pub struct Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// Block and uSID.
-    pub prefix: Ipv6Net,
+    pub prefix: Prefix,
     /// Whether it decapsulates; otherwise it shifts and forwards.
     pub decapsulates: bool,
 }
@@ -41,7 +40,7 @@ pub struct Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
     /// Its address; unspecified where a switch knows MAC addresses alone.
-    pub address: Ipv6Addr,
+    pub address: Address,
     /// Its MAC address.
     pub mac: Mac,
 }
@@ -69,6 +68,7 @@ impl Batch {
                 self.addresses.push(address.addr());
             }
             Command::AddBridge(_)
+            | Command::Rule { .. }
             | Command::Link { mac: None, .. }
             | Command::Address { .. }
             | Command::NextHop { .. }
@@ -113,6 +113,6 @@ mod tests {
         assert_eq!(segments, [("fcbb:bbbb:1::/48".into(), false), ("fcbb:bbbb:8001::/48".into(), true)]);
         assert_eq!(batch.ways.values().collect::<Vec<_>>(), ["eth3"]);
         assert_eq!(batch.macs["eth1"].to_string(), "02:c1:00:00:00:01");
-        assert_eq!(batch.neighbours["eth1"].address, "2001:db8::a".parse::<Ipv6Addr>().unwrap());
+        assert_eq!(batch.neighbours["eth1"].address, "2001:db8::a".parse::<Address>().unwrap());
     }
 }

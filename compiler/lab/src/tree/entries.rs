@@ -8,14 +8,13 @@ mod fabric;
 mod sai;
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
 
 use camino::Utf8Path;
 use closc_artefacts::paths;
+use closc_artefacts::{Address, Prefix};
 use closc_runtime::info::LookupError;
 use closc_runtime::proto::v1;
 use closc_runtime::{Info, text};
-use ipnet::Ipv6Net;
 use v1::entity::Entity;
 use v1::field_match::FieldMatchType;
 use v1::table_action;
@@ -147,7 +146,7 @@ pub(crate) fn exact_bytes(field: &v1::FieldMatch) -> Option<&[u8]> {
 }
 
 /// Returns the prefix of an entry that is looked up by IPv6 addresses.
-pub(crate) fn lpm(entry: &v1::TableEntry) -> Option<Ipv6Net> {
+pub(crate) fn lpm(entry: &v1::TableEntry) -> Option<Prefix> {
     let lpm = entry.r#match.iter().find_map(|field| match &field.field_match_type {
         Some(FieldMatchType::Lpm(lpm)) => Some(lpm),
         _ => None,
@@ -180,8 +179,8 @@ fn table_entry(update: v1::Update) -> Option<v1::TableEntry> {
     }
 }
 
-fn prefix(bits: u128, length: u8) -> Option<Ipv6Net> {
-    Ipv6Net::new(Ipv6Addr::from(bits), length).ok()
+fn prefix(bits: u128, length: u8) -> Option<Prefix> {
+    Prefix::new(Address::from(bits), length).ok()
 }
 
 #[cfg(test)]

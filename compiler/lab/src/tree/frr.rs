@@ -4,9 +4,9 @@
 //! In: the text of `frr.conf` and `daemons`. Out: [`Router`]: the lines, each word looked at, and which daemons run them.
 //! Invariants: a line is one of a list of forms; words in the holes of a form are of a kind that means nothing else.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::Ipv4Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use crate::error::TreeFault;
 use crate::name::{DeviceName, Interface};
@@ -14,9 +14,9 @@ use crate::name::{DeviceName, Interface};
 /// The longest line.
 const LINE_MAX: usize = 500;
 
-/// Forms of lines. `<number>`, `<name>`, `<device>`, `<port>`, `<address>`, `<id>` and `<prefix>` are holes for a word,
+/// Forms of lines. `<number>`, `<name>`, `<device>`, `<port>`, `<address>`, `<id>`, `<family>` and `<prefix>` are holes for a word,
 /// `<text>` and `<pattern>` for the rest of the line.
-const FORMS: [&str; 62] = [
+const FORMS: [&str; 63] = [
     "frr version <name>",
     "frr defaults datacenter",
     "frr defaults traditional",
@@ -26,11 +26,11 @@ const FORMS: [&str; 62] = [
     "no ipv6 forwarding",
     "no ip forwarding",
     "ipv6 forwarding",
-    "ipv6 route <prefix> blackhole",
-    "ipv6 route <prefix> <address> <port>",
+    "<family> route <prefix> blackhole",
+    "<family> route <prefix> <address> <port>",
     "interface <port>",
     "description <text>",
-    "ipv6 address <prefix>",
+    "<family> address <prefix>",
     "ipv6 nd ra-interval <number>",
     "no ipv6 nd suppress-ra",
     "exit",
@@ -40,16 +40,16 @@ const FORMS: [&str; 62] = [
     "detect-multiplier <number>",
     "transmit-interval <number>",
     "receive-interval <number>",
-    "ipv6 prefix-list <name> seq <number> permit <prefix>",
-    "ipv6 prefix-list <name> seq <number> deny <prefix>",
-    "ipv6 prefix-list <name> seq <number> permit <prefix> ge <number> le <number>",
-    "ipv6 prefix-list <name> seq <number> permit <prefix> le <number>",
+    "<family> prefix-list <name> seq <number> permit <prefix>",
+    "<family> prefix-list <name> seq <number> deny <prefix>",
+    "<family> prefix-list <name> seq <number> permit <prefix> ge <number> le <number>",
+    "<family> prefix-list <name> seq <number> permit <prefix> le <number>",
     "bgp as-path access-list <name> seq <number> permit <pattern>",
     "bgp community-list standard <name> seq <number> permit graceful-shutdown",
     "route-map <name> permit <number>",
     "route-map <name> deny <number>",
     "match community <name>",
-    "match ipv6 address prefix-list <name>",
+    "match <family> address prefix-list <name>",
     "match as-path <name>",
     "set local-preference <number>",
     "set community graceful-shutdown additive",
@@ -72,6 +72,7 @@ const FORMS: [&str; 62] = [
     "neighbor <name> timers connect <number>",
     "neighbor <port> interface v6only remote-as <number>",
     "neighbor <port> peer-group <name>",
+    "address-family ipv4 unicast",
     "address-family ipv6 unicast",
     "exit-address-family",
     "network <prefix>",
@@ -141,10 +142,11 @@ fn is_kind(part: &str, word: &str) -> bool {
         "<number>" => word.parse::<u32>().is_ok(),
         "<name>" => word.len() <= 64 && word.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)),
         "<device>" => word.parse::<DeviceName>().is_ok(),
+        "<family>" => ["ip", "ipv6"].contains(&word),
         "<port>" => word.parse::<Interface>().is_ok(),
-        "<address>" => word.parse::<Ipv6Addr>().is_ok(),
+        "<address>" => word.parse::<Address>().is_ok(),
         "<id>" => word.parse::<Ipv4Addr>().is_ok(),
-        "<prefix>" => word.parse::<Ipv6Net>().is_ok(),
+        "<prefix>" => word.parse::<Prefix>().is_ok(),
         word_of_form => word_of_form == word,
     }
 }

@@ -7,9 +7,8 @@
 mod parse;
 
 use std::fmt;
-use std::net::Ipv6Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 
 use crate::error::TreeFault;
 use crate::name::Interface;
@@ -19,6 +18,13 @@ use crate::name::Interface;
 pub enum Command {
     /// Makes a bridge, to which segments are bound.
     AddBridge(Interface),
+    /// Makes packets from an IPv4 address look in a table.
+    Rule {
+        /// The address.
+        from: Prefix,
+        /// The table, and the priority of the rule.
+        table: u16,
+    },
     /// Sets something at a link.
     Link {
         /// The link.
@@ -35,14 +41,14 @@ pub enum Command {
     /// Gives a link an address, in use at once.
     Address {
         /// The address, with the length of its prefix.
-        address: Ipv6Net,
+        address: Prefix,
         /// The link.
         port: Interface,
     },
     /// Makes a neighbour static.
     Neighbour {
         /// Its address.
-        address: Ipv6Addr,
+        address: Address,
         /// Its MAC address.
         mac: Mac,
         /// The link.
@@ -55,7 +61,7 @@ pub enum Command {
         /// Its number.
         id: u32,
         /// Fields of the outer header.
-        segments: Ipv6Addr,
+        segments: Address,
         /// Where it goes.
         hop: Hop,
     },
@@ -67,7 +73,7 @@ pub enum Command {
         members: Vec<(u32, u8)>,
     },
     /// Sets the source address of outer headers.
-    TunnelSource(Ipv6Addr),
+    TunnelSource(Address),
 }
 
 /// Derivation of a link-local address.
@@ -83,11 +89,13 @@ pub enum AddressMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Where to.
-    pub to: Ipv6Net,
+    pub to: Prefix,
     /// The sources it holds for; all if not given.
-    pub from: Option<Ipv6Net>,
+    pub from: Option<Prefix>,
     /// The address that sockets get which are bound to none.
-    pub source: Option<Ipv6Addr>,
+    pub source: Option<Address>,
+    /// The table of an IPv4 route, where it is not the main one.
+    pub table: Option<u16>,
     /// Fate of packets.
     pub action: Action,
     /// Lower ones win.
@@ -117,7 +125,7 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
     /// The neighbour.
-    pub gateway: Option<Ipv6Addr>,
+    pub gateway: Option<Address>,
     /// The link.
     pub port: Interface,
     /// Its part of the packets.
@@ -149,6 +157,7 @@ impl Command {
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Command::Rule { from, table } => write!(f, "rule add from {from} table {table} priority {table}"),
             Command::AddBridge(name) => write!(f, "link add name {name} type bridge"),
             Command::Link { port, mac, mtu, addresses, up } => {
                 write!(f, "link set dev {port}")?;
@@ -157,7 +166,10 @@ impl fmt::Display for Command {
                 option(f, "addrgenmode", addresses.as_ref())?;
                 f.write_str(if *up { " up" } else { "" })
             }
-            Command::Address { address, port } => write!(f, "address replace {address} dev {port} nodad"),
+            Command::Address { address, port } => {
+                write!(f, "address replace {address} dev {port}")?;
+                f.write_str(if address.family() == Family::V6 { " nodad" } else { "" })
+            }
             Command::Neighbour { address, mac, port } => {
                 write!(f, "neighbour replace {address} lladdr {mac} dev {port} nud permanent")
             }
@@ -201,6 +213,7 @@ impl fmt::Display for Route {
             }
             Action::Blackhole | Action::Unreachable | Action::Forward(_) => {}
         }
+        option(f, "table", self.table.as_ref())?;
         option(f, "src", self.source.as_ref())?;
         option(f, "metric", self.metric.as_ref())?;
         option(f, "mtu", self.mtu.as_ref())?;
@@ -294,6 +307,10 @@ mod tests {
             "nexthop replace id 7 encap seg6 mode encap.red segs fcbb:bbbb:1:8002:: via fd00::b dev nic0p0",
             "nexthop replace id 8 group 7,2/9,1",
             "sr tunsrc set fd00::1",
+            "rule add from 10.0.0.1/32 table 500 priority 500",
+            "address replace 10.0.0.1/32 dev sr0",
+            "route replace 10.0.0.0/8 table 500 nexthop via 100.64.0.1 dev eth1 weight 1 nexthop via 100.64.0.3 dev eth2 weight 1",
+            "route replace blackhole 10.0.0.0/8 table 500 metric 4096",
         ];
         let commands = Command::read_all(&lines.join("\n")).unwrap();
         assert_eq!(Command::write_all(&commands), lines.join("\n") + "\n");
@@ -336,6 +353,12 @@ mod tests {
             "link set dev ../../x up",
             "link set dev eth1 mtu 4294967295",
             "address replace fd00::1/64 dev eth1",
+            "address replace 10.0.0.1/32 dev eth1 nodad",
+            "rule add from fd00::1/128 table 500 priority 500",
+            "rule add from 10.0.0.1/32 table 255 priority 255",
+            "rule add from 10.0.0.1/32 table 500 priority 40000",
+            "rule del from 10.0.0.1/32",
+            "route replace 10.0.0.0/8 table 255 via 100.64.0.1 dev eth1",
             "route replace ::/0 encap bpf in obj /tmp/x.o dev eth1",
             "route replace fd00::/48 encap seg6local action End.BPF endpoint obj x dev sr0",
             "route replace fd00::/48 table 7 via fd00::1 dev eth1",

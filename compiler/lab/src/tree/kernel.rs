@@ -40,11 +40,11 @@ impl<'a> KernelFiles<'a> {
     /// Reads the commands that make devices.
     pub(crate) fn devices(&self) -> Result<Vec<Command>, LabError> {
         let commands = self.read(paths::DEVICES_BATCH, Command::read_all)?;
-        let makes = |command: &Command| matches!(command, Command::AddBridge(_));
+        let makes = |command: &Command| matches!(command, Command::AddBridge(_) | Command::Rule { .. });
         match commands.iter().find(|command| !makes(command)) {
             None => Ok(commands),
             Some(other) => {
-                let what = format!("`{other}` makes no device");
+                let what = format!("`{other}` makes no device or rule");
                 Err(LabError::tree(self.path(paths::DEVICES_BATCH))(TreeFault::Misplaced(what)))
             }
         }

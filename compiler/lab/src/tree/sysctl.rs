@@ -1,4 +1,4 @@
-//! Kernel settings that a tree may change: those of IPv6 that belong to one namespace, by name.
+//! Kernel settings that a tree may change: those of IPv6 and IPv4 that belong to one namespace, by name.
 //!
 //! In: the text of a `sysctl.conf`. Out: [`Sysctl`]s. Invariants: the path of a setting is made of names in this file
 //! and of an interface's name; nothing else of the file gets into it.
@@ -26,9 +26,15 @@ const OF_INTERFACES: [&str; 12] = [
 /// Settings of a namespace, below `net.ipv6`.
 const OF_NAMESPACES: [&str; 3] = ["fib_multipath_hash_fields", "fib_multipath_hash_policy", "seg6_flowlabel"];
 
+/// Settings of interfaces, below `net.ipv4.conf.NAME`.
+const OF_INTERFACES_IPV4: [&str; 3] = ["accept_redirects", "rp_filter", "send_redirects"];
+/// Settings of a namespace, below `net.ipv4`.
+const OF_NAMESPACES_IPV4: [&str; 2] = ["fib_multipath_hash_policy", "ip_forward"];
+
 /// A setting and its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sysctl {
+    family: &'static str,
     key: Key,
     /// The value.
     pub(crate) value: u32,
@@ -63,14 +69,14 @@ impl Sysctl {
         let (key, value) = line.split_once('=').ok_or("no setting: it has no `=`")?;
         let (key, value) = (key.trim(), value.trim());
         let shown = || key.chars().take(64).flat_map(char::escape_debug).collect::<String>();
-        let found = Key::read(key).ok_or_else(|| format!("a lab does not set `{}`", shown()))?;
+        let (family, found) = Key::read(key).ok_or_else(|| format!("a lab does not set `{}`", shown()))?;
         let number = value.parse().map_err(|_| format!("the value of `{}` is not a number", shown()))?;
-        Ok(Sysctl { key: found, value: number })
+        Ok(Sysctl { family, key: found, value: number })
     }
 
     /// Returns the file that the kernel has for it.
     pub(crate) fn path(&self) -> Utf8PathBuf {
-        let base = Utf8PathBuf::from("/proc/sys/net/ipv6");
+        let base = Utf8PathBuf::from("/proc/sys/net").join(self.family);
         match &self.key {
             Key::Namespace(name) => base.join(name),
             Key::Every(which, name) => base.join("conf").join(which).join(name),
@@ -81,23 +87,32 @@ impl Sysctl {
     /// Returns its name, as `sysctl` has it.
     pub(crate) fn name(&self) -> String {
         match &self.key {
-            Key::Namespace(name) => format!("net.ipv6.{name}"),
-            Key::Every(which, name) => format!("net.ipv6.conf.{which}.{name}"),
-            Key::Interface(interface, name) => format!("net.ipv6.conf.{interface}.{name}"),
+            Key::Namespace(name) => format!("net.{}.{name}", self.family),
+            Key::Every(which, name) => format!("net.{}.conf.{which}.{name}", self.family),
+            Key::Interface(interface, name) => format!("net.{}.conf.{interface}.{name}", self.family),
         }
     }
 }
 
 impl Key {
-    fn read(key: &str) -> Option<Key> {
+    /// Reads a name: the family, and what is set below it.
+    fn read(key: &str) -> Option<(&'static str, Key)> {
+        let (family, rest) = key.strip_prefix("net.")?.split_once('.')?;
+        match family {
+            "ipv4" => Some(("ipv4", Key::below(rest, &OF_NAMESPACES_IPV4, &OF_INTERFACES_IPV4)?)),
+            "ipv6" => Some(("ipv6", Key::below(rest, &OF_NAMESPACES, &OF_INTERFACES)?)),
+            _ => None,
+        }
+    }
+
+    fn below(rest: &str, of_namespaces: &[&'static str], of_interfaces: &[&'static str]) -> Option<Key> {
         let known = |names: &[&'static str], name: &str| names.iter().find(|known| **known == name).copied();
-        let rest = key.strip_prefix("net.ipv6.")?;
         let Some(rest) = rest.strip_prefix("conf.") else {
-            return known(&OF_NAMESPACES, rest).map(Key::Namespace);
+            return known(of_namespaces, rest).map(Key::Namespace);
         };
         // The name of an interface may have dots in it.
         let (interface, name) = rest.rsplit_once('.')?;
-        let name = known(&OF_INTERFACES, name)?;
+        let name = known(of_interfaces, name)?;
         match known(&["all", "default"], interface) {
             Some(which) => Some(Key::Every(which, name)),
             None => Some(Key::Interface(interface.parse().ok()?, name)),
@@ -112,7 +127,7 @@ mod tests {
     #[test]
     fn settings_of_a_namespace_are_read() {
         let text = "# a comment\nnet.ipv6.conf.all.forwarding = 1\nnet.ipv6.conf.eth0.100.accept_ra=0\n\
-                    net.ipv6.fib_multipath_hash_policy = 1\n";
+                    net.ipv6.fib_multipath_hash_policy = 1\nnet.ipv4.ip_forward = 1\n";
         let all: Vec<_> =
             Sysctl::read_all(text).unwrap().iter().map(|s| (s.path().into_string(), s.value)).collect();
         assert_eq!(
@@ -121,6 +136,7 @@ mod tests {
                 ("/proc/sys/net/ipv6/conf/all/forwarding".to_owned(), 1),
                 ("/proc/sys/net/ipv6/conf/eth0.100/accept_ra".to_owned(), 0),
                 ("/proc/sys/net/ipv6/fib_multipath_hash_policy".to_owned(), 1),
+                ("/proc/sys/net/ipv4/ip_forward".to_owned(), 1),
             ]
         );
     }
@@ -138,7 +154,8 @@ mod tests {
             "net.ipv6.conf.all.stable_secret = ::1",
             "net.ipv6.conf.all.forwarding = 1; reboot",
             "net.ipv6.conf.all.forwarding",
-            "net.ipv4.ip_forward = 1",
+            "net.ipv4.tcp_congestion_control = 1",
+            "net.ipv4.conf.all.log_martians = 1",
             "fs.file-max = 1",
         ] {
             let error = Sysctl::read_all(line).unwrap_err();

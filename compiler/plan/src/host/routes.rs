@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use closc_topology::{Nic, Node, PlaneId};
 use smol_str::SmolStr;
 
@@ -40,9 +41,9 @@ pub struct NodeDestination {
     /// Its name, for people.
     pub name: String,
     /// Its address.
-    pub address: Ipv6Addr,
+    pub address: Address,
     /// Address of the own NIC that packets are from.
-    pub source: Ipv6Addr,
+    pub source: Address,
     /// The paths over each port.
     pub ports: Vec<PortPaths>,
 }
@@ -55,7 +56,7 @@ pub struct PortPaths {
     /// Interface of the port.
     pub interface: SmolStr,
     /// Address of the T0.
-    pub gateway: Ipv6Addr,
+    pub gateway: Address,
     /// Outer destination addresses, each with the number of active entropy values that lead to it.
     pub lists: Vec<(Ipv6Addr, u16)>,
 }

@@ -4,8 +4,7 @@
 
 use std::net::Ipv4Addr;
 
-use closc_artefacts::BgpTimers;
-use ipnet::Ipv6Net;
+use closc_artefacts::{BgpTimers, Prefix};
 
 /// eBGP of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub struct BgpIntent {
     /// Paths to one prefix that are used at a time.
     pub multipath: u16,
     /// Its own announcements.
-    pub networks: Vec<Ipv6Net>,
+    pub networks: Vec<Prefix>,
     /// Prefixes accepted from all: in a pool, of one length.
     pub accepts: Vec<Accepted>,
     /// Its neighbours, in the order of their ports.
@@ -32,7 +31,7 @@ pub struct BgpIntent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted {
     /// The pool they are in.
-    pub within: Ipv6Net,
+    pub within: Prefix,
     /// Their length.
     pub length: u8,
 }

@@ -47,7 +47,8 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         Capability::AnyQueues => any_queues(profile),
         Capability::Marking => profile.classes().any(|class| class.ecn != Ecn::Off),
         Capability::Trimming => profile.trimming().is_some(),
-        Capability::Segments
+        Capability::Ipv4
+        | Capability::Segments
         | Capability::SeveralLocators
         | Capability::StaticWeights
         | Capability::Pins

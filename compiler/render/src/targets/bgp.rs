@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use closc_artefacts::{Family, Prefix};
 use closc_plan::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide, DeviceIntent};
 use serde::Serialize;
 
@@ -16,6 +17,11 @@ pub(super) struct BgpView<'a> {
     asn: u32,
     router_id: String,
     multipath: u16,
+    /// The family of its prefixes, as commands and as address families name it.
+    command: &'static str,
+    family: &'static str,
+    /// Whether the prefixes are IPv4, whose next hops are IPv6 addresses (RFC 8950).
+    is_ipv4: bool,
     networks: Vec<String>,
     accepts: Vec<AcceptedView>,
     sides: Vec<SideView>,
@@ -96,10 +102,14 @@ impl<'a> BgpView<'a> {
     pub(super) fn of(intent: &'a DeviceIntent<'a>) -> Option<Self> {
         let bgp = intent.bgp.as_ref()?;
         let timers = bgp.timers;
+        let family = intent.system.loopback.family();
         Some(BgpView {
             asn: bgp.asn,
             router_id: bgp.router_id.to_string(),
             multipath: bgp.multipath,
+            command: family.keyword(),
+            family: family.word(),
+            is_ipv4: family == Family::V4,
             networks: bgp.networks.iter().map(ToString::to_string).collect(),
             accepts: bgp.accepts.iter().map(accepted).collect(),
             sides: bgp.sides.iter().map(side).collect(),
@@ -122,7 +132,8 @@ impl<'a> BgpView<'a> {
 }
 
 fn accepted(accepted: &Accepted) -> AcceptedView {
-    AcceptedView { within: accepted.within.to_string(), length: accepted.length }
+    let length = Prefix::new_assert(accepted.within.addr(), accepted.length).length();
+    AcceptedView { within: accepted.within.to_string(), length }
 }
 
 fn side(side: &BgpSide) -> SideView {

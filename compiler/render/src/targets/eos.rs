@@ -9,7 +9,7 @@ mod qos;
 
 use std::net::IpAddr;
 
-use closc_artefacts::paths;
+use closc_artefacts::{Family, Prefix, paths};
 use closc_plan::{Connection, DeviceIntent, Management, PortIntent};
 use closc_platform::PortNaming;
 use serde::Serialize;
@@ -50,6 +50,10 @@ struct View<'a> {
     classes: Vec<ClassView>,
     ports: Vec<PortView<'a>>,
     loopback: String,
+    /// The family of addresses, as commands name it.
+    command: &'static str,
+    /// Whether NICs and loopbacks have IPv4 addresses.
+    is_ipv4: bool,
     routes: Vec<RouteView<'a>>,
     bgp: Option<BgpView<'a>>,
 }
@@ -108,7 +112,9 @@ impl<'a> View<'a> {
             contact: system.services.snmp_contact.as_deref(),
             location: system.services.snmp_location.as_deref(),
             ports: order.into_iter().map(port).collect(),
-            loopback: format!("{}/128", system.loopback),
+            loopback: Prefix::from(system.loopback).to_string(),
+            command: system.loopback.family().keyword(),
+            is_ipv4: system.loopback.family() == Family::V4,
             memory,
             profiles,
             classes,

@@ -11,8 +11,7 @@
 //! Invariants: only ports with a cable are named; a route names its port; locators come before the segments in them; on
 //! unnumbered ports both ends find each other by router advertisements, so the kernel makes their link-local addresses.
 
-use closc_artefacts::Routing;
-use closc_artefacts::paths;
+use closc_artefacts::{Family, Prefix, Routing, paths};
 use closc_plan::{Connection, DeviceIntent, Locator, Peer, PortIntent, Srv6Intent};
 use serde::Serialize;
 
@@ -58,6 +57,8 @@ pub(super) struct View<'a> {
     bgpd: &'static str,
     /// Whether it chooses among ways by hashing.
     multipath: bool,
+    /// Whether NICs and loopbacks have IPv4 addresses.
+    is_ipv4: bool,
     /// Ports with a cable, for the kernel's part.
     ports: Vec<PortView<'a>>,
     interfaces: Vec<InterfaceView<'a>>,
@@ -75,6 +76,8 @@ struct InterfaceView<'a> {
     description: Option<&'a str>,
     /// With its length; absent on unnumbered ports.
     address: Option<String>,
+    /// The family of addresses, as commands name it.
+    command: &'static str,
 }
 
 /// A port with a cable, as the kernel receives it.
@@ -112,6 +115,7 @@ impl<'a> View<'a> {
             release: intent.release.map(|release| release.to_string()).unwrap_or_default(),
             bgpd: bgpd(intent.routing),
             multipath: intent.srv6.is_none(),
+            is_ipv4: intent.system.loopback.family() == Family::V4,
             ports: intent.ports.iter().filter_map(linked).collect(),
             interfaces: interfaces(intent),
             routes: routes(intent),
@@ -132,12 +136,14 @@ fn bgpd(routing: Routing) -> &'static str {
 
 /// The loopback and the ports with a cable, in natural order of their names.
 fn interfaces<'a>(intent: &'a DeviceIntent<'a>) -> Vec<InterfaceView<'a>> {
-    let loopback = Some(format!("{}/128", intent.system.loopback));
-    let mut interfaces = vec![InterfaceView { name: "lo", description: None, address: loopback }];
+    let command = intent.system.loopback.family().keyword();
+    let loopback = Some(Prefix::from(intent.system.loopback).to_string());
+    let mut interfaces = vec![InterfaceView { name: "lo", description: None, address: loopback, command }];
     interfaces.extend(intent.ports.iter().filter_map(|port| {
         let connection = port.connection.as_ref()?;
         let address = (!connection.unnumbered).then(|| connection.address.to_string());
-        Some(InterfaceView { name: &port.physical.name, description: Some(&port.description), address })
+        let (name, description) = (&port.physical.name, Some(&*port.description));
+        Some(InterfaceView { name, description, address, command })
     }));
     interfaces.sort_by(|one, other| natural(one.name, other.name));
     interfaces

@@ -19,7 +19,7 @@ mod routes;
 mod switch;
 
 use camino::Utf8PathBuf;
-use closc_artefacts::paths;
+use closc_artefacts::{Family, paths};
 use closc_plan::{DeviceIntent, HostIntent};
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefa
     let view = host::View::of(intent);
     let files = [
         (paths::SYSCTL_CONF, "linux/host.sysctl.j2"),
-        (paths::DEVICES_BATCH, "linux/devices.batch.j2"),
+        (paths::DEVICES_BATCH, "linux/host_devices.batch.j2"),
         (paths::IP_BATCH, "linux/host.batch.j2"),
     ];
     render_all(paths::host, &intent.name, &files, &view, templates)
@@ -75,6 +75,14 @@ fn render_all<V: Serialize>(
             Ok(Artefact::new(place(device, file), text))
         })
         .collect()
+}
+
+/// Returns the word by which an address is used at once; IPv4 detects no duplicates.
+fn nodad(family: Family) -> &'static str {
+    match family {
+        Family::V4 => "",
+        Family::V6 => " nodad",
+    }
 }
 
 /// A port with a cable, as the templates see it.

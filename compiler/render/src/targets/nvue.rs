@@ -9,7 +9,7 @@ mod qos;
 
 use std::net::IpAddr;
 
-use closc_artefacts::paths;
+use closc_artefacts::{Prefix, paths};
 use closc_plan::{DeviceIntent, Management};
 use closc_platform::Release;
 use serde::Serialize;
@@ -54,6 +54,8 @@ struct View<'a> {
     cages: Vec<CageView>,
     ports: Vec<PortView<'a>>,
     loopback: String,
+    /// The key of the family of addresses.
+    family: &'static str,
     qos: QosView,
     locators: Vec<LocatorView>,
     routes: Vec<RouteView<'a>>,
@@ -96,7 +98,8 @@ impl<'a> View<'a> {
             location: system.services.snmp_location.as_deref().map(quoted),
             cages: panel::cages(intent),
             ports: panel::ports(intent, &qos),
-            loopback: format!("{}/128", system.loopback),
+            loopback: Prefix::from(system.loopback).to_string(),
+            family: system.loopback.family().word(),
             qos,
             locators: locators(intent),
             routes: routes(intent),

@@ -8,6 +8,9 @@ use serde::Serialize;
 /// A static route; no next hops: a blackhole.
 #[derive(Debug, Serialize)]
 pub(super) struct RouteView<'a> {
+    /// The family, as commands and as address families name it.
+    command: &'static str,
+    family: &'static str,
     prefix: String,
     hops: Vec<HopView<'a>>,
 }
@@ -24,6 +27,8 @@ pub(super) fn routes<'a>(intent: &'a DeviceIntent<'a>) -> Vec<RouteView<'a>> {
     let mut sorted: Vec<_> = intent.routes.iter().collect();
     sorted.sort_by_key(|route| route.prefix);
     let view = |route: &closc_plan::Route| RouteView {
+        command: route.prefix.family().keyword(),
+        family: route.prefix.family().word(),
         prefix: route.prefix.to_string(),
         hops: match &route.target {
             Target::Ports(hops) => hops.iter().filter_map(|hop| HopView::of(intent, *hop)).collect(),

@@ -1,33 +1,30 @@
-//! IPv6 addresses as text.
+//! Addresses as text.
 //!
 //! In: an address. Out: what its `Display` shows (RFC 5952), a digit at a time: a fabric has millions of them.
 
-use std::net::Ipv6Addr;
-
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 
 /// Longest address and prefix length.
 const LONGEST: usize = 43;
 
 /// Writes an address.
-pub(super) fn address(address: Ipv6Addr) -> String {
+pub(super) fn address(address: Address) -> String {
     let mut text = String::with_capacity(LONGEST);
     write(&mut text, address);
     text
 }
 
 /// Writes an address and its prefix length.
-pub(super) fn net(net: Ipv6Net) -> String {
+pub(super) fn net(net: Prefix) -> String {
     let mut text = String::with_capacity(LONGEST);
     write(&mut text, net.addr());
     text.push('/');
-    text.push_str(&net.prefix_len().to_string());
+    text.push_str(&net.length().to_string());
     text
 }
 
-fn write(out: &mut String, address: Ipv6Addr) {
-    // These end in an IPv4 address.
-    if address.to_ipv4_mapped().is_some() {
+fn write(out: &mut String, address: Address) {
+    if address.family() == Family::V4 {
         return out.push_str(&address.to_string());
     }
     let segments = address.segments();
@@ -72,6 +69,8 @@ fn hex(out: &mut String, segment: u16) {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     #[test]
@@ -80,16 +79,16 @@ mod tests {
         for pattern in 0..3_u32.pow(8) {
             let segment = |at: u32| [0, 0xb, 0xfcbb][(pattern / 3_u32.pow(at) % 3) as usize];
             let plain = Ipv6Addr::from(std::array::from_fn::<u16, 8, _>(|at| segment(at as u32)));
-            assert_eq!(address(plain), plain.to_string());
+            assert_eq!(address(plain.into()), plain.to_string());
         }
         for segment in 0..=u16::MAX {
             let plain = Ipv6Addr::new(0x2001, segment, 0, 0, 1, 0, 0, segment);
-            assert_eq!(address(plain), plain.to_string());
+            assert_eq!(address(plain.into()), plain.to_string());
         }
-        let mapped: Ipv6Addr = "::ffff:10.0.0.1".parse().unwrap();
-        assert_eq!(address(mapped), mapped.to_string());
+        assert_eq!(address("10.0.0.1".parse().unwrap()), "10.0.0.1");
+        assert_eq!(net("10.0.0.0/31".parse().unwrap()), "10.0.0.0/31");
         for length in [0, 9, 48, 127, 128] {
-            let plain = Ipv6Net::new("2001:db8::a".parse().unwrap(), length).unwrap();
+            let plain = Prefix::new("2001:db8::a".parse().unwrap(), length).unwrap();
             assert_eq!(net(plain), plain.to_string());
         }
     }

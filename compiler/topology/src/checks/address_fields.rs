@@ -13,11 +13,11 @@ use crate::widths::AddressWidths;
 pub(crate) static RULE: Rule = Rule {
     code: "E0504",
     title: "a coordinate does not fit its place in an address",
-    what: "Zones, groups and indices fit their places in addresses. NIC addresses have 16 bits for zone and \
-           group: by default room for 16 zones of 4,095 groups, and with `addresses.widths.zone` for up to \
-           256 zones. With `bgp-unnumbered`, AS numbers and router ids have room for 4,095 T0s and 4,095 T1s \
-           of a zone. In IPv4 management addresses, zone and index together have 12 bits, or those of \
-           `addresses.widths`.",
+    what: "Zones, groups and indices fit their places in addresses. IPv6 addresses of NICs have 16 bits for \
+           zone and group: by default room for 16 zones of 4,095 groups, and with `addresses.widths.zone` for \
+           up to 256 zones. With `bgp-unnumbered`, AS numbers and router ids have room for 4,095 T0s and \
+           4,095 T1s of a zone. In IPv4 management addresses of a pool of /14 or shorter, zone and index \
+           together have 12 bits, or those of `addresses.widths`.",
     why: "A truncated coordinate gives two devices one address.",
     example: "hosts: { groups: 5000 }",
     fix: "Set `addresses.widths` as the message proposes, or make zones smaller or fewer. Widths renumber \
@@ -125,8 +125,12 @@ fn speakers(draft: &Draft<'_>, out: &mut Diagnostics) {
 
 /// IPv4 management addresses have 12 bits for zone and index, or those that the file states.
 fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let Some(IpNet::V4(_)) = draft.addresses.management else { return };
     let widths = draft.addresses.widths;
+    // Smaller pools have widths of their own.
+    let fixed = widths.management_v4_max();
+    let Some(IpNet::V4(_)) = draft.addresses.management.filter(|pool| pool.prefix_len() <= fixed) else {
+        return;
+    };
     let shift = widths.index.map_or(draft.layout.index.min(32), u64::from);
     let (bits, max) = (widths.device(), (1_u64 << widths.device()) - 1);
     let t2s = draft.t2.as_ref().map_or(0, |t2| t2.count);

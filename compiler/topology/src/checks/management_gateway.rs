@@ -62,9 +62,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .and(
                 pool_at,
                 format!(
-                    "switches have offsets 0x1 to 0x{:x}: 2 bits of tier, 4 of plane, {} of zone and index",
-                    behind - 1,
-                    draft.addresses.widths.device()
+                    "switches have offsets 0x1 to 0x{:x}: 2 bits of tier, then plane, zone and index",
+                    behind - 1
                 ),
             )
             .help(format!("use an address with an offset of 0x{behind:x} or more")),
@@ -75,8 +74,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Returns the offset of an IPv4 gateway in its pool if it is one that switches use, and the first one behind those.
 fn device_offset(draft: &Draft<'_>, pool: &IpNet, gateway: IpAddr) -> Option<(u32, u32)> {
     let (IpNet::V4(pool), IpAddr::V4(gateway)) = (pool, gateway) else { return None };
-    let offset = u32::from(gateway) - u32::from(pool.network());
-    let behind = 3_u32.checked_shl(u32::from(draft.addresses.widths.device()) + 4)?;
+    let bits = (32 - pool.prefix_len()).min(32 - draft.addresses.widths.management_v4_max());
+    let (offset, behind) = (u32::from(gateway) - u32::from(pool.network()), 3 << bits.saturating_sub(2));
     (offset < behind).then_some((offset, behind))
 }
 

@@ -5,14 +5,15 @@ use ipnet::IpNet;
 
 use super::host_bits::{Pool, pools};
 use crate::draft::Draft;
+use crate::ipv4::Ipv4Widths;
 
 /// A prefix is longer than the places of the coordinates allow.
 pub(crate) static RULE: Rule = Rule {
     code: "E0502",
     title: "an address pool is too small",
-    what: "Pools have room for every coordinate of the address layout: `hosts` and `links` are /48 or \
-           shorter, `loopbacks` /64 or shorter, `management` IPv4 /14 or shorter or IPv6 /64 or shorter. With \
-           `addresses.widths.index`, an IPv4 pool is a /(26 - zone - index) or shorter.",
+    what: "Pools have room for every coordinate of the address layout. IPv6: `hosts` and `links` are /48 or \
+           shorter, `loopbacks` and `management` /64 or shorter. IPv4: the message states the bits that the \
+           counts and the ports of the hardware take.",
     why: "Coordinates have fixed places in addresses, so that growth renumbers nothing. A longer prefix \
            covers some of those places.",
     example: "addresses: { loopbacks: \"2001:db8::/96\" }",
@@ -21,18 +22,15 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares each pool with the bits that coordinates take.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let widths = draft.addresses.widths;
     for Pool { path, net } in pools(draft) {
         let (max, what) = match (path.key(), net) {
-            ("hosts", _) => (48, "16 bits of zone and group, then a /64 for each group".to_owned()),
-            ("links", _) => (48, "kind, plane, zone, device and port of each cable".to_owned()),
-            ("loopbacks", _) | ("management", IpNet::V6(_)) => {
-                (64, "tier, plane, zone and index of each switch".to_owned())
+            ("hosts" | "links" | "loopbacks" | "management", IpNet::V4(_)) => ipv4(draft, path.key()),
+            ("hosts", IpNet::V6(_)) => {
+                (48, "16 bits of zone and group, then a /64 for each group".to_owned())
             }
-            ("management", IpNet::V4(_)) => {
-                let device = widths.device();
-                let what = format!("2 bits of tier, 4 of plane and {device} of zone and index");
-                (widths.management_v4_max(), what)
+            ("links", IpNet::V6(_)) => (48, "kind, plane, zone, device and port of each cable".to_owned()),
+            ("loopbacks" | "management", IpNet::V6(_)) => {
+                (64, "tier, plane, zone and index of each switch".to_owned())
             }
             _ => continue, // The block has a rule of its own.
         };
@@ -57,6 +55,31 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
+/// Returns the longest IPv4 pool, and the coordinates in it.
+fn ipv4(draft: &Draft<'_>, key: &str) -> (u8, String) {
+    let widths = draft.ipv4_widths();
+    let Ipv4Widths { plane, zone, group, switch, downlink, uplinks } = widths;
+    let (bits, what) = match key {
+        "hosts" => {
+            (widths.of_nics(), format!("{zone} bits of zone, {group} of T0 group and {downlink} of downlink"))
+        }
+        "links" => {
+            let bits = widths.of_cables(!draft.routing.speaks_bgp());
+            let ports = downlink.max(uplinks[0]).max(uplinks[1]);
+            let what = format!(
+                "2 bits of kind, {plane} of plane, {zone} of zone, up to {} of switch and {ports} of port, 1 of end",
+                group.max(switch)
+            );
+            (bits, what)
+        }
+        _ => {
+            let what = format!("2 bits of tier, {plane} of plane, {zone} of zone and {switch} of index");
+            (widths.of_switches(), what)
+        }
+    };
+    (32_u8.saturating_sub(bits), what)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::testing::{codes, message};
@@ -64,7 +87,8 @@ mod tests {
     #[test]
     fn pools_have_room_for_coordinates() {
         assert_eq!(codes("addresses: { loopbacks: \"2001:db8::/96\" }"), ["E0502"]);
-        assert_eq!(codes("addresses: { management: 10.0.0.0/16 }"), ["E0502"]);
+        assert_eq!(codes("addresses: { management: 10.0.0.0/20 }"), Vec::<&str>::new());
+        assert_eq!(codes("addresses: { management: 10.0.0.0/21 }"), ["E0502"]);
         assert_eq!(codes("addresses: { management: \"2001:db8::/64\" }"), Vec::<&str>::new());
         assert_eq!(
             message("addresses: { hosts: \"2001:db8::/56\" }", "E0502"),

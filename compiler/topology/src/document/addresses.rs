@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use ipnet::{IpNet, Ipv6Net};
+use closc_artefacts::Prefix;
+use ipnet::IpNet;
 use smol_str::SmolStr;
 
 use crate::read::{PrefixText, Spanned, document};
@@ -11,17 +12,18 @@ document! {
     /// Address pools. An address consists of its pool and coordinates at fixed places, so growth renumbers nothing.
     #[derive(Default)]
     pub struct AddressesDoc as "Addresses" {
-        /// Inner addresses of NICs, the same in every plane; /48 or shorter. Default: `fd00:c105:1::/48`.
+        /// Inner addresses of NICs, the same in every plane; IPv4, or IPv6 /48 or shorter. Default: `fd00:c105:1::/48`.
         #[schemars(with = "Option<PrefixText>")]
-        pub hosts: Option<Spanned<Ipv6Net>> = "hosts" => [ALL],
-        /// Both ends of every cable; /48 or shorter. Default: `fd00:c105:2::/48`.
+        pub hosts: Option<Spanned<Prefix>> = "hosts" => [ALL],
+        /// Both ends of every cable; of the family of `hosts`, and an IPv6 prefix is /48 or shorter. Default:
+        /// `fd00:c105:2::/48`, or `100.64.0.0/10` (RFC 6598) for IPv4.
         #[schemars(with = "Option<PrefixText>")]
-        pub links: Option<Spanned<Ipv6Net>> = "links" => [ALL],
-        /// One address per switch; /64 or shorter. Default: `fd00:c105:3::/64`.
+        pub links: Option<Spanned<Prefix>> = "links" => [ALL],
+        /// One address per switch; of the family of `hosts`, and an IPv6 prefix is /64 or shorter. Default:
+        /// `fd00:c105:3::/64`, or `192.168.0.0/16` for IPv4.
         #[schemars(with = "Option<PrefixText>")]
-        pub loopbacks: Option<Spanned<Ipv6Net>> = "loopbacks" => [SWITCHES],
-        /// Management ports of switches; IPv4 /14 or shorter, or IPv6 /64 or shorter. Default: no management
-        /// addresses.
+        pub loopbacks: Option<Spanned<Prefix>> = "loopbacks" => [SWITCHES],
+        /// Management ports of switches; IPv4, or IPv6 /64 or shorter. Default: no management addresses.
         #[schemars(with = "Option<PrefixText>")]
         pub management: Option<Spanned<IpNet>> = "management" => [SWITCHES],
         /// A CSV file of single management ports, by its path from the folder of the fabric file. Its columns are

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Family, Prefix};
 
 use super::number;
 use crate::choice::Pin;
@@ -28,13 +28,19 @@ const ACTIVE_PER_PLANE: u64 = 16;
 pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
     let doc = doc.cloned().unwrap_or_default();
     // Unique local addresses (RFC 4193), so that a file without pools makes a fabric that leaks nowhere.
-    let pool = |stated: Option<Spanned<Ipv6Net>>, default: &str| {
+    let pool = |stated: Option<crate::read::Spanned<Prefix>>, default: &str| {
         stated.map_or_else(|| default.parse().expect("the default pools are prefixes"), |stated| stated.value)
     };
+    let hosts = pool(doc.hosts, "fd00:c105:1::/48");
+    let (links, loopbacks) = match hosts.family() {
+        // Shared and private addresses (RFC 6598, RFC 1918) that neither 10.0.0.0/8 nor container bridges use.
+        Family::V4 => ("100.64.0.0/10", "192.168.0.0/16"),
+        Family::V6 => ("fd00:c105:2::/48", "fd00:c105:3::/64"),
+    };
     Addresses {
-        hosts: pool(doc.hosts, "fd00:c105:1::/48"),
-        links: pool(doc.links, "fd00:c105:2::/48"),
-        loopbacks: pool(doc.loopbacks, "fd00:c105:3::/64"),
+        hosts,
+        links: pool(doc.links, links),
+        loopbacks: pool(doc.loopbacks, loopbacks),
         management: doc.management.map(|pool| pool.value),
         management_gateway: doc.management_gateway.map(|gateway| gateway.value),
         management_list: Arc::default(),

@@ -5,6 +5,7 @@
 
 use std::net::IpAddr;
 
+use closc_artefacts::Prefix;
 use closc_diagnostics::printable;
 use closc_platform::{Breakout, BreakoutError, CageError, CageSet};
 use closc_qos::units::{Bytes, Length, Speed, UnitError};
@@ -275,6 +276,7 @@ macro_rules! addresses {
 }
 addresses!(
     Ipv6Net, "an IPv6 prefix", "2001:db8:1000::/36";
+    Prefix, "a prefix", "2001:db8:1000::/36";
     IpNet, "a prefix", "10.64.0.0/14";
     IpAddr, "an address", "192.0.2.1"
 );

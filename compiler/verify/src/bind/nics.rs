@@ -3,8 +3,8 @@
 //! A NIC `NODE/nicN` of a path table is the node's interface `nicNpP` in plane P.
 
 use std::collections::{BTreeSet, HashMap};
-use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use closc_paths::Table;
 
 use crate::finding::{Findings, Violation};
@@ -26,19 +26,19 @@ pub(crate) struct NicCables {
     /// The uSID that names the NIC at the lower end of each cable.
     pub(crate) usids: Vec<Option<Usid>>,
     /// The inner address of the NIC at the lower end of each cable; empty where nobody asks.
-    inner: HashMap<CableId, Ipv6Addr>,
+    inner: HashMap<CableId, Address>,
     /// The node of each inner address.
-    nodes: HashMap<Ipv6Addr, NodeId>,
+    nodes: HashMap<Address, NodeId>,
 }
 
 impl NicCables {
     /// Returns the inner address of the NIC at the lower end of a cable.
-    pub(crate) fn inner(&self, cable: CableId) -> Option<Ipv6Addr> {
+    pub(crate) fn inner(&self, cable: CableId) -> Option<Address> {
         self.inner.get(&cable).copied()
     }
 
     /// Returns the node that an inner address belongs to.
-    pub(crate) fn node(&self, inner: Ipv6Addr) -> Option<NodeId> {
+    pub(crate) fn node(&self, inner: Address) -> Option<NodeId> {
         self.nodes.get(&inner).copied()
     }
 
@@ -52,7 +52,7 @@ impl NicCables {
 pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> NicCables {
     let mut cables = NicCables { usids: vec![None; fabric.cabling.cables().len()], ..NicCables::default() };
     let mut interfaces = Interfaces { fabric, names: HashMap::new() };
-    let mut addresses: HashMap<Ipv6Addr, &str> = HashMap::new();
+    let mut addresses: HashMap<Address, &str> = HashMap::new();
     for group in &fabric.groups {
         let table = group.table();
         let mut downlinks = BTreeSet::new();

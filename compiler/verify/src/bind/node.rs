@@ -1,11 +1,10 @@
 //! Binds a node to the cable lists.
 
 use std::collections::HashMap;
-use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::{Address, Prefix};
 use closc_diagnostics::Rule;
-use ipnet::Ipv6Net;
 
 use super::binding::Context;
 use crate::finding::Findings;
@@ -69,7 +68,7 @@ pub(crate) fn bind(context: &Context<'_>, id: NodeId, host: &Host<'_>, findings:
     node.ends = Ends::of(&ends);
     work.strangers(id);
     node.decapsulates = work.decapsulated();
-    node.inner = host.inner.iter().map(ipnet::Ipv6Net::addr).collect();
+    node.inner = host.inner.iter().map(closc_artefacts::Prefix::addr).collect();
     work.source(&node);
     if layout.is_none() {
         super::node_routes::bind(cabling, id, host, &mut node, work.findings);
@@ -102,7 +101,7 @@ impl Binding<'_> {
         port: &str,
         found: &Port<'_>,
         asked: bool,
-    ) -> (EndState, Option<Ipv6Addr>) {
+    ) -> (EndState, Option<Address>) {
         self.findings.checked(&PROFILE, 1);
         // A port takes a MAC address only where its T0 expects one; that is compared by the cable.
         if found.wire.mtu.is_none() {
@@ -148,7 +147,7 @@ impl Binding<'_> {
     }
 
     /// The first segments that lead out over a port, and whether the next hop is right.
-    fn first(&mut self, port: &str, plane: u8, own: Option<Ipv6Addr>) -> Vec<(Usid, bool)> {
+    fn first(&mut self, port: &str, plane: u8, own: Option<Address>) -> Vec<(Usid, bool)> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
         let ways: Vec<&First<'_>> = host.first.iter().filter(|way| way.port == port).collect();
@@ -221,7 +220,7 @@ impl Binding<'_> {
         }
     }
 
-    fn decapsulated(&mut self) -> Vec<Ipv6Net> {
+    fn decapsulated(&mut self) -> Vec<Prefix> {
         let Some(layout) = self.layout else { return Vec::new() };
         let host = self.host;
         let mut segments = Vec::new();

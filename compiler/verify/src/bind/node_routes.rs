@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use crate::finding::Findings;
 use crate::finding::Violation;
@@ -36,7 +35,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
         let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));
         ports.enumerate().find(|(_, name)| *name == port).map(|(slot, _)| slot as u16)
     };
-    let mut owners: BTreeMap<Ipv6Addr, BTreeSet<u16>> = BTreeMap::new();
+    let mut owners: BTreeMap<Address, BTreeSet<u16>> = BTreeMap::new();
     let mut routes = Vec::new();
     for read in &host.routes {
         findings.checked(&NODE_ROUTES, 1);
@@ -85,11 +84,11 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
 /// Routed packets are dropped when their routes are gone, for packets from each address and for those that have none yet:
 /// nothing falls to a default route of the site.
 fn dropped_in_the_end(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
-    let sources: BTreeSet<Option<Ipv6Net>> = host.routes.iter().map(|route| route.scope.from).collect();
+    let sources: BTreeSet<Option<Prefix>> = host.routes.iter().map(|route| route.scope.from).collect();
     for from in sources {
         let own = || host.routes.iter().filter(|route| route.scope.from == from);
         let dropped =
-            |prefix: &Ipv6Net| own().any(|route| route.hops.is_empty() && route.prefix.contains(prefix));
+            |prefix: &Prefix| own().any(|route| route.hops.is_empty() && route.prefix.contains(prefix));
         for route in own().filter(|route| !dropped(&route.prefix)) {
             let message = format!("`{}` is dropped nowhere when its routes are gone", route.prefix);
             broken("route replace blackhole ".to_owned(), message);

@@ -1,8 +1,8 @@
 //! Binds the ports of a switch: each to its cable, its neighbour and what it says of both.
 
-use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use closc_artefacts::Address;
 use hashbrown::HashMap;
 
 use super::binding::Binding;
@@ -135,7 +135,7 @@ impl Binding<'_, '_> {
             self.broken(&ROLE, About::Port(&port.name), &message);
         }
         let Some(inner) = self.context.nics.inner(cable) else { return };
-        let foreign = |source: &Ipv6Addr| self.context.nics.node(*source).is_some_and(|other| other != node);
+        let foreign = |source: &Address| self.context.nics.node(*source).is_some_and(|other| other != node);
         if port.inner_sources != [inner] || !port.sources.contains(&inner) || port.sources.iter().any(foreign)
         {
             let message =
@@ -144,7 +144,7 @@ impl Binding<'_, '_> {
         }
     }
 
-    fn address(&mut self, port: &Port<'_>, far: End) -> Option<Ipv6Addr> {
+    fn address(&mut self, port: &Port<'_>, far: End) -> Option<Address> {
         // A P4 target has no addresses: next hops carry the MAC address instead.
         if !self.device.language.addresses {
             return None;

@@ -106,7 +106,7 @@ fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u
         binding.broken(&HOP, about, &message);
         return (None, Gateway::Other);
     };
-    let own = port.addresses.first().map(ipnet::Ipv6Net::addr);
+    let own = port.addresses.first().map(closc_artefacts::Prefix::addr);
     let gateway = match (hop.gateway, own) {
         (Some(gateway), Some(own)) if gateway == other_half(own) => Gateway::Peer,
         (None, _) if !binding.device.language.addresses => Gateway::Unneeded,

@@ -101,7 +101,7 @@ impl<K: Hash + Eq + std::fmt::Display + Copy> Owners<K> {
 
 fn block(
     fabric: &Fabric,
-    address: std::net::Ipv6Addr,
+    address: closc_artefacts::Address,
     id: SwitchId,
     about: About<'_>,
     findings: &mut Findings,

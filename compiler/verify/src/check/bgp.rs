@@ -12,7 +12,7 @@ pub(crate) mod stated;
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 use rayon::prelude::*;
 
 pub(crate) use ends::comes_up;
@@ -90,7 +90,7 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
 
 /// A prefix is announced by one switch of a plane.
 fn announced(fabric: &Fabric, findings: &mut Findings) {
-    let mut owners: HashMap<(Option<u8>, Ipv6Net), SwitchId> = HashMap::new();
+    let mut owners: HashMap<(Option<u8>, Prefix), SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
         let plane = fabric.switch(id).and_then(|switch| switch.stated_plane);
         for network in &speaker.networks {

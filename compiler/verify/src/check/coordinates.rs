@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
-use ipnet::{IpNet, Ipv6Net};
+use closc_artefacts::{Address, Family, Prefix};
+use ipnet::IpNet;
 use rayon::prelude::*;
 
 use crate::finding::{Findings, Violation};
@@ -110,7 +111,8 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     let Some(IpNet::V4(pool)) = stated.management else { return DEVICE_BITS };
     let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
     for switch in fabric.switches.iter().flatten() {
-        let spot = switch.loopbacks.first().and_then(|net| Spot::behind(stated.loopbacks, net.addr()));
+        let spot =
+            switch.loopbacks.first().and_then(|net| Spot::behind(stated, stated.loopbacks, net.addr()));
         let Some(spot) = spot.filter(|spot| spot.zone > 0) else { continue };
         let Some((IpNet::V4(net), _)) = switch.management.first() else { continue };
         let device = u32::from(net.addr()) & u32::from(pool.hostmask()) & ((1 << DEVICE_BITS) - 1);
@@ -124,6 +126,9 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
 
 /// Bits of zone and number in an IPv4 management address, where no widths are stated.
 const DEVICE_BITS: u32 = 12;
+
+/// Bits of tier and plane in an IPv4 management address with fixed places; smaller pools have the stated widths.
+const POSITION_BITS: u32 = 6;
 
 /// Where a switch is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,28 +149,37 @@ impl Spot {
         Some(Spot { tier, plane: plane.try_into().ok()?, zone: zone.try_into().ok()?, number })
     }
 
-    /// Reads the last four hextets behind a pool.
-    fn behind(pool: Ipv6Net, address: Ipv6Addr) -> Option<Spot> {
-        let low = u128::from(u64::MAX);
-        let is_own = u128::from(address) & !low == u128::from(pool.network()) & !low;
-        let [.., tier, plane, zone, number] = address.segments().map(u32::from);
-        is_own.then(|| Spot::new(tier, plane, zone, number)).flatten()
+    /// Reads the coordinates of a switch behind a pool: the last four hextets of IPv6, the stated widths of IPv4.
+    fn behind(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<Spot> {
+        match pool.family() {
+            Family::V6 => {
+                let low = u128::from(u64::MAX);
+                let is_own = u128::from(address) & !low == u128::from(pool.network()) & !low;
+                let [.., tier, plane, zone, number] = address.segments().map(u32::from);
+                is_own.then(|| Spot::new(tier, plane, zone, number)).flatten()
+            }
+            Family::V4 => {
+                let Ipv4Place { kind, plane, zone, number } = Ipv4Place::of(stated, pool, address, 0)?;
+                Spot::new(kind, plane, zone, number)
+            }
+        }
     }
 
     fn of_management(pools: &Pools<'_>, address: IpAddr) -> Option<Spot> {
-        match (pools.stated?.management?, address) {
-            (IpNet::V6(pool), IpAddr::V6(address)) => Spot::behind(pool, address),
-            (IpNet::V4(pool), IpAddr::V4(address)) if pool.contains(&address) => {
-                let host = u32::from(address) & u32::from(pool.hostmask());
-                let device = host & ((1 << pools.device_bits) - 1);
-                let place = host >> pools.device_bits;
-                // T2s are in zone 0, and their numbers have the bits of the zone.
-                let bits = if place >> 4 == 2 { pools.device_bits } else { pools.index_bits };
-                let number = device & ((1 << bits) - 1);
-                Spot::new(place >> 4, place & 0xf, device >> bits, number)
-            }
-            _ => None,
+        let stated = pools.stated?;
+        let pool = Prefix::from(stated.management?);
+        if pool.family() == Family::V6
+            || u32::from(128 - pool.prefix_len()) < POSITION_BITS + pools.device_bits
+        {
+            return Spot::behind(stated, pool, address.into());
         }
+        let host = host_bits(pool, address.into())?;
+        let device = host & ((1 << pools.device_bits) - 1);
+        let place = host >> pools.device_bits;
+        // T2s are in zone 0, and their numbers have the bits of the zone.
+        let bits = if place >> 4 == 2 { pools.device_bits } else { pools.index_bits };
+        let number = device & ((1 << bits) - 1);
+        Spot::new(place >> 4, place & 0xf, device >> bits, number)
     }
 
     fn of_mac(Mac([one, two, place, zone, high, low]): Mac) -> Option<Spot> {
@@ -183,23 +197,11 @@ impl Spot {
     }
 
     /// Reads the address of one end of a cable: which switch it says is at that end.
-    fn of_end(pools: &StatedAddresses, cable: &Cable, side: Side, address: Ipv6Addr) -> Option<Spot> {
-        let [first, second, third, place, device, port, zero, end] = address.segments();
-        let pool = pools.links.network().segments();
-        let kind = match cable.kind {
-            Kind::NicT0 => 0,
-            Kind::T0T1 => 1,
-            Kind::T1T2 => 2,
+    fn of_end(pools: &StatedAddresses, cable: &Cable, side: Side, address: Address) -> Option<Spot> {
+        let (zone, device, port) = match pools.links.family() {
+            Family::V4 => cable_in_ipv4(pools, cable, side, address)?,
+            Family::V6 => cable_in_ipv6(pools, cable, side, address)?,
         };
-        let letter = match side {
-            Side::Lower => 0xa,
-            Side::Upper => 0xb,
-        };
-        let is_own = [first, second, third] == pool[..3] && zero == 0 && end == letter;
-        if !is_own || place >> 8 != kind << 4 | u16::from(cable.plane) {
-            return None;
-        }
-        let (zone, device, port) = (u32::from(place & 0xff), u32::from(device), u32::from(port));
         let above =
             |parallel: Option<u16>| Some(port.checked_sub(1)? / u32::from(parallel.unwrap_or(1).max(1)));
         let plane = cable.plane.into();
@@ -216,6 +218,93 @@ impl Spot {
     }
 }
 
+/// The number of a kind of cables in addresses.
+fn kind_number(kind: Kind) -> u16 {
+    match kind {
+        Kind::NicT0 => 0,
+        Kind::T0T1 => 1,
+        Kind::T1T2 => 2,
+    }
+}
+
+/// Reads zone, lower device from 1 and its port from 1 of an IPv6 address at one end of a cable.
+fn cable_in_ipv6(
+    pools: &StatedAddresses,
+    cable: &Cable,
+    side: Side,
+    address: Address,
+) -> Option<(u32, u32, u32)> {
+    let [first, second, third, place, device, port, zero, end] = address.segments();
+    let pool = pools.links.network().segments();
+    let letter = match side {
+        Side::Lower => 0xa,
+        Side::Upper => 0xb,
+    };
+    let is_own = [first, second, third] == pool[..3] && zero == 0 && end == letter;
+    let is_kind = place >> 8 == kind_number(cable.kind) << 4 | u16::from(cable.plane);
+    (is_own && is_kind).then(|| (u32::from(place & 0xff), u32::from(device), u32::from(port)))
+}
+
+/// Reads the same of an IPv4 address.
+fn cable_in_ipv4(
+    pools: &StatedAddresses,
+    cable: &Cable,
+    side: Side,
+    address: Address,
+) -> Option<(u32, u32, u32)> {
+    let widths = pools.ipv4?;
+    let place = Ipv4Place::of(pools, pools.links, address, 1)?;
+    let port_bits = match cable.kind {
+        Kind::NicT0 => widths.downlink,
+        Kind::T0T1 => widths.uplinks[0],
+        Kind::T1T2 => widths.uplinks[1],
+    };
+    let end = match side {
+        Side::Lower => 0,
+        Side::Upper => 1,
+    };
+    let is_own = (place.kind, place.plane) == (kind_number(cable.kind).into(), cable.plane.into());
+    let is_end = u128::from(address) & 1 == end;
+    let port = place.number & ((1 << port_bits) - 1);
+    (is_own && is_end).then_some((place.zone, (place.number >> port_bits) + 1, port + 1))
+}
+
+/// The coordinates of an IPv4 address.
+struct Ipv4Place {
+    /// The tier of a switch, or the kind of a cable.
+    kind: u32,
+    plane: u32,
+    zone: u32,
+    number: u32,
+}
+
+impl Ipv4Place {
+    /// Reads an address of a pool, without so many of its lowest bits.
+    fn of(stated: &StatedAddresses, pool: Prefix, address: Address, lowest: u8) -> Option<Self> {
+        let widths = stated.ipv4?;
+        let host = host_bits(pool, address)? >> lowest;
+        let bits = (128 - pool.prefix_len()).checked_sub(lowest)?;
+        let below_kind = bits.checked_sub(2)?;
+        let position = below_kind.checked_sub(widths.plane)?;
+        let number_bits = position.checked_sub(widths.zone)?;
+        let field = |from: u8, width: u8| (host >> from) & ((1 << width) - 1);
+        let mirrored =
+            u64::from(field(number_bits, widths.zone)) << (u64::BITS - u32::from(widths.zone.max(1)));
+        Some(Ipv4Place {
+            kind: host >> below_kind,
+            plane: field(position, widths.plane),
+            zone: mirrored.reverse_bits() as u32,
+            number: field(0, number_bits),
+        })
+    }
+}
+
+/// Returns what an IPv4 address has behind its pool.
+fn host_bits(pool: Prefix, address: Address) -> Option<u32> {
+    let mask = u128::MAX.checked_shr(pool.prefix_len().into()).unwrap_or(0);
+    (pool.family() == Family::V4 && pool.contains(&address)).then(|| (u128::from(address) & mask) as u32)
+}
+
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.tier, self.number)?;
@@ -227,7 +316,7 @@ impl fmt::Display for Spot {
 }
 
 /// An address of a switch.
-struct Address<'a> {
+struct SwitchAddress<'a> {
     what: &'static str,
     text: String,
     about: About<'a>,
@@ -238,16 +327,18 @@ fn each<'f>(
     fabric: &'f Fabric,
     pools: &Pools<'_>,
     (id, switch): (SwitchId, &'f Switch),
-    mut call: impl FnMut(Option<Spot>, &dyn Fn() -> Address<'f>),
+    mut call: impl FnMut(Option<Spot>, &dyn Fn() -> SwitchAddress<'f>),
 ) {
     for net in &switch.loopbacks {
-        let said = || Address { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
-        call(pools.stated.and_then(|stated| Spot::behind(stated.loopbacks, net.addr())), &said);
+        let said =
+            || SwitchAddress { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
+        call(pools.stated.and_then(|stated| Spot::behind(stated, stated.loopbacks, net.addr())), &said);
     }
     // One that is listed says nothing of a position.
     let is_placed = pools.listed(fabric, id).is_none();
     for (net, _) in switch.management.iter().filter(|_| is_placed) {
-        let said = || Address { what: "management address", text: net.to_string(), about: About::Management };
+        let said =
+            || SwitchAddress { what: "management address", text: net.to_string(), about: About::Management };
         let pool = pools.stated.and_then(|stated| stated.management);
         let fits = pool.is_some_and(|pool| pool.prefix_len() == net.prefix_len());
         call(Spot::of_management(pools, net.addr()).filter(|_| fits), &said);
@@ -258,23 +349,26 @@ fn each<'f>(
     };
     if let Some(mac) = switch.mac {
         let first = if switch.ends.len() > 0 { port(0) } else { "" };
-        let said = || Address { what: "MAC address", text: mac.to_string(), about: About::Mac(first) };
+        let said = || SwitchAddress { what: "MAC address", text: mac.to_string(), about: About::Mac(first) };
         call(Spot::of_mac(mac), &said);
     }
     if let Some(router_id) = switch.speaker.as_ref().and_then(|speaker| speaker.router_id) {
-        let said = || Address { what: "router id", text: router_id.to_string(), about: About::Bgp };
+        let said = || SwitchAddress { what: "router id", text: router_id.to_string(), about: About::Bgp };
         call(Spot::of_router_id(router_id), &said);
     }
     for (slot, end) in switch.ends.iter().enumerate() {
         if let Some(mac) = end.mac {
-            let said =
-                || Address { what: "MAC address", text: mac.to_string(), about: About::Mac(port(slot)) };
+            let said = || SwitchAddress {
+                what: "MAC address",
+                text: mac.to_string(),
+                about: About::Mac(port(slot)),
+            };
             call(Spot::of_mac(mac), &said);
         }
         if let Some(address) = end.address {
             let (_, cable, side) = fabric.plugged(id, slot as u16);
             let (what, about) = ("address of a cable", About::Address(port(slot)));
-            let said = || Address { what, text: address.to_string(), about };
+            let said = || SwitchAddress { what, text: address.to_string(), about };
             let stated = pools.stated;
             call(stated.and_then(|stated| Spot::of_end(stated, &cable, side, address)), &said);
         }
@@ -326,7 +420,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
         if spot.is_some() && spot == meant {
             return;
         }
-        let Address { what, text, about } = said();
+        let SwitchAddress { what, text, about } = said();
         let says = match spot {
             Some(spot) => format!("which is that of {spot}"),
             None => "which has no owner in the pools of the manifest".to_owned(),

@@ -1,10 +1,9 @@
 //! V13: nodes, where the tree describes them.
 
 use std::collections::{BTreeMap, HashSet};
-use std::net::Ipv6Addr;
 
+use closc_artefacts::{Address, Prefix};
 use closc_paths::{Destination, Table};
-use ipnet::Ipv6Net;
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::NodeId;
@@ -20,7 +19,7 @@ use crate::rules::hosts::{DECAPSULATION, FIRST, SPRAY};
 /// Checks what nodes have against the path tables: decapsulated segments, first segments, inner addresses.
 pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
-    let mut expected: BTreeMap<NodeId, (Vec<Ipv6Net>, Vec<Ipv6Addr>)> = BTreeMap::new();
+    let mut expected: BTreeMap<NodeId, (Vec<Prefix>, Vec<Address>)> = BTreeMap::new();
     for (at, group) in fabric.groups.iter().enumerate() {
         for (number, nic) in group.nics.iter().enumerate() {
             let Some(node) = nic.node.filter(|node| fabric.node(*node).is_some()) else { continue };
@@ -50,7 +49,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
         // NICs of a node on the same downlink of their groups share a uSID.
         segments.dedup();
         findings.expect(segments == node.decapsulates, &DECAPSULATION, || {
-            let show = |all: &[Ipv6Net]| all.iter().map(Ipv6Net::to_string).collect::<Vec<_>>().join(", ");
+            let show = |all: &[Prefix]| all.iter().map(Prefix::to_string).collect::<Vec<_>>().join(", ");
             let message =
                 format!("`{name}` decapsulates {} and must {}", show(&node.decapsulates), show(&segments));
             Violation::new(&DECAPSULATION, place("End.DT6"), message)
@@ -106,7 +105,7 @@ pub(crate) fn routes(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings
 /// Every NIC of another node is led to, unless every path to it that has an entropy value is denied. A node sends from the NIC of the same
 /// number, or from its first.
 fn missing(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Findings) {
-    let known: HashSet<Ipv6Addr> = sprays.iter().map(|spray| spray.to.addr()).collect();
+    let known: HashSet<Address> = sprays.iter().map(|spray| spray.to.addr()).collect();
     let own: Vec<(&Group, &GroupNic)> = fabric
         .groups
         .iter()
@@ -224,7 +223,7 @@ fn shares(
     plane: u8,
     spray: &Spray<'_>,
 ) -> Vec<(usize, String)> {
-    let mut active: BTreeMap<Ipv6Addr, u64> = BTreeMap::new();
+    let mut active: BTreeMap<Address, u64> = BTreeMap::new();
     for value in table.entropy_values(plane, nic.downlink).take(table.header().active.into()) {
         *active.entry(list(table, to, table.choice(value)).0).or_default() += 1;
     }
@@ -242,7 +241,7 @@ fn shares(
         .collect()
 }
 
-fn gateway(fabric: &Fabric, id: NodeId, port: &str, gateway: Ipv6Addr) -> bool {
+fn gateway(fabric: &Fabric, id: NodeId, port: &str, gateway: Address) -> bool {
     let Some(name) = fabric.cabling.names.get(port) else { return false };
     let plugs = fabric.cabling.at_node(id).iter();
     let cable = plugs.map(|plug| fabric.cabling.cable(plug.cable())).find(|cable| cable.lower.port == name);

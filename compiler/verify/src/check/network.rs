@@ -6,10 +6,9 @@
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::net::Ipv6Addr;
 
+use closc_artefacts::{Address, Prefix};
 use closc_diagnostics::Rule;
-use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use crate::bind::nics::NicCables;
@@ -25,7 +24,7 @@ use crate::model::stated::Stated;
 use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 
 /// The NIC at the lower end of each cable, where path tables say it: its address, and the first segment of its paths there.
-type Wanted = HashMap<CableId, (Ipv6Addr, Option<Ipv6Net>)>;
+type Wanted = HashMap<CableId, (Address, Option<Prefix>)>;
 
 /// Finds what path tables say of each cable.
 fn wanted(fabric: &Fabric, nics: &NicCables) -> Wanted {
@@ -95,8 +94,8 @@ struct Port<'a> {
     slot: u16,
     cable: CableId,
     interface: &'a Interface,
-    own: Option<Ipv6Addr>,
-    nic: Option<Ipv6Addr>,
+    own: Option<Address>,
+    nic: Option<Address>,
 }
 
 impl Port<'_> {
@@ -215,9 +214,9 @@ impl<'a> Work<'a> {
         id: CableId,
         cable: &Cable,
         interface: &Interface,
-    ) -> (Option<Ipv6Addr>, Option<Ipv6Addr>) {
-        let mut own: Vec<Ipv6Net> = interface.addresses.clone();
-        own.sort_by_key(Ipv6Net::prefix_len);
+    ) -> (Option<Address>, Option<Address>) {
+        let mut own: Vec<Prefix> = interface.addresses.clone();
+        own.sort_by_key(Prefix::prefix_len);
         let [on_cable, of_nic] = own.as_slice() else {
             let message = format!("has {} addresses and not one on its cable and its NIC's", own.len());
             self.broken(&NETWORK, interface, "ddress", &message);
@@ -284,7 +283,7 @@ impl<'a> Work<'a> {
         self.findings.checked(&FIRST, 1);
         let routes = &self.network.dropped;
         let drops = |route: &TableRoute| (route.does, route.table) == (Does::Drops, MAIN);
-        let mut dropped: Vec<Ipv6Net> = routes.iter().map(|route| route.to).collect();
+        let mut dropped: Vec<Prefix> = routes.iter().map(|route| route.to).collect();
         dropped.sort_unstable();
         if dropped != layout.blocks() || !routes.iter().all(drops) {
             let (file, blocks) = (&self.network.loopback, layout.named_blocks());

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
@@ -65,7 +65,7 @@ fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
 
 /// Statement for a switch.
 fn of(name: &str, switch: &Switch) -> Peer {
-    let loopback = switch.loopbacks.first().map(Ipv6Net::addr);
+    let loopback = switch.loopbacks.first().map(Prefix::addr);
     let management = switch.management.first().map(|(net, _)| net.addr());
     Peer::new(name, loopback, management, (switch.hardware.as_deref(), switch.kind.as_deref()))
 }

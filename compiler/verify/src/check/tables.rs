@@ -5,8 +5,8 @@
 //! evaluating every (plane, uplink), every downlink and the largest values of everything at once.
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use closc_paths::{Choice, Destination, Kind, Table};
 use rayon::prelude::*;
 
@@ -163,7 +163,7 @@ impl Work<'_> {
         });
     }
 
-    fn address(&self, to: &Destination, choice: Choice) -> Ipv6Addr {
+    fn address(&self, to: &Destination, choice: Choice) -> Address {
         list(&self.table, to, choice).0
     }
 
@@ -239,12 +239,12 @@ impl Work<'_> {
         for plane in 0..h.planes {
             for downlink in [0, h.nics.saturating_sub(1)] {
                 let back = self.expected(self.own(), downlink, Choice { plane, ..FIRST });
-                let found = Ipv6Addr::from(self.table.t0_probe(plane, downlink));
+                let found = Address::from(self.table.t0_probe(plane, downlink));
                 self.probe(("t0", plane), back, found, findings);
                 for uplink in 0..h.t0_uplinks {
                     let choice = Choice { plane, t0_uplink: uplink, t1_uplink: 0 };
                     let around = around(self.layout, h, (zone, group), downlink, choice);
-                    let found = Ipv6Addr::from(self.table.t1_probe(plane, uplink, downlink));
+                    let found = Address::from(self.table.t1_probe(plane, uplink, downlink));
                     self.probe(("t1", plane), around, found, findings);
                     self.t2_probes(choice, downlink, findings);
                 }
@@ -265,7 +265,7 @@ impl Work<'_> {
             self.probe(
                 ("t2", choice.plane),
                 top,
-                found.map_or(Ipv6Addr::UNSPECIFIED, Ipv6Addr::from),
+                found.map_or(Address::UNSPECIFIED, Address::from),
                 findings,
             );
         }
@@ -275,7 +275,7 @@ impl Work<'_> {
         &self,
         (kind, plane): (&str, u8),
         expected: Option<[Usid; SLOTS]>,
-        found: Ipv6Addr,
+        found: Address,
         findings: &mut Findings,
     ) {
         let expected = expected.map(|usids| address(self.layout, plane, usids));
@@ -366,8 +366,8 @@ fn over_the_top(
     Some([start, up, top, layout.t1(choice.plane, own.0, row, cable)?, down, nic])
 }
 
-fn address(layout: &Layout, plane: u8, usids: [Usid; SLOTS]) -> Ipv6Addr {
+fn address(layout: &Layout, plane: u8, usids: [Usid; SLOTS]) -> Address {
     let block = u128::from(layout.block(plane).network());
     let list = usids.iter().fold(0u128, |list, usid| list << 16 | u128::from(usid.0));
-    Ipv6Addr::from(block | list)
+    Address::from(block | list)
 }

@@ -221,7 +221,7 @@ fn marks(hosts: &StatedHosts, qos: &NicQos) -> Vec<String> {
 fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeMap<&'static str, String> {
     let mut wanted: BTreeMap<&'static str, String> = BTreeMap::from([
         ("NCCL_IB_HCA", devices.to_owned()),
-        ("NCCL_IB_ADDR_FAMILY", "AF_INET6".to_owned()),
+        ("NCCL_IB_ADDR_FAMILY", if hosts.reach.contains(':') { "AF_INET6" } else { "AF_INET" }.to_owned()),
         ("NCCL_IB_ADDR_RANGE", hosts.reach.clone()),
         ("NCCL_IB_ROCE_VERSION_NUM", "2".to_owned()),
         ("NCCL_IB_GID_INDEX", "-1".to_owned()),

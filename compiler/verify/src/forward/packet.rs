@@ -3,7 +3,7 @@
 //! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends;
 //! a packet that passes more switches than any list has uSIDs goes round.
 
-use std::net::Ipv6Addr;
+use closc_artefacts::Address;
 
 use super::carry::carries;
 use crate::model::cabling::{Cable, CableId, Party, Side, SwitchId};
@@ -27,7 +27,7 @@ pub(crate) struct Hop {
     /// The switch.
     pub(crate) switch: SwitchId,
     /// The destination address behind the switch's own uSID, if the list began with that.
-    pub(crate) address: Ipv6Addr,
+    pub(crate) address: Address,
     /// Whether the list began with the switch's own uSID.
     pub(crate) own: bool,
     /// The cable it leaves by.
@@ -38,7 +38,7 @@ pub(crate) struct Hop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// At a NIC, by a cable, with the list that is left.
-    Nic(CableId, Ipv6Addr),
+    Nic(CableId, Address),
     /// A switch has no route for the uSID, or its files do not parse.
     NoRoute,
     /// A switch has a blackhole for it.
@@ -80,7 +80,7 @@ impl<'a> Network<'a> {
     }
 
     /// Walks a packet that a NIC has sent over its cable; each switch it passes goes to a function.
-    pub(crate) fn walk(&self, from: CableId, address: Ipv6Addr, mut pass: impl FnMut(Hop)) -> Ending {
+    pub(crate) fn walk(&self, from: CableId, address: Address, mut pass: impl FnMut(Hop)) -> Ending {
         let mut at = self.fabric.cabling.cable(from).upper.party;
         let mut address = address;
         let mut by = from;
@@ -119,13 +119,13 @@ impl<'a> Network<'a> {
     }
 
     /// Tells whether an address is in the block that a switch has segments and routes in, which is that of its plane.
-    fn inside(&self, switch: &Switch, address: Ipv6Addr) -> bool {
+    fn inside(&self, switch: &Switch, address: Address) -> bool {
         let plane = switch.plane.unwrap_or(0);
         self.fabric.layout.as_ref().is_some_and(|layout| layout.contains(plane, address))
     }
 
     /// Longest prefix match over all routes.
-    fn decide(&self, switch: &Switch, address: Ipv6Addr) -> Decision {
+    fn decide(&self, switch: &Switch, address: Address) -> Decision {
         let odd = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
         let odd = odd.max_by_key(|route| route.prefix.prefix_len());
         let inside = self.inside(switch, address);

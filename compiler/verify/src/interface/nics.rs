@@ -6,8 +6,8 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use serde::{Deserialize, Serialize};
 
 /// NICs of a fabric at most: what addresses of the language have room for, several times over.
@@ -62,8 +62,8 @@ impl Run {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Differs {
     pub(crate) nic: String,
-    pub(crate) meant: Ipv6Addr,
-    pub(crate) found: Ipv6Addr,
+    pub(crate) meant: Address,
+    pub(crate) found: Address,
 }
 
 /// Cuts a name where the last number of its node is.
@@ -88,7 +88,7 @@ fn name((before, width, behind): &Family, number: u64) -> String {
 
 impl Nics {
     /// Takes NICs by name; of two of one name the first counts.
-    pub(crate) fn of(nics: impl Iterator<Item = (String, Ipv6Addr)>) -> Nics {
+    pub(crate) fn of(nics: impl Iterator<Item = (String, Address)>) -> Nics {
         let mut families: BTreeMap<Family, Vec<(u64, u128)>> = BTreeMap::new();
         for (name, address) in nics {
             let (family, number) = cut(&name);
@@ -143,7 +143,7 @@ impl Nics {
                     }
                     let (start, end) = (known.first.max(run.first), known.end().min(run.end()));
                     if let Some(number) = known.differs(*run, start, end) {
-                        let [meant, found] = [known.at(number), run.at(number)].map(Ipv6Addr::from);
+                        let [meant, found] = [known.at(number), run.at(number)].map(Address::from);
                         differ.push(Differs { nic: name(family, number), meant, found });
                     }
                     from = end;
@@ -159,7 +159,7 @@ impl Nics {
     }
 
     /// Returns an address that two NICs have, with both names.
-    pub(crate) fn twice(&self) -> Option<(Ipv6Addr, [String; 2])> {
+    pub(crate) fn twice(&self) -> Option<(Address, [String; 2])> {
         let all = || self.0.iter().flat_map(|(family, runs)| runs.iter().map(move |run| (family, *run)));
         let last = |run: Run| run.at(run.end() - 1);
         let mut ranges: Vec<(u128, u128)> =
@@ -197,13 +197,7 @@ impl Nics {
 impl From<Nics> for Vec<String> {
     fn from(nics: Nics) -> Self {
         let text = |family: &Family, run: &Run| {
-            format!(
-                "{} {} {} {:x}",
-                name(family, run.first),
-                run.count,
-                Ipv6Addr::from(run.address),
-                run.step
-            )
+            format!("{} {} {} {:x}", name(family, run.first), run.count, Address::from(run.address), run.step)
         };
         nics.0.iter().flat_map(|(family, runs)| runs.iter().map(move |run| text(family, run))).collect()
     }
@@ -235,7 +229,7 @@ impl TryFrom<Vec<String>> for Nics {
 fn parse(line: &str) -> Option<(Family, Run)> {
     let mut words = line.rsplitn(4, ' ');
     let step = u128::from_str_radix(words.next()?, 16).ok()?;
-    let address: Ipv6Addr = words.next()?.parse().ok()?;
+    let address: Address = words.next()?.parse().ok()?;
     let count: u64 = words.next()?.parse().ok().filter(|count| (1..=NICS_MAX).contains(count))?;
     let (family, first) = cut(words.next()?);
     let most = 10u64.checked_pow(u32::try_from(family.1).ok()?)?;
@@ -257,8 +251,8 @@ mod tests {
 
     #[test]
     fn what_rises_together_is_one_run() {
-        let group: Vec<(String, Ipv6Addr)> = (1..=256u16)
-            .map(|at| (format!("su001-n{at:03}/nic0"), Ipv6Addr::new(0xfd, 0, 0, 1, 0, 0, 0, at)))
+        let group: Vec<(String, Address)> = (1..=256u16)
+            .map(|at| (format!("su001-n{at:03}/nic0"), Address::new(0xfd, 0, 0, 1, 0, 0, 0, at)))
             .collect();
         let whole = Nics::of(group.iter().cloned());
         assert_eq!(lines(&whole), ["su001-n001/nic0 256 fd:0:0:1::1 1"]);

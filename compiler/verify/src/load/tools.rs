@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use closc_artefacts::Family;
 use closc_artefacts::node_delay::{self, NodeDelay};
 use closc_artefacts::paths::{DELAY, HOSTS};
 use rayon::prelude::*;
@@ -112,10 +113,12 @@ fn kernel(
     if files.manifest.files.contains_key(&folder.join(BATCH)) {
         return Ok(None);
     }
+    let addresses = files.manifest.profile.as_ref().and_then(|stated| stated.addresses.as_ref());
+    let family = addresses.map_or(Family::V6, |pools| pools.links.family());
     let read = |settings: &str| {
         let plugs = cabling.at_node(node).iter();
         let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));
-        let faults = surroundings::of_node(settings, ports);
+        let faults = surroundings::of_node(settings, ports, family);
         Ok(faults.into_iter().map(|(_, needle, message)| (needle, message)).collect())
     };
     one(files, &folder.join(SETTINGS), read, findings)

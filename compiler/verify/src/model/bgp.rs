@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Family, Prefix};
 
 /// BGP of a switch, as its file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) struct Config<'a> {
     /// Router id, where it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
     /// Its own announcements.
-    pub(crate) networks: Vec<Ipv6Net>,
+    pub(crate) networks: Vec<Prefix>,
     /// Common values of all sessions.
     pub(crate) process: Process,
     /// Values of single sessions.
@@ -55,6 +55,8 @@ pub(crate) struct Process {
     pub(crate) strict: bool,
     /// Whether sessions carry IPv4 by themselves.
     pub(crate) ipv4: bool,
+    /// The family of the prefixes that are exchanged.
+    pub(crate) family: Option<Family>,
     /// Behaviour when the daemon restarts.
     pub(crate) restart: Restart,
     /// Paths to one prefix that are used at a time.
@@ -77,7 +79,7 @@ pub(crate) struct Restart {
 /// Agreement with a neighbour.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Terms {
-    /// Whether IPv6 prefixes are exchanged.
+    /// Whether prefixes of the family of the process are exchanged.
     pub(crate) active: bool,
     /// Whether nobody but a link-local address is talked to.
     pub(crate) link_local_only: bool,
@@ -156,7 +158,7 @@ pub(crate) enum Matched {
     /// Those inside another, of some lengths.
     Within {
         /// The outer prefix.
-        net: Ipv6Net,
+        net: Prefix,
         /// Least length.
         from: u8,
         /// Greatest length.
@@ -200,7 +202,7 @@ pub(crate) struct Speaker {
     /// Router id, where it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
     /// Its own announcements.
-    pub(crate) networks: Vec<Ipv6Net>,
+    pub(crate) networks: Vec<Prefix>,
     /// Common values of all sessions.
     pub(crate) process: Arc<Process>,
     /// Agreements with neighbours, each once.
@@ -228,7 +230,7 @@ impl Speaker {
 
 impl Entry {
     /// Tells whether a prefix matches, given what the switch announces of its own.
-    pub(crate) fn matches(&self, prefix: Ipv6Net, own: &[Ipv6Net]) -> bool {
+    pub(crate) fn matches(&self, prefix: Prefix, own: &[Prefix]) -> bool {
         match self.matched {
             Matched::Own(at) => own.get(usize::from(at)) == Some(&prefix),
             Matched::Within { net, from, to } => {
@@ -239,7 +241,7 @@ impl Entry {
 }
 
 /// Tells whether a prefix is in a list.
-pub(crate) fn listed(entries: &[Entry], prefix: Ipv6Net, own: &[Ipv6Net]) -> bool {
+pub(crate) fn listed(entries: &[Entry], prefix: Prefix, own: &[Prefix]) -> bool {
     entries.iter().find(|entry| entry.matches(prefix, own)).is_some_and(|entry| entry.permit)
 }
 
@@ -249,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_first_entry_decides() {
-        let net = |text: &str| text.parse::<Ipv6Net>().expect("a prefix");
+        let net = |text: &str| text.parse::<Prefix>().expect("a prefix");
         let within =
             |permit, text, from, to| Entry { permit, matched: Matched::Within { net: net(text), from, to } };
         let own = [net("2001:db8:1:1::/64")];

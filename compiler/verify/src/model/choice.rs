@@ -6,10 +6,9 @@
 //! A class is a run of neighbouring addresses: it is either of NICs, or of addresses that nobody has.
 
 use std::collections::HashMap;
-use std::net::Ipv6Addr;
 use std::ops::Range;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use crate::model::switch::{NextHop, OtherRoute, Ways};
 
@@ -91,7 +90,7 @@ pub(crate) struct Row {
     /// The cables it uses, each with its weight; none: it drops.
     pub(crate) ways: Ways,
     /// Where to, by which it is found in the file; the first of several routes that share their ways.
-    pub(crate) prefix: Ipv6Net,
+    pub(crate) prefix: Prefix,
 }
 
 /// Treatment of each class by a switch; an unlisted class is dropped.
@@ -141,7 +140,7 @@ pub(crate) struct Atoms {
 const NOBODY: u32 = u32::MAX;
 
 /// The first addresses of runs, and those behind them, each once and rising; the first is `::`.
-fn bounds(runs: impl Iterator<Item = (Ipv6Addr, Ipv6Addr)>) -> Vec<u128> {
+fn bounds(runs: impl Iterator<Item = (Address, Address)>) -> Vec<u128> {
     let mut bounds = vec![0];
     for (first, last) in runs {
         // Most are bounds of several runs: no memory is taken for them before they are looked for.
@@ -164,7 +163,7 @@ fn bounds(runs: impl Iterator<Item = (Ipv6Addr, Ipv6Addr)>) -> Vec<u128> {
 impl Atoms {
     /// Cuts the address space: by all prefixes, and around NICs, which are given by number, address and a mark. NICs of
     /// another mark are of another class whatever switches do with them.
-    pub(crate) fn new(prefixes: impl IntoIterator<Item = Ipv6Net>, nics: &[(u32, Ipv6Addr, u64)]) -> Self {
+    pub(crate) fn new(prefixes: impl IntoIterator<Item = Prefix>, nics: &[(u32, Address, u64)]) -> Self {
         let prefixes = prefixes.into_iter().map(|prefix| (prefix.network(), prefix.broadcast()));
         let alone = nics.iter().map(|(_, address, _)| (*address, *address));
         let starts = bounds(prefixes.chain(alone));
@@ -300,12 +299,12 @@ impl Classes {
     }
 
     /// Returns the first address of a class.
-    pub(crate) fn address(&self, class: ClassId) -> Ipv6Addr {
-        Ipv6Addr::from(self.first[class as usize])
+    pub(crate) fn address(&self, class: ClassId) -> Address {
+        Address::from(self.first[class as usize])
     }
 
     /// Returns the classes that a prefix touches.
-    pub(crate) fn within(&self, prefix: Ipv6Net) -> Range<ClassId> {
+    pub(crate) fn within(&self, prefix: Prefix) -> Range<ClassId> {
         let first = self.atoms.at(u128::from(prefix.network()));
         let last = self.atoms.at(u128::from(prefix.broadcast()));
         self.of_atom[first as usize]..self.of_atom[last as usize] + 1
@@ -359,7 +358,7 @@ mod tests {
         }
     }
 
-    fn nics() -> Vec<(u32, Ipv6Addr, u64)> {
+    fn nics() -> Vec<(u32, Address, u64)> {
         ["fd::1:1", "fd::1:2", "fd::2:1"]
             .iter()
             .enumerate()
@@ -416,7 +415,7 @@ mod tests {
         let classes = classes();
         let choice = classes.choice(&switches()[0], &delivers(0));
         for (address, prefix) in [("fd::1:7", "fd::1:0/112"), ("fd::7:7", "fd::/64"), ("fd:1::", "fd::/16")] {
-            let class = classes.within(Ipv6Net::new(address.parse().unwrap(), 128).unwrap());
+            let class = classes.within(Prefix::new(address.parse().unwrap(), 128).unwrap());
             assert_eq!(choice.row(class.start).unwrap().prefix, prefix.parse().unwrap(), "{address}");
         }
         let outside = classes.within("2001::/128".parse().unwrap()).start;

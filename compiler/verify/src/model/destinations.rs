@@ -5,7 +5,8 @@
 //! described the one that most of its T0s lead to it; who says otherwise is kept.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::Ipv6Addr;
+
+use closc_artefacts::Address;
 
 use crate::model::cabling::{CableId, Kind, NodeId, Party, SwitchId};
 use crate::model::fabric::Fabric;
@@ -22,9 +23,9 @@ pub(crate) struct Destination {
     /// Its cables, plane by plane.
     pub(crate) cables: Vec<CableId>,
     /// Its address, where anybody says one.
-    pub(crate) address: Option<Ipv6Addr>,
+    pub(crate) address: Option<Address>,
     /// T0s that lead another address to it.
-    pub(crate) against: Vec<(SwitchId, Ipv6Addr)>,
+    pub(crate) against: Vec<(SwitchId, Address)>,
 }
 
 /// All NICs.
@@ -45,7 +46,7 @@ impl Destinations {
         let mut this =
             Destinations { nics: Vec::new(), of_cable: vec![NOBODY; fabric.cabling.cables().len()] };
         this.cables(fabric);
-        let mut claims: Vec<(u32, SwitchId, Ipv6Addr)> = Vec::with_capacity(this.nics.len());
+        let mut claims: Vec<(u32, SwitchId, Address)> = Vec::with_capacity(this.nics.len());
         for id in fabric.cabling.switch_ids() {
             let Some(switch) = fabric.switch(id) else { continue };
             for route in switch.other_routes.iter().filter(|route| route.prefix.prefix_len() == 128) {
@@ -56,7 +57,7 @@ impl Destinations {
         }
         claims.sort_by_key(|(nic, ..)| *nic);
         let mut claims = claims.chunk_by(|a, b| a.0 == b.0).peekable();
-        let mut own: Vec<(SwitchId, Ipv6Addr)> = Vec::new();
+        let mut own: Vec<(SwitchId, Address)> = Vec::new();
         for (number, nic) in (0..).zip(&mut this.nics) {
             own.clear();
             let claimed = claims.next_if(|claims| claims[0].0 == number).unwrap_or_default();
@@ -114,8 +115,8 @@ fn number(port: &str) -> u16 {
 }
 
 /// Returns the address that most claim; of several the one that the first switch claims.
-fn most(claims: &[(SwitchId, Ipv6Addr)]) -> Option<Ipv6Addr> {
-    let votes = |address: Ipv6Addr| claims.iter().filter(|(_, other)| *other == address).count();
+fn most(claims: &[(SwitchId, Address)]) -> Option<Address> {
+    let votes = |address: Address| claims.iter().filter(|(_, other)| *other == address).count();
     let best = claims.iter().map(|(_, address)| votes(*address)).max()?;
     claims.iter().map(|(_, address)| *address).find(|address| votes(*address) == best)
 }
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn most_have_a_say() {
         let claim = |(at, text): (usize, &&str)| (SwitchId(at as u32), text.parse().unwrap());
-        let claims: Vec<(SwitchId, Ipv6Addr)> =
+        let claims: Vec<(SwitchId, Address)> =
             ["fd::1", "fd::2", "fd::2"].iter().enumerate().map(claim).collect();
         assert_eq!(most(&claims), Some("fd::2".parse().unwrap()));
         assert_eq!(most(&claims[..2]), Some("fd::1".parse().unwrap()));

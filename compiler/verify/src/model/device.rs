@@ -4,10 +4,11 @@
 //! for is a fault, because a proof must not overlook anything.
 
 use std::borrow::Cow;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use ipnet::{IpNet, Ipv6Net};
+use closc_artefacts::{Address, Prefix};
+use ipnet::IpNet;
 
 use crate::model::bgp::Config;
 use crate::model::language::Language;
@@ -57,7 +58,7 @@ pub(crate) struct Device<'a> {
     /// MAC address of the switch, where it has one for all ports.
     pub(crate) mac: Option<Mac>,
     /// Loopback addresses.
-    pub(crate) loopbacks: Vec<Ipv6Net>,
+    pub(crate) loopbacks: Vec<Prefix>,
     /// Management addresses, each with its gateway.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
     /// Statements about its neighbours besides their names.
@@ -79,7 +80,7 @@ pub(crate) struct Device<'a> {
     /// Settings of the whole device that are the same on all of its kind.
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     /// Destinations that NICs may send plain packets to, and those they may not, where the language says.
-    pub(crate) plain: Option<(Vec<Ipv6Net>, Vec<Ipv6Net>)>,
+    pub(crate) plain: Option<(Vec<Prefix>, Vec<Prefix>)>,
     /// Counters that are switched on, where the language says.
     pub(crate) counters: Vec<Cow<'a, str>>,
     /// Settings outside the fabric, by name: a site sets them freely.
@@ -122,7 +123,7 @@ pub(crate) enum FaultKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment<'a> {
     /// Block and uSID.
-    pub(crate) prefix: Ipv6Net,
+    pub(crate) prefix: Prefix,
     /// As it is written.
     pub(crate) text: Cow<'a, str>,
 }
@@ -131,7 +132,7 @@ pub(crate) struct Segment<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route<'a> {
     /// Where to.
-    pub(crate) prefix: Ipv6Net,
+    pub(crate) prefix: Prefix,
     /// As it is written.
     pub(crate) text: Cow<'a, str>,
     /// Event.
@@ -155,7 +156,7 @@ pub(crate) struct Hop {
     /// Index in [`Device::ports`].
     pub(crate) port: u16,
     /// Address at the other end, where the language names one.
-    pub(crate) gateway: Option<Ipv6Addr>,
+    pub(crate) gateway: Option<Address>,
     /// MAC address at the other end, where the route carries one.
     pub(crate) mac: Option<Mac>,
     /// Share of the traffic.
@@ -176,11 +177,11 @@ pub(crate) struct Port<'a> {
     /// Text for people.
     pub(crate) description: Option<Cow<'a, str>>,
     /// Own addresses.
-    pub(crate) addresses: Vec<Ipv6Net>,
+    pub(crate) addresses: Vec<Prefix>,
     /// Device and port at the other end.
     pub(crate) peer: Option<(Cow<'a, str>, Cow<'a, str>)>,
     /// Static neighbours.
-    pub(crate) neighbours: Vec<(Ipv6Addr, Mac)>,
+    pub(crate) neighbours: Vec<(Address, Mac)>,
     /// Values that both ends must share.
     pub(crate) wire: Wire,
     /// Number of serial lanes of the port, if the language states it beside the speed.
@@ -200,9 +201,9 @@ pub(crate) struct Port<'a> {
     /// Whether NICs are expected at the other end, where the language says so.
     pub(crate) faces_nic: Option<bool>,
     /// Outer addresses that may come in, where the language checks them.
-    pub(crate) sources: Vec<Ipv6Addr>,
+    pub(crate) sources: Vec<Address>,
     /// Inner addresses that may come in, where the language checks them.
-    pub(crate) inner_sources: Vec<Ipv6Addr>,
+    pub(crate) inner_sources: Vec<Address>,
 }
 
 /// Neighbour discovery of a port.
@@ -335,8 +336,8 @@ impl<'a> Ports<'a> {
 }
 
 /// Returns the other address of a /127.
-pub(crate) fn other_half(address: Ipv6Addr) -> Ipv6Addr {
-    Ipv6Addr::from(u128::from(address) ^ 1)
+pub(crate) fn other_half(address: Address) -> Address {
+    Address::from(u128::from(address) ^ 1)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The path table of a T0 group, from both of its forms.
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
+use closc_artefacts::Address;
 use closc_paths::{Choice, Destination, Header, Kind, Table};
 use smol_str::SmolStr;
 
@@ -71,7 +71,7 @@ pub(crate) struct GroupNic {
     /// Downlink, from 0.
     pub(crate) downlink: u16,
     /// Inner address.
-    pub(crate) address: Ipv6Addr,
+    pub(crate) address: Address,
 }
 
 /// A class of traffic, as hosts are given.
@@ -136,9 +136,9 @@ pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<
 }
 
 /// Returns the inner address of a place in the fabric, by the fields of a table's header.
-pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Ipv6Addr {
+pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Address {
     let place = u128::from(zone) << (16 - u32::from(header.zone_bits)) | (u128::from(group) + 1);
-    Ipv6Addr::from(header.pool | place << 64 | (u128::from(downlink) + 1))
+    Address::from(header.pool | place << 64 | (u128::from(downlink) + 1))
 }
 
 /// Returns the destination at a place in the fabric.
@@ -153,8 +153,8 @@ pub(crate) fn entropy(header: &Header, choice: Choice) -> u32 {
 }
 
 /// Returns the outer address and its uSIDs for a choice.
-pub(crate) fn list(table: &Table<'_>, to: &Destination, choice: Choice) -> (Ipv6Addr, [Usid; 6]) {
-    let address = Ipv6Addr::from(table.outer(to, entropy(table.header(), choice)).address);
+pub(crate) fn list(table: &Table<'_>, to: &Destination, choice: Choice) -> (Address, [Usid; 6]) {
+    let address = Address::from(table.outer(to, entropy(table.header(), choice)).address);
     (address, slots(address))
 }
 

@@ -2,9 +2,7 @@
 //!
 //! An unknown statement is an error of a reader, and a forbidden one a fault.
 
-use std::net::Ipv6Addr;
-
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 
 use crate::model::cabling::NodeId;
 use crate::model::device::Mac;
@@ -50,7 +48,7 @@ pub(crate) struct Interface {
     /// Parts that others may change: by DHCP, router advertisements, or addresses of their own making.
     pub(crate) open: Vec<&'static str>,
     /// Own addresses.
-    pub(crate) addresses: Vec<Ipv6Net>,
+    pub(crate) addresses: Vec<Prefix>,
     /// Routes.
     pub(crate) routes: Vec<TableRoute>,
     /// Rules that say which table is asked.
@@ -61,7 +59,7 @@ pub(crate) struct Interface {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRoute {
     /// Where to.
-    pub(crate) to: Ipv6Net,
+    pub(crate) to: Prefix,
     /// Event.
     pub(crate) does: Does,
     /// Which of several comes first.
@@ -74,7 +72,7 @@ pub(crate) struct TableRoute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Sends to a next hop.
-    Via(Ipv6Addr),
+    Via(Address),
     /// Drops.
     Drops,
     /// Lets the next rule decide.
@@ -85,7 +83,9 @@ pub(crate) enum Does {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRule {
     /// Packets from where; absent: from anywhere.
-    pub(crate) from: Option<Ipv6Net>,
+    pub(crate) from: Option<Prefix>,
+    /// The family of packets; absent: both.
+    pub(crate) family: Option<Family>,
     /// Packets of sockets that are bound to this interface; absent: of all.
     pub(crate) out: Option<String>,
     /// The table.
@@ -117,7 +117,7 @@ pub(crate) struct NicTables {
     /// Number of the NIC.
     pub(crate) number: u16,
     /// Address of the NIC.
-    pub(crate) address: Ipv6Addr,
+    pub(crate) address: Address,
     /// Routes over all of its ports.
     pub(crate) routes: Vec<OtherRoute>,
 }

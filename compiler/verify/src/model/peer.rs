@@ -1,8 +1,9 @@
 //! Statement of a switch about its neighbours besides their names: as numbers, since millions of rows are kept.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
+use closc_artefacts::Address;
 use smol_str::SmolStr;
 
 /// Statement of a switch about another one.
@@ -24,7 +25,7 @@ impl Peer {
     /// Takes what is stated.
     pub(crate) fn new(
         name: &str,
-        loopback: Option<Ipv6Addr>,
+        loopback: Option<Address>,
         management: Option<IpAddr>,
         (hardware, kind): (Option<&str>, Option<&str>),
     ) -> Peer {

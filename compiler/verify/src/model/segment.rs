@@ -1,11 +1,10 @@
 //! Segments: uSIDs, the block they stand behind, and how 16 bits are cut up.
 
 use std::fmt;
-use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
 
 use closc_artefacts::path_table;
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 /// A 16-bit micro segment identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +54,7 @@ pub(crate) struct Layout {
     /// Whether every plane has a block of its own.
     pub(crate) in_block: bool,
     /// The block of plane 0.
-    first_block: Ipv6Net,
+    first_block: Prefix,
     pub(crate) role_bits: u8,
     pub(crate) plane_bits: u8,
     pub(crate) zone_bits: u8,
@@ -85,7 +84,7 @@ impl Layout {
         Layout {
             planes: planes as u8,
             in_block: stated.plan.is_some(),
-            first_block: stated.block,
+            first_block: stated.block.into(),
             role_bits: stated.role_bits,
             plane_bits: stated.plane_bits,
             zone_bits: stated.zone_bits,
@@ -111,15 +110,15 @@ impl Layout {
     }
 
     /// Returns the block of a plane.
-    pub(crate) fn block(&self, plane: u8) -> Ipv6Net {
+    pub(crate) fn block(&self, plane: u8) -> Prefix {
         let number = if self.in_block { u128::from(plane) } else { 0 };
         let bits = u128::from(self.first_block.network()).wrapping_add(number << 96);
-        Ipv6Net::new_assert(Ipv6Addr::from(bits), 32)
+        Prefix::new_assert(Address::from(bits), 32)
     }
 
     /// Returns the blocks of all planes, each once.
-    pub(crate) fn blocks(&self) -> Vec<Ipv6Net> {
-        let mut blocks: Vec<Ipv6Net> = (0..self.planes).map(|plane| self.block(plane)).collect();
+    pub(crate) fn blocks(&self) -> Vec<Prefix> {
+        let mut blocks: Vec<Prefix> = (0..self.planes).map(|plane| self.block(plane)).collect();
         blocks.dedup();
         blocks
     }
@@ -212,25 +211,25 @@ impl Layout {
     }
 
     /// Returns the block of a plane and a uSID as a /48.
-    pub(crate) fn prefix(&self, plane: u8, usid: Usid) -> Ipv6Net {
+    pub(crate) fn prefix(&self, plane: u8, usid: Usid) -> Prefix {
         let bits = u128::from(self.block(plane).network()) | u128::from(usid.0) << 80;
-        Ipv6Net::new_assert(Ipv6Addr::from(bits), 48)
+        Prefix::new_assert(Address::from(bits), 48)
     }
 
     /// Returns the uSID of a /48 behind the block of a plane.
-    pub(crate) fn usid(&self, plane: u8, prefix: Ipv6Net) -> Option<Usid> {
+    pub(crate) fn usid(&self, plane: u8, prefix: Prefix) -> Option<Usid> {
         let bits = u128::from(prefix.network());
         let inside = self.contains(plane, prefix.network()) && prefix.prefix_len() == 48;
         inside.then_some(Usid((bits >> 80) as u16))
     }
 
     /// Tells whether an address is in the block of a plane.
-    pub(crate) fn contains(&self, plane: u8, address: Ipv6Addr) -> bool {
+    pub(crate) fn contains(&self, plane: u8, address: Address) -> bool {
         self.block(plane).contains(&address)
     }
 
     /// Returns the block of any plane that an address is in, those of planes that a fabric may get included.
-    pub(crate) fn block_around(&self, address: Ipv6Addr) -> Option<Ipv6Net> {
+    pub(crate) fn block_around(&self, address: Address) -> Option<Prefix> {
         (0..PLANES_MAX).map(|plane| self.block(plane)).find(|block| block.contains(&address))
     }
 }
@@ -240,15 +239,15 @@ fn low_bits(bits: u32) -> u16 {
 }
 
 /// Returns the six uSIDs of an address behind a 32-bit block.
-pub(crate) fn slots(address: Ipv6Addr) -> [Usid; SLOTS] {
+pub(crate) fn slots(address: Address) -> [Usid; SLOTS] {
     let segments = address.segments();
     std::array::from_fn(|at| Usid(segments[at + 2]))
 }
 
 /// Returns an address with its uSIDs moved up by one: what a uN does (RFC 9800 section 4.1.1).
-pub(crate) fn shifted(address: Ipv6Addr) -> Ipv6Addr {
+pub(crate) fn shifted(address: Address) -> Address {
     let bits = u128::from(address);
-    Ipv6Addr::from((bits >> 96) << 96 | (bits & ((1 << 80) - 1)) << 16)
+    Address::from((bits >> 96) << 96 | (bits & ((1 << 80) - 1)) << 16)
 }
 
 #[cfg(test)]
@@ -292,7 +291,7 @@ mod tests {
     /// The worked example of two tiers: plane 3, T0 1, T1 2, T0 4, downlink 2.
     #[test]
     fn a_list_is_read_field_by_field() {
-        let address: Ipv6Addr = "fcbb:bbbb:1801:5802:1804:9802::".parse().unwrap();
+        let address: Address = "fcbb:bbbb:1801:5802:1804:9802::".parse().unwrap();
         let slots = slots(address);
         assert_eq!(slots[3].to_string(), "9802");
         assert!(slots[..4].iter().all(|usid| layout().plane(*usid) == 3));

@@ -8,10 +8,11 @@ pub(crate) mod ways;
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ipnet::{IpNet, Ipv6Net};
+use closc_artefacts::{Address, Prefix};
+use ipnet::IpNet;
 use smol_str::SmolStr;
 
 use crate::model::bgp::Speaker;
@@ -58,7 +59,7 @@ pub(crate) struct Switch {
     /// Its name of the box, if any.
     pub(crate) platform: Option<SmolStr>,
     /// Loopback addresses.
-    pub(crate) loopbacks: Vec<Ipv6Net>,
+    pub(crate) loopbacks: Vec<Prefix>,
     /// Management addresses with their gateways.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
     /// Statements about its neighbours besides their names.
@@ -81,11 +82,11 @@ pub(crate) struct Switch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IngressFilter {
     /// Destinations.
-    pub(crate) plain: Vec<Ipv6Net>,
+    pub(crate) plain: Vec<Prefix>,
     /// Destinations that are shut out all the same.
-    pub(crate) denied: Vec<Ipv6Net>,
+    pub(crate) denied: Vec<Prefix>,
     /// Source addresses, by slot.
-    pub(crate) sources: Vec<(u16, Vec<Ipv6Addr>)>,
+    pub(crate) sources: Vec<(u16, Vec<Address>)>,
 }
 
 /// Names with values, sorted: what many switches have alike.
@@ -128,7 +129,7 @@ pub(crate) enum Gateway {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OtherRoute {
     /// Where to.
-    pub(crate) prefix: Ipv6Net,
+    pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
     pub(crate) ways: Ways,
 }
@@ -259,19 +260,19 @@ pub(crate) struct Node {
     /// For each slot, the first segments that lead out there.
     pub(crate) first: Vec<Vec<(Usid, bool)>>,
     /// Segments it decapsulates.
-    pub(crate) decapsulates: Vec<Ipv6Net>,
+    pub(crate) decapsulates: Vec<Prefix>,
     /// Inner addresses.
-    pub(crate) inner: Vec<Ipv6Addr>,
+    pub(crate) inner: Vec<Address>,
     /// Addresses of NICs by their number, where switches choose the way.
-    pub(crate) nics: Vec<(u16, Ipv6Addr)>,
+    pub(crate) nics: Vec<(u16, Address)>,
     /// Routes, where switches choose the way: for packets from some address or from anywhere; of one prefix the later
     /// one counts.
-    pub(crate) routes: Vec<(Option<Ipv6Addr>, OtherRoute)>,
+    pub(crate) routes: Vec<(Option<Address>, OtherRoute)>,
 }
 
 impl Node {
     /// Returns the address of a NIC, where switches choose the way.
-    pub(crate) fn address(&self, nic: u16) -> Option<Ipv6Addr> {
+    pub(crate) fn address(&self, nic: u16) -> Option<Address> {
         self.nics.iter().find(|(number, _)| *number == nic).map(|(_, address)| *address)
     }
 }

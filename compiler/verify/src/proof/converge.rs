@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 use rayon::prelude::*;
 
 use super::bandwidth;
@@ -33,7 +33,7 @@ const DEFAULT_WIDTH: usize = 256;
 /// Adds what every switch receives to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
 /// and by each of them a packet comes to a switch that knows a better path.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
-    let loopbacks: HashSet<Ipv6Net> =
+    let loopbacks: HashSet<Prefix> =
         fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
     let (converged, findings) = settle(fabric, &|prefix| !loopbacks.contains(prefix));
     for (id, received) in converged {
@@ -73,7 +73,7 @@ fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findin
 pub(crate) type Settled = Vec<(SwitchId, Vec<OtherRoute>)>;
 
 /// Returns whether routes to a prefix are stored.
-type Keep<'k> = dyn Fn(&Ipv6Net) -> bool + Sync + 'k;
+type Keep<'k> = dyn Fn(&Prefix) -> bool + Sync + 'k;
 
 /// Routes that a switch receives.
 struct Counted {
@@ -177,7 +177,7 @@ struct Plane<'a> {
     /// Place of each switch.
     places: HashMap<SwitchId, usize>,
     /// Every prefix that is announced.
-    prefixes: Vec<Ipv6Net>,
+    prefixes: Vec<Prefix>,
     /// Those whose routes are stored.
     kept: Vec<bool>,
     /// The prefixes that each autonomous system announces of its own.
@@ -193,7 +193,7 @@ impl<'a> Plane<'a> {
     fn new(fabric: &'a Fabric, ids: &'a [SwitchId], keep: &Keep<'_>) -> Self {
         let speakers: Vec<&Speaker> =
             ids.iter().filter_map(|id| fabric.switch(*id)?.speaker.as_ref()).collect();
-        let mut prefixes: Vec<Ipv6Net> =
+        let mut prefixes: Vec<Prefix> =
             speakers.iter().flat_map(|speaker| speaker.networks.iter().copied()).collect();
         prefixes.sort_unstable();
         prefixes.dedup();

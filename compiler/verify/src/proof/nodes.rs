@@ -1,6 +1,6 @@
 //! Whether nodes send lists, and take packets for their segments.
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 
 use crate::forward::carry::carries;
 use crate::model::cabling::{Cable, Party, Side};
@@ -21,7 +21,7 @@ pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool
 }
 
 /// Tells whether the NIC at the lower end of a cable takes packets for a segment.
-pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, segment: Ipv6Net) -> bool {
+pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, segment: Prefix) -> bool {
     let Party::Node(id) = cable.lower.party else { return false };
     fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&segment).is_ok())
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Family, Prefix};
 
 use crate::model::bgp::{
     Bfd, Clause, Config, Entry, LONGEST, Lengths, Matched, Neighbour, Policy, Process, Remote, Terms,
@@ -29,6 +29,8 @@ pub(crate) struct Names<'a> {
     pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, Said<'a>>>,
     /// The process.
     pub(crate) process: Option<Instance<'a>>,
+    /// The family of the process, once it is resolved.
+    family: Option<Family>,
 }
 
 /// A clause of a route map, with names.
@@ -36,8 +38,18 @@ pub(crate) struct Names<'a> {
 pub(crate) struct Said<'a> {
     pub(crate) clause: Clause,
     pub(crate) prefixes: Option<&'a str>,
+    /// The family of prefixes that the clause asks for.
+    pub(crate) family: Option<Family>,
     pub(crate) path: Option<&'a str>,
     pub(crate) community: Option<&'a str>,
+}
+
+impl<'a> Said<'a> {
+    /// Takes a list of prefixes that routes of a family have to be in.
+    pub(crate) fn matches(&mut self, family: Family, name: &'a str) {
+        self.family = Some(family);
+        self.prefixes = Some(name);
+    }
 }
 
 /// `router bgp`.
@@ -46,7 +58,7 @@ pub(crate) struct Instance<'a> {
     pub(crate) asn: u32,
     pub(crate) router_id: Option<Ipv4Addr>,
     pub(crate) process: Process,
-    pub(crate) networks: Vec<Ipv6Net>,
+    pub(crate) networks: Vec<Prefix>,
     pub(crate) groups: BTreeMap<&'a str, Agreed<'a>>,
     pub(crate) neighbours: Vec<Known<'a>>,
     pub(crate) agreed: BTreeMap<&'a str, Agreed<'a>>,
@@ -78,6 +90,8 @@ pub(crate) struct Agreed<'a> {
     /// Seconds of rest after a limit was passed, where they are said beside it.
     pub(crate) rest_s: Option<u16>,
     pub(crate) accepts_own: bool,
+    /// The family of next hops, where a language states that of IPv4 routes (RFC 8950).
+    pub(crate) next_hops: Option<Family>,
     /// Whether communities are sent, where a language asks for that.
     pub(crate) sends_communities: bool,
     /// Whether nothing passes without a filter, inwards and outwards, where groups say so.
@@ -91,6 +105,7 @@ impl<'a> Names<'a> {
     /// Resolves the names. Returns what is referred to and is not there besides.
     pub(crate) fn finish(mut self) -> Option<(Config<'a>, Lost<'a>)> {
         let mut bgp = self.process.take()?;
+        self.family = bgp.process.family;
         // In whatever order they are written: filters name them by their place among them.
         bgp.networks.sort_unstable();
         let mut lost = BTreeSet::new();
@@ -157,7 +172,7 @@ impl<'a> Names<'a> {
     }
 
     /// A route map that is not there refuses everything.
-    fn policy(&self, name: &'a str, own: &[Ipv6Net], lost: &mut Lost<'a>) -> Policy {
+    fn policy(&self, name: &'a str, own: &[Prefix], lost: &mut Lost<'a>) -> Policy {
         let Some(map) = self.maps.get(name) else {
             lost.insert(("route map", name));
             return Policy::default();
@@ -166,8 +181,10 @@ impl<'a> Names<'a> {
     }
 
     /// A clause that refers to something undefined matches nothing.
-    fn clause(&self, said: &Said<'a>, own: &[Ipv6Net], lost: &mut Lost<'a>) -> Clause {
-        let prefixes = said.prefixes.map(|name| self.prefixes.get(name));
+    fn clause(&self, said: &Said<'a>, own: &[Prefix], lost: &mut Lost<'a>) -> Clause {
+        // A list of the other family has no prefix of this one.
+        let fits = said.family.is_none_or(|family| Some(family) == self.family);
+        let prefixes = said.prefixes.map(|name| self.prefixes.get(name).filter(|_| fits));
         let paths = said.path.map(|name| self.paths.get(name));
         let missing = [
             ("prefix list", said.prefixes.filter(|_| prefixes == Some(None))),
@@ -194,6 +211,12 @@ pub(crate) fn faults(device: &mut Device<'_>, file: &'static str, lost: &Lost<'_
 }
 
 impl<'a> Instance<'a> {
+    /// Opens an address family, by its word in configurations; false where another one is open already.
+    pub(crate) fn opens(&mut self, word: &str) -> bool {
+        let named = [Family::V4, Family::V6].into_iter().find(|family| family.word() == word);
+        named.is_some_and(|named| *self.process.family.get_or_insert(named) == named)
+    }
+
     /// `neighbor NAME remote-as`: of a group, of a neighbour that is known, or of a new one.
     pub(crate) fn remote(&mut self, name: &'a str, remote: Remote) {
         if let Some(group) = self.groups.get_mut(name) {
@@ -218,7 +241,7 @@ impl<'a> Instance<'a> {
 }
 
 /// Says of a prefix that the switch announces of its own which of them it is.
-fn normal(entry: Entry, own: &[Ipv6Net]) -> Entry {
+fn normal(entry: Entry, own: &[Prefix]) -> Entry {
     let Matched::Within { net, from, to } = entry.matched else { return entry };
     let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);
     match place.filter(|_| (from, to) == (net.prefix_len(), net.prefix_len())) {

@@ -4,7 +4,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -144,7 +144,8 @@ fn route(route: &Route) -> Result<TableRoute, ReadError> {
 
 fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
     let from = policy.from.as_deref().map(destination).transpose()?;
-    Ok(TableRule { from, out: None, table: policy.table, priority: policy.priority })
+    let family = from.map(Prefix::family);
+    Ok(TableRule { from, family, out: None, table: policy.table, priority: policy.priority })
 }
 
 /// Effect of a route, by its next hop and its type.
@@ -158,11 +159,11 @@ pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<Does, ReadEr
 }
 
 /// A prefix; an address alone is one of full length.
-pub(super) fn destination(text: &str) -> Result<Ipv6Net, ReadError> {
+pub(super) fn destination(text: &str) -> Result<Prefix, ReadError> {
     match text {
-        "default" => Ok(Ipv6Net::default()),
+        "default" => Ok(Prefix::default()),
         _ if text.contains('/') => value(text),
-        _ => value::<std::net::Ipv6Addr>(text).map(Ipv6Net::from),
+        _ => value::<closc_artefacts::Address>(text).map(Prefix::from),
     }
 }
 

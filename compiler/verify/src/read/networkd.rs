@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use closc_artefacts::{Family, Prefix};
+
 use super::error::ReadError;
 use super::netplan::{METRIC, destination, does, value};
 use super::site::SiteGroup;
@@ -190,18 +192,22 @@ fn rule(section: &mut Section<'_>) -> Result<TableRule, ReadError> {
     let line = section.line;
     let lost = |what: &str| ReadError::at(line, format!("a rule without {what}"));
     let from = section.take("From").map(destination).transpose();
-    let rule = TableRule {
-        from: from.map_err(|error| ReadError::at(line, error.message))?,
+    let from = from.map_err(|error| ReadError::at(line, error.message))?;
+    let family = match section.take("Family") {
+        Some("both") => None,
+        Some("ipv4") => Some(Family::V4),
+        Some("ipv6") => Some(Family::V6),
+        // Without addresses in it a rule is of IPv4 where nothing else is said.
+        None => Some(from.map_or(Family::V4, Prefix::family)),
+        Some(other) => return Err(ReadError::at(line, format!("a rule of family `{other}`"))),
+    };
+    Ok(TableRule {
+        from,
+        family,
         out: section.take("OutgoingInterface").map(str::to_owned),
         table: table(section)?.ok_or_else(|| lost("table"))?,
         priority: section.parsed("Priority")?.ok_or_else(|| lost("priority"))?,
-    };
-    // Without addresses in it a rule is of IPv4 where nothing else is said.
-    match section.take("Family") {
-        Some("ipv6" | "both") => Ok(rule),
-        None if rule.from.is_some() => Ok(rule),
-        _ => Err(ReadError::at(line, "a rule that is not of IPv6")),
-    }
+    })
 }
 
 fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {

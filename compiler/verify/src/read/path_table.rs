@@ -176,7 +176,7 @@ fn group<D>(document: &Document<D>, header: Header, cabling: &Cabling) -> Result
             node: cabling.node_named(node),
             number,
             downlink: nic.downlink.checked_sub(1).ok_or("downlinks count from 1")?,
-            address: nic.address,
+            address: nic.address.into(),
         })
     };
     let class = |class: &form::QosClass| TrafficClass {
@@ -328,11 +328,11 @@ impl Compare<'_> {
             };
             let found = destination(table, zone, number, 0).map(|to| {
                 let choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
-                (word(to.kind), list(table, &to, choice).0)
+                (word(to.kind), list(table, &to, choice).0.mapped())
             });
             self.equal(&[entry.zone.unwrap_or(0), entry.group], &[zone, number + 1], || about("the place"));
             self.equal(&Some((entry.kind.as_str(), entry.template)), &found, || about("the template"));
-            let inner = crate::model::group::inner(h, zone, number, 0);
+            let inner = crate::model::group::inner(h, zone, number, 0).mapped();
             self.equal(&entry.prefix.contains(&inner), &true, || about("that NICs are in the prefix"));
         }
     }

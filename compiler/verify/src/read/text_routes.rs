@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
+use closc_artefacts::Prefix;
 use hashbrown::HashMap;
-use ipnet::Ipv6Net;
 
 use crate::model::device::{Hop, Route, Via};
 
@@ -16,17 +16,16 @@ pub(crate) struct TextRoutes<'a> {
     /// The routes.
     pub(crate) list: Vec<Route<'a>>,
     /// Place of the route of each prefix.
-    known: HashMap<Ipv6Net, usize>,
+    known: HashMap<Prefix, usize>,
 }
 
 impl<'a> TextRoutes<'a> {
     /// Adds a next hop of a prefix; without one, a blackhole.
-    pub(crate) fn add(
-        &mut self,
-        prefix: Ipv6Net,
-        text: Cow<'a, str>,
-        hop: Option<Hop>,
-    ) -> Result<(), String> {
+    pub(crate) fn add(&mut self, prefix: Prefix, text: Cow<'a, str>, hop: Option<Hop>) -> Result<(), String> {
+        let foreign = hop.and_then(|hop| hop.gateway).filter(|gateway| gateway.family() != prefix.family());
+        if let Some(gateway) = foreign {
+            return Err(format!("`{text}` has the next hop {gateway}, which is of another family"));
+        }
         let known = *self.known.entry(prefix).or_insert(self.list.len());
         let Some(route) = self.list.get_mut(known) else {
             self.list.push(Route { prefix, text, via: hop.map_or(Via::Blackhole, Via::One) });

@@ -2,12 +2,34 @@
 
 use std::borrow::Cow;
 
+use closc_artefacts::{Family, Prefix};
+
 /// Parses a value; the error says what it was.
 pub(crate) fn parse<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| {
         let kind = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
         format!("`{text}` is not a {kind}")
     })
+}
+
+/// Parses a prefix of one family.
+pub(crate) fn prefix(family: Family, text: &str) -> Result<Prefix, String> {
+    let prefix: Prefix = parse(text)?;
+    if prefix.family() == family { Ok(prefix) } else { Err(format!("`{text}` is not a prefix of {family}")) }
+}
+
+/// Parses the length of a prefix of a family; the result is that of the mapped prefix.
+pub(crate) fn length(family: Family, text: &str) -> Result<u8, String> {
+    let length: u8 = parse(text)?;
+    length
+        .checked_add(family.offset())
+        .filter(|length| *length <= 128)
+        .ok_or_else(|| format!("`{text}` is not the length of a prefix of {family}"))
+}
+
+/// Returns the family that a command names.
+pub(crate) fn family(command: &str) -> Option<Family> {
+    [Family::V4, Family::V6].into_iter().find(|family| family.keyword() == command)
 }
 
 /// Splits a key in two, borrowing where the key is borrowed; returns it where it has one part only.

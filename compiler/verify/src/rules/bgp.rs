@@ -7,8 +7,8 @@ pub(crate) static SESSION: Rule = Rule {
     code: "V1801",
     title: "a cable between switches without a session",
     what: "Both ends of every cable between two switches have a BGP neighbour that is identified by the name \
-           of the port, with IPv6 activated. The port has a link-local address and sends router \
-           advertisements. IPv4 is not activated by default on any session.",
+           of the port, with the address family of the fabric activated. The port has a link-local \
+           address and sends router advertisements. IPv4 is not activated by default on any session.",
     why: "Without a session, neither end receives the routes behind the cable, and it carries nothing.",
     example: "no `neighbor eth501 interface v6only remote-as 4216777217` on a T0 with a cable in `eth501`",
     fix: "If the cable is not installed, declare it in `exceptions.absent` of the fabric file and compile \

@@ -56,7 +56,7 @@ pub(crate) static COMPLETE: Rule = Rule {
 pub(crate) static SETTINGS: Rule = Rule {
     code: "V0105",
     title: "a device-wide setting stops forwarding",
-    what: "Switches forward IPv6 and nodes do not. The device that segments are bound to exists and has the \
+    what: "Switches forward, and nodes do not. The device that segments are bound to exists and has the \
            right kind, and no other device exists. Only the routing protocol of the fabric runs, in a \
            version that installs static segments. The `frr.conf` of SONiC passes routes to the chip (`fpm`). \
            SONiC's device metadata leaves announcements, next hops and buffers at their defaults. Services \

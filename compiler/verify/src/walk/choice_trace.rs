@@ -5,7 +5,8 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::Ipv6Addr;
+
+use closc_artefacts::Address;
 
 use super::choices::longest;
 use crate::finding::TraceStep as Line;
@@ -18,7 +19,7 @@ use crate::proof::chosen::network::{Network, Step};
 const HOPS_MAX: usize = 12;
 
 /// Finds a packet for an address that passes a switch, and tells its way.
-pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Ipv6Addr) -> Vec<Line> {
+pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Address) -> Vec<Line> {
     let fabric = network.fabric;
     let mut before: BTreeMap<SwitchId, Option<SwitchId>> = BTreeMap::new();
     let mut open: VecDeque<SwitchId> = VecDeque::new();
@@ -56,13 +57,13 @@ fn way(before: &BTreeMap<SwitchId, Option<SwitchId>>, to: SwitchId) -> Vec<Switc
     way
 }
 
-fn steps(network: &Network<'_>, at: SwitchId, address: Ipv6Addr) -> Vec<Step> {
+fn steps(network: &Network<'_>, at: SwitchId, address: Address) -> Vec<Step> {
     let route = network.fabric.switch(at).and_then(|switch| longest(switch, address));
     route.map(|route| route.ways.iter().map(|way| network.step(at, way)).collect()).unwrap_or_default()
 }
 
 /// Tells the way to a switch, and on from there until it ends.
-fn tell(network: &Network<'_>, way: &[SwitchId], address: Ipv6Addr) -> Vec<Line> {
+fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> {
     let cabling = &network.fabric.cabling;
     let mut lines = Vec::new();
     let Some(first) = way.first() else { return lines };
@@ -102,7 +103,7 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Ipv6Addr) -> Vec<Line>
 }
 
 /// Tells whether a packet arrives over a step by the first choice of every switch.
-fn fine(network: &Network<'_>, step: Step, address: Ipv6Addr) -> bool {
+fn fine(network: &Network<'_>, step: Step, address: Address) -> bool {
     let mut step = step;
     for _ in 0..HOPS_MAX {
         match step {
@@ -118,7 +119,7 @@ fn fine(network: &Network<'_>, step: Step, address: Ipv6Addr) -> bool {
 }
 
 /// Action of a switch, with its route.
-fn line(network: &Network<'_>, at: SwitchId, address: Ipv6Addr, step: Option<Step>) -> Line {
+fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step>) -> Line {
     let fabric = network.fabric;
     let name = fabric.cabling.switch(at);
     let route: Option<&OtherRoute> = fabric.switch(at).and_then(|switch| longest(switch, address));

@@ -4,8 +4,8 @@
 //! go by longest prefix match over the routes as they were read, and know nothing of classes.
 
 use std::collections::HashSet;
-use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
         let nic: &Destination = nic;
         nic.address.filter(|address| owned.insert(*address)).map(|address| (to, address, nic))
     };
-    let meant: Vec<(u32, Ipv6Addr, &Destination)> =
+    let meant: Vec<(u32, Address, &Destination)> =
         (0..).zip(&network.destinations.nics).filter_map(first).collect();
     let t0s = network.fabric.cabling.switch_ids();
     let senders: Vec<(SwitchId, u32)> =
@@ -84,7 +84,7 @@ struct Tally {
 }
 
 /// Follows all choices from a switch. What goes down and up again ends there, so every walk ends.
-fn go(network: &Network<'_>, at: SwitchId, to: (u32, Ipv6Addr), above: bool, tally: &mut Tally) {
+fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tally: &mut Tally) {
     let route = network.fabric.switch(at).and_then(|switch| longest(switch, to.1));
     let ways = route.map(|route| &*route.ways).unwrap_or_default();
     if ways.is_empty() {
@@ -111,7 +111,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Ipv6Addr), above: bool, tal
 }
 
 /// Longest prefix match; of two routes of one prefix the later one counts.
-pub(crate) fn longest(switch: &Switch, address: Ipv6Addr) -> Option<&OtherRoute> {
+pub(crate) fn longest(switch: &Switch, address: Address) -> Option<&OtherRoute> {
     let all = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
     all.max_by_key(|route| route.prefix.prefix_len())
 }

@@ -4,8 +4,8 @@
 //! composition. Invariants: addresses come from the binary path tables as hosts compute them, and packets go
 //! through whatever routes there are.
 
+use closc_artefacts::Prefix;
 use closc_paths::{Choice, Kind, Table};
-use ipnet::Ipv6Net;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -132,7 +132,7 @@ impl Walk<'_> {
         source: usize,
         (to, receiver): (usize, usize),
         segments: usize,
-        address: std::net::Ipv6Addr,
+        address: closc_artefacts::Address,
         first: Usid,
     ) -> Fate {
         let fabric = self.network.fabric;
@@ -153,7 +153,7 @@ impl Walk<'_> {
             }
         });
         let Ending::Nic(last, left) = ending else { return Fate::Lost };
-        if !accepts(fabric, &fabric.cabling.cable(last), Ipv6Net::new_assert(left, 48).trunc()) {
+        if !accepts(fabric, &fabric.cabling.cable(last), Prefix::new_assert(left, 48).trunc()) {
             return Fate::Lost;
         }
         let there = self.nics.cable(to, self.planes, receiver, self.plane) == Some(last);

@@ -3,8 +3,7 @@
 //! In: a switch and the uSID whose packets it treats wrongly. Out: one packet's way, a line each, with the
 //! artefact that decided. Invariants: a real packet: sent by a NIC of the fabric, with an address from its table.
 
-use std::net::Ipv6Addr;
-
+use closc_artefacts::Address;
 use closc_paths::{Choice, Kind};
 
 use crate::bind::nics::NicCables;
@@ -102,7 +101,7 @@ impl Search<'_> {
         &self,
         (source, receiver): (&str, &str),
         start: CableId,
-        address: Ipv6Addr,
+        address: Address,
         hops: &[Hop],
         ending: Ending,
     ) -> Vec<TraceStep> {

@@ -190,7 +190,7 @@ impl Shared {
                 return false;
             }
         };
-        let is_own = self.collector().plan().addresses().nic(nic) == said.nic;
+        let is_own = self.collector().plan().addresses().nic(nic) == said.nic.into();
         if !is_own {
             // Another agent has its socket now, and says so in its report.
             return self.ask(id, path).await;

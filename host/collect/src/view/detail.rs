@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
 
+use closc_artefacts::Address;
 use closc_fabric::PortUse;
 use closc_plan::{CableEnd, Plan};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, ZoneId};
@@ -222,8 +223,8 @@ pub(crate) fn decode(plan: &Plan, address: Ipv6Addr) -> Option<Decoded> {
         };
         return plain(format!("{word} end of cable {}", Element::Cable(link).name(plan)));
     }
-    if addresses.loopbacks().contains(&address) {
-        let switch = plan.switches().find(|switch| addresses.loopback(*switch) == address)?;
+    if addresses.loopbacks().contains(&Address::from(address)) {
+        let switch = plan.switches().find(|switch| addresses.loopback(*switch) == address.into())?;
         return plain(format!("loopback of switch {}", topology.naming.switch(switch)));
     }
     let planes: Vec<PlaneId> =
@@ -252,7 +253,7 @@ fn cable_end(plan: &Plan, address: Ipv6Addr) -> Option<(Link, CableEnd)> {
         return None;
     }
     let ends = [CableEnd::Lower, CableEnd::Upper];
-    ends.into_iter().find(|end| plan.addresses().link(link, *end) == address).map(|end| (link, end))
+    ends.into_iter().find(|end| plan.addresses().link(link, *end) == address.into()).map(|end| (link, end))
 }
 
 /// Names a segment of one of the planes that have the block: a switch, with the number of the cable where it has several, or a NIC below the last T0 of the list.
@@ -295,17 +296,20 @@ mod tests {
         for link in plan.fabric().links() {
             let name = Element::Cable(link).name(&plan);
             assert_eq!(
-                what(plan.addresses().link(link, CableEnd::Lower)).what,
+                what(plan.addresses().link(link, CableEnd::Lower).mapped()).what,
                 format!("lower end of cable {name}")
             );
             assert_eq!(
-                what(plan.addresses().link(link, CableEnd::Upper)).what,
+                what(plan.addresses().link(link, CableEnd::Upper).mapped()).what,
                 format!("upper end of cable {name}")
             );
         }
         let nics: Vec<Nic> = plan.fabric().nics().collect();
         let (from, to) = (nics[0], nics[nics.len() - 1]);
-        assert_eq!(what(plan.addresses().nic(from)).what, format!("NIC {}", nic_name(plan.topology(), from)));
+        assert_eq!(
+            what(plan.addresses().nic(from).mapped()).what,
+            format!("NIC {}", nic_name(plan.topology(), from))
+        );
         for path in plan.paths(from, to) {
             let segments = what(path.destination).segments;
             let names: Vec<&str> =
@@ -317,7 +321,10 @@ mod tests {
         }
         for switch in plan.switches() {
             let name = plan.topology().naming.switch(switch);
-            assert_eq!(what(plan.addresses().loopback(switch)).what, format!("loopback of switch {name}"));
+            assert_eq!(
+                what(plan.addresses().loopback(switch).mapped()).what,
+                format!("loopback of switch {name}")
+            );
         }
         for other in ["::", "fe80::1", "fd00:c105:1:ffff::1", "fd00:c105:2:ffff:ffff:ffff::a"] {
             assert_eq!(decode(&plan, other.parse().expect("an address")), None, "{other}");

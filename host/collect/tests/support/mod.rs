@@ -275,7 +275,7 @@ impl Fabric {
         let agent = &self.agents[&nic];
         let up = |plane| !self.faults.contains(&Fault::Port(NicPort { plane: PlaneId(plane), nic }));
         Report {
-            nic: self.plan.addresses().nic(nic),
+            nic: self.plan.addresses().nic(nic).mapped(),
             table: None,
             carriers: (0..self.plan.topology().planes).map(|plane| (plane, up(plane))).collect(),
             counts: agent

@@ -116,13 +116,19 @@ impl<'t> Block<'t> {
         })
     }
 
+    /// Tells whether it is a static route of the fabric, which are closc's where it is IPv4.
+    fn is_route_of_fabric(&self, wanted: &Facts) -> bool {
+        let is_route = |head: &str| head.starts_with("ip route ") && !head.starts_with("ip route vrf ");
+        is_route(&self.head()) && wanted.iter().any(|fact| is_route(fact))
+    }
+
     fn is_banner(&self) -> bool {
         self.lines.first().is_some_and(|line| line.starts_with("banner "))
     }
 
     /// Returns the facts of it: closc's, and the site's.
     fn facts(&self, wanted: &Facts, settings: &Facts) -> (Facts, Vec<&'t str>) {
-        let of_site = self.is_of_site();
+        let of_site = self.is_of_site() && !self.is_route_of_fabric(wanted);
         let (mut own, mut site) = (Facts::new(), Vec::new());
         if self.is_banner() {
             return (own, self.lines.clone());
@@ -322,4 +328,22 @@ fn is_unsaved(head: &str) -> bool {
             line.strip_prefix(['+', '-']).filter(|_| !line.starts_with("+++") && !line.starts_with("---"));
         changed.is_some_and(|line| !line.trim().is_empty() && !line.trim_start().starts_with('!'))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stale route of an IPv4 fabric is removed; beside an IPv6 fabric, and in other VRFs, IPv4 routes are the site's.
+    #[test]
+    fn ipv4_routes_are_closcs_in_an_ipv4_fabric() {
+        let live = "ip route vrf MGMT 0.0.0.0/0 10.3.0.193\n!\nip route 10.0.0.1/32 Ethernet1/1 100.64.0.0\n!\n\
+                    ip route 10.0.0.9/32 Ethernet9/1 100.64.0.8\n!\n";
+        let count = |wanted: &str| {
+            let wanted: Facts = paths(wanted).iter().map(|path| fact(path)).collect();
+            split(live, &wanted).0.len()
+        };
+        assert_eq!(count("ip route 10.0.0.1/32 Ethernet1/1 100.64.0.0\n"), 2);
+        assert_eq!(count("ipv6 route fd00::1/128 Ethernet1/1 fd00::a\n"), 0);
+    }
 }

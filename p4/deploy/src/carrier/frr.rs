@@ -104,11 +104,13 @@ fn of_path(path: &[String]) -> Vec<String> {
 
 /// The facts of a text, without what is the site's.
 fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
+    // Static routes are closc's where the fabric is IPv4.
+    let routes_ipv4 = wanted.iter().any(|fact| fact.starts_with("ip route "));
     let is_of_site = |fact: &str| {
         let head = fact.split(" / ").next().unwrap_or_default();
         match head.strip_prefix("interface ") {
             Some(port) => !ports.contains(port),
-            None => OF_SITE.iter().any(|words| {
+            None => OF_SITE.iter().filter(|words| !(routes_ipv4 && **words == "ip route")).any(|words| {
                 head.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
             }),
         }
@@ -253,5 +255,19 @@ fn command(text: &mut String, modes: &[String], line: &str) {
     // A line that opened a mode has none below it here; those below come with it again.
     for _ in modes {
         text.push_str("exit\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stale route of an IPv4 fabric is removed; beside an IPv6 fabric IPv4 routes are the site's.
+    #[test]
+    fn ipv4_routes_are_closcs_in_an_ipv4_fabric() {
+        let live = "ip route 10.0.0.1/32 100.64.0.0 eth1\nip route 10.0.0.9/32 100.64.0.8 eth9\n";
+        let count = |wanted: &str| own(live, &BTreeSet::new(), &normal(wanted)).len();
+        assert_eq!(count("ip route 10.0.0.1/32 100.64.0.0 eth1\n"), 2);
+        assert_eq!(count("ipv6 route fd00::1/128 fd00::a eth1\n"), 0);
     }
 }

@@ -95,7 +95,7 @@ impl Ends {
         let (source, target) = (addresses.nic(self.from), addresses.nic(self.to));
         let (enters, _) = site.nic(self.cable(self.from), self.from);
         for flow in flows {
-            site.fabric.inject(enters.node, enters.port, roce(source, target, flow));
+            site.fabric.inject(enters.node, enters.port, roce(source.mapped(), target.mapped(), flow));
         }
         let delivered = site.fabric.run();
         let (leaves, mac) = site.nic(self.cable(self.to), self.to);
@@ -205,7 +205,7 @@ async fn what_is_not_roce_is_hashed_by_ports_alone() {
     let mut uplinks: BTreeMap<u16, u64> = BTreeMap::new();
     for queue_pair in 0..64 {
         let flow = Flow { source_port: 0xc000, queue_pair, traffic_class: DATA };
-        let mut frame = roce(source, target, flow);
+        let mut frame = roce(source.mapped(), target.mapped(), flow);
         frame[56..58].copy_from_slice(&4790u16.to_be_bytes());
         site.fabric.inject(enters.node, enters.port, frame);
         let delivered = site.fabric.run();

@@ -98,7 +98,11 @@ impl<'p> Site<'p> {
                     let last = path.hops.last().expect("at least one switch");
                     let (enters, _) = self.nic(path.first, *from);
                     let (leaves, mac) = self.nic(last.link, *to);
-                    self.fabric.inject(enters.node, enters.port, frame(source, path.destination, target));
+                    self.fabric.inject(
+                        enters.node,
+                        enters.port,
+                        frame(source.mapped(), path.destination, target.mapped()),
+                    );
                     let delivered = self.fabric.run();
                     let [delivery] = delivered.as_slice() else { panic!("{path:?}: {delivered:?}") };
                     assert_eq!((delivery.node, delivery.port), (leaves.node, leaves.port), "{path:?}");
@@ -300,7 +304,11 @@ async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
         for path in plan.paths(from, to).filter(|_| from != to) {
             let (enters, _) = site.nic(path.first, from);
             let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-            site.fabric.inject(enters.node, enters.port, frame(source, path.destination, target));
+            site.fabric.inject(
+                enters.node,
+                enters.port,
+                frame(source.mapped(), path.destination, target.mapped()),
+            );
             site.fabric.run();
         }
     }
@@ -328,7 +336,7 @@ async fn ports_above_those_of_v1model_are_counted() {
     let path = plan.paths(from, to).find(|path| path.hops[0].link == cable).expect("a path by it");
     let (enters, _) = site.nic(path.first, from);
     let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-    site.fabric.inject(enters.node, enters.port, frame(source, path.destination, target));
+    site.fabric.inject(enters.node, enters.port, frame(source.mapped(), path.destination, target.mapped()));
     site.fabric.run();
     site.fabric.inject(enters.node, last.into(), vec![0; 64]);
     site.fabric.run();

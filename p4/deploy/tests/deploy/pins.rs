@@ -67,7 +67,7 @@ fn walk(site: &mut Site<'_>) -> usize {
             let own = plan.device(from.t0(plane)).system.mac.0;
             for flow in 0..FLOWS {
                 let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-                let packet = frame(own, source, target, flow.wrapping_mul(40_503));
+                let packet = frame(own, source.mapped(), target.mapped(), flow.wrapping_mul(40_503));
                 site.fabric.inject(enters.node, enters.port, packet);
                 let delivered = site.fabric.run();
                 let [delivery] = delivered.as_slice() else { panic!("{from:?} {to:?}: {delivered:?}") };

@@ -120,7 +120,7 @@ fn flows(site: &Site<'_>, ends: &BTreeMap<Link, Vec<Place>>) -> Vec<Flow> {
             let mac = peer.peer.mac().expect("a NIC of the plan").0;
             for flow in 0..FLOWS {
                 let (source, target) = (plan.addresses().nic(from), plan.addresses().nic(to));
-                let frame = frame(own, source, target, flow.wrapping_mul(40_503));
+                let frame = frame(own, source.mapped(), target.mapped(), flow.wrapping_mul(40_503));
                 flows.push(Flow { from, to, at: end(from), end: end(to), mac, frame, passed: 0 });
             }
         }

@@ -205,7 +205,7 @@ impl Maker<'_> {
             self.nic_destination(srv6.block, "deny", &[("reason", reason.into())])
         } else {
             let routed = intent.routes.iter().filter(|route| route.target != Target::Blackhole);
-            let Some(cover) = cover(routed.map(|route| route.prefix)) else { return Ok(()) };
+            let Some(cover) = cover(routed.map(|route| route.prefix.mapped())) else { return Ok(()) };
             self.nic_destination(cover, "permit_plain", &[])
         }
     }
@@ -229,11 +229,13 @@ impl Maker<'_> {
             let Peer::Nic(nic) = &port.connection.peer else { continue };
             for address in BTreeSet::from([nic.inner, nic.address, nic.node_source]) {
                 let entry = self.info.entry("ingress.nic_source")?.exact("ingress_port", port.number);
-                self.push(entry.lpm("src", address, 128).action("permit_source", &[]).build()?);
+                self.push(entry.lpm("src", address.mapped(), 128).action("permit_source", &[]).build()?);
             }
             if self.intent.srv6.is_some() {
                 let entry = self.info.entry("ingress.nic_inner_source")?.exact("ingress_port", port.number);
-                self.push(entry.lpm("src", nic.inner, 128).action("permit_inner_source", &[]).build()?);
+                self.push(
+                    entry.lpm("src", nic.inner.mapped(), 128).action("permit_inner_source", &[]).build()?,
+                );
             }
         }
         Ok(())
@@ -273,7 +275,7 @@ impl Maker<'_> {
         self.entities.extend(before);
         for (route, way) in intent.routes.iter().zip(groups.ways()) {
             let entry = self.info.entry("ingress.ipv6_route")?;
-            let entry = entry.lpm("dst", route.prefix.network(), route.prefix.prefix_len().into());
+            let entry = entry.lpm("dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());
             let entry = match *way {
                 Forwarding::Port(port) => entry.action("set_nexthop_id", &[("nexthop_id", port.into())]),
                 Forwarding::Group(group) => {

@@ -86,7 +86,7 @@ impl<'a> Maker<'a> {
             let leaves = [("port", number.as_str().into()), ("src_mac", source.into())];
             let interface = self.info.entry("router_interface_table")?.exact("router_interface_id", name);
             self.push(interface.action("unicast_set_port_and_src_mac", &leaves).build()?);
-            let address = connection.peer.address();
+            let address = connection.peer.address().mapped();
             let neighbour = self.info.entry("neighbor_table")?.exact("router_interface_id", name);
             let neighbour = neighbour.exact("neighbor_id", address);
             neighbours.push(neighbour.action("set_dst_mac", &[("dst_mac", mac.into())]).build()?);
@@ -164,7 +164,8 @@ impl<'a> Maker<'a> {
         let intent = self.intent;
         for (route, shares) in intent.routes.iter().zip(ways) {
             let entry = self.info.entry("ipv6_table")?.exact("vrf_id", DEFAULT_VRF);
-            let entry = entry.lpm("ipv6_dst", route.prefix.network(), route.prefix.prefix_len().into());
+            let entry =
+                entry.lpm("ipv6_dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());
             let entry = match shares.as_slice() {
                 // A route whose cables are all gone must not fall to a shorter prefix.
                 [] => entry.action("drop", &[]),

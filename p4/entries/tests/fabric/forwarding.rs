@@ -187,7 +187,7 @@ proptest! {
         intent.routes[1].target = Target::Ports(doubled);
         let device = Device::new(intent);
         let way = |route: usize| {
-            let prefix = device.intent.routes[route].prefix.network().to_bits();
+            let prefix = device.intent.routes[route].prefix.network().mapped().to_bits();
             device.state.call("ipv6_route", &[("dst", prefix)])
         };
         let used: Vec<&Hop> = hops.iter().filter(|hop| hop.weight > 0).collect();

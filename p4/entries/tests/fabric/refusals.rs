@@ -43,7 +43,7 @@ fn more_routes_than_the_table_holds() {
     let mut route = intent.routes[0].clone();
     for place in 0..=size {
         let network = u128::from(place) << 64 | 0xfd << 120;
-        route.prefix = ipnet::Ipv6Net::new_assert(network.into(), 64);
+        route.prefix = ipnet::Ipv6Net::new_assert(network.into(), 64).into();
         intent.routes.push(route.clone());
     }
     let needed = intent.routes.len();

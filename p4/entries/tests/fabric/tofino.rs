@@ -38,7 +38,7 @@ fn next_hops_lead_to_device_ports_and_neighbours_have_other_polynomials() {
             assert_eq!(role.action, if port.faces_nic() { "nic_port" } else { "fabric_port" });
         }
         let grouped = intent.routes.iter().find_map(|route| {
-            let found = state.call("ipv6_route", &[("dst", route.prefix.network().to_bits())]);
+            let found = state.call("ipv6_route", &[("dst", route.prefix.network().mapped().to_bits())]);
             (found.action == "set_wcmp_group").then(|| found.argument("wcmp_group_id"))
         });
         let Some(group) = grouped else { continue };

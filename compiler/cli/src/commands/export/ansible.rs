@@ -70,7 +70,7 @@ fn device(plan: &Plan, switch: Switch) -> Device {
         os: plan.os(switch),
         address: plan.addresses().management(switch).map(|address| address.addr()),
         platform: plan.topology().hardware(switch).0.id.to_string(),
-        loopback: plan.addresses().loopback(switch).into(),
+        loopback: plan.addresses().loopback(switch).ip(),
         asn: plan.routing().speaks_bgp().then(|| plan.addresses().asn(switch)),
     }
 }

@@ -3,9 +3,9 @@
 //! In: flows, frames. Out: frames, and the node that accepts one. Invariants: routes, neighbours and addresses are those of
 //! the nodes' own files; a node chooses among its next hops by a hash of the flow that no switch has.
 
-use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use closc_artefacts::Address;
 use hashbrown::HashMap;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -33,7 +33,7 @@ pub(super) struct Hosts {
     /// Of each NIC port: its own MAC address, and that of its neighbour.
     macs: HashMap<PortId, [[u8; 6]; 2]>,
     /// Node of each address.
-    addresses: HashMap<Ipv6Addr, DeviceId>,
+    addresses: HashMap<Address, DeviceId>,
 }
 
 impl Hosts {
@@ -71,6 +71,7 @@ impl Hosts {
         let entropy = u32::from(flow.source_port);
         let Flow { source, destination, .. } = *flow;
         let mut bytes = [&far[..], own, &IPV6].concat();
+        let (source, destination) = (source.mapped(), destination.mapped());
         bytes.extend(Inner { source, destination, entropy, port: UDP_PORT, tag }.bytes());
         Some(Frame { port: port.number(), bytes })
     }
@@ -82,7 +83,7 @@ impl Hosts {
         let (node, _) = self.model.end(port);
         let is_own = header[..6] == *own && header[12..] == IPV6;
         let to = packet::destination(inner).filter(|_| is_own)?;
-        (self.addresses.get(&to) == Some(&node)).then_some(node)
+        (self.addresses.get(&Address::from(to)) == Some(&node)).then_some(node)
     }
 }
 
@@ -107,9 +108,8 @@ fn forwarding(command: Command) -> Option<(u32, Forwarding)> {
 /// Chooses a port of a route, by the weights.
 fn choose<'r>(flow: &Flow, route: &'r Forwarding) -> Option<&'r str> {
     let all: u64 = route.hops.iter().map(|(_, weight)| u64::from(*weight)).sum();
-    let halves =
-        |address: Ipv6Addr| address.to_bits() as u64 ^ ((address.to_bits() >> 64) as u64).rotate_left(32);
-    let ends = halves(flow.source).wrapping_mul(3) ^ halves(flow.destination);
+    let halves = |bits: u128| bits as u64 ^ ((bits >> 64) as u64).rotate_left(32);
+    let ends = halves(flow.source.into()).wrapping_mul(3) ^ halves(flow.destination.into());
     let seed = SplitMix64::seed_from_u64(ends).next_u64() ^ u64::from(flow.source_port);
     let mut left = SplitMix64::seed_from_u64(seed).next_u64().checked_rem(all)?;
     for (port, weight) in &route.hops {

@@ -147,16 +147,17 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
     let mut unsent = Vec::new();
     for (number, flow) in (first..).zip(flows) {
         let inner = Inner {
-            source: flow.source,
-            destination: flow.destination,
+            source: flow.source.mapped(),
+            destination: flow.destination.mapped(),
             entropy: u32::from(flow.source_port),
             port: UDP_PORT,
             tag: Tag { batch, number },
         };
         let datagram = inner.bytes();
         let one = || -> io::Result<()> {
-            let socket = open(&SocketAddrV6::new(flow.source, flow.source_port, 0, 0))?;
-            let to = SocketAddr::from((flow.destination, UDP_PORT));
+            // A socket of both families: from and to mapped addresses it sends IPv4.
+            let socket = open(&SocketAddrV6::new(flow.source.mapped(), flow.source_port, 0, 0))?;
+            let to = SocketAddr::from((flow.destination.mapped(), UDP_PORT));
             // In two parts, so that the kernel computes the checksum and leaves none to the device (RFC 768 over RFC 8200
             // section 8.1): a switch that is a process receives what veth devices have not filled in.
             let (first, rest) = packet::payload(&datagram).split_at(PART);
@@ -204,7 +205,7 @@ impl Watcher {
             match recvfrom::<LinkAddr>(self.wire.as_raw_fd(), buffer) {
                 Ok((length, from)) => {
                     let port = from.and_then(|address| Some((self.ports.get(&address.ifindex())?, address)));
-                    let flow = number(packet::payload(&buffer[..length]), batch);
+                    let flow = number(packet::payload_of_either(&buffer[..length]), batch);
                     if let (Some((port, from)), Some(flow)) = (port, flow.and_then(|at| seen.get_mut(at))) {
                         let leaves = from.pkttype() == libc::PACKET_OUTGOING;
                         if leaves { &mut flow.left } else { &mut flow.entered }.push(*port);

@@ -4,7 +4,8 @@
 //! Invariants: every choice is tried, so what is joined is joined whatever kernels choose.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv6Addr;
+
+use closc_artefacts::Address;
 
 use crate::backend::Routes;
 use crate::model::{CableId, DeviceId, Model, PortId};
@@ -14,7 +15,7 @@ use crate::tree::{DeviceKind, Tree};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seat {
     pub(crate) node: DeviceId,
-    pub(crate) address: Ipv6Addr,
+    pub(crate) address: Address,
 }
 
 /// Returns the NICs of all nodes, as their own files have them.
@@ -38,7 +39,7 @@ pub(crate) fn unjoined(
     model: &Model,
     routes: &[Routes],
     dead: &BTreeSet<CableId>,
-) -> Option<(Ipv6Addr, Ipv6Addr)> {
+) -> Option<(Address, Address)> {
     let net = Net { model, routes, dead };
     for to in seats {
         let mut known: BTreeMap<DeviceId, bool> = BTreeMap::from([(to.node, true)]);
@@ -59,8 +60,8 @@ pub(crate) fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet
     for (at, device) in model.devices.iter().enumerate() {
         let own = DeviceId(at);
         // Routes of nodes hold for their own sources.
-        let sources: Vec<Ipv6Addr> = match device.kind {
-            DeviceKind::Switch => vec![Ipv6Addr::UNSPECIFIED],
+        let sources: Vec<Address> = match device.kind {
+            DeviceKind::Switch => vec![Address::UNSPECIFIED],
             DeviceKind::Node => seats.iter().filter(|s| s.node == own).map(|s| s.address).collect(),
         };
         for to in seats.iter().filter(|to| to.node != own) {
@@ -89,7 +90,7 @@ impl Net<'_> {
 }
 
 /// Tells whether every choice from a device leads to a NIC.
-fn joins(at: DeviceId, from: Ipv6Addr, to: Seat, net: Net<'_>, known: &mut BTreeMap<DeviceId, bool>) -> bool {
+fn joins(at: DeviceId, from: Address, to: Seat, net: Net<'_>, known: &mut BTreeMap<DeviceId, bool>) -> bool {
     if let Some(known) = known.get(&at) {
         return *known;
     }

@@ -3,10 +3,9 @@
 //! In: namespaces. Out: [`Routes`] of each. Invariants: what is asked is the kernel, not a file, so that what daemons
 //! and batch files came to is what is known.
 
-use std::net::Ipv6Addr;
-
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::command::ip_output;
 use super::namespace::{Namespace, each};
@@ -20,6 +19,9 @@ struct Line {
     dst: String,
     #[serde(default)]
     from: Option<String>,
+    /// The table of an IPv4 route, where it is not the main one.
+    #[serde(default)]
+    table: Option<String>,
     #[serde(default)]
     dev: Option<String>,
     #[serde(default)]
@@ -48,25 +50,68 @@ impl Hop {
 pub(crate) fn read(namespaces: &[Namespace], jobs: usize) -> Result<Vec<Routes>, LabError> {
     each(namespaces, jobs, |at| {
         let device = &namespaces[at].device;
-        let text = ip_output(&["-6", "-j", "route", "show", "table", "main"], device)?;
-        parse(&text).map_err(|message| LabError::Command {
-            command: "ip -6 -j route show".to_owned(),
+        let ask = |arguments: &[&str]| ip_output(arguments, device);
+        let v6 = ask(&["-6", "-j", "route", "show", "table", "main"])?;
+        let v4 = ask(&["-4", "-j", "route", "show", "table", "all"])?;
+        let rules = ask(&["-4", "-j", "rule", "show"])?;
+        parse(&v6, &v4, &rules).map_err(|message| LabError::Command {
+            command: "ip -j route show".to_owned(),
             device: device.clone(),
             message,
         })
     })
 }
 
-fn parse(text: &str) -> Result<Routes, String> {
-    if text.trim().is_empty() {
-        return Ok(Routes::default());
-    }
-    let lines: Vec<Line> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let mut all = Vec::with_capacity(lines.len());
+/// A rule of IPv4: which sources look in a table.
+#[derive(Debug, Deserialize)]
+struct Rule {
+    #[serde(default)]
+    src: Option<String>,
+    #[serde(default)]
+    srclen: Option<u8>,
+    table: String,
+}
+
+/// Reads what `ip` shows: nothing where there is nothing.
+fn shown<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
+    let text = if text.trim().is_empty() { "[]" } else { text };
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn parse(v6: &str, v4: &str, rules: &str) -> Result<Routes, String> {
+    let rules: Vec<Rule> = shown(rules)?;
+    let mut all = Vec::new();
+    take(shown(v6)?, Family::V6, &[], &mut all)?;
+    take(shown(v4)?, Family::V4, &rules, &mut all)?;
+    Ok(Routes::new(all))
+}
+
+/// The source of a table of IPv4: that of the rule which asks it. None asks others.
+fn source(table: &str, rules: &[Rule]) -> Result<Option<Prefix>, String> {
+    let Some(rule) = rules.iter().find(|rule| rule.table == table) else { return Ok(None) };
+    let Some(src) = rule.src.as_deref().filter(|src| *src != "all") else { return Ok(None) };
+    let text = rule.srclen.map_or_else(|| src.to_owned(), |length| format!("{src}/{length}"));
+    prefix(&text, Family::V4).map(Some)
+}
+
+/// Takes the routes of a family; those to the device itself are not among them.
+fn take(
+    lines: Vec<Line>,
+    family: Family,
+    rules: &[Rule],
+    all: &mut Vec<(u32, Forwarding)>,
+) -> Result<(), String> {
     for line in lines {
         let metric = line.metric.unwrap_or(0);
-        let to = prefix(&line.dst)?;
-        let from = line.from.as_deref().map(prefix).transpose()?;
+        let to = prefix(&line.dst, family)?;
+        let from = match line.table.as_deref() {
+            Some("local" | "default") => continue,
+            None | Some("main") => line.from.as_deref().map(|from| prefix(from, family)).transpose()?,
+            Some(table) => match source(table, rules)? {
+                Some(from) => Some(from),
+                None => continue,
+            },
+        };
         let drops = line.r#type.as_deref().is_some_and(|kind| kind != "unicast");
         let alive = line.nexthops.into_iter().filter(|hop| !hop.is_dead());
         let mut hops: Vec<(String, u32)> =
@@ -76,12 +121,16 @@ fn parse(text: &str) -> Result<Routes, String> {
         }
         all.push((metric, Forwarding { to, from, hops }));
     }
-    Ok(Routes::new(all))
+    Ok(())
 }
 
-fn prefix(text: &str) -> Result<Ipv6Net, String> {
-    let text = if text == "default" { "::/0" } else { text };
-    let whole = || text.parse::<Ipv6Addr>().map(Ipv6Net::from);
+fn prefix(text: &str, family: Family) -> Result<Prefix, String> {
+    let text = match (text, family) {
+        ("default", Family::V4) => "0.0.0.0/0",
+        ("default", Family::V6) => "::/0",
+        (text, _) => text,
+    };
+    let whole = || text.parse::<Address>().map(Prefix::from);
     text.parse().or_else(|_| whole()).map_err(|_| format!("`{text}` is not a prefix"))
 }
 
@@ -99,6 +148,10 @@ mod tests {
                 {"type":"blackhole","dst":"fd00:1::/48","dev":"lo","metric":4096},
                 {"dst":"fd00:1::/48","via":{"family":"inet6","host":"fe80::1"},"dev":"eth1","metric":1024},
                 {"type":"unreachable","dst":"default","dev":"lo","metric":4294967295}]"#,
+            r#"[{"dst":"10.0.0.0/8","table":"500","dev":"nic0p0","gateway":"100.64.0.1"},
+                {"dst":"10.1.0.0/16","via":{"family":"inet6","host":"fe80::1"},"dev":"eth2","metric":20},
+                {"type":"local","dst":"10.0.0.1","table":"local","dev":"sr0"}]"#,
+            r#"[{"priority":0,"src":"all","table":"local"},{"priority":500,"src":"10.0.0.1","table":"500"}]"#,
         )
         .unwrap();
         let to = |from: &str, to: &str| {
@@ -109,5 +162,7 @@ mod tests {
         assert_eq!(to("fd00:1::9", "fd00:1::2"), "eth1*1");
         assert_eq!(to("fd00:1::9", "fd00:1::1"), "sr0*1");
         assert_eq!(to("fd00:1::9", "fd00:2::1"), "");
+        assert_eq!(to("10.0.0.1", "10.2.0.1"), "nic0p0*1");
+        assert_eq!(to("10.0.0.2", "10.1.0.1"), "eth2*1");
     }
 }

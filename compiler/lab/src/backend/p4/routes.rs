@@ -133,7 +133,7 @@ enum Leading {
 /// Readings of a switch.
 #[derive(Debug, Default)]
 struct Found {
-    routes: Vec<(ipnet::Ipv6Net, Leading)>,
+    routes: Vec<(closc_artefacts::Prefix, Leading)>,
     /// Next hops of a group with their weights.
     groups: BTreeMap<Key, Vec<(Key, u32)>>,
     /// Groups that are objects: by the key that routes have for them.

@@ -5,7 +5,8 @@
 //! device notices its own ports alone; with one, switches lead around what cannot be reached, and nodes, which speak none, do not.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv6Addr;
+
+use closc_artefacts::Address;
 
 use super::super::pattern::{Pattern, Work};
 use super::super::spread::Left;
@@ -38,7 +39,7 @@ struct Broken {
 /// A direction of a pair.
 #[derive(Clone, Copy)]
 struct Leg<'w> {
-    from: Ipv6Addr,
+    from: Address,
     to: Seat,
     ports: &'w [PortId],
 }

@@ -353,7 +353,7 @@ type Outboxes = BTreeMap<(usize, usize), (UdpSocket, SocketAddrV6)>;
 
 /// Opens the sockets of all NICs: one each for what comes, and one for each flow that leaves it.
 fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSocket>, Outboxes), LabError> {
-    let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address, port, 0, 0);
+    let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address.mapped(), port, 0, 0);
     let mut inboxes = Vec::with_capacity(seats.len());
     let mut open = Outboxes::new();
     for (at, seat) in seats.iter().enumerate() {

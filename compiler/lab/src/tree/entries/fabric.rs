@@ -1,12 +1,11 @@
 //! Entries of the pipeline `fabric`: own segments, ways, neighbours, and ports by their numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv6Addr;
 
+use closc_artefacts::{Address, Prefix};
 use closc_runtime::Info;
 use closc_runtime::info::LookupError;
 use closc_runtime::proto::v1;
-use ipnet::Ipv6Net;
 
 use super::super::batch::{Batch, Neighbour, Segment};
 use super::super::ip::Mac;
@@ -71,7 +70,7 @@ impl Reader {
     }
 
     /// The prefix of a route, and the port that its next hop is named by.
-    fn way(&self, entry: &v1::TableEntry) -> Option<(Ipv6Net, u16)> {
+    fn way(&self, entry: &v1::TableEntry) -> Option<(Prefix, u16)> {
         let action = call(entry).filter(|action| action.action_id == self.by_port)?;
         Some((lpm(entry)?, u16::try_from(number_of(param(action, self.way)?)?).ok()?))
     }
@@ -79,7 +78,7 @@ impl Reader {
     /// Far end of a next hop; its address is of no use to a switch.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<Neighbour> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
-        Some(Neighbour { address: Ipv6Addr::UNSPECIFIED, mac })
+        Some(Neighbour { address: Address::UNSPECIFIED, mac })
     }
 }
 

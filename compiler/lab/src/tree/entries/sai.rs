@@ -76,7 +76,7 @@ impl Reader {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         let address = Ipv6Addr::from(number_of(key(entry, self.neighbour_address)?)?);
         let name = text(key(entry, self.neighbour_interface)?)?.to_owned();
-        Some((name, Neighbour { address, mac }))
+        Some((name, Neighbour { address: address.into(), mac }))
     }
 }
 

@@ -4,16 +4,17 @@
 //! skipped.
 
 use std::fmt::Display;
-use std::net::Ipv6Addr;
 use std::str::FromStr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 
 use super::{Action, AddressMode, Command, Hop, Route};
 use crate::name::Interface;
 
 /// The longest word that is repeated in a message.
 const WORD_MAX: usize = 40;
+/// Tables above those of the kernel, below the priority of its main one.
+const TABLES: std::ops::RangeInclusive<u16> = 256..=32_000;
 /// Sizes of packets that the kernel takes at a port (`ETH_MIN_MTU` to `IP_MAX_MTU` of Linux).
 const MTUS: std::ops::RangeInclusive<u32> = 68..=65535;
 
@@ -49,7 +50,9 @@ impl<'a> Words<'a> {
             ("address", "replace") => {
                 let address = self.prefix()?;
                 let port = self.dev()?;
-                self.expect(&["nodad"])?;
+                if address.family() == Family::V6 {
+                    self.expect(&["nodad"])?;
+                }
                 Command::Address { address, port }
             }
             ("neighbour" | "neigh", "replace") => {
@@ -60,6 +63,7 @@ impl<'a> Words<'a> {
                 self.expect(&["nud", "permanent"])?;
                 Command::Neighbour { address, mac, port }
             }
+            ("rule", "add") => self.rule()?,
             ("route", "replace") => Command::Route(self.route()?),
             ("nexthop", "replace") => self.next_hop()?,
             ("sr", "tunsrc") => {
@@ -105,7 +109,7 @@ impl<'a> Words<'a> {
             actions.push(Action::Unreachable);
         }
         let to = self.prefix()?;
-        let (mut from, mut source, mut metric, mut mtu) = (None, None, None, None);
+        let (mut from, mut source, mut metric, mut mtu, mut table) = (None, None, None, None, None);
         let mut hops = Vec::new();
         while let Some(word) = self.peek() {
             if ["via", "dev"].contains(&word) {
@@ -115,6 +119,7 @@ impl<'a> Words<'a> {
             self.at += 1;
             match word {
                 "from" => from = Some(self.prefix()?),
+                "table" if to.family() == Family::V4 => table = Some(self.table()?),
                 "src" => source = Some(self.value("an address")?),
                 "metric" => metric = Some(self.value("a metric")?),
                 "mtu" => mtu = Some(self.mtu()?),
@@ -129,10 +134,29 @@ impl<'a> Words<'a> {
         }
         let mut actions = actions.into_iter();
         match (actions.next(), actions.next()) {
-            (Some(action), None) => Ok(Route { to, from, source, action, metric, mtu }),
+            (Some(action), None) => Ok(Route { to, from, source, table, action, metric, mtu }),
             (None, _) => Err("a route without a next hop".to_owned()),
             (Some(_), Some(_)) => Err("a route with two kinds of next hops".to_owned()),
         }
+    }
+
+    /// A rule by source: its priority is the number of its table.
+    fn rule(&mut self) -> Result<Command, String> {
+        self.expect(&["from"])?;
+        let from = self.prefix()?;
+        self.expect(&["table"])?;
+        let table = self.table()?;
+        self.expect(&["priority"])?;
+        match self.value::<u16>("a priority")? {
+            priority if priority == table && from.family() == Family::V4 => Ok(Command::Rule { from, table }),
+            _ => Err(format!("`{from}` has a rule of another priority than its table, or is not IPv4")),
+        }
+    }
+
+    /// A table of a node, which the kernel has no other use for.
+    fn table(&mut self) -> Result<u16, String> {
+        let table = self.value("a table")?;
+        if TABLES.contains(&table) { Ok(table) } else { Err(format!("`{table}` is not a table of a NIC")) }
     }
 
     /// Action at an own segment, after `encap`.
@@ -195,9 +219,9 @@ impl<'a> Words<'a> {
     }
 
     /// An address alone stands for itself.
-    fn prefix(&mut self) -> Result<Ipv6Net, String> {
+    fn prefix(&mut self) -> Result<Prefix, String> {
         let word = self.word()?;
-        let whole = || word.parse::<Ipv6Addr>().map(Ipv6Net::from);
+        let whole = || word.parse::<Address>().map(Prefix::from);
         word.parse().or_else(|_| whole()).map_err(|_| format!("`{}` is not a prefix", short(word)))
     }
 

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use closc_artefacts::Family;
 use closc_plan::{BackupPair, NicIntent};
 use closc_qos::host::HostQos;
 use closc_topology::PciAddress;
@@ -23,6 +24,8 @@ struct View {
     devices: String,
     /// Addresses of all NICs: which GIDs are taken.
     reach: String,
+    /// Whether NICs have IPv4 addresses.
+    is_ipv4: bool,
     traffic_class: u8,
     /// Traffic class of clear-to-send messages, where the profile has a class for them.
     clear_to_send: Option<u8>,
@@ -94,6 +97,7 @@ fn view(files: &Files<'_>) -> View {
         profile: intent.qos.name().to_string(),
         devices: files.interfaces().join(","),
         reach: intent.reach.to_string(),
+        is_ipv4: intent.reach.family() == Family::V4,
         traffic_class: marks.nccl_tc,
         clear_to_send: marks.nccl_fifo_tc,
         queue_pairs: intent.queue_pairs,

@@ -9,6 +9,7 @@
 //! from the port's own address and traffic bound to the port look there, and traffic from the NIC's address asks the
 //! tables of its ports plane by plane.
 
+use closc_artefacts::Prefix;
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
@@ -44,6 +45,8 @@ struct Port {
     rules: Vec<Rule>,
     /// Its table and the priority of the rule by outgoing interface; 0 where it has none.
     bound: u16,
+    /// The family of that rule.
+    family: &'static str,
 }
 
 #[derive(Serialize)]
@@ -127,17 +130,18 @@ fn port(intent: &HostIntent<'_>, nic: &NicIntent, port: &NicPortIntent) -> Port 
         mac: own_mac(port),
         mtu: intent.mtu,
         pci: port.pci.map(|pci| pci.to_string()).unwrap_or_default(),
-        addresses: vec![port.address.to_string(), format!("{}/128", nic.address)],
+        addresses: vec![port.address.to_string(), Prefix::from(nic.address).to_string()],
         routes,
         rules,
         bound,
+        family: nic.address.family().word(),
     }
 }
 
 fn rules(nic: &NicIntent, port: &NicPortIntent) -> Vec<Rule> {
     let table = port.table;
     vec![
-        Rule { from: format!("{}/128", port.address.addr()), table, priority: table },
-        Rule { from: format!("{}/128", nic.address), table, priority: AFTER_PORTS + table },
+        Rule { from: Prefix::from(port.address.addr()).to_string(), table, priority: table },
+        Rule { from: Prefix::from(nic.address).to_string(), table, priority: AFTER_PORTS + table },
     ]
 }

@@ -1,9 +1,10 @@
 //! What the templates of a Linux node see.
 
+use closc_artefacts::{Family, Prefix};
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
 use serde::Serialize;
 
-use super::Port;
+use super::{Port, nodad};
 use crate::targets::mac::own_mac;
 
 /// A node.
@@ -13,6 +14,10 @@ pub(super) struct View {
     fabric: String,
     /// Block of the segments; empty text where routing does not use them.
     blocks: Vec<String>,
+    /// Whether NICs have IPv4 addresses.
+    is_ipv4: bool,
+    /// The word by which an address is used at once, without detection of duplicates.
+    nodad: &'static str,
     nics: Vec<Nic>,
     /// Ports of all NICs, in the order of NICs and planes.
     ports: Vec<Port>,
@@ -32,6 +37,10 @@ struct Source {
     /// Name of the NIC, for people.
     name: String,
     address: String,
+    /// The address with its length.
+    prefix: String,
+    /// The routing table of the NIC: the kernel has IPv4 routes by source in tables of their own.
+    table: u16,
     routes: Vec<RouteLine>,
     /// Everything in the fabric, for what no port leads to.
     hosts: String,
@@ -55,6 +64,7 @@ struct Hop {
 #[derive(Debug, Serialize)]
 struct Nic {
     name: String,
+    /// With its length.
     address: String,
 }
 
@@ -71,6 +81,10 @@ struct FirstSegment {
 /// Metric of `ip` routes without a metric.
 const METRIC: u16 = 1024;
 
+/// The table of the first NIC, and the priority of the rule that leads there: above those of the kernel, below those of
+/// ports.
+const NIC_TABLE: u16 = 500;
+
 impl View {
     pub(super) fn of(intent: &HostIntent<'_>) -> View {
         let ports =
@@ -79,6 +93,8 @@ impl View {
             name: intent.name.to_string(),
             fabric: intent.fabric.to_owned(),
             blocks: intent.blocks.iter().map(ToString::to_string).collect(),
+            is_ipv4: intent.reach.family() == Family::V4,
+            nodad: nodad(intent.reach.family()),
             nics: intent.nics.iter().map(nic).collect(),
             ports: ports().map(|(_, p)| port(intent, p)).collect(),
             decapsulates: ports().filter_map(|(_, p)| Some(p.decapsulate?.to_string())).collect(),
@@ -102,6 +118,8 @@ fn source(nic: &NicIntent, is_unbound: bool) -> Option<Source> {
     Some(Source {
         name: nic.name.to_string(),
         address: nic.address.to_string(),
+        prefix: Prefix::from(nic.address).to_string(),
+        table: NIC_TABLE + u16::from(nic.number),
         routes: nic.routes.iter().map(route).collect(),
         hosts: nic.routes.last()?.prefix.to_string(),
         is_unbound,
@@ -113,7 +131,7 @@ fn hop(port: &NicPortIntent) -> Hop {
 }
 
 fn nic(nic: &NicIntent) -> Nic {
-    Nic { name: nic.name.to_string(), address: nic.address.to_string() }
+    Nic { name: nic.name.to_string(), address: Prefix::from(nic.address).to_string() }
 }
 
 fn first_segment(number: u8, port: &NicPortIntent) -> Option<FirstSegment> {

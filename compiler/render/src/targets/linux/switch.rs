@@ -1,10 +1,11 @@
 //! What the templates of a Linux switch see.
 
+use closc_artefacts::{Family, Prefix};
 use closc_plan::{DeviceIntent, Hop, PortIntent, Route, Target};
 use serde::Serialize;
 
-use super::Port;
 use super::queues::QueuesView;
+use super::{Port, nodad};
 use crate::RenderError;
 
 /// A switch.
@@ -12,7 +13,12 @@ use crate::RenderError;
 pub(super) struct View<'a> {
     name: String,
     fabric: String,
+    /// With its length.
     loopback: String,
+    /// Whether NICs and loopbacks have IPv4 addresses.
+    is_ipv4: bool,
+    /// The word by which an address is used at once, without detection of duplicates.
+    nodad: &'static str,
     /// Whether it chooses among ways by hashing.
     multipath: bool,
     ports: Vec<Port>,
@@ -42,7 +48,9 @@ impl<'a> View<'a> {
         Ok(View {
             name: intent.name.to_string(),
             fabric: intent.fabric.to_owned(),
-            loopback: intent.system.loopback.to_string(),
+            loopback: Prefix::from(intent.system.loopback).to_string(),
+            is_ipv4: intent.system.loopback.family() == Family::V4,
+            nodad: nodad(intent.system.loopback.family()),
             multipath: intent.srv6.is_none(),
             ports: intent.ports.iter().filter_map(|p| port(intent, p)).collect(),
             segments: intent

@@ -2,7 +2,7 @@
 //!
 //! In: a view. Out: rows. Invariants: each tier has its own `type`, because SONiC seeds its hash by it.
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Prefix, Routing};
 use closc_topology::TierId;
 
 use super::json::Document;
@@ -83,7 +83,7 @@ pub(super) fn hashing(document: &mut Document, view: &View<'_>) {
 pub(super) fn loopback(document: &mut Document, view: &View<'_>) {
     document.table("LOOPBACK_INTERFACE", |table| {
         table.bare(&["Loopback0"]);
-        table.bare(&["Loopback0|", &format!("{}/128", view.intent.system.loopback)]);
+        table.bare(&["Loopback0|", &Prefix::from(view.intent.system.loopback).to_string()]);
     });
 }
 

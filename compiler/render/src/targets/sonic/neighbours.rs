@@ -6,6 +6,7 @@
 
 use std::net::IpAddr;
 
+use closc_artefacts::Family;
 use closc_plan::Peer;
 
 use super::device::kind;
@@ -42,7 +43,10 @@ pub(super) fn devices(document: &mut Document, view: &View<'_>) {
             }
             table.row(&[&peer.name], |row| {
                 row.text("hwsku", &peer.hardware);
-                row.show("lo_addr_v6", peer.loopback);
+                match peer.loopback.family() {
+                    Family::V4 => row.show("lo_addr", peer.loopback),
+                    Family::V6 => row.show("lo_addr_v6", peer.loopback),
+                }
                 match peer.management {
                     Some(IpAddr::V4(address)) => row.show("mgmt_addr", address),
                     Some(IpAddr::V6(address)) => row.show("mgmt_addr_v6", address),
@@ -64,7 +68,7 @@ pub(super) fn addresses(document: &mut Document, view: &View<'_>) {
             }
             let Some(mac) = peer.mac else { continue };
             table.row(&[port.name, "|", &link.peer], |row| {
-                row.text("family", "IPv6");
+                row.text("family", link.connection.address.family().name());
                 row.show("neigh", mac);
             });
         }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use closc_artefacts::Prefix;
 use closc_diagnostics::Rule;
-use ipnet::Ipv6Net;
 
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
@@ -57,7 +57,7 @@ const GROUP_BITS: u8 = 64;
 fn shortest(fabric: &Fabric) -> u8 {
     let is_t0 = |id| fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
     let groups = if speakers(fabric).any(|(id, _)| is_t0(id)) { None } else { Some(GROUP_BITS) };
-    let announced = speakers(fabric).flat_map(|(_, speaker)| &speaker.networks).map(Ipv6Net::prefix_len);
+    let announced = speakers(fabric).flat_map(|(_, speaker)| &speaker.networks).map(Prefix::prefix_len);
     announced.chain(groups).min().unwrap_or(GROUP_BITS)
 }
 

@@ -4,9 +4,8 @@
 //! one after the other, so together they do what one route over several ports does.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv6Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use super::{Port, Work};
 use crate::model::network::{Does, MAIN, NicTables, TableRoute, TableRule};
@@ -50,13 +49,14 @@ pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
 /// Rules of a port: from its own address, from the NIC's, and where they can be by outgoing interface for what is bound to it.
 fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTreeSet<u32>) {
     let interface = port.interface;
-    let from = |address: Option<Ipv6Addr>| address.map(|address| (Some(Ipv6Net::from(address)), None));
+    let from = |address: Option<Address>| address.map(|address| (Some(Prefix::from(address)), None));
     let bound = work.network.binds.then_some((None, Some(interface.name.as_str())));
     let wanted = [from(port.own), from(port.nic), bound];
     let mut left: Vec<&TableRule> = interface.rules.iter().collect();
     for (from, out) in wanted.into_iter().flatten() {
         let fits = |rule: &&TableRule| {
             rule.from == from
+                && rule.family.is_none_or(|family| port.own.is_some_and(|own| own.family() == family))
                 && rule.out.as_deref() == out
                 && rule.table == table
                 && rule.priority < MAIN_PRIORITY
@@ -73,7 +73,7 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
         work.broken(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
     }
     // Of two tables that are asked at once nobody knows which comes first.
-    let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Ipv6Net::from));
+    let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Prefix::from));
     for rule in of_nic {
         if !priorities.insert(rule.priority) {
             work.broken(
@@ -108,7 +108,7 @@ fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]
     for (port, _) in ports.iter().filter(|(port, _)| port.nic != Some(address)) {
         work.broken(&NETWORK, port.interface, "ddress", "has not the NIC address of the other ports");
     }
-    let prefixes: BTreeSet<Ipv6Net> =
+    let prefixes: BTreeSet<Prefix> =
         ports.iter().flat_map(|(_, routes)| routes.iter().map(|r| r.to)).collect();
     let mut together = Vec::new();
     for prefix in prefixes {

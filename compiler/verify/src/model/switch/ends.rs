@@ -4,7 +4,7 @@
 //! kept once, the upper half of their addresses too, which is one for each kind of cable; where they have nothing alike it takes more
 //! memory and is no less exact.
 
-use std::net::Ipv6Addr;
+use closc_artefacts::Address;
 
 use super::FactsId;
 use crate::model::device::Mac;
@@ -16,7 +16,7 @@ const COMPARED: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EndState {
     /// Own address on the cable.
-    pub(crate) address: Option<Ipv6Addr>,
+    pub(crate) address: Option<Address>,
     /// Common values of many ports.
     pub(crate) facts: FactsId,
     /// MAC address that the device has on this port.
@@ -108,7 +108,7 @@ impl Ends {
         let bits =
             |high| u128::from(u64::from_be_bytes(high)) << 64 | u128::from(u64::from_be_bytes(port.low));
         EndState {
-            address: high.map(|high| Ipv6Addr::from(bits(high))),
+            address: high.map(|high| Address::from(bits(high))),
             facts,
             mac,
             neighbour: has_neighbour.then_some(port.neighbour),

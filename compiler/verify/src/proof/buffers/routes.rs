@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 use rayon::prelude::*;
 
 use super::{Channel, paused, rings};
@@ -33,7 +33,7 @@ struct Turn {
     from: CableId,
     to: CableId,
     /// The route that sends it up.
-    prefix: Ipv6Net,
+    prefix: Prefix,
 }
 
 /// Waiting buffer: that behind a cable, or all that a switch got from below or from above.

@@ -1,7 +1,8 @@
 //! NICs have one address each, and all T0s know it.
 
 use std::collections::HashMap;
-use std::net::Ipv6Addr;
+
+use closc_artefacts::Address;
 
 use super::network::Network;
 use crate::finding::{Findings, Violation};
@@ -14,8 +15,8 @@ use crate::rules::choices::ADDRESS;
 /// NICs have one address each, and all T0s know it.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
-    let mut owners: HashMap<Ipv6Addr, u32> = HashMap::new();
-    let route = |address: Ipv6Addr| format!("{address}/128");
+    let mut owners: HashMap<Address, u32> = HashMap::new();
+    let route = |address: Address| format!("{address}/128");
     for (number, nic) in network.destinations.nics.iter().enumerate() {
         let number = number as u32;
         findings.checked(&ADDRESS, nic.cables.len() as u64);

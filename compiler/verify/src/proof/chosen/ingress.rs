@@ -3,7 +3,8 @@
 //! In: the network. Out: violations. Invariants: a NIC may send to every NIC, and from addresses of its own node only.
 
 use std::collections::BTreeMap;
-use std::net::Ipv6Addr;
+
+use closc_artefacts::Address;
 
 use super::network::Network;
 use crate::finding::{Findings, Violation};
@@ -13,7 +14,7 @@ use crate::model::switch::IngressFilter;
 use crate::rules::choices::INGRESS_FILTER;
 
 /// The node of each NIC's address.
-type Owners = BTreeMap<Ipv6Addr, NodeId>;
+type Owners = BTreeMap<Address, NodeId>;
 
 /// Checks all T0s whose language says.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
@@ -29,7 +30,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         findings.checked(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
         // A switch need not accept packets that it leads nowhere: whether it should lead there is another rule's.
-        let leads = |address: Ipv6Addr| {
+        let leads = |address: Address| {
             let routes = fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
             let routes = routes.filter(|route| route.prefix.contains(&address));
             routes.max_by_key(|route| route.prefix.prefix_len()).is_some_and(|route| !route.ways.is_empty())
@@ -44,9 +45,13 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
 }
 
 /// Tells whether packets to an address come in: the longest prefix decides.
-fn open(ingress: &IngressFilter, address: Ipv6Addr) -> bool {
-    let longest = |prefixes: &[ipnet::Ipv6Net]| {
-        prefixes.iter().filter(|prefix| prefix.contains(&address)).map(ipnet::Ipv6Net::prefix_len).max()
+fn open(ingress: &IngressFilter, address: Address) -> bool {
+    let longest = |prefixes: &[closc_artefacts::Prefix]| {
+        prefixes
+            .iter()
+            .filter(|prefix| prefix.contains(&address))
+            .map(closc_artefacts::Prefix::prefix_len)
+            .max()
     };
     longest(&ingress.plain).is_some_and(|plain| longest(&ingress.denied).is_none_or(|denied| denied < plain))
 }
@@ -65,7 +70,7 @@ fn sources(
         let nic = &network.destinations.nics[nic as usize];
         let Some(own) = nic.address else { continue };
         findings.checked(&INGRESS_FILTER, 1);
-        let foreign = |source: &&Ipv6Addr| addresses.get(*source).is_some_and(|node| *node != nic.node);
+        let foreign = |source: &&Address| addresses.get(*source).is_some_and(|node| *node != nic.node);
         let foreign = sources.iter().find(foreign);
         let port = fabric.cabling.names.text(cable.ends(side).0.port);
         let message = match foreign {

@@ -1,9 +1,7 @@
 //! The fabric as packets see it, where switches choose the next hop.
 
-use std::net::Ipv6Addr;
-
+use closc_artefacts::{Address, Prefix};
 use hashbrown::HashMap;
-use ipnet::Ipv6Net;
 use rayon::prelude::*;
 
 use crate::forward::carry::carries;
@@ -37,7 +35,7 @@ pub(crate) struct Network<'a> {
 
 /// NICs by number, with their addresses and a mark that those share that are on the same switches by cables of which the same
 /// are drained: what holds for one of a class holds for all, in a part as in the whole.
-fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Ipv6Addr, u64)> {
+fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64)> {
     let mut marks: HashMap<Vec<(Party, bool)>, u64> = HashMap::new();
     let mut named = Vec::with_capacity(destinations.nics.len());
     for (number, nic) in destinations.nics.iter().enumerate() {
@@ -63,11 +61,11 @@ pub(crate) enum Step {
 
 impl<'a> Network<'a> {
     /// Returns the prefix of the route that decides about a class of a row.
-    pub(crate) fn prefix(&self, id: SwitchId, row: &Row, class: ClassId) -> Ipv6Net {
+    pub(crate) fn prefix(&self, id: SwitchId, row: &Row, class: ClassId) -> Prefix {
         let address = self.classes.address(class);
         let odd = self.fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
         let prefixes = odd.map(|route| route.prefix).filter(|prefix| prefix.contains(&address));
-        prefixes.max_by_key(Ipv6Net::prefix_len).unwrap_or(row.prefix)
+        prefixes.max_by_key(Prefix::prefix_len).unwrap_or(row.prefix)
     }
 
     /// Cuts the destinations into classes and works out what each switch does with each.
@@ -75,7 +73,7 @@ impl<'a> Network<'a> {
         let destinations = Destinations::find(fabric);
         let carries = carried(fabric);
         let named = named(fabric, &destinations);
-        let prefixes: hashbrown::HashSet<ipnet::Ipv6Net> = fabric
+        let prefixes: hashbrown::HashSet<closc_artefacts::Prefix> = fabric
             .switches
             .iter()
             .flatten()

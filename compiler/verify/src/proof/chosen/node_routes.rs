@@ -5,10 +5,9 @@
 //! in which that has no cable. A plane in which only cables between switches are missing may be among them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::net::Ipv6Addr;
 
 use camino::Utf8PathBuf;
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::{CableId, NodeId, Party, SwitchId};
@@ -34,11 +33,17 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
     for nic in &network.destinations.nics {
         let Some(node) = fabric.node(nic.node) else { continue };
         let Some(address) = node.address(nic.number) else { continue };
-        let mine = |from: &Option<Ipv6Addr>| from.is_none_or(|from| from == address);
+        // IPv4 routes by source are in a table that a rule asks before the main one, and the blackhole in it ends the search.
+        let has_table =
+            address.family() == Family::V4 && node.routes.iter().any(|(from, _)| *from == Some(address));
+        let mine = |from: &Option<Address>| from.map_or(!has_table, |from| from == address);
         let own: Vec<OtherRoute> =
             node.routes.iter().filter(|(from, _)| mine(from)).map(|(_, route)| route.clone()).collect();
-        let place = |prefix: Option<Ipv6Net>| {
-            let needle = prefix.map(|prefix| format!("route replace {prefix} from {address}/128 "));
+        let place = |prefix: Option<Prefix>| {
+            let needle = prefix.map(|prefix| match address.family() {
+                Family::V4 => format!("route replace {prefix} table "),
+                Family::V6 => format!("route replace {prefix} from {address}/128 "),
+            });
             Place::text(file(nic.node, FILE), needle.into_iter().collect())
         };
         one(network, from_t0s, (nic, address), &own, &place, findings);
@@ -47,7 +52,7 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
     let by_number: HashMap<(NodeId, u16), &Destination> =
         network.destinations.nics.iter().map(|nic| ((nic.node, nic.number), nic)).collect();
     for tables in &fabric.tables {
-        let place = |prefix: Option<Ipv6Net>| {
+        let place = |prefix: Option<Prefix>| {
             let needle = prefix.map(|prefix| prefix.to_string());
             Place::text(file(tables.node, &tables.file), needle.into_iter().collect())
         };
@@ -68,9 +73,9 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
 fn one(
     network: &Network<'_>,
     from_t0s: &FromT0s,
-    (nic, address): (&Destination, Ipv6Addr),
+    (nic, address): (&Destination, Address),
     own: &[OtherRoute],
-    place: &dyn Fn(Option<Ipv6Net>) -> Place,
+    place: &dyn Fn(Option<Prefix>) -> Place,
     findings: &mut Findings,
 ) {
     let name = &network.fabric.cabling.nodes[nic.node.0 as usize];

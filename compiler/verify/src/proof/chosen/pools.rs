@@ -13,7 +13,8 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let addresses = || network.destinations.nics.iter().filter_map(|nic| nic.address);
     let (Some(least), Some(most)) = (addresses().min(), addresses().max()) else { return };
-    let mut votes: std::collections::BTreeMap<ipnet::Ipv6Net, usize> = std::collections::BTreeMap::new();
+    let mut votes: std::collections::BTreeMap<closc_artefacts::Prefix, usize> =
+        std::collections::BTreeMap::new();
     for switch in fabric.switches.iter().flatten() {
         let covers = |route: &&OtherRoute| route.prefix.contains(&least) && route.prefix.contains(&most);
         for route in switch.other_routes.iter().filter(|route| route.ways.is_empty()).filter(covers) {

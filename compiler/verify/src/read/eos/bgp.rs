@@ -4,14 +4,14 @@
 //! and is not known here is refused, whatever it says; what is left out counts as what EOS takes for it: one path at a time,
 //! paths of one length whatever autonomous systems are in them, no delay of announcements, IPv4 on every session.
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Family, Prefix};
 
 use super::place::FILE;
 use super::qos::Refusal;
 use crate::model::bgp::{Bfd, Entry, LONGEST, Lengths, Matched, Process, Remote};
 use crate::model::device::{Device, FaultKind};
 use crate::read::bgp::{Agreed, Instance, Known, Names, Said};
-use crate::read::value::parse;
+use crate::read::value::{self, parse};
 
 /// The most paths that EOS takes (pyavd's schema, `router_bgp.maximum_paths`).
 const PATHS_MAX: u16 = 600;
@@ -20,12 +20,12 @@ const PATHS_MAX: u16 = 600;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Node<'a> {
     /// A list of prefixes.
-    Prefixes(&'a str),
+    Prefixes(Family, &'a str),
     /// A clause of a route map.
     Clause(&'a str, u32),
     /// `router bgp`.
     Process,
-    /// `address-family ipv6`.
+    /// `address-family ipv6`, or that of IPv4.
     Family,
 }
 
@@ -45,9 +45,9 @@ impl<'a> BgpReader<'a> {
             ["ip", "community-list", name, "permit", "GSHUT" | "65535:0"] => {
                 self.names.drained.insert(name);
             }
-            ["ipv6", "prefix-list", name] => {
+            [command @ ("ip" | "ipv6"), "prefix-list", name] => {
                 self.names.prefixes.entry(name).or_default();
-                return Ok(Some(Node::Prefixes(name)));
+                return Ok(Some(Node::Prefixes(value::family(command).ok_or(Refusal::Unknown)?, name)));
             }
             ["route-map", name, action, number] => {
                 let number: u32 = parse(number)?;
@@ -71,18 +71,25 @@ impl<'a> BgpReader<'a> {
     /// Takes a command inside a mode.
     pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> Taken<'a> {
         match (node, words) {
-            (Node::Prefixes(name), ["seq", number, action, prefix, rest @ ..]) => {
-                let entry = entry(action, parse(prefix)?, rest)?;
+            (Node::Prefixes(family, name), ["seq", number, action, prefix, rest @ ..]) => {
+                let entry = entry(action, value::prefix(family, prefix)?, rest)?;
                 self.names.prefixes.entry(name).or_default().insert(parse(number)?, entry);
             }
             (Node::Clause(name, number), words) => {
                 clause(self.names.maps.entry(name).or_default().entry(number).or_default(), words)?;
             }
-            (Node::Process, ["address-family", "ipv6"]) => return Ok(Some(Node::Family)),
+            (Node::Process, ["address-family", word]) => {
+                self.instance()?.opens(word).then_some(()).ok_or(Refusal::Unknown)?;
+                return Ok(Some(Node::Family));
+            }
             (Node::Process, words) => self.process(words)?,
-            (Node::Family, ["network", prefix]) => self.instance()?.networks.push(parse(prefix)?),
+            (Node::Family, ["network", prefix]) => {
+                let bgp = self.instance()?;
+                let family = bgp.process.family.ok_or(Refusal::Unknown)?;
+                bgp.networks.push(value::prefix(family, prefix)?);
+            }
             (Node::Family, ["neighbor", name, rest @ ..]) => family(self.instance()?.agreed(name), rest)?,
-            (Node::Prefixes(_) | Node::Family, _) => return Err(Refusal::Unknown),
+            (Node::Prefixes(..) | Node::Family, _) => return Err(Refusal::Unknown),
         }
         Ok(None)
     }
@@ -139,6 +146,15 @@ impl<'a> BgpReader<'a> {
                     format!("group `{name}` sends no communities, so neighbours do not see what is drained");
                 device.fault(FaultKind::Setting, FILE, vec![format!("neighbor {name} ")], message);
             }
+            let is_ipv4 = bgp.process.family == Some(Family::V4);
+            for (name, _) in
+                bgp.groups.iter().filter(|(_, group)| is_ipv4 && group.next_hops != Some(Family::V6))
+            {
+                let message = format!(
+                    "group `{name}` announces IPv4 routes with IPv4 next hops, which unnumbered ports do not have"
+                );
+                device.fault(FaultKind::Setting, FILE, vec![format!("neighbor {name} ")], message);
+            }
         }
         self.names.settle(device, FILE);
     }
@@ -174,12 +190,13 @@ fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
     Ok(())
 }
 
-/// Agreement with a neighbour or a group about IPv6.
+/// Agreement with a neighbour or a group about a family.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = true,
         ["route-map", name, "in"] => agreed.accepted = Some(name),
         ["route-map", name, "out"] => agreed.announced = Some(name),
+        ["next-hop", "address-family", "ipv6", "originate"] => agreed.next_hops = Some(Family::V6),
         _ => return Err(Refusal::Unknown),
     }
     Ok(())
@@ -188,7 +205,9 @@ fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal>
 fn clause<'a>(said: &mut Said<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
-        ["match", "ipv6", "address", "prefix-list", name] => said.prefixes = Some(name),
+        ["match", command @ ("ip" | "ipv6"), "address", "prefix-list", name] => {
+            said.matches(value::family(command).ok_or(Refusal::Unknown)?, name);
+        }
         ["match", "community", name] => said.community = Some(name),
         ["match", "as-path", "length", "<=", most] => said.clause.lengths = Some(at_most(parse(most)?)?),
         ["set", "local-preference", value] => said.clause.preference = Some(parse(value)?),
@@ -223,14 +242,15 @@ fn permit(action: &str) -> Result<bool, Refusal> {
 }
 
 /// Without lengths a prefix matches itself.
-fn entry(action: &str, net: Ipv6Net, rest: &[&str]) -> Result<Entry, Refusal> {
+fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
     let own = net.prefix_len();
+    let length = |text: &str| value::length(net.family(), text);
     let (from, to) = match rest {
         [] => (own, own),
-        ["eq", length] => (parse(length)?, parse(length)?),
-        ["ge", from] => (parse(from)?, 128),
-        ["le", to] => (own, parse(to)?),
-        ["ge", from, "le", to] => (parse(from)?, parse(to)?),
+        ["eq", both] => (length(both)?, length(both)?),
+        ["ge", from] => (length(from)?, 128),
+        ["le", to] => (own, length(to)?),
+        ["ge", from, "le", to] => (length(from)?, length(to)?),
         _ => return Err(Refusal::Unknown),
     };
     Ok(Entry { permit: permit(action)?, matched: Matched::Within { net: net.trunc(), from, to } })
@@ -242,7 +262,7 @@ mod tests {
 
     #[test]
     fn an_entry_without_lengths_is_one_prefix() {
-        let net: Ipv6Net = "2001:db8::/32".parse().expect("a prefix");
+        let net: Prefix = "2001:db8::/32".parse().expect("a prefix");
         let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
             Matched::Within { from, to, .. } => (from, to),
             Matched::Own(_) => unreachable!("nothing is announced"),

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Family, Routing};
 use ipnet::IpNet;
 
 use super::bgp::{BgpReader, Node};
@@ -20,7 +20,7 @@ use crate::model::device::{Device, FaultKind, Hop, Ports};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
-use crate::read::value::parse;
+use crate::read::value::{self, parse};
 
 /// A mode that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,10 +56,18 @@ struct Reader<'a> {
     vrfs: Vec<&'a str>,
     management: Management<'a>,
     forwards: bool,
+    forwards_ipv4: Ipv4Forwarding,
     /// Whether routing is done by agents that know BGP over link-local addresses.
     multi_agent: bool,
     /// The banner whose text is being read.
     banner: Option<&'static str>,
+}
+
+/// Whether IPv4 is forwarded: over ports with IPv4 addresses, and over those with IPv6 ones only.
+#[derive(Default)]
+struct Ipv4Forwarding {
+    by_addresses: bool,
+    over_ipv6: bool,
 }
 
 /// The management port.
@@ -90,6 +98,7 @@ pub(super) fn read<'a>(
         vrfs: Vec::new(),
         management: Management::default(),
         forwards: false,
+        forwards_ipv4: Ipv4Forwarding::default(),
         multi_agent: false,
         banner: None,
     };
@@ -143,8 +152,9 @@ impl<'a> Reader<'a> {
             Context::Port(name) => self.port(name, line, words),
             Context::Loopback => match words {
                 ["description", ..] | ["no", "shutdown"] | ["ipv6", "enable"] => Ok(()),
-                ["ipv6", "address", address] => {
-                    self.device.loopbacks.push(parse(address)?);
+                [command @ ("ip" | "ipv6"), "address", address] => {
+                    let family = value::family(command).ok_or(Refusal::Unknown)?;
+                    self.device.loopbacks.push(value::prefix(family, address)?);
                     Ok(())
                 }
                 _ => Err(Refusal::Unknown),
@@ -202,7 +212,10 @@ impl<'a> Reader<'a> {
             ["ipv6", "nd", "ra", "disabled"] | ["ipv6", "nd", "ra", "disabled", "all"] => {
                 self.quiet.push(index);
             }
-            ["ipv6", "address", address] => port.addresses.push(parse(address)?),
+            [command @ ("ip" | "ipv6"), "address", address] => {
+                let family = value::family(command).ok_or(Refusal::Unknown)?;
+                port.addresses.push(value::prefix(family, address)?);
+            }
             ["service-profile", profile] => self.qos.attach(index, profile),
             ["sflow", ..] | ["no", "sflow", ..] => self.not_judged("sflow"),
             ["queue-monitor", "length", ..] | ["no", "queue-monitor", "length", ..] => {
@@ -228,9 +241,11 @@ impl<'a> Reader<'a> {
     fn top(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
         match words {
             ["service", "routing", "protocols", "model", "multi-agent"] => self.multi_agent = true,
-            ["lldp", "run" | "timer" | "management-address", ..]
-            | ["ip", "routing"]
-            | ["no", "ip", "routing", "vrf", _] => {}
+            ["lldp", "run" | "timer" | "management-address", ..] | ["no", "ip", "routing", "vrf", _] => {}
+            ["ip", "routing"] => self.forwards_ipv4.by_addresses = true,
+            ["ip", "routing", "ipv6", "interfaces"] => {
+                self.forwards_ipv4 = Ipv4Forwarding { by_addresses: true, over_ipv6: true };
+            }
             ["end" | "exit"] => self.context.clear(),
             ["no", "lldp", "run"] => {
                 let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
@@ -248,15 +263,16 @@ impl<'a> Reader<'a> {
             ["ip" | "ipv6", "route", "vrf", vrf, "0.0.0.0/0" | "::/0", gateway] => {
                 self.management.gateways.push((vrf, parse(gateway)?));
             }
-            ["ipv6", "route", prefix, "Null0"] => self.route(prefix, None)?,
-            ["ipv6", "route", prefix, port, gateway] | ["ipv6", "route", prefix, port, gateway, "1"] => {
+            [command @ ("ip" | "ipv6"), "route", prefix, "Null0"] => self.route(command, prefix, None)?,
+            [command @ ("ip" | "ipv6"), "route", prefix, port, gateway]
+            | [command @ ("ip" | "ipv6"), "route", prefix, port, gateway, "1"] => {
                 let hop = Hop {
                     port: self.ports.index(Cow::Borrowed(port)),
                     gateway: Some(parse(gateway)?),
                     mac: None,
                     weight: 1,
                 };
-                self.route(prefix, Some(hop))?;
+                self.route(command, prefix, Some(hop))?;
             }
             words => {
                 if let Some(own) = site::top(words) {
@@ -310,8 +326,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
-        self.routes.add(parse(text)?, Cow::Borrowed(text), hop)
+    fn route(&mut self, command: &str, text: &'a str, hop: Option<Hop>) -> Result<(), Refusal> {
+        let family = value::family(command).ok_or(Refusal::Unknown)?;
+        Ok(self.routes.add(value::prefix(family, text)?, Cow::Borrowed(text), hop)?)
+    }
+
+    /// The command without which the IPv4 routes of the fabric lead nowhere, where it is not there.
+    fn forwards_no_ipv4(&self) -> Option<(FaultKind, Vec<String>, String)> {
+        let is_ipv4 = self.device.loopbacks.iter().any(|own| own.family() == Family::V4);
+        let (wanted, forwards) = if self.routing.speaks_bgp() {
+            ("ip routing ipv6 interfaces", self.forwards_ipv4.over_ipv6)
+        } else {
+            ("ip routing", self.forwards_ipv4.by_addresses)
+        };
+        let message = format!("IPv4 is not forwarded: `{wanted}` is not there");
+        (is_ipv4 && !forwards).then(|| (FaultKind::Setting, vec!["hostname".to_owned()], message))
     }
 
     fn finish(mut self) -> Device<'a> {
@@ -320,6 +349,7 @@ impl<'a> Reader<'a> {
             let message = "IPv6 is not forwarded: `ipv6 unicast-routing` is not there".to_owned();
             faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
         }
+        faults.extend(self.forwards_no_ipv4());
         if !self.multi_agent {
             let message = "the routing model is not `multi-agent`".to_owned();
             faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));

@@ -3,11 +3,11 @@
 //! In: one command after the other, with the node of the command tree that it is in. Out: [`Names`]. Invariants: a command that might change routes and is not known here is refused, whatever it
 //! says.
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 
 use crate::model::bgp::{Bandwidth, Bfd, Entry, Matched, Process, Remote};
 use crate::read::bgp::{Agreed, Instance, Known, Names, Said, length};
-use crate::read::value::parse;
+use crate::read::value::{self, family as family_of, parse};
 
 /// A node of the command tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Node<'a> {
     Clause(&'a str, u32),
     /// `router bgp`.
     Process,
-    /// `address-family ipv6 unicast`.
+    /// `address-family ipv6 unicast`, or that of IPv4.
     Family,
 }
 
@@ -58,8 +58,9 @@ impl<'a> BgpReader<'a> {
     pub(super) fn top(&mut self, words: &[&'a str]) -> Taken<'a> {
         match words {
             ["bfd"] => return Ok(Some(Node::Bfd)),
-            ["ipv6", "prefix-list", name, "seq", number, action, prefix, rest @ ..] => {
-                let entry = entry(action, parse(prefix)?, rest)?;
+            [command, "prefix-list", name, "seq", number, action, prefix, rest @ ..] => {
+                let family = family_of(command).ok_or(Refusal::Unknown)?;
+                let entry = entry(action, value::prefix(family, prefix)?, rest)?;
                 self.names.prefixes.entry(name).or_default().insert(parse(number)?, entry);
             }
             ["bgp", "as-path", "access-list", name, "seq", number, action, pattern] => {
@@ -102,7 +103,11 @@ impl<'a> BgpReader<'a> {
                 let said = self.names.maps.entry(name).or_default().entry(number).or_default();
                 clause(said, words)?;
             }
-            (Node::Process, ["address-family", "ipv6", "unicast"]) => return Ok(Some(Node::Family)),
+            (Node::Process, ["address-family", word, "unicast"]) => {
+                let bgp = self.names.process.as_mut().ok_or(Refusal::Unknown)?;
+                bgp.opens(word).then_some(()).ok_or(Refusal::Unknown)?;
+                return Ok(Some(Node::Family));
+            }
             (Node::Process, words) => self.instance(words)?,
             (Node::Family, words) => self.family(words)?,
             (Node::Bfd, _) => return Err(Refusal::Unknown),
@@ -144,7 +149,10 @@ impl<'a> BgpReader<'a> {
     fn family(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
         let bgp = self.names.process.as_mut().ok_or(Refusal::Unknown)?;
         match words {
-            ["network", prefix] => bgp.networks.push(parse(prefix)?),
+            ["network", prefix] => {
+                let family = bgp.process.family.ok_or(Refusal::Unknown)?;
+                bgp.networks.push(value::prefix(family, prefix)?);
+            }
             ["maximum-paths", paths] => {
                 let width = parse(paths)?;
                 // FRR refuses the line above its limit, and keeps one path.
@@ -196,7 +204,7 @@ fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
     Ok(())
 }
 
-/// Agreement with a neighbour or a group about IPv6.
+/// Agreement with a neighbour or a group about a family.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = true,
@@ -225,7 +233,9 @@ fn profile(bfd: &mut Bfd, words: &[&str]) -> Result<(), Refusal> {
 fn clause<'a>(said: &mut Said<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
-        ["match", "ipv6", "address", "prefix-list", name] => said.prefixes = Some(name),
+        ["match", command, "address", "prefix-list", name] => {
+            said.matches(family_of(command).ok_or(Refusal::Unknown)?, name);
+        }
         ["match", "as-path", name] => said.path = Some(name),
         ["match", "community", name] => said.community = Some(name),
         ["set", "local-preference", value] => said.clause.preference = Some(parse(value)?),
@@ -251,14 +261,15 @@ fn remote(asn: &str) -> Result<Remote, Refusal> {
     if asn == "external" { Ok(Remote::Any) } else { Ok(Remote::As(parse(asn)?)) }
 }
 
-/// Without `ge` and `le` a prefix matches itself; with one of them, the other end is its own length or 128.
-fn entry(action: &str, net: Ipv6Net, rest: &[&str]) -> Result<Entry, Refusal> {
+/// Without `ge` and `le` a prefix matches itself; with one of them, the other end is its own length or the longest.
+fn entry(action: &str, net: Prefix, rest: &[&str]) -> Result<Entry, Refusal> {
     let own = net.prefix_len();
+    let length = |text: &str| value::length(net.family(), text);
     let (from, to) = match rest {
         [] => (own, own),
-        ["ge", from] => (parse(from)?, 128),
-        ["le", to] => (own, parse(to)?),
-        ["ge", from, "le", to] => (parse(from)?, parse(to)?),
+        ["ge", from] => (length(from)?, 128),
+        ["le", to] => (own, length(to)?),
+        ["ge", from, "le", to] => (length(from)?, length(to)?),
         _ => return Err(Refusal::Unknown),
     };
     Ok(Entry { permit: permit(action)?, matched: Matched::Within { net: net.trunc(), from, to } })
@@ -270,7 +281,7 @@ mod tests {
 
     #[test]
     fn an_entry_without_lengths_is_one_prefix() {
-        let net: Ipv6Net = "2001:db8::/32".parse().expect("a prefix");
+        let net: Prefix = "2001:db8::/32".parse().expect("a prefix");
         let of = |rest: &[&str]| match entry("permit", net, rest).expect("an entry").matched {
             Matched::Within { from, to, .. } => (from, to),
             Matched::Own(_) => unreachable!("nothing is announced"),

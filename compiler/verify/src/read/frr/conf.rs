@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
+use closc_artefacts::Prefix;
 use closc_artefacts::Routing;
 use hashbrown::HashMap;
-use ipnet::Ipv6Net;
 
 use super::bgp::{BgpReader, Node, Refusal};
 use super::place::FILE;
@@ -18,7 +18,7 @@ use crate::read::error::ReadError;
 use crate::read::linux::place::FILE as PORTS;
 use crate::read::linux::{batch, queues, surroundings, switch};
 use crate::read::text_routes::TextRoutes;
-use crate::read::value::parse;
+use crate::read::value::{self, parse};
 
 /// FRR 10.5.0 installs no static segment (FRR issue 20092).
 const BROKEN: &str = "10.5.0";
@@ -179,7 +179,7 @@ fn manager_faults(device: &mut Device<'_>, manager: &ForwardingManager) {
 
 struct Locator<'a> {
     name: &'a str,
-    prefix: Option<Ipv6Net>,
+    prefix: Option<Prefix>,
     text: &'a str,
     usid: bool,
 }
@@ -251,8 +251,8 @@ impl<'a> Reader<'a> {
             }
             (_, ["end"]) => self.context.clear(),
             (None, words) => self.top(words)?,
-            (Some(Context::Interface(name)), ["ipv6", "address", address]) => {
-                let address: Ipv6Net = parse(address)?;
+            (Some(Context::Interface(name)), [command @ ("ip" | "ipv6"), "address", address]) => {
+                let address = value::prefix(value::family(command).ok_or(Refusal::Unknown)?, address)?;
                 if name == "lo" {
                     self.device.loopbacks.push(address);
                 } else {
@@ -308,15 +308,18 @@ impl<'a> Reader<'a> {
             ["hostname", name] => self.device.hostname = Some(Cow::Borrowed(name)),
             ["interface", name] => self.context.push(Context::Interface(name)),
             ["segment-routing"] => self.context.push(Context::SegmentRouting),
-            ["ipv6", "route", prefix, "blackhole" | "Null0"] => self.route(prefix, None)?,
-            ["ipv6", "route", prefix, gateway, port] | ["ipv6", "route", prefix, gateway, port, "1"] => {
+            [command @ ("ip" | "ipv6"), "route", prefix, "blackhole" | "Null0"] => {
+                self.route(command, prefix, None)?;
+            }
+            [command @ ("ip" | "ipv6"), "route", prefix, gateway, port]
+            | [command @ ("ip" | "ipv6"), "route", prefix, gateway, port, "1"] => {
                 let hop = Hop {
                     port: self.ports.index(Cow::Borrowed(port)),
                     gateway: Some(parse(gateway)?),
                     mac: None,
                     weight: 1,
                 };
-                self.route(prefix, Some(hop))?;
+                self.route(command, prefix, Some(hop))?;
             }
             words if self.routing.speaks_bgp() => {
                 let opened = self.bgp.top(words)?;
@@ -327,8 +330,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn route(&mut self, text: &'a str, hop: Option<Hop>) -> Result<(), String> {
-        self.routes.add(parse(text)?, Cow::Borrowed(text), hop)
+    fn route(&mut self, command: &str, text: &'a str, hop: Option<Hop>) -> Result<(), Refusal> {
+        let family = value::family(command).ok_or(Refusal::Unknown)?;
+        Ok(self.routes.add(value::prefix(family, text)?, Cow::Borrowed(text), hop)?)
     }
 
     fn locator(&mut self, words: &[&'a str]) -> Result<(), Refusal> {
@@ -353,7 +357,7 @@ impl<'a> Reader<'a> {
     }
 
     fn segment(&mut self, text: &'a str, locator: &str, behaviour: &[&str]) -> Result<(), String> {
-        let prefix: Ipv6Net = parse(text)?;
+        let prefix: Prefix = parse(text)?;
         let mut faults = Vec::new();
         if behaviour != ["uN"] {
             faults.push(format!("segment `{text}` is `{}` and not `uN`", behaviour.join(" ")));

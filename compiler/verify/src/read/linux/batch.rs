@@ -4,10 +4,8 @@
 //! understood or the line is an error, so that nothing in a file can forward packets behind the proof's back; of two commands
 //! that replace each other the last one counts.
 
-use std::net::Ipv6Addr;
-
+use closc_artefacts::{Address, Family, Prefix};
 use hashbrown::HashMap;
-use ipnet::Ipv6Net;
 
 use crate::model::device::Mac;
 use crate::read::error::ReadError;
@@ -20,51 +18,55 @@ pub(crate) type Line<'a> = (usize, Command<'a>);
 pub(crate) enum Command<'a> {
     /// `link add`: a device that is made.
     Add { device: &'a str, kind: &'a str },
+    /// `rule add`: packets from an address look in a table.
+    Rule { from: Prefix, table: u32, priority: u32 },
     /// `link set ... up`.
     Up { port: &'a str },
     /// `link set` with a MAC address, an MTU, or whether a link-local address is made.
     Set { port: &'a str, mac: Option<Mac>, mtu: Option<u16>, link_local: Option<bool> },
     /// `address replace`.
-    Address { address: Ipv6Net, port: &'a str },
+    Address { address: Prefix, port: &'a str },
     /// `neighbour replace`.
-    Neighbour { address: Ipv6Addr, mac: Mac, port: &'a str },
+    Neighbour { address: Address, mac: Mac, port: &'a str },
     /// `route replace ... encap seg6local`.
-    Segment { prefix: Ipv6Net, text: &'a str, action: Action<'a>, port: &'a str },
+    Segment { prefix: Prefix, text: &'a str, action: Action<'a>, port: &'a str },
     /// `route replace blackhole`.
-    Blackhole { prefix: Ipv6Net, text: &'a str, scope: Scope },
+    Blackhole { prefix: Prefix, text: &'a str, scope: Scope },
     /// `route replace` over one or several ports.
-    Route { prefix: Ipv6Net, text: &'a str, hops: Vec<BatchHop<'a>>, scope: Scope },
+    Route { prefix: Prefix, text: &'a str, hops: Vec<BatchHop<'a>>, scope: Scope },
     /// `sr tunsrc set`.
-    Source { address: Ipv6Addr },
+    Source { address: Address },
     /// `nexthop replace` that encapsulates.
-    Member { id: u32, segments: Ipv6Addr, gateway: Ipv6Addr, port: &'a str },
+    Member { id: u32, segments: Address, gateway: Address, port: &'a str },
     /// `nexthop replace` of a group.
     Group { id: u32, members: Vec<(u32, u32)> },
     /// `route replace` over a group of next hops.
-    Encapsulate { prefix: Ipv6Net, id: u32, source: Option<Ipv6Addr>, mtu: Option<u32> },
+    Encapsulate { prefix: Prefix, id: u32, source: Option<Address>, mtu: Option<u32> },
 }
 
 /// Which packets a route is for besides its prefix, and before which others of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// Source addresses.
-    pub(crate) from: Option<Ipv6Net>,
+    pub(crate) from: Option<Prefix>,
     /// Address that sockets without one of their own get.
-    pub(crate) source: Option<Ipv6Addr>,
+    pub(crate) source: Option<Address>,
+    /// The table, where it is not the main one.
+    pub(crate) table: Option<u32>,
     /// The lowest one counts.
     pub(crate) metric: u32,
 }
 
 impl Default for Scope {
     fn default() -> Self {
-        Scope { from: None, source: None, metric: METRIC }
+        Scope { from: None, source: None, table: None, metric: METRIC }
     }
 }
 
 /// A next hop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BatchHop<'a> {
-    pub(crate) gateway: Option<Ipv6Addr>,
+    pub(crate) gateway: Option<Address>,
     pub(crate) port: &'a str,
     pub(crate) weight: u32,
 }
@@ -87,10 +89,10 @@ const METRIC: u32 = 1024;
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Object<'a> {
     /// An address of a device. Under another length it is one too many: the kernel keeps the first (`inet6_rtm_newaddr`).
-    Address(Ipv6Net, &'a str),
-    Neighbour(Ipv6Addr, &'a str),
-    /// Destination, source and metric.
-    Route(Ipv6Net, Option<Ipv6Net>, u32),
+    Address(Prefix, &'a str),
+    Neighbour(Address, &'a str),
+    /// Destination, source, table and metric.
+    Route(Prefix, Option<Prefix>, Option<u32>, u32),
     /// Where tunnels begin.
     Source,
     /// A next hop or a group: both are known by number.
@@ -101,14 +103,16 @@ impl<'a> Command<'a> {
     /// Returns what the command replaces; nothing where it adds to what was set before.
     fn object(&self) -> Option<Object<'a>> {
         Some(match self {
-            Command::Add { .. } | Command::Up { .. } | Command::Set { .. } => return None,
+            Command::Add { .. } | Command::Rule { .. } | Command::Up { .. } | Command::Set { .. } => {
+                return None;
+            }
             Command::Address { address, port } => Object::Address(*address, port),
             Command::Neighbour { address, port, .. } => Object::Neighbour(*address, port),
             Command::Segment { prefix, .. } | Command::Encapsulate { prefix, .. } => {
-                Object::Route(*prefix, None, METRIC)
+                Object::Route(*prefix, None, None, METRIC)
             }
             Command::Blackhole { prefix, scope, .. } | Command::Route { prefix, scope, .. } => {
-                Object::Route(*prefix, scope.from, scope.metric)
+                Object::Route(*prefix, scope.from, scope.table, scope.metric)
             }
             Command::Source { .. } => Object::Source,
             Command::Member { id, .. } | Command::Group { id, .. } => Object::NextHop(*id),
@@ -183,8 +187,12 @@ fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> 
             }
         };
     }
-    let port = port.filter(|_| nodad).ok_or_else(|| format!("`{text}` has no port, or waits for others"))?;
-    Ok(Command::Address { address: prefix(text)?, port })
+    let address = prefix(text)?;
+    // Duplicates are looked for in IPv6 only, where `ip` takes the word for it.
+    let is_ready = nodad == (address.family() == Family::V6);
+    let port =
+        port.filter(|_| is_ready).ok_or_else(|| format!("`{text}` has no port, or waits for others"))?;
+    Ok(Command::Address { address, port })
 }
 
 /// `neighbour replace`; the words behind the address come in any order.
@@ -224,6 +232,9 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
             push(Command::Add { device, kind });
         }
         ["link", "set", "dev", port, rest @ ..] | ["link", "set", port, rest @ ..] => link(port, rest, push)?,
+        ["rule", "add", "from", from, "table", table, "priority", priority] => {
+            push(Command::Rule { from: prefix(from)?, table: value(table)?, priority: value(priority)? });
+        }
         ["address", "replace", address, rest @ ..] => push(self::address(address, rest)?),
         ["neighbour", "replace", address, rest @ ..] => push(neighbour(address, rest)?),
         // Both drop; the latter tells the sender.
@@ -366,6 +377,10 @@ fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str]
             scope.metric = value(text)?;
             rest
         }
+        ["table", text, rest @ ..] if !["main", "254"].contains(text) => {
+            scope.table = Some(value(text)?);
+            rest
+        }
         // Defaults of a route.
         ["table", "main" | "254", rest @ ..] | ["proto", "boot" | "static", rest @ ..] => rest,
         _ => return Err(format!("`{}` is not a part of a route that the proof knows", rest.join(" "))),
@@ -401,12 +416,12 @@ fn members(text: &str) -> Result<Vec<(u32, u32)>, String> {
 }
 
 /// Parses a prefix; an address alone is one of full length, `default` the shortest.
-fn prefix(text: &str) -> Result<Ipv6Net, String> {
+fn prefix(text: &str) -> Result<Prefix, String> {
     if text == "default" {
-        return Ok(Ipv6Net::default());
+        return Ok(Prefix::default());
     }
     text.parse()
-        .or_else(|_| text.parse().map(|address: Ipv6Addr| Ipv6Net::from(address)))
+        .or_else(|_| text.parse().map(|address: Address| Prefix::from(address)))
         .map_err(|_| format!("`{text}` is not a prefix"))
 }
 
@@ -478,7 +493,7 @@ mod tests {
         for (text, message) in [
             ("\nroute replace nowhere via ::1 dev eth1\n", "`nowhere` is not a prefix"),
             ("\nrule add from all\n", "`rule add from all` is none of the commands that the proof knows"),
-            ("\nroute replace ::/0 table 7\n", "`table 7` is not a part of a route that the proof knows"),
+            ("\nroute replace ::/0 realm 7\n", "`realm 7` is not a part of a route that the proof knows"),
         ] {
             assert_eq!(read(text), Err(ReadError::at(2, message)));
         }

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::net::Ipv6Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Family, Prefix};
 
 use super::batch::{self, Action, Command, Line, Scope};
 use super::place::SEGMENT_DEVICE;
@@ -27,13 +26,13 @@ pub(crate) struct Host<'a> {
     /// Ways to first segments.
     pub(crate) first: Vec<First<'a>>,
     /// Segments it decapsulates.
-    pub(crate) decapsulates: Vec<(Ipv6Net, &'a str)>,
+    pub(crate) decapsulates: Vec<(Prefix, &'a str)>,
     /// Prefixes it drops.
-    pub(crate) blackholes: Vec<Ipv6Net>,
+    pub(crate) blackholes: Vec<Prefix>,
     /// Inner addresses.
-    pub(crate) inner: Vec<Ipv6Net>,
+    pub(crate) inner: Vec<Prefix>,
     /// Outer source address.
-    pub(crate) source: Option<Ipv6Addr>,
+    pub(crate) source: Option<Address>,
     /// Every route, where switches choose the way.
     pub(crate) routes: Vec<NodeRoute<'a>>,
     /// Errors of single lines: file, text to look for, message.
@@ -43,9 +42,9 @@ pub(crate) struct Host<'a> {
 /// A way to a first segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct First<'a> {
-    pub(crate) prefix: Ipv6Net,
+    pub(crate) prefix: Prefix,
     pub(crate) text: &'a str,
-    pub(crate) gateway: Option<Ipv6Addr>,
+    pub(crate) gateway: Option<Address>,
     pub(crate) port: &'a str,
     pub(crate) metric: u32,
 }
@@ -53,7 +52,7 @@ pub(crate) struct First<'a> {
 /// A route of a node where switches choose the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeRoute<'a> {
-    pub(crate) prefix: Ipv6Net,
+    pub(crate) prefix: Prefix,
     pub(crate) scope: Scope,
     /// None: it drops.
     pub(crate) hops: Vec<batch::BatchHop<'a>>,
@@ -96,10 +95,43 @@ pub(crate) fn read<'a>(
     }
     host.ports = ports.finish();
     host.inner = device.loopbacks;
-    host.faults.extend(surroundings::faults(devices, settings, false));
+    let family = host.inner.first().map_or(Family::V6, |inner| inner.family());
+    host.faults.extend(surroundings::faults(devices, settings, false, family));
     let cabled = host.ports.iter().filter(|port| !port.addresses.is_empty());
-    host.faults.extend(surroundings::deaf(settings, cabled.map(|port| &*port.name)));
+    let deaf = surroundings::deaf(settings, cabled.map(|port| &*port.name), family);
+    host.faults.extend(deaf);
+    tables(&mut host, devices);
     Ok(host)
+}
+
+/// The priority of the rule that asks the main table.
+const MAIN_PRIORITY: u32 = 32_766;
+
+/// Gives routes of a table the source whose rule asks it: a table without one is asked by no packet.
+fn tables(host: &mut Host<'_>, devices: &str) {
+    let lines = batch::read(devices).unwrap_or_default();
+    let rules: Vec<(Prefix, u32)> = lines
+        .into_iter()
+        .filter_map(|(_, command)| match command {
+            Command::Rule { from, table, priority } if priority < MAIN_PRIORITY => Some((from, table)),
+            _ => None,
+        })
+        .collect();
+    let mut faults = Vec::new();
+    for route in &mut host.routes {
+        let Some(table) = route.scope.table.take() else { continue };
+        let sources: Vec<Prefix> =
+            rules.iter().filter(|(_, asked)| *asked == table).map(|(from, _)| *from).collect();
+        match sources[..] {
+            [from] if route.scope.from.is_none() => route.scope.from = Some(from),
+            _ => {
+                let message = format!("table {table} is asked by {} rules and not by one", sources.len());
+                faults.push((surroundings::DEVICES, format!(" table {table} "), message));
+            }
+        }
+    }
+    faults.dedup();
+    host.faults.extend(faults);
 }
 
 fn command<'a>(
@@ -145,9 +177,9 @@ pub(crate) struct Spray<'a> {
     /// Line of the route.
     pub(crate) line: usize,
     /// Inner address of the NIC elsewhere.
-    pub(crate) to: Ipv6Net,
+    pub(crate) to: Prefix,
     /// Inner address it sends from.
-    pub(crate) source: Option<Ipv6Addr>,
+    pub(crate) source: Option<Address>,
     /// Largest packet inside the outer header.
     pub(crate) mtu: Option<u32>,
     /// Paths with their weights.
@@ -160,9 +192,9 @@ pub(crate) struct Member<'a> {
     /// Line of the path.
     pub(crate) line: usize,
     /// Outer destination address.
-    pub(crate) segments: Ipv6Addr,
+    pub(crate) segments: Address,
     /// The T0's address on the cable.
-    pub(crate) gateway: Ipv6Addr,
+    pub(crate) gateway: Address,
     /// The port.
     pub(crate) port: Cow<'a, str>,
     /// Share of the traffic.

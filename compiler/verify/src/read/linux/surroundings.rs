@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use closc_artefacts::Family;
+
 use super::batch::{self, Command, Line};
 use super::place::SEGMENT_DEVICE;
 use crate::model::device::{Device, FaultKind, Via};
@@ -16,11 +18,16 @@ pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
     // Where the kernel chooses among ways it must hash ports too, or all flows of two NICs take one.
     let chooses = device.bgp.is_some() || device.routes.iter().any(|route| matches!(route.via, Via::Many(_)));
-    if chooses && setting(settings, SPREAD.0) != Some(SPREAD.1) {
-        let text = format!("`{}` is not {}", SPREAD.0, SPREAD.1);
-        device.fault(FaultKind::Setting, SETTINGS, vec![SPREAD.0.to_owned()], text);
+    let family = device.loopbacks.first().map_or(Family::V6, |loopback| loopback.family());
+    let (spread, value) = spread(family);
+    if chooses && setting(settings, spread) != Some(value) {
+        let text = format!("`{spread}` is not {value}");
+        device.fault(FaultKind::Setting, SETTINGS, vec![spread.to_owned()], text);
     }
-    for message in faults(devices, settings, forwards) {
+    let ports = device.ports.iter().filter(|port| port.up).map(|port| &*port.name);
+    let unchecked = checked_sources(settings, ports, family);
+    let all = faults(devices, settings, forwards, family).into_iter().chain(unchecked);
+    for message in all.collect::<Vec<_>>() {
         let (file, needle, text) = message;
         device.fault(FaultKind::Setting, file, vec![needle], text);
     }
@@ -42,14 +49,34 @@ pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
 /// neither whatever it is (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
 pub(crate) fn deaf<'a>(
     settings: &str,
-    ports: impl Iterator<Item = &'a str>,
+    ports: impl Iterator<Item = &'a str> + Clone,
+    family: Family,
 ) -> Vec<(&'static str, String, String)> {
+    let sources = checked_sources(settings, ports.clone(), family);
     let wanted = ports.flat_map(|port| {
         ["accept_ra", "accept_redirects"].map(|name| format!("net.ipv6.conf.{port}.{name}"))
     });
     let missing = wanted.filter(|key| setting(settings, key) != Some("0"));
     missing
         .map(|key| (SETTINGS, key.clone(), format!("`{key}` is not 0, so that others may change routes")))
+        .chain(sources)
+        .collect()
+}
+
+/// Ports that compare sources of IPv4 packets with routes: packets of one NIC come in by every plane. The kernel goes by the
+/// larger one of the port's own setting and that of all.
+fn checked_sources<'a>(
+    settings: &str,
+    ports: impl Iterator<Item = &'a str>,
+    family: Family,
+) -> Vec<(&'static str, String, String)> {
+    let ports = ports.chain(["all"]).filter(|_| family == Family::V4);
+    let wanted = ports.map(|port| format!("net.ipv4.conf.{port}.rp_filter"));
+    let missing = wanted.filter(|key| setting(settings, key) != Some("0"));
+    missing
+        .map(|key| {
+            (SETTINGS, key.clone(), format!("`{key}` is not 0, so that packets may be dropped by source"))
+        })
         .collect()
 }
 
@@ -58,7 +85,9 @@ pub(crate) fn deaf<'a>(
 const CARRIERS: [&str; 2] = ["bridge", "dummy"];
 
 /// Errors of created devices: one, to which segments are bound. Text to look for and message.
-fn made(devices: &str) -> Option<(String, String)> {
+///
+/// Rules by source are those of a node with IPv4 addresses, which reads them itself.
+fn made(devices: &str, rules: bool) -> Option<(String, String)> {
     let lines = match batch::read(devices) {
         Ok(lines) => lines,
         Err(error) => return Some((String::new(), error.message)),
@@ -77,6 +106,7 @@ fn made(devices: &str) -> Option<(String, String)> {
             Command::Add { device, .. } => {
                 return Some((format!(" {device} "), format!("`{device}` is made, which nothing needs")));
             }
+            Command::Rule { .. } if rules => {}
             _ => return Some((String::new(), format!("more is done than that `{SEGMENT_DEVICE}` is made"))),
         }
     }
@@ -86,26 +116,35 @@ fn made(devices: &str) -> Option<(String, String)> {
 }
 
 /// The same, as file, text to look for and message.
-pub(crate) fn faults(devices: &str, settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
-    let made = made(devices).map(|(needle, message)| (DEVICES, needle, message));
-    made.into_iter().chain(kernel(settings, forwards)).collect()
+pub(crate) fn faults(
+    devices: &str,
+    settings: &str,
+    forwards: bool,
+    family: Family,
+) -> Vec<(&'static str, String, String)> {
+    let rules = !forwards && family == Family::V4;
+    let made = made(devices, rules).map(|(needle, message)| (DEVICES, needle, message));
+    made.into_iter().chain(kernel(settings, forwards, family)).collect()
 }
 
 /// Errors of the settings of a node whose ports another program sets up: there are files for it beside, or none.
 pub(crate) fn of_node<'a>(
     settings: &str,
-    ports: impl Iterator<Item = &'a str>,
+    ports: impl Iterator<Item = &'a str> + Clone,
+    family: Family,
 ) -> Vec<(&'static str, String, String)> {
-    let mut faults = kernel(settings, false);
-    faults.extend(deaf(settings, ports));
+    let mut faults = kernel(settings, false, family);
+    faults.extend(deaf(settings, ports, family));
     faults
 }
 
 /// Errors of kernel settings, as file, text to look for and message.
-fn kernel(settings: &str, forwards: bool) -> Vec<(&'static str, String, String)> {
+fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();
-    for (key, value) in NEEDED.into_iter().chain((!forwards).then_some(SPREAD)) {
-        let wanted = if key == FORWARDING { forwarding(forwards) } else { value };
+    let of_ipv4 = (family == Family::V4).then_some((FORWARDING_IPV4, ""));
+    let needed = NEEDED.into_iter().chain(of_ipv4).chain((!forwards).then_some(spread(family)));
+    for (key, value) in needed {
+        let wanted = if [FORWARDING, FORWARDING_IPV4].contains(&key) { forwarding(forwards) } else { value };
         let found = setting(settings, key);
         if found != Some(wanted) {
             let found = found.unwrap_or("not set");
@@ -130,13 +169,19 @@ fn kernel(settings: &str, forwards: bool) -> Vec<(&'static str, String, String)>
 
 /// Whether a device forwards.
 const FORWARDING: &str = "net.ipv6.conf.all.forwarding";
+const FORWARDING_IPV4: &str = "net.ipv4.ip_forward";
 
 /// Settings that must be there, with their values.
 const NEEDED: [(&str, &str); 3] =
     [("net.ipv6.conf.all.disable_ipv6", "0"), (FORWARDING, ""), ("net.ipv6.conf.all.keep_addr_on_down", "1")];
 
 /// Additional needs of a node: groups of next hops hash ports too.
-const SPREAD: (&str, &str) = ("net.ipv6.fib_multipath_hash_policy", "1");
+fn spread(family: Family) -> (&'static str, &'static str) {
+    match family {
+        Family::V4 => ("net.ipv4.fib_multipath_hash_policy", "1"),
+        Family::V6 => ("net.ipv6.fib_multipath_hash_policy", "1"),
+    }
+}
 
 fn forwarding(forwards: bool) -> &'static str {
     if forwards { "1" } else { "0" }
@@ -144,8 +189,15 @@ fn forwarding(forwards: bool) -> &'static str {
 
 /// Returns the value that a setting may have; nothing for one that nobody here knows.
 fn known(key: &str, forwards: bool) -> Option<&'static str> {
-    if key == SPREAD.0 {
-        return Some(SPREAD.1);
+    if let Some((_, value)) = [Family::V4, Family::V6].map(spread).into_iter().find(|(name, _)| *name == key)
+    {
+        return Some(value);
+    }
+    if key == FORWARDING_IPV4 {
+        return Some(forwarding(forwards));
+    }
+    if let Some((_, name)) = key.strip_prefix("net.ipv4.conf.").and_then(|rest| rest.rsplit_once('.')) {
+        return ["rp_filter", "accept_redirects", "send_redirects"].contains(&name).then_some("0");
     }
     if key == "net.ipv6.seg6_flowlabel" {
         return Some("0");

@@ -102,6 +102,7 @@ pub(crate) fn port<'a>(
             ports.port(Cow::Borrowed(port)).neighbours.push((address, mac));
         }
         Command::Add { .. }
+        | Command::Rule { .. }
         | Command::Segment { .. }
         | Command::Blackhole { .. }
         | Command::Route { .. }

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use closc_artefacts::Family;
+
 use super::fields::Fields;
 use super::interface::Panel;
 use super::place::FILE;
@@ -13,7 +15,7 @@ use crate::model::bgp::{Bandwidth, Bfd, Config, Entry, Matched, Neighbour, Proce
 use crate::model::device::{Device, FaultKind};
 use crate::read::bgp::{Agreed, Instance, Known, Names, Said, faults, length};
 use crate::read::error::ReadError;
-use crate::read::value::parse;
+use crate::read::value::{self, parse};
 
 /// The mark of what is drained (RFC 8326), by its name and its number.
 const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
@@ -78,9 +80,14 @@ impl<'v> Bgp<'v> {
     fn prefixes(&mut self, lists: &Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
         for (name, value) in lists.entries() {
             let mut list = Fields::of(lists.path(name), Some(value))?;
-            if list.text("type")? != Some("ipv6") {
-                return Err(ReadError::whole(format!("`{}` is of no type `ipv6`", lists.path(name))));
-            }
+            let named = list.text("type")?.unwrap_or("ipv4");
+            let Some(family) = [Family::V4, Family::V6].into_iter().find(|family| family.word() == named)
+            else {
+                return Err(ReadError::whole(format!(
+                    "`{}` is of no type `ipv4` or `ipv6`",
+                    lists.path(name)
+                )));
+            };
             let known = self.names.prefixes.entry(name).or_default();
             let rules = list.below("rule")?;
             for (number, value) in rules.entries() {
@@ -94,13 +101,16 @@ impl<'v> Bgp<'v> {
                         matches.path("*")
                     )));
                 };
-                let net: ipnet::Ipv6Net = parse(prefix).map_err(ReadError::whole)?;
+                let net = value::prefix(family, prefix).map_err(ReadError::whole)?;
                 let mut lengths = Fields::of(matches.path(prefix), Some(value))?;
-                let least: Option<u8> = lengths.number("min-prefix-len")?;
-                let most: Option<u8> = lengths.number("max-prefix-len")?;
+                let mut length = |key: &'static str| -> Result<Option<u8>, ReadError> {
+                    let found: Option<u8> = lengths.number(key)?;
+                    Ok(found.map(|length| length.saturating_add(family.offset()).min(128)))
+                };
+                let (least, most) = (length("min-prefix-len")?, length("max-prefix-len")?);
                 lengths.finish(device);
                 rule.finish(device);
-                // As FRR has it: without lengths a prefix matches itself, and with one the other end is its own length or 128.
+                // As FRR has it: without lengths a prefix matches itself, and with one the other end is its own length or the longest.
                 let own = net.prefix_len();
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
@@ -282,7 +292,8 @@ impl<'v> Bgp<'v> {
         agreed.bfd = bfd.text("profile")?.filter(|_| self.watches);
         bfd.finish(device);
         let mut families = own.below("address-family")?;
-        let mut family = families.below("ipv6-unicast")?;
+        let key = if families.has("ipv6-unicast") { "ipv6-unicast" } else { "ipv4-unicast" };
+        let mut family = families.below(key)?;
         agreed.active = family.text("state")? == Some("enabled");
         let mut policy = family.below("policy")?;
         for (key, slot) in [("inbound", &mut agreed.accepted), ("outbound", &mut agreed.announced)] {
@@ -304,22 +315,33 @@ impl<'v> Bgp<'v> {
     }
 }
 
-/// Reads what holds for addresses of a kind. Tells whether IPv6 is carried.
+/// Reads what holds for addresses of a kind. Tells whether those of the fabric are carried: IPv6 ones, or IPv4 ones where those
+/// are not mentioned.
 fn families<'v>(
     bgp: &mut Instance<'v>,
     mut families: Fields<'v>,
     device: &mut Device<'_>,
 ) -> Result<bool, ReadError> {
-    let mut v4 = families.below("ipv4-unicast")?;
-    bgp.process.ipv4 = v4.text("state")? != Some("disabled");
-    v4.finish(device);
-    let mut v6 = families.below("ipv6-unicast")?;
-    let carries = v6.text("state")? == Some("enabled");
-    let mut multipaths = v6.below("multipaths")?;
+    let (family, key) = if families.has("ipv6-unicast") {
+        let mut v4 = families.below("ipv4-unicast")?;
+        bgp.process.ipv4 = v4.text("state")? != Some("disabled");
+        v4.finish(device);
+        (Family::V6, "ipv6-unicast")
+    } else {
+        // IPv4 is the one family that sessions carry.
+        bgp.process.ipv4 = false;
+        (Family::V4, "ipv4-unicast")
+    };
+    bgp.process.family = Some(family);
+    let mut own = families.below(key)?;
+    let carries = own.text("state")? == Some("enabled");
+    let mut multipaths = own.below("multipaths")?;
     bgp.process.width = multipaths.number("ebgp")?.or(Some(WIDTH));
     multipaths.finish(device);
-    bgp.networks = v6.below("network")?.set()?;
-    v6.finish(device);
+    let networks: Vec<String> = own.below("network")?.set()?;
+    let parsed = networks.iter().map(|text| value::prefix(family, text));
+    bgp.networks = parsed.collect::<Result<_, _>>().map_err(ReadError::whole)?;
+    own.finish(device);
     families.finish(device);
     Ok(carries)
 }
@@ -327,9 +349,14 @@ fn families<'v>(
 /// Reads what a clause matches and sets.
 fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
     let mut matched = rule.below("match")?;
-    if matched.text("type")?.is_some_and(|kind| kind != "ipv6") {
-        return Err(ReadError::whole(format!("`{}` is not `ipv6`", matched.path("type"))));
-    }
+    said.family = match matched.text("type")? {
+        None => None,
+        Some("ipv4") => Some(Family::V4),
+        Some("ipv6") => Some(Family::V6),
+        Some(_) => {
+            return Err(ReadError::whole(format!("`{}` is not `ipv4` or `ipv6`", matched.path("type"))));
+        }
+    };
     said.prefixes = matched.text("ip-prefix-list")?;
     said.community = matched.text("community-list")?;
     said.path = matched.text("as-path-list")?;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use closc_artefacts::Routing;
+use closc_artefacts::{Family, Routing};
 
 use super::bgp::Bgp;
 use super::fields::{Fields, Path};
@@ -19,7 +19,7 @@ use crate::model::device::{Device, FaultKind, Hop};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
-use crate::read::value::parse;
+use crate::read::value::{self, parse};
 
 /// Reads a file.
 pub(super) fn read<'a>(
@@ -100,11 +100,13 @@ fn routes<'v>(
     for (prefix, route) in all.entries() {
         let path = all.path(prefix);
         let mut route = Fields::of(path.clone(), Some(route))?;
-        if route.text("address-family")? != Some("ipv6-unicast") {
-            return Err(ReadError::whole(format!("`{path}` is of no address family `ipv6-unicast`")));
-        }
+        let (family, address) = match route.text("address-family")? {
+            Some("ipv4-unicast") => (Family::V4, "ipv4-address"),
+            Some("ipv6-unicast") => (Family::V6, "ipv6-address"),
+            _ => return Err(ReadError::whole(format!("`{path}` is of no address family that is known"))),
+        };
         let ways = route.below("via")?;
-        let parsed = parse(prefix).map_err(ReadError::whole)?;
+        let parsed = value::prefix(family, prefix).map_err(ReadError::whole)?;
         let mut none = true;
         for (gateway, way) in ways.entries() {
             none = false;
@@ -114,7 +116,7 @@ fn routes<'v>(
             way.finish(device);
             let hop = match (kind, gateway, &ports[..]) {
                 (Some("blackhole"), "blackhole", []) => None,
-                (Some("ipv6-address"), gateway, [port]) => Some(Hop {
+                (Some(kind), gateway, [port]) if kind == address => Some(Hop {
                     port: panel.index(port),
                     gateway: Some(parse(gateway).map_err(ReadError::whole)?),
                     mac: None,

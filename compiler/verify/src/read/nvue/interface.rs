@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use ipnet::{IpNet, Ipv6Net};
+use closc_artefacts::Prefix;
+use ipnet::IpNet;
 
 use super::fields::{Fields, Path};
 use super::place::FILE;
@@ -92,11 +93,7 @@ impl Panel {
         let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
         own.finish(device);
         if meant == "loopback" {
-            for address in addresses {
-                if let IpNet::V6(address) = address {
-                    device.loopbacks.push(address);
-                }
-            }
+            device.loopbacks.extend(addresses.into_iter().map(Prefix::from));
             return Ok(());
         }
         if vrf.as_deref() != Some("mgmt") {
@@ -153,16 +150,6 @@ impl Panel {
             let message = format!("port `{name}` has a gateway or a VRF");
             device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
         }
-        let mut addresses_v6: Vec<Ipv6Net> = Vec::new();
-        for address in addresses {
-            match address {
-                IpNet::V6(address) => addresses_v6.push(address),
-                IpNet::V4(address) => {
-                    let message = format!("port `{name}` has `{address}`, and the fabric is IPv6");
-                    device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
-                }
-            }
-        }
         let attached = attached(&mut own, device)?;
         own.finish(device);
         let index = self.index(name);
@@ -174,7 +161,7 @@ impl Panel {
         port.wire.speed = speed;
         port.wire.fec = fec;
         port.description = description;
-        port.addresses = addresses_v6;
+        port.addresses = addresses.into_iter().map(Prefix::from).collect();
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::Prefix;
 
 use super::fields::Fields;
 use super::place::FILE;
@@ -25,7 +25,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
     let sids = fixed.below("srv6-sid")?;
     for (text, value) in sids.entries() {
         let mut sid = Fields::of(sids.path(text), Some(value))?;
-        let prefix: Ipv6Net = parse(text).map_err(ReadError::whole)?;
+        let prefix: Prefix = parse(text).map_err(ReadError::whole)?;
         let locator = sid.text("locator-name")?.unwrap_or_default();
         let behaviour = sid.text("behavior")?.unwrap_or("nothing");
         sid.finish(device);
@@ -69,8 +69,8 @@ fn locators<'v>(
     own: &Fields<'v>,
     device: &mut Device<'_>,
     faults: &mut Vec<(String, String)>,
-) -> Result<BTreeMap<&'v str, Ipv6Net>, ReadError> {
-    let mut locators: BTreeMap<&str, Ipv6Net> = BTreeMap::new();
+) -> Result<BTreeMap<&'v str, Prefix>, ReadError> {
+    let mut locators: BTreeMap<&str, Prefix> = BTreeMap::new();
     for (name, value) in own.entries() {
         let mut locator = Fields::of(own.path(name), Some(value))?;
         let Some(text) = locator.text("prefix")? else {

@@ -6,10 +6,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use super::entries::{self, Action, Does, Entry, Match, Member, Written};
 use crate::model::about::About;
@@ -50,9 +49,9 @@ pub(crate) fn read(
 /// Packets that arrive by a NIC port and may go on.
 #[derive(Debug, Default)]
 struct IngressFilter {
-    encapsulated: BTreeSet<Ipv6Net>,
-    plain: BTreeSet<Ipv6Net>,
-    denied: BTreeSet<Ipv6Net>,
+    encapsulated: BTreeSet<Prefix>,
+    plain: BTreeSet<Prefix>,
+    denied: BTreeSet<Prefix>,
 }
 
 /// The way of a route.
@@ -75,13 +74,13 @@ struct Reader {
     /// Whether a NIC is at the other end, by port.
     roles: BTreeMap<u16, bool>,
     next_hops: HashMap<u128, NextHop>,
-    routes: Vec<(Ipv6Net, RouteAction)>,
+    routes: Vec<(Prefix, RouteAction)>,
     members: HashMap<u64, u128>,
     profile_groups: BTreeMap<u64, Vec<Member>>,
     groups: HashMap<u128, u64>,
     ingress: IngressFilter,
-    sources: BTreeMap<u16, Vec<Ipv6Addr>>,
-    inner_sources: BTreeMap<u16, Vec<Ipv6Addr>>,
+    sources: BTreeMap<u16, Vec<Address>>,
+    inner_sources: BTreeMap<u16, Vec<Address>>,
     classes: BTreeMap<u8, (u8, u8)>,
     trims: BTreeMap<u16, BTreeMap<u8, (u64, u64, u8)>>,
     marks: BTreeMap<u16, BTreeMap<u8, (u64, u64, u64)>>,
@@ -244,7 +243,7 @@ impl Reader {
         Ok(())
     }
 
-    fn allow_prefix(&mut self, prefix: Ipv6Net, action: &str) -> Result<(), String> {
+    fn allow_prefix(&mut self, prefix: Prefix, action: &str) -> Result<(), String> {
         let set = match action {
             "permit_encapsulated" => &mut self.ingress.encapsulated,
             "permit_plain" => &mut self.ingress.plain,
@@ -256,7 +255,7 @@ impl Reader {
     }
 
     fn segment(&mut self, sid: u128, action: &str) -> Result<(), String> {
-        let prefix = Ipv6Net::new(Ipv6Addr::from(sid << 80), 48).map_err(|error| error.to_string())?;
+        let prefix = Prefix::new(Address::from(sid << 80), 48).map_err(|error| error.to_string())?;
         let text = prefix.to_string();
         if action != "un" {
             let needles = vec!["# + ingress.my_sid ".to_owned()];
@@ -281,7 +280,7 @@ impl Reader {
         Ok(())
     }
 
-    fn route(&mut self, prefix: Ipv6Net, name: &str, action: &Action<'_>) -> Result<(), String> {
+    fn route(&mut self, prefix: Prefix, name: &str, action: &Action<'_>) -> Result<(), String> {
         let way = match name {
             "blackhole" => RouteAction::Nowhere,
             "set_nexthop_id" => RouteAction::NextHop(argument(action, "nexthop_id")?),
@@ -403,7 +402,7 @@ impl Reader {
 
     /// NIC ports accept exactly lists that begin here: the own segments, and nothing else of the block.
     fn admissions(&mut self) {
-        let own: BTreeSet<Ipv6Net> = self.device.segments.iter().map(|segment| segment.prefix).collect();
+        let own: BTreeSet<Prefix> = self.device.segments.iter().map(|segment| segment.prefix).collect();
         let nics = self.roles.values().any(|nic| *nic);
         let mut messages = Vec::new();
         if nics && self.ingress.encapsulated != own {
@@ -412,7 +411,7 @@ impl Reader {
         if nics && !self.ingress.plain.is_empty() {
             messages.push("NICs may send packets without a list".to_owned());
         }
-        let covers = |segment: &Ipv6Net| self.ingress.denied.iter().any(|denied| denied.contains(segment));
+        let covers = |segment: &Prefix| self.ingress.denied.iter().any(|denied| denied.contains(segment));
         if nics && !own.iter().all(covers) {
             messages.push("the rest of the block is not denied to NICs".to_owned());
         }
@@ -504,20 +503,20 @@ fn exact(entry: &Entry<'_>, field: &str) -> Result<u128, String> {
     entry.exact(field).ok_or_else(|| format!("an entry of `{}` without `{field}`", entry.table))
 }
 
-fn prefix(entry: &Entry<'_>, field: &str) -> Result<Ipv6Net, String> {
+fn prefix(entry: &Entry<'_>, field: &str) -> Result<Prefix, String> {
     match entry.field(field) {
         // A field that is left out matches everything.
-        None => Ok(Ipv6Net::default()),
+        None => Ok(Prefix::default()),
         Some(Match::Prefix(value, length)) => {
             let length =
                 u8::try_from(length).map_err(|_| format!("/{length} is not a length of a prefix"))?;
-            Ipv6Net::new(Ipv6Addr::from(value), length).map_err(|error| error.to_string())
+            Prefix::new(Address::from(value), length).map_err(|error| error.to_string())
         }
         Some(Match::Exact(_) | Match::Ternary(..)) => Err(format!("`{field}` is not a prefix")),
     }
 }
 
-fn source(entry: &Entry<'_>) -> Result<(u16, Ipv6Addr), String> {
+fn source(entry: &Entry<'_>) -> Result<(u16, Address), String> {
     let prefix = prefix(entry, "src")?;
     if prefix.prefix_len() != 128 {
         return Err(format!("NICs may send from all of `{prefix}`"));

@@ -5,9 +5,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::Ipv6Addr;
 
-use ipnet::Ipv6Net;
+use closc_artefacts::{Address, Prefix};
 
 use super::place::{FILE, needles};
 use crate::model::about::About;
@@ -171,7 +170,7 @@ struct Reader<'p> {
     next_hops: BTreeMap<String, (String, u128)>,
     /// Next hops with weights and watched ports.
     groups: BTreeMap<String, Vec<(String, u32, Option<String>)>>,
-    routes: BTreeMap<(Ipv6Addr, u8), RouteAction>,
+    routes: BTreeMap<(Address, u8), RouteAction>,
 }
 
 impl<'p> Reader<'p> {
@@ -283,13 +282,13 @@ impl<'p> Reader<'p> {
             return Err(format!("a route is in VRF `{vrf}`, which no packet is in"));
         }
         let prefix = match row.key.get("ipv6_dst") {
-            None => (Ipv6Addr::UNSPECIFIED, 0),
+            None => (Address::UNSPECIFIED, 0),
             Some(field) => {
                 let lpm = field.message("lpm").ok_or("`ipv6_dst` is not a prefix")?;
                 let length = u8::try_from(lpm.number("prefix_len")).ok().filter(|l| (1..=128).contains(l));
                 let length = length.ok_or("`ipv6_dst` has no length")?;
                 let value = number(lpm.bytes("value").ok_or("`ipv6_dst` without value")?)?;
-                (Ipv6Addr::from_bits(value), length)
+                (Address::from(value), length)
             }
         };
         let call = row.call()?;
@@ -349,7 +348,7 @@ impl<'p> Reader<'p> {
             }
         }
         for ((network, length), action) in &self.routes {
-            let prefix = Ipv6Net::new_assert(*network, *length);
+            let prefix = Prefix::new_assert(*network, *length);
             let text = prefix.to_string();
             let ways: Option<Vec<Hop>> = match action {
                 RouteAction::Nowhere => Some(Vec::new()),

@@ -5,10 +5,11 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use ipnet::{IpNet, Ipv6Net};
+use closc_artefacts::{Address, Prefix};
+use ipnet::IpNet;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess};
 
@@ -482,10 +483,11 @@ impl<'a> Reader<'a> {
 
     fn neighbour(&mut self, key: Cow<'a, str>, row: &NeighbourRow<'a>) -> Result<(), String> {
         let (port, address) = split(key, '|').map_err(|key| format!("`NEIGH|{key}` has no address"))?;
-        if row.family.0 != "IPv6" {
-            return Err(format!("`NEIGH|{port}|{address}` is of family `{}`", row.family.0));
+        let text = address;
+        let address: Address = parse(&text)?;
+        if row.family.0 != address.family().name() {
+            return Err(format!("`NEIGH|{port}|{text}` is of family `{}`", row.family.0));
         }
-        let address: Ipv6Addr = parse(&address)?;
         let mac: Mac = parse(&row.neigh.0)?;
         self.ports.port(port).neighbours.push((address, mac));
         Ok(())
@@ -507,7 +509,18 @@ impl<'a> Reader<'a> {
         if vrf != "default" {
             return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` is of VRF `{vrf}`"));
         }
-        let route = Route { prefix: parse::<Ipv6Net>(&prefix)?, text: prefix, via: self.via(row)? };
+        let net: Prefix = parse(&prefix)?;
+        let via = self.via(row)?;
+        // bgpcfgd reads next hops in the family of the prefix (managers_static_rt.py), and drops the route on others.
+        let hops = match &via {
+            Via::Blackhole => &[][..],
+            Via::One(hop) => std::slice::from_ref(hop),
+            Via::Many(hops) => hops,
+        };
+        if hops.iter().filter_map(|hop| hop.gateway).any(|gateway| gateway.family() != net.family()) {
+            return Err(format!("`STATIC_ROUTE|{vrf}|{prefix}` has next hops of another family"));
+        }
+        let route = Route { prefix: net, text: prefix, via };
         self.device.routes.push(route);
         Ok(())
     }
@@ -524,7 +537,7 @@ impl<'a> Reader<'a> {
                     return Err(format!("{} ports and {} next hops", ports.len(), gateways.len()));
                 }
                 let hop = |(port, gateway): (Cow<'a, str>, &str)| {
-                    let gateway = Some(parse::<Ipv6Addr>(gateway)?);
+                    let gateway = Some(parse::<Address>(gateway)?);
                     Ok::<Hop, String>(Hop { port: self.ports.index(port), gateway, mac: None, weight: 1 })
                 };
                 let mut hops: Vec<Hop> =
@@ -580,7 +593,7 @@ impl<'a> Reader<'a> {
         for (key, row) in std::mem::take(&mut self.segments) {
             let (locator, prefix) = split(key, '|')
                 .map_err(|key| ReadError::whole(format!("`SRV6_MY_SIDS|{key}` names no locator")))?;
-            let parsed: Ipv6Net = parse(&prefix).map_err(ReadError::whole)?;
+            let parsed: Prefix = parse(&prefix).map_err(ReadError::whole)?;
             let known = self.locators.iter().find(|(name, _)| *name == locator).map(|(_, row)| row);
             for message in segment_faults(&prefix, parsed, &row, &locator, known) {
                 let needles = vec!["\"SRV6_MY_SIDS\":".to_owned(), format!("\"{locator}|{prefix}\"")];
@@ -592,7 +605,7 @@ impl<'a> Reader<'a> {
             .locators
             .iter()
             .filter(|(_, row)| {
-                let address: Option<Ipv6Addr> = row.prefix.0.parse().ok();
+                let address: Option<Address> = row.prefix.0.parse().ok();
                 !self.device.segments.iter().any(|segment| Some(segment.prefix.network()) == address)
             })
             .map(|(name, _)| name.to_string())
@@ -630,7 +643,7 @@ fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeM
 /// Obstacles for a segment to be a uN.
 fn segment_faults(
     text: &str,
-    prefix: Ipv6Net,
+    prefix: Prefix,
     row: &SegmentRow<'_>,
     name: &str,
     locator: Option<&LocatorRow<'_>>,

@@ -1,0 +1,128 @@
+//! Widths of coordinates in IPv4 addresses.
+//!
+//! In: hardware, counts and the length of a pool. Out: the place of each coordinate behind the pool's own bits. Invariants:
+//! widths of ports are those of the hardware and no count has one: numbers grow from the lowest bit up, and zones from
+//! the highest bit down with their bits mirrored (RFC 3531), so growth renumbers nothing until both meet.
+//!
+//! | address | bits |
+//! |---|---|
+//! | NIC | zone mirrored ... group from 0, downlink from 1 |
+//! | switch | tier (2), plane, zone mirrored ... index from 1 |
+//! | cable | kind (2), plane, zone mirrored ... lower device from 0, its port from 0, end (1): a /31 (RFC 3021) |
+
+/// Numbers that determine the widths.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ipv4Counts {
+    /// Planes.
+    pub(crate) planes: u64,
+    /// Zones.
+    pub(crate) zones: u64,
+    /// T0 groups of a zone.
+    pub(crate) groups: u64,
+    /// Switches of the largest tier in a plane and zone.
+    pub(crate) switches: u64,
+    /// Ports of a T0 if all were NIC ports.
+    pub(crate) downlinks: u64,
+    /// Ports of a T0 and of a T1 if all were uplinks.
+    pub(crate) uplinks: [u64; 2],
+}
+
+/// Widths of coordinates in IPv4 addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ipv4Widths {
+    /// Bits of a plane.
+    pub plane: u8,
+    /// Bits that zones take at least.
+    pub zone: u8,
+    /// Bits that T0 groups take.
+    pub group: u8,
+    /// Bits that switches of a tier take.
+    pub switch: u8,
+    /// Bits of a downlink, which is from 1; a T0 keeps one port at least for uplinks.
+    pub downlink: u8,
+    /// Bits of an uplink of a T0 and of a T1, which is from 0.
+    pub uplinks: [u8; 2],
+}
+
+/// Bits of a tier, or of the kind of a cable.
+pub(crate) const KIND_BITS: u8 = 2;
+
+/// Bits that zones take where the pool leaves them, so that another zone lengthens the prefix of none.
+const USUAL_ZONE_BITS: u8 = 4;
+
+impl Ipv4Widths {
+    /// Computes them.
+    pub(crate) fn new(counts: &Ipv4Counts) -> Self {
+        Ipv4Widths {
+            plane: bits(counts.planes),
+            zone: bits(counts.zones),
+            group: bits(counts.groups),
+            switch: bits(counts.switches + 1),
+            downlink: bits(counts.downlinks),
+            uplinks: counts.uplinks.map(bits),
+        }
+    }
+
+    /// Returns the bits that addresses of NICs take.
+    pub fn of_nics(&self) -> u8 {
+        self.zone + self.group + self.downlink
+    }
+
+    /// Returns the bits that addresses of switches take.
+    pub fn of_switches(&self) -> u8 {
+        KIND_BITS + self.plane + self.zone + self.switch
+    }
+
+    /// Returns the bits that addresses of cables take: those between switches count where these have addresses.
+    pub fn of_cables(&self, between_switches: bool) -> u8 {
+        let [t0, t1] = self.uplinks;
+        let of_nics = self.group + self.downlink;
+        let of_switches = self.switch + t0.max(t1);
+        let device = if between_switches { of_nics.max(of_switches) } else { of_nics };
+        KIND_BITS + self.plane + self.zone + device + 1
+    }
+
+    /// Returns the bits of zones in addresses of NICs, of which the pool leaves so many.
+    pub fn zone_of_nics(&self, pool_bits: u8) -> u8 {
+        let left = pool_bits.saturating_sub(self.downlink + self.group);
+        left.min(USUAL_ZONE_BITS).max(self.zone)
+    }
+
+    /// Places a zone at the upper end and a number at the lower end of so many bits.
+    pub fn place(zone: u16, number: u32, width: u8) -> u32 {
+        let mirrored = u32::from(zone).reverse_bits().checked_shr(32 - u32::from(width)).unwrap_or(0);
+        mirrored | number
+    }
+
+    /// Places a kind and a plane above a position of so many bits.
+    pub fn above(&self, kind: u32, plane: u8, width: u8) -> u32 {
+        kind << (width - KIND_BITS) | u32::from(plane) << self.position(width)
+    }
+
+    /// Returns the bits below kind and plane.
+    pub fn position(&self, width: u8) -> u8 {
+        width - KIND_BITS - self.plane
+    }
+}
+
+/// Returns the bits that numbers below a count take.
+fn bits(count: u64) -> u8 {
+    (u64::BITS - count.saturating_sub(1).leading_zeros()) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_and_numbers_meet_in_the_middle() {
+        let places: Vec<u32> = (0..4).map(|zone| Ipv4Widths::place(zone, 5, 8)).collect();
+        assert_eq!(places, [0b0000_0101, 0b1000_0101, 0b0100_0101, 0b1100_0101]);
+        assert_eq!(Ipv4Widths::place(0, 0, 0), 0);
+    }
+
+    #[test]
+    fn counts_take_bits() {
+        assert_eq!([1, 2, 3, 64, 65].map(bits), [0, 1, 2, 6, 7]);
+    }
+}
