@@ -48,6 +48,9 @@ pub enum JobError {
     /// The scenario does not fit the fabric.
     #[error(transparent)]
     Scenario(#[from] ScenarioFault),
+    /// An action does not fit the fabric, or the faults that are not repaired.
+    #[error("{0}")]
+    Action(String),
     /// The number of NICs.
     #[error("a job on this target has 2 to {most} NICs, this fabric has {found}")]
     Nics {

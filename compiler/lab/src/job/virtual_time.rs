@@ -84,13 +84,7 @@ pub fn simulate(
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
     let mut run = Run::new((&tree, &model), &seats, &tables, orders, work, watch)?;
     run.drive(scenario.duration, &timeline, watch)?;
-    let (record, switched) = run.finish(&model, &timeline)?;
-    let planes = tables.first().map_or(0, |table| u64::from(table.header().planes));
-    let names: Vec<String> = seats.into_iter().map(|seat| seat.name).collect();
-    let setting = Setting::of(orders, names.len(), true);
-    let mut report = Report::of(setting, &names, &timeline, &record);
-    report.switches = Some(switched);
-    report.plan_mbps = ports.and_then(|ports| orders.full_mbps(ports, planes, HEADERS));
+    let mut report = run.report(&tree, &model, &timeline, ports)?;
     report.unmet = judge(&report, &timeline, &scenario.in_virtual_time);
     Ok(report)
 }
@@ -348,6 +342,24 @@ impl<'a> Run<'a> {
         } else {
             self.stuck.push((next, message));
         }
+    }
+
+    /// Reports on the job; `ports` are those that the pattern fills before anything breaks.
+    fn report(
+        self,
+        tree: &Tree,
+        model: &Model,
+        timeline: &Timeline,
+        ports: Option<f64>,
+    ) -> Result<Report, LabError> {
+        let (seats, orders) = (self.seats, self.orders);
+        let (record, switched) = self.finish(model, timeline)?;
+        let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
+        let mut report = Report::of(Setting::of(orders, names.len(), true), &names, timeline, &record);
+        report.switches = Some(switched);
+        let planes = tree.tables.first().map_or(0, |table| u64::from(table.table().header().planes));
+        report.plan_mbps = ports.and_then(|ports| orders.full_mbps(ports, planes, HEADERS));
+        Ok(report)
     }
 
     /// Takes everything that was seen.

@@ -15,14 +15,14 @@ use serde_json::Value;
 
 use super::super::orders::{Orders, SAMPLE};
 use super::super::record::{Mark, Sample};
-use super::super::report::{Report, Setting};
+use super::super::report::Report;
 use super::super::run::{JobError, unit_fits};
 use super::super::scenario::{Action, Scenario, Step};
 use super::super::seat::{Seat, seats};
 use super::super::spread::Spread;
 use super::super::timeline::{Standing, Timeline};
 use super::station::Station;
-use super::{CABLE_NS, HEADERS, Run, collect, fits};
+use super::{CABLE_NS, Run, collect, fits};
 use crate::LabError;
 use crate::lab::fault::Fault;
 use crate::model::Model;
@@ -114,7 +114,7 @@ impl Live<'_> {
     /// Breaks or repairs a part of the fabric now.
     pub fn act(&mut self, action: &Action) -> Result<(), JobError> {
         let mut standing = self.standing.clone();
-        standing.take(action, self.model).map_err(LabError::Process)?;
+        standing.take(action, self.model).map_err(JobError::Action)?;
         self.standing = standing;
         let run = &mut self.run;
         run.wiring.change(&self.standing.faults(), self.now_ns, &mut run.switches, &mut run.stations)?;
@@ -178,13 +178,7 @@ impl Live<'_> {
         let spread = Spread::new(tree, model, seats, orders.every.is_none());
         let timeline = Timeline::bind(&scenario, model, &spread, &run.work)?;
         let ports = spread.ports(&run.work);
-        let (record, switched) = run.finish(model, &timeline)?;
-        let planes = tree.tables.first().map_or(0, |table| u64::from(table.planes));
-        let names: Vec<String> = seats.iter().map(|seat| seat.name.clone()).collect();
-        let mut report = Report::of(Setting::of(orders, names.len(), true), &names, &timeline, &record);
-        report.switches = Some(switched);
-        report.plan_mbps = ports.and_then(|ports| orders.full_mbps(ports, planes, HEADERS));
-        Ok(report)
+        Ok(run.report(tree, model, &timeline, ports)?)
     }
 
     /// Lets time pass up to the next sample at most.
