@@ -251,7 +251,7 @@ impl<'a> Plane<'a> {
     }
 
     /// Returns which of all prefixes are among some.
-    fn places_of<'n>(&self, some: impl Iterator<Item = &'n Ipv6Net>) -> Bits {
+    fn places_of<'n>(&self, some: impl Iterator<Item = &'n Prefix>) -> Bits {
         let mut places = Bits::new(self.prefixes.len());
         some.filter_map(|prefix| self.prefixes.binary_search(prefix).ok()).for_each(|at| places.set(at));
         places
@@ -261,14 +261,15 @@ impl<'a> Plane<'a> {
     fn announce(&mut self, at: usize, announcement: &Announcement) {
         let speaker = self.speakers[at];
         // Most cables of a side have the same filters at both ends: what passes is worked out once.
-        let mut passed: HashMap<(u16, *const Terms, usize), Vec<Received>> = HashMap::new();
+        let mut passed: HashMap<(u16, *const Terms, usize, bool), Vec<Received>> = HashMap::new();
         for (far, session) in self.up[at].iter().zip(&speaker.sessions) {
             let (Some(far), Some(session)) = (*far, *session) else { continue };
             let sent = &speaker.terms[usize::from(session.terms)];
             let receiver = self.speakers[far.0];
             let Some((_, terms)) = receiver.session(far.1) else { continue };
             let own = if names_own(terms) { far.0 + 1 } else { 0 };
-            let key = (session.terms, Arc::as_ptr(terms), own);
+            // Without a filter, what is accepted depends on whether the switch demands one (RFC 8212).
+            let key = (session.terms, Arc::as_ptr(terms), own, receiver.process.strict);
             let passed = passed
                 .entry(key)
                 .or_insert_with(|| self.pass(announcement, (speaker, sent), (receiver, terms)));
