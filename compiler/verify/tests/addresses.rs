@@ -144,7 +144,7 @@ fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> V
         Written::Ip(IpAddr::V6(_)) => {
             let plan = trees.plan(base);
             let nic = plan.fabric().nics().next().expect("a fabric has NICs");
-            found.push(Written::Ip(plan.addresses().nic(nic).into()));
+            found.push(Written::Ip(plan.addresses().nic(nic).ip()));
             let link = "fd00:c105:2:0:1:1:0:a".parse::<Ipv6Addr>().expect("an address");
             let of_cable = all.iter().map(|place| place.written).find(|written| match written {
                 Written::Ip(IpAddr::V6(other)) => other.segments()[7] == 0xa && *written != own.written,

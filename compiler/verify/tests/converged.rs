@@ -39,7 +39,7 @@ fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
     let ways = |ways: Vec<(_, u32)>| {
         shares(ways.into_iter().map(|(port, weight)| (format!("{port}"), weight.into())))
     };
-    let routes = |routes: Vec<(ipnet::Ipv6Net, Vec<(_, u32)>)>| {
+    let routes = |routes: Vec<(closc_artefacts::Prefix, Vec<(_, u32)>)>| {
         routes.into_iter().map(|(prefix, all)| (prefix.to_string(), ways(all))).collect()
     };
     all.into_iter().map(|(switch, found)| (switch.to_string(), routes(found))).collect()

@@ -145,7 +145,7 @@ fn sums_that_do_not_fit_are_named() {
         .map(|at| {
             let bits = route.prefix.network().mapped().to_bits() + (u128::from(at) << 32);
             let prefix = ipnet::Ipv6Net::new(bits.into(), 128).expect("a length");
-            closc_plan::Route { prefix, ..route.clone() }
+            closc_plan::Route { prefix: prefix.into(), ..route.clone() }
         })
         .collect();
     let text = said(&intent);

@@ -239,6 +239,8 @@ fn parse(line: &str) -> Option<(Family, Run)> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     fn nics(all: &[(&str, &str)]) -> Nics {
@@ -252,7 +254,7 @@ mod tests {
     #[test]
     fn what_rises_together_is_one_run() {
         let group: Vec<(String, Address)> = (1..=256u16)
-            .map(|at| (format!("su001-n{at:03}/nic0"), Address::new(0xfd, 0, 0, 1, 0, 0, 0, at)))
+            .map(|at| (format!("su001-n{at:03}/nic0"), Ipv6Addr::new(0xfd, 0, 0, 1, 0, 0, 0, at).into()))
             .collect();
         let whole = Nics::of(group.iter().cloned());
         assert_eq!(lines(&whole), ["su001-n001/nic0 256 fd:0:0:1::1 1"]);

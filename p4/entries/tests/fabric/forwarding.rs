@@ -126,7 +126,7 @@ impl<'a> Fabric<'a> {
 
     fn walk_everything(&self) -> usize {
         let nics: Vec<Nic> = self.plan.fabric().nics().collect();
-        let address = |nic: &Nic| self.plan.addresses().nic(*nic);
+        let address = |nic: &Nic| self.plan.addresses().nic(*nic).mapped();
         let mut walked = 0;
         for from in &nics {
             for to in nics.iter().filter(|to| *to != from) {
@@ -258,8 +258,8 @@ fn a_nic_sends_only_what_begins_here_and_is_its_own() {
     let fabric = Fabric::new(&plan);
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let path = plan.paths(nics[0], nics[2]).next().expect("a path");
-    let own = plan.addresses().nic(nics[0]);
-    let other = plan.addresses().nic(nics[1]);
+    let own = plan.addresses().nic(nics[0]).mapped();
+    let other = plan.addresses().nic(nics[1]).mapped();
     let send = |source, inner_source, destination: u128| {
         fabric.send(nics[0], path.first, &mut Packet { source, inner_source, destination }).1
     };
@@ -291,9 +291,9 @@ fn a_node_may_send_by_each_nic_from_its_first() {
     let (first, second) = (plan.topology().nic_of(plan.topology().node_of(nics[0]).0, 0), nics.last());
     let second = *second.expect("two rails of two");
     let node = plan.topology().node_of(second).0;
-    let source = plan.addresses().nic(plan.topology().nic_of(node, 0));
+    let source = plan.addresses().nic(plan.topology().nic_of(node, 0)).mapped();
     let path = plan.paths(second, first).next().expect("a path");
-    let inner_source = plan.addresses().nic(second);
+    let inner_source = plan.addresses().nic(second).mapped();
     assert_ne!(source, inner_source);
     let mut packet = Packet { source, inner_source, destination: path.destination.to_bits() };
     assert_eq!(fabric.send(second, path.first, &mut packet).1, None);

@@ -156,7 +156,7 @@ impl QosReader {
                         found.remove(&at)
                     }
                     Some(other) => {
-                        let message = format!("`{}` is `{other}`", queues.path(queue) + ".ecn");
+                        let message = format!("`{}` is `{other}`", queues.path(queue).to_string() + ".ecn");
                         return Err(ReadError::whole(message));
                     }
                 };
