@@ -43,6 +43,8 @@ pub struct T2 {
     pub parallel: u16,
     /// Rows that T2s are in; 0 where they are in none.
     pub rows: u16,
+    /// Zones that the NICs of a node are in.
+    pub node_zones: u16,
 }
 
 impl Shape {
@@ -61,9 +63,13 @@ impl Shape {
     /// Returns the numbers as a fabric file.
     pub fn yaml(&self) -> String {
         let Shape { planes, groups, per_group, rails, t1, parallel, .. } = self;
+        let spread = match self.node_zones() {
+            1 => String::new(),
+            zones => format!("\n  zones_per_node: {zones}"),
+        };
         let mut text = format!(
             "fabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
-             nics_per_node: {rails}\n  rails: {rails}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
+             nics_per_node: {rails}\n  rails: {rails}{spread}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
              tiers:\n  t0: {{ platform: linux, os: linux, up: {}, parallel: {parallel} }}\n",
             u32::from(*planes) * 100,
             t1 * parallel,
@@ -111,6 +117,11 @@ impl Shape {
         text
     }
 
+    /// Zones that the NICs of a node are in.
+    fn node_zones(&self) -> u16 {
+        self.t2.as_ref().map_or(1, |t2| t2.node_zones)
+    }
+
     /// Plans the fabric.
     pub fn plan(&self) -> Plan {
         plan(&self.yaml())
@@ -125,11 +136,11 @@ impl Shape {
             u16::try_from(changed).unwrap_or(0).max(unit)
         };
         Shape {
-            groups: more(self.groups, by[0], u16::from(self.rails)),
+            groups: more(self.groups, by[0], u16::from(self.rails) / self.node_zones()),
             per_group: more(self.per_group, by[1], 1),
             t1: more(self.t1, by[2], 1),
             t2: self.t2.as_ref().map(|t2| T2 {
-                zones: more(t2.zones, by[3], 1),
+                zones: more(t2.zones, by[3], t2.node_zones),
                 steps: more(t2.steps, by[4], 1),
                 ..t2.clone()
             }),
@@ -288,30 +299,38 @@ pub fn two_tiers() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// Makes small fabrics of three tiers.
+/// Makes small fabrics of three tiers, some of them with T1s for single rails.
 pub fn three_tiers() -> impl Strategy<Value = Shape> {
     let rows = prop_oneof![3 => Just(0u16), 3 => Just(8), 1 => Just(1), 1 => Just(2), 1 => Just(4)];
-    let t2 = (1..=3u16, 1..=3u16, 1..=2u16, rows).prop_map(|(zones, steps, parallel, rows)| T2 {
-        zones,
-        steps,
-        parallel,
-        rows,
-    });
-    (1..=4u8, 1..=3u16, 1..=3u16, 1..=3u16, 1..=2u16, t2).prop_map(
-        |(planes, groups, per_group, t1, parallel, t2)| Shape {
-            planes,
-            groups,
-            per_group,
-            rails: 1,
-            t1,
+    let node_zones = prop_oneof![4 => Just(1u16), 2 => Just(2), 1 => Just(3)];
+    let t2 = (1..=3u16, 1..=3u16, 1..=2u16, rows, node_zones).prop_map(
+        |(zones, steps, parallel, rows, node_zones)| T2 {
+            zones: if node_zones > 1 { zones.min(2) * node_zones } else { zones },
+            steps,
             parallel,
-            // Fewer rows than T1s are shared by all alike.
-            t2: Some(if t2.rows < t1 && t2.rows > 0 && t1 % t2.rows > 0 {
-                T2 { rows: t1, ..t2 }
-            } else {
-                t2
-            }),
-            exceptions: String::new(),
+            rows,
+            node_zones,
+        },
+    );
+    (1..=4u8, 1..=3u16, 1..=3u16, 1..=2u16, 1..=3u16, 1..=2u16, t2).prop_map(
+        |(planes, units, per_group, in_zone, t1, parallel, t2)| {
+            // Rails in a zone: several only where a node is in several zones.
+            let in_zone = if t2.node_zones > 1 { in_zone } else { 1 };
+            Shape {
+                planes,
+                groups: units * in_zone,
+                per_group: if t2.node_zones > 1 { per_group.min(2) } else { per_group },
+                rails: (in_zone * t2.node_zones) as u8,
+                t1,
+                parallel,
+                // Fewer rows than T1s are shared by all alike.
+                t2: Some(if t2.rows < t1 && t2.rows > 0 && t1 % t2.rows > 0 {
+                    T2 { rows: t1, ..t2 }
+                } else {
+                    t2
+                }),
+                exceptions: String::new(),
+            }
         },
     )
 }

@@ -58,7 +58,7 @@ impl Device {
         let short = name.split('.').next().filter(|short| *short != name);
         std::iter::once(name).chain(short).find_map(|name| {
             let switch = naming.parse_switch(name).filter(|switch| plan.fabric().has_switch(*switch));
-            let node = || naming.parse_node(name).filter(|node| has_node(plan, *node));
+            let node = || naming.parse_node(name).filter(|node| plan.fabric().has_node(*node));
             switch.map(Device::Switch).or_else(|| node().map(Device::Node))
         })
     }
@@ -176,16 +176,6 @@ pub(crate) fn plane(end: End) -> PlaneId {
         End::Nic(port) => port.plane,
         End::Switch { switch, .. } => switch.plane,
     }
-}
-
-/// Whether a node has a NIC.
-fn has_node(plan: &Plan, node: Node) -> bool {
-    let topology = plan.topology();
-    node.zone.0 < topology.zones
-        && node.unit < topology.units()
-        && node.index < topology.nodes_per_unit()
-        && (0..topology.hosts.nics_per_node)
-            .any(|number| plan.fabric().has_nic(topology.nic_of(node, number)))
 }
 
 /// Whether a text is an Ethernet address, in one of its spellings.

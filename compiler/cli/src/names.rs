@@ -33,14 +33,7 @@ fn example(plan: &Plan) -> String {
 /// Finds a node by its name.
 pub fn node(plan: &Plan, name: &str) -> anyhow::Result<Node> {
     let topology = plan.topology();
-    let there = |node: &Node| {
-        (0..topology.hosts.nics_per_node).any(|number| {
-            let known = node.zone.0 < topology.zones
-                && node.unit < topology.units()
-                && node.index < topology.nodes_per_unit();
-            known && plan.fabric().has_nic(topology.nic_of(*node, number))
-        })
-    };
+    let there = |node: &Node| plan.fabric().has_node(*node);
     topology.naming.parse_node(name).filter(there).with_context(|| {
         let first = plan.nodes().next().map(|node| topology.naming.node(node)).unwrap_or_default();
         format!("`{name}` is not a node of this fabric; the first is `{first}`")

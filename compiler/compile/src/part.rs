@@ -129,7 +129,7 @@ impl Part {
     /// Returns its T0 groups: those of its nodes.
     pub(crate) fn groups<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = (ZoneId, u16)> + 'a {
         let topology = plan.topology();
-        let rails = u16::from(topology.hosts.rails).max(1);
+        let rails = topology.rails_in_zone();
         self.units(topology)
             .flat_map(move |(zone, unit)| (unit * rails..(unit + 1) * rails).map(move |group| (zone, group)))
     }
@@ -141,9 +141,7 @@ impl Part {
         let all = units.flat_map(move |(zone, unit)| {
             (0..topology.nodes_per_unit()).map(move |index| Node { zone, unit, index })
         });
-        all.filter(move |node| {
-            (0..topology.hosts.nics_per_node).any(|nic| plan.fabric().has_nic(topology.nic_of(*node, nic)))
-        })
+        all.filter(move |node| plan.fabric().has_node(*node))
     }
 
     /// Returns the planes, and where they are cut the zones of them, whose cables it has.

@@ -30,7 +30,7 @@ const ZONES: Shape = Shape {
     rails: 1,
     t1: 2,
     parallel: 1,
-    t2: Some(T2 { zones: 3, steps: 2, parallel: 1, rows: 0 }),
+    t2: Some(T2 { zones: 3, steps: 2, parallel: 1, rows: 0, node_zones: 1 }),
     exceptions: String::new(),
 };
 

@@ -265,6 +265,8 @@ fabric_settings! {
     NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node" => nodes;
     /// Rails.
     Rails(u8) = hosts.rails, "hosts.rails" => nodes;
+    /// Zones that the NICs of a node are in.
+    ZonesPerNode(u8) = hosts.zones_per_node, "hosts.zones_per_node" => nodes;
     /// Speed of a NIC.
     NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed" => nic_ports;
     /// Lanes of a NIC.

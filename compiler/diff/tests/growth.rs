@@ -207,7 +207,7 @@ proptest! {
         zones in 1..=3u16, groups in 2..=4u16, more in 0..=2u16, few in any::<[bool; 3]>(), cut in 1..=2u16,
     ) {
         let shape = |zones, groups| Shape {
-            planes: 2, groups, per_group: 2, t2: Some(T2 { zones, steps: 2, parallel: 1, rows: 0 }), ..Shape::SMALL
+            planes: 2, groups, per_group: 2, t2: Some(T2 { zones, steps: 2, parallel: 1, rows: 0, node_zones: 1 }), ..Shape::SMALL
         };
         let smaller = |shape: &Shape, few: bool| {
             let groups = (few && cut < shape.groups).then_some(cut);

@@ -20,7 +20,8 @@ impl Fabric {
         let of_tier = |tier| self.all_of(tier) - self.absent(tier).count() as u64;
         let nics = zones * u64::from(topology.hosts.groups) * u64::from(topology.hosts.per_group);
         let absent_nics = topology.exceptions.absent_nics.len() as u64;
-        let nodes = zones * u64::from(topology.units()) * u64::from(topology.nodes_per_unit());
+        let blocks = zones / u64::from(topology.hosts.zones_per_node);
+        let nodes = blocks * u64::from(topology.units()) * u64::from(topology.nodes_per_unit());
         Counts {
             planes,
             zones,

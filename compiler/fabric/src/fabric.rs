@@ -127,9 +127,7 @@ impl Fabric {
     /// Tells whether a node is there: inside the numbers, with at least one NIC.
     pub fn has_node(&self, node: Node) -> bool {
         let topology = &*self.topology;
-        node.zone.0 < topology.zones
-            && node.unit < topology.units()
-            && node.index < topology.nodes_per_unit()
+        topology.numbers_node(node)
             && (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(node, k)))
     }
 

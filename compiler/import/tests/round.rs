@@ -173,7 +173,7 @@ proptest! {
 #[test]
 fn rows_of_t2s_come_back() {
     for (t1, steps, rows, parallel) in [(2, 2, true, 1), (3, 1, true, 2), (3, 2, false, 2), (1, 3, true, 1)] {
-        let t2 = Some(T2 { zones: 3, steps, parallel, rows: if rows { 8 } else { 0 } });
+        let t2 = Some(T2 { zones: 3, steps, parallel, rows: if rows { 8 } else { 0 }, node_zones: 1 });
         comes_back(&Shape { t1, t2, ..Shape::SMALL }.plan());
     }
 }

@@ -91,10 +91,7 @@ pub(crate) fn named(plan: &Plan, name: &str) -> Option<String> {
         return Some(switch_facts(plan, switch));
     }
     let (node, number) = topology.naming.parse_nic(name)?;
-    let is_there = number < topology.hosts.nics_per_node
-        && node.zone.0 < topology.zones
-        && node.unit < topology.units()
-        && node.index < topology.nodes_per_unit();
+    let is_there = number < topology.hosts.nics_per_node && topology.numbers_node(node);
     let nic = is_there.then(|| topology.nic_of(node, number))?;
     plan.fabric().has_nic(nic).then(|| nic_facts(plan, nic))
 }

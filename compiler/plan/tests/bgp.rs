@@ -5,7 +5,7 @@ use closc_plan::{BgpIntent, BgpNeighbour, Plan};
 use closc_tests::shape::{Shape, T2};
 
 fn shape(groups: u16, t1: u16, zones: Option<u16>) -> Shape {
-    let t2 = zones.map(|zones| T2 { zones, steps: 2, parallel: 1, rows: 0 });
+    let t2 = zones.map(|zones| T2 { zones, steps: 2, parallel: 1, rows: 0, node_zones: 1 });
     Shape { planes: 1, groups, per_group: 1, rails: 1, t1, parallel: 1, t2, exceptions: String::new() }
 }
 

@@ -27,13 +27,13 @@ fn two_tiers_are_three_switches() {
 
 #[test]
 fn three_tiers_are_five_switches() {
-    let t2 = Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0 });
+    let t2 = Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 });
     assert_eq!(terms(&Shape { t2, ..SMALL }), ("12".into(), "7000".into()));
 }
 
 #[test]
 fn the_farthest_zones_count() {
-    let t2 = Some(T2 { zones: 3, steps: 2, parallel: 1, rows: 0 });
+    let t2 = Some(T2 { zones: 3, steps: 2, parallel: 1, rows: 0, node_zones: 1 });
     let text = Shape { t2, ..SMALL }.yaml().replace(
         "t1-t2: { length: 3m, medium: virtual }",
         "t1-t2: { length: 3m, medium: virtual }\n  by_zone: { 2: { length: 80km, medium: virtual } }",

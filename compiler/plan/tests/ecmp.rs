@@ -379,7 +379,7 @@ fn what_is_drained_is_the_last_resort() {
 /// Two of three T2s lost one of two T1s of the other zone.
 #[test]
 fn a_loss_behind_the_third_tier_is_weighed_at_the_first() {
-    let t2 = T2 { zones: 2, steps: 3, parallel: 1, rows: 0 };
+    let t2 = T2 { zones: 2, steps: 3, parallel: 1, rows: 0, node_zones: 1 };
     let exceptions = "exceptions: { absent: [ z1-p0-t1-002--p0-t2-001, z1-p0-t1-002--p0-t2-003 ] }\n";
     let shape = Shape { t1: 2, parallel: 1, t2: Some(t2), ..shape(exceptions) };
     let plan = shape.routed(Routing::EcmpStatic);

@@ -62,7 +62,7 @@ fn shape() -> Shape {
         rails: 1,
         t1: 4,
         parallel: 1,
-        t2: Some(T2 { zones: 2, steps: 4, parallel: 1, rows: 0 }),
+        t2: Some(T2 { zones: 2, steps: 4, parallel: 1, rows: 0, node_zones: 1 }),
         exceptions: "entropy: { active: 4, backup: 4 }\n".to_owned(),
     }
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// Zones of nodes with one NIC and one GPU each.
 fn fabric(zones: u16, groups: u16, per_group: u16) -> Plan {
-    let t2 = Some(T2 { zones, steps: 1, parallel: 1, rows: 0 });
+    let t2 = Some(T2 { zones, steps: 1, parallel: 1, rows: 0, node_zones: 1 });
     let exceptions = String::new();
     Shape { planes: 1, groups, per_group, rails: 1, t1: 1, parallel: 1, t2, exceptions }.plan()
 }

@@ -252,7 +252,7 @@ proptest! {
             growth_removes_nothing(&before, &routed(&grown));
         }
         if let Some(t2) = &shape.t2 {
-            let zone = T2 { zones: t2.zones + 1, ..t2.clone() };
+            let zone = T2 { zones: t2.zones + t2.node_zones, ..t2.clone() };
             let step = T2 { steps: t2.steps + 1, ..t2.clone() };
             for grown in [zone, step] {
                 let grown = Shape { t2: Some(grown), ..shape.clone() };
@@ -272,7 +272,7 @@ proptest! {
             growth_removes_nothing(&before, &planned(&grown, true));
         }
         if let Some(t2) = &shape.t2 {
-            let zone = T2 { zones: t2.zones + 1, ..t2.clone() };
+            let zone = T2 { zones: t2.zones + t2.node_zones, ..t2.clone() };
             let step = T2 { steps: t2.steps + 1, ..t2.clone() };
             for grown in [zone, step] {
                 let grown = Shape { t2: Some(grown), ..shape.clone() };
@@ -326,7 +326,7 @@ fn one_more_t1_adds_one_port_to_each_t0() {
 /// Four T1s of a zone share two rows: every list walks, and more T1s in the rows move nothing.
 #[test]
 fn t1s_share_rows() {
-    let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: 8 };
+    let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: 8, node_zones: 1 };
     let shape = Shape {
         planes: 2,
         groups: 2,
@@ -359,7 +359,7 @@ fn a_list_of_another_plane_dies_at_the_first_switch() {
         rails: 1,
         t1: 2,
         parallel: 1,
-        t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0 }),
+        t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }),
         exceptions: String::new(),
     };
     let plan = planned(&shape, true);

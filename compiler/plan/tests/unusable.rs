@@ -61,7 +61,7 @@ fn one_uplink_leaves_nothing_for_every_other_nic() {
         rails: 1,
         t1: 1,
         parallel: 1,
-        t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0 }),
+        t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }),
         exceptions: "exceptions: { absent: [ z0-p0-t1-001--p0-t2-001 ] }\n".to_owned(),
     };
     let plan = shape.plan();

@@ -24,13 +24,7 @@ pub(crate) fn switch(plan: &Plan, name: &str) -> Result<Switch, String> {
 
 /// Finds a node by its name, unless none of its NICs is in the fabric.
 fn node(plan: &Plan, name: &str) -> Option<Node> {
-    let topology = plan.topology();
-    let node = topology.naming.parse_node(name)?;
-    let known = node.zone.0 < topology.zones
-        && node.unit < topology.units()
-        && node.index < topology.nodes_per_unit();
-    let mut nics = (0..topology.hosts.nics_per_node).map(|number| topology.nic_of(node, number));
-    (known && nics.any(|nic| plan.fabric().has_nic(nic))).then_some(node)
+    plan.topology().naming.parse_node(name).filter(|node| plan.fabric().has_node(*node))
 }
 
 /// Renders the files of a switch or node.

@@ -61,11 +61,11 @@ impl Place {
             return Some(Place::All);
         }
         if let Some((node, number)) = naming.parse_nic(text) {
-            let known = has_node(topology, node) && number < topology.hosts.nics_per_node;
+            let known = topology.numbers_node(node) && number < topology.hosts.nics_per_node;
             return known.then(|| Place::Nic(topology.nic_of(node, number)));
         }
         if let Some(node) = naming.parse_node(text) {
-            return has_node(topology, node).then_some(Place::Node(node));
+            return topology.numbers_node(node).then_some(Place::Node(node));
         }
         if let Some(number) = text.strip_prefix("zone") {
             let zone: u16 = number.trim_start_matches([' ', '-']).parse().ok()?;
@@ -113,10 +113,6 @@ pub(crate) fn group_name(topology: &Topology, zone: ZoneId, group: u16) -> Strin
         None => format!("group-{:04}", group + 1),
         Some(_) => format!("z{zone}-group-{:04}", group + 1),
     }
-}
-
-fn has_node(topology: &Topology, node: Node) -> bool {
-    node.zone.0 < topology.zones && node.unit < topology.units() && node.index < topology.nodes_per_unit()
 }
 
 /// Returns the name that was probably meant, or an example.

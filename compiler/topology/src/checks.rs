@@ -55,6 +55,7 @@ mod no_pfc;
 mod no_such_cable;
 mod no_trimming;
 mod no_un;
+mod node_zones;
 mod os_not_supported;
 mod os_without_qos;
 mod oversubscription;
@@ -211,6 +212,7 @@ const CHECKS: &[Check] = checks![
     nics_over_downlinks,
     rails_of_nics,
     rails_of_groups,
+    node_zones,
     split_node,
     parallel_split,
     t1_count,
@@ -419,6 +421,7 @@ const COUNTS: &[&Rule] = &[
     &zero_count::RULE,
     &rails_of_nics::RULE,
     &rails_of_groups::RULE,
+    &node_zones::RULE,
     &split_node::RULE,
     &parallel_split::RULE,
     &zones_without_t2::RULE,

@@ -73,6 +73,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) per_group: u64,
     pub(crate) nics_per_node: u64,
     pub(crate) rails: u64,
+    pub(crate) zones_per_node: u64,
     pub(crate) nic_lanes: u64,
     pub(crate) t0: DraftTier,
     pub(crate) t1: DraftTier,
@@ -132,6 +133,7 @@ impl<'a> Draft<'a> {
             per_group: u64::from(doc.hosts.per_group.value),
             nics_per_node: number(doc.hosts.nics_per_node, 1),
             rails: number(doc.hosts.rails, 1),
+            zones_per_node: number(doc.hosts.zones_per_node, 1),
             nic_lanes: number(doc.hosts.nic.lanes, default_lanes(&doc.hosts.nic)),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
             addresses: tuning::addresses(doc.addresses.as_ref()),
@@ -191,6 +193,11 @@ impl<'a> Draft<'a> {
     /// Returns the same fabric with another routing; nothing where it is itself tried by such.
     pub(crate) fn with_routing(&self, routing: Routing) -> Option<Self> {
         (!self.is_trial).then(|| Draft { is_trial: true, routing, ..self.clone() })
+    }
+
+    /// Returns how many rails have their T0s in one zone.
+    pub(crate) fn rails_in_zone(&self) -> u64 {
+        self.rails / self.zones_per_node.max(1)
     }
 
     /// Returns the place of a value, or of the nearest part of the path that was written down.
@@ -389,6 +396,7 @@ fn shape(
         per_group: doc.hosts.per_group.value,
         nics_per_node: divisor(number(doc.hosts.nics_per_node, 1)),
         rails,
+        zones_per_node: divisor(number(doc.hosts.zones_per_node, 1)).min(rails),
         t1_count: clamp(t1.count),
         t0_up: clamp(t0.up.count),
         t0_parallel: divisor(t0.parallel),

@@ -97,8 +97,11 @@ pub struct Hosts {
     pub per_group: u16,
     /// NICs in a node.
     pub nics_per_node: u8,
-    /// Rails: NIC k of a node is attached to T0 group `unit * rails + k % rails`.
+    /// Rails: NIC k of a node is on rail `k % rails`, which has a T0 group of its own in each unit.
     pub rails: u8,
+    /// Zones that the NICs of a node are in: rail r is in zone `r / (rails / zones_per_node)` of these.
+    #[serde(skip_serializing_if = "is_one")]
+    pub zones_per_node: u8,
     /// Speed of a whole NIC, over all planes.
     pub nic_speed: Speed,
     /// Serial lanes of a NIC; every plane takes an equal share.
@@ -119,6 +122,10 @@ impl Hosts {
     pub fn has_files(&self) -> bool {
         self.os == HostOs::Linux || !self.outputs.is_empty()
     }
+}
+
+fn is_one(number: &u8) -> bool {
+    *number == 1
 }
 
 /// A NIC.

@@ -27,6 +27,7 @@ const KEPT: &[Field] = &[
     field!("hosts.per_group_by_zone"),
     field!("hosts.nics_per_node"),
     field!("hosts.rails"),
+    field!("hosts.zones_per_node"),
     field!("tiers.t0.up"),
     field!("tiers.t0.parallel"),
     field!("tiers.t1.up"),

@@ -5,7 +5,7 @@
 
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId};
+use crate::coordinate::{Link, Nic, Node, Subject, Switch, TierId, ZoneId};
 use crate::domain::{DomainBy, DomainRule};
 use crate::model::Topology;
 use crate::names::{find_link, named};
@@ -21,6 +21,7 @@ impl Topology {
             per_group: self.hosts.per_group,
             nics_per_node: u16::from(self.hosts.nics_per_node),
             rails: u16::from(self.hosts.rails),
+            zones_per_node: u16::from(self.hosts.zones_per_node),
             t1_count: self.t1_count,
             t0_up: self.t0.up.count,
             t0_parallel: self.t0.parallel,
@@ -31,9 +32,24 @@ impl Topology {
         }
     }
 
-    /// Returns the number of units in a zone: as many consecutive T0 groups as there are rails.
+    /// Returns the number of units in a zone: as many consecutive T0 groups as there are rails in a zone.
     pub fn units(&self) -> u16 {
         self.shape().units()
+    }
+
+    /// Returns how many rails have their T0s in one zone.
+    pub fn rails_in_zone(&self) -> u16 {
+        self.shape().rails_in_zone()
+    }
+
+    /// Returns the zone of the nodes whose NICs are in a zone: the first of those that they are in.
+    pub fn node_zone(&self, zone: ZoneId) -> ZoneId {
+        self.shape().node_zone(zone)
+    }
+
+    /// Tells whether the numbers have a place for a node, there or not.
+    pub fn numbers_node(&self, node: Node) -> bool {
+        self.shape().has_node(node)
     }
 
     /// Returns the number of nodes in a unit.

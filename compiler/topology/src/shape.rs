@@ -16,6 +16,8 @@ pub(crate) struct Shape {
     pub(crate) per_group: u16,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
+    /// Zones that the NICs of a node are in: it divides the rails.
+    pub(crate) zones_per_node: u16,
     pub(crate) t1_count: u16,
     pub(crate) t0_up: u16,
     pub(crate) t0_parallel: u16,
@@ -29,7 +31,17 @@ pub(crate) struct Shape {
 
 impl Shape {
     pub(crate) fn units(&self) -> u16 {
-        self.groups / self.rails
+        self.groups / self.rails_in_zone()
+    }
+
+    /// Rails whose T0s are in one zone.
+    pub(crate) fn rails_in_zone(&self) -> u16 {
+        (self.rails / self.zones_per_node).max(1)
+    }
+
+    /// Zone of the nodes whose NICs are in a zone: the first of those that they are in.
+    pub(crate) fn node_zone(&self, zone: ZoneId) -> ZoneId {
+        ZoneId(zone.0 - zone.0 % self.zones_per_node)
     }
 
     pub(crate) fn nodes_per_unit(&self) -> u16 {
@@ -37,16 +49,19 @@ impl Shape {
     }
 
     pub(crate) fn node_of(&self, nic: Nic) -> (Node, u8) {
-        let node = Node { zone: nic.zone, unit: nic.group / self.rails, index: nic.downlink / self.share() };
-        let rail = nic.group % self.rails;
+        let (zone, in_zone) = (self.node_zone(nic.zone), self.rails_in_zone());
+        let node = Node { zone, unit: nic.group / in_zone, index: nic.downlink / self.share() };
+        let rail = nic.zone.0 % self.zones_per_node * in_zone + nic.group % in_zone;
         (node, (nic.downlink % self.share() * self.rails + rail) as u8)
     }
 
     pub(crate) fn nic_of(&self, node: Node, nic_in_node: u8) -> Option<Nic> {
-        let number = u16::from(nic_in_node);
-        let group = node.unit.checked_mul(self.rails)?.checked_add(number % self.rails)?;
+        let (number, in_zone) = (u16::from(nic_in_node), self.rails_in_zone());
+        let rail = number % self.rails;
+        let zone = ZoneId(node.zone.0.checked_add(rail / in_zone)?);
+        let group = node.unit.checked_mul(in_zone)?.checked_add(rail % in_zone)?;
         let downlink = node.index.checked_mul(self.share())?.checked_add(number / self.rails)?;
-        Some(Nic { zone: node.zone, group, downlink })
+        Some(Nic { zone, group, downlink })
     }
 
     /// NICs of a node on one T0 group.
@@ -124,7 +139,8 @@ impl Shape {
 
     /// Tells whether the numbers reach a node.
     pub(crate) fn has_node(&self, node: Node) -> bool {
-        node.zone.0 < self.zones && node.unit < self.units() && node.index < self.nodes_per_unit()
+        let begins = node.zone == self.node_zone(node.zone) && node.zone.0 < self.zones;
+        begins && node.unit < self.units() && node.index < self.nodes_per_unit()
     }
 
     /// Returns the name of a link; nothing if there is none.
@@ -159,6 +175,7 @@ mod tests {
             per_group: 12,
             nics_per_node: 8,
             rails: 4,
+            zones_per_node: 1,
             t1_count: 3,
             t0_up: 6,
             t0_parallel: 2,
@@ -186,6 +203,21 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), usize::from(shape.groups * shape.per_group));
+    }
+
+    #[test]
+    fn nics_of_a_node_are_in_as_many_zones_as_stated() {
+        let shape = Shape { zones: 6, zones_per_node: 2, ..shape() };
+        assert_eq!((shape.units(), shape.nodes_per_unit()), (4, 6));
+        let node = Node { zone: ZoneId(4), unit: 3, index: 5 };
+        let found: Vec<Nic> = (0..8).map(|number| shape.nic_of(node, number).unwrap()).collect();
+        assert_eq!(found[1], Nic { zone: ZoneId(4), group: 7, downlink: 10 });
+        assert_eq!(found[2], Nic { zone: ZoneId(5), group: 6, downlink: 10 });
+        assert_eq!(found[6], Nic { zone: ZoneId(5), group: 6, downlink: 11 });
+        for (number, nic) in found.iter().enumerate() {
+            assert_eq!(shape.node_of(*nic), (node, number as u8));
+        }
+        assert!(shape.has_node(node) && !shape.has_node(Node { zone: ZoneId(5), ..node }));
     }
 
     #[test]

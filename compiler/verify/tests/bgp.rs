@@ -57,7 +57,7 @@ fn compiled_fabrics_have_no_faults() {
 #[test]
 fn switches_without_cables_keep_their_number() {
     for absent in ["z0-p0-t1-001", "z0-p0-t1-001--p0-t2-001"] {
-        let t2 = Some(T2 { zones: 1, steps: 1, parallel: 1, rows: 8 });
+        let t2 = Some(T2 { zones: 1, steps: 1, parallel: 1, rows: 8, node_zones: 1 });
         let exceptions = format!("exceptions: {{ absent: [{absent}] }}\n");
         let shape =
             Shape { planes: 2, groups: 1, per_group: 1, rails: 1, t1: 2, parallel: 1, t2, exceptions };

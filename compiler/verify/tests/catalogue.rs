@@ -228,7 +228,7 @@ fn marks_at_the_last_hop_are_no_fault_where_they_are_asked_for() {
         rails: 1,
         t1: 2,
         parallel: 1,
-        t2: Some(shape::T2 { zones: 2, steps: 2, parallel: 1, rows: 0 }),
+        t2: Some(shape::T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }),
         exceptions: String::new(),
     };
     let report = |profile| {
@@ -301,7 +301,7 @@ fn what_exceptions_leave_without_a_cable_is_no_fault() {
         planes: 1,
         groups: 3,
         per_group: 3,
-        t2: Some(shape::T2 { zones: 1, steps: 3, parallel: 1, rows: 8 }),
+        t2: Some(shape::T2 { zones: 1, steps: 3, parallel: 1, rows: 8, node_zones: 1 }),
         exceptions: "exceptions: { absent: [z0-p0-t1-001] }\n".into(),
         ..plane.clone()
     };

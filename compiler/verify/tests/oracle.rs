@@ -278,7 +278,7 @@ fn shape(steps: u16, parallel: (u16, u16), rows: bool, more: &str) -> Shape {
         rails: 1,
         t1: 4,
         parallel: parallel.0,
-        t2: Some(T2 { zones: 2, steps, parallel: parallel.1, rows: if rows { 8 } else { 0 } }),
+        t2: Some(T2 { zones: 2, steps, parallel: parallel.1, rows: if rows { 8 } else { 0 }, node_zones: 1 }),
         exceptions: more.to_owned(),
     }
 }

@@ -534,7 +534,8 @@ fn what_is_about_all_planes_is_not_proved_in_parts() {
     let tree = memory(&THREE_PLANES.plan()).unwrap();
     let error = verify(&tree, &options(Judged::Shard { index: 0, of: 3 })).unwrap_err();
     assert!(matches!(error, VerifyError::Nodes(_)), "{error}");
-    let zones = Shape { t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0 }), ..THREE_PLANES };
+    let zones =
+        Shape { t2: Some(T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }), ..THREE_PLANES };
     let cut = memory_of(&planned(&zones, Routing::Srv6Static), shard(0, 6)).unwrap();
     assert!(matches!(verify(&cut, &options(Judged::All)), Err(VerifyError::Cut(_))));
 }

@@ -154,7 +154,7 @@ fn yaml(zones: u16, exceptions: &str) -> String {
         rails: 1,
         t1: 4,
         parallel: 1,
-        t2: (zones > 1).then_some(T2 { zones, steps: 4, parallel: 1, rows: 0 }),
+        t2: (zones > 1).then_some(T2 { zones, steps: 4, parallel: 1, rows: 0, node_zones: 1 }),
         exceptions: exceptions.to_owned(),
     };
     format!("routing: ecmp-static\n{}", shape.yaml())

@@ -71,6 +71,10 @@ impl Touched {
         // Zones of other speeds cannot be exchanged with the rest.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
         touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
+        // Zones that share nodes are exchanged together or not at all.
+        if topology.hosts.zones_per_node > 1 {
+            touched.0.extend(topology.zone_ids().map(of_zone));
+        }
         touched
     }
 
@@ -140,15 +144,16 @@ fn of_zone(zone: ZoneId) -> Place {
 }
 
 fn of_group(topology: &Topology, zone: ZoneId, group: u16) -> [Place; 3] {
-    let unit = group / u16::from(topology.hosts.rails.max(1));
-    [of_zone(zone), (Axis::Unit, [zone.0, 0, 0, 0], unit), (Axis::Group, [zone.0, unit, 0, 0], group)]
+    let unit = group / topology.rails_in_zone();
+    let nodes = topology.node_zone(zone).0;
+    [of_zone(zone), (Axis::Unit, [nodes, 0, 0, 0], unit), (Axis::Group, [zone.0, unit, 0, 0], group)]
 }
 
 fn of_nic(topology: &Topology, nic: Nic) -> [Place; 5] {
     let [zone, unit, group] = of_group(topology, nic.zone, nic.group);
     let (node, _) = topology.node_of(nic);
     let within = [nic.zone.0, unit.2, nic.group, node.index];
-    let node = (Axis::Node, [nic.zone.0, unit.2, 0, 0], node.index);
+    let node = (Axis::Node, [node.zone.0, unit.2, 0, 0], node.index);
     [zone, unit, group, node, (Axis::Nic, within, nic.downlink)]
 }
 

@@ -133,7 +133,7 @@ fn other_halves_of_two_zones() {
     let shape = Shape {
         planes: 1,
         t1: 4,
-        t2: Some(closc_tests::shape::T2 { zones: 2, steps: 2, parallel: 1, rows: 0 }),
+        t2: Some(closc_tests::shape::T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 }),
         ..Shape::SMALL
     };
     for (routing, cut_off) in

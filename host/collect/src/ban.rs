@@ -127,7 +127,7 @@ mod tests {
             rails: 1,
             t1: 2,
             parallel: 2,
-            t2: Some(closc_tests::shape::T2 { zones: 2, steps: 2, parallel: 1, rows: 8 }),
+            t2: Some(closc_tests::shape::T2 { zones: 2, steps: 2, parallel: 1, rows: 8, node_zones: 1 }),
             exceptions: String::new(),
         };
         for plan in [testing::three_tiers(), rows.plan()] {

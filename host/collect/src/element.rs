@@ -83,10 +83,7 @@ impl Element {
             return fabric.has_switch(switch).then_some(Element::Switch(switch));
         }
         if let Some((node, number)) = topology.naming.parse_nic(name).filter(|_| !name.contains(".p")) {
-            let known = node.zone.0 < topology.zones
-                && node.unit < topology.units()
-                && node.index < topology.nodes_per_unit()
-                && number < topology.hosts.nics_per_node;
+            let known = topology.numbers_node(node) && number < topology.hosts.nics_per_node;
             let nic = known.then(|| topology.nic_of(node, number))?;
             return fabric.has_nic(nic).then_some(Element::Nic(nic));
         }

@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0305",
     title: "the rails do not divide the T0 groups",
-    what: "`hosts.rails` divides `hosts.groups`.",
-    why: "A unit has as many T0 groups as there are rails. The groups of an incomplete unit could not \
+    what: "The rails of a zone, `hosts.rails / hosts.zones_per_node`, divide `hosts.groups`.",
+    why: "A unit has a T0 group for each rail of the zone. The groups of an incomplete unit could not \
            be attached to any node.",
     example: "hosts: { groups: 255, rails: 2 }",
     fix: "Change `groups` to a multiple of `rails`.",
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Divides the groups by the rails.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let (groups, rails) = (draft.groups, draft.rails);
+    let (groups, rails) = (draft.groups, draft.rails_in_zone());
     if rails == 0 || groups == 0 || groups.is_multiple_of(rails) {
         return;
     }

@@ -24,7 +24,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     // Groups are divided by the rails, too: advice ends in no other fault.
-    let divides = |rails: &u64| nics.is_multiple_of(*rails) && draft.groups.is_multiple_of(*rails);
+    let divides = |rails: &u64| {
+        nics.is_multiple_of(*rails)
+            && draft.groups.is_multiple_of((*rails / draft.zones_per_node.max(1)).max(1))
+    };
     let dividing: Vec<u64> = (1..=nics).filter(divides).collect();
     let help = format!("set `hosts.rails` to {}", either(dividing.iter().copied()));
     out.push(

@@ -69,7 +69,7 @@ pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
     let zones = if draft.t2.is_some() { draft.zones } else { 1 };
     let node = vec![
         (Placeholder::Zone, zones),
-        (Placeholder::Unit, draft.groups / rails),
+        (Placeholder::Unit, draft.groups / draft.rails_in_zone().max(1)),
         (Placeholder::Node, nodes),
     ];
     let mut patterns = vec![

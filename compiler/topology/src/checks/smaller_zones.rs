@@ -25,7 +25,7 @@ const HOLES_MAX: u64 = 1_000_000;
 
 /// Checks the sizes of zones.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let rails = draft.rails.max(1);
+    let rails = draft.rails_in_zone().max(1);
     let mut seen: BTreeMap<u16, Span> = BTreeMap::new();
     for (zone, groups) in draft.doc.hosts.groups_by_zone.iter().flat_map(|zones| &zones.0) {
         let (number, count) = (zone.value, u64::from(groups.value));

@@ -26,6 +26,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         (field!("hosts.per_group"), Some(draft.per_group)),
         (field!("hosts.nics_per_node"), Some(draft.nics_per_node)),
         (field!("hosts.rails"), Some(draft.rails)),
+        (field!("hosts.zones_per_node"), Some(draft.zones_per_node)),
         (field!("hosts.nic.lanes"), Some(draft.nic_lanes)),
         (field!("zones"), Some(draft.zones)),
         (field!("tiers.t0.down"), ports(draft.doc.tiers.t0.down.as_ref())),

@@ -52,6 +52,8 @@ struct Kind<'a> {
     /// Planes that it is in, and units of nodes; 1 where it has no such.
     planes: u16,
     zones: u16,
+    /// Distance of the zones that have some.
+    zone_step: u16,
     units: u16,
     /// Number that fill the racks of one of those.
     devices: u16,
@@ -67,6 +69,7 @@ impl<'a> Kind<'a> {
             allowed: if is_top { &SHARED } else { &ZONED },
             planes: shape.planes,
             zones: if is_top { 1 } else { shape.zones },
+            zone_step: 1,
             units: 1,
             devices: shape.count(tier),
         }
@@ -80,6 +83,7 @@ impl<'a> Kind<'a> {
             allowed: &NODES,
             planes: 1,
             zones: shape.zones,
+            zone_step: shape.zones_per_node,
             units: shape.units(),
             devices: shape.nodes_per_unit(),
         }
@@ -219,7 +223,7 @@ impl DraftRacks {
         let racks = kind.racks(rule);
         let per_row = rule.per_row.unwrap_or(u16::MAX);
         let numbers = [
-            (Placeholder::Zone, kind.zones, "zones"),
+            (Placeholder::Zone, kind.zones / kind.zone_step, "zones"),
             (Placeholder::Unit, kind.units, "units of nodes"),
             (Placeholder::Rack, racks.min(per_row), "racks"),
             (Placeholder::Row, racks.div_ceil(per_row), "rows"),

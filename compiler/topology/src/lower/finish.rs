@@ -80,6 +80,7 @@ impl Draft<'_> {
             per_group: u16::try_from(self.per_group).ok()?,
             nics_per_node: u8::try_from(self.nics_per_node).ok()?,
             rails: u8::try_from(self.rails).ok()?,
+            zones_per_node: u8::try_from(self.zones_per_node).ok()?,
             nic_speed: hosts.nic.speed.value,
             nic_lanes: u8::try_from(self.nic_lanes).ok()?,
             nic_by_zone: self.nics_by_zone()?,

@@ -159,7 +159,7 @@ impl Base {
             Base::P4 | Base::BlocksP4 => (Target::P4, small),
             Base::ChosenP4 => (Target::P4, chosen),
             Base::BlocksZones => {
-                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 8 };
+                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 8, node_zones: 1 };
                 (Target::Linux, Shape { per_group: 1, t1: 4, t2: Some(t2), ..small })
             }
             Base::ChosenSonic => (Target::Sonic, chosen),
@@ -176,7 +176,7 @@ impl Base {
                 Shape { groups: 4, parallel: 2, exceptions: PARALLEL_HOLES.to_owned(), ..chosen },
             ),
             Base::Zones | Base::ChosenZones => {
-                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 0 };
+                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 };
                 (Target::Linux, Shape { per_group: 1, t2: Some(t2), ..small })
             }
             Base::Parallel => (Target::Linux, Shape { parallel: 2, ..small }),
@@ -187,7 +187,7 @@ impl Base {
                 (Target::Linux, Shape { groups: 3, exceptions, ..small })
             }
             Base::Bgp | Base::BgpGap | Base::BgpNvue => {
-                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 0 };
+                let t2 = T2 { zones: 2, steps: 2, parallel: 1, rows: 0, node_zones: 1 };
                 let exceptions = match self {
                     Base::BgpGap => "exceptions:\n  absent: [z0-p0-t1-001--p0-t2-001]\n",
                     Base::BgpNvue => "exceptions:\n  drained: [z0-p0-t0-002--z0-p0-t1-001#1]\n",

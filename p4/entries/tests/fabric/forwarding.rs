@@ -247,7 +247,7 @@ fn every_switch_has_a_seed_of_its_own() {
 
 #[test]
 fn parallel_links_and_rows_arrive() {
-    let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: 8 };
+    let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: 8, node_zones: 1 };
     let plan = plan(&Shape { parallel: 2, t2: Some(t2), ..shape(2, 2, 1, 2) });
     assert!(Fabric::new(&plan).walk_everything() > 0);
 }

@@ -64,7 +64,7 @@ impl Chosen {
         let topology = plan.topology();
         let switch = |switch| self.part.has_switch(plan, switch);
         let unit = |zone, unit| self.part.has_unit(topology, zone, unit);
-        let of_group = |zone, group: u16| unit(zone, group / u16::from(topology.hosts.rails.max(1)));
+        let of_group = |zone, group: u16| unit(zone, group / topology.rails_in_zone());
         match element {
             Element::Switch(at) | Element::Cage(at, _) | Element::Link(Link::Fabric { lower: at, .. }) => {
                 switch(at)

@@ -58,8 +58,9 @@ fn count(of: Racked<'_>) -> u64 {
 /// Every rack of a kind.
 fn names(of: Racked<'_>) -> impl Iterator<Item = SmolStr> {
     let [planes, zones, units, racks] = counts(of);
-    let rule = of.1.clone();
-    let of_planes = (0..planes).flat_map(move |plane| (0..zones).map(move |zone| (plane, zone)));
+    let (step, rule) = (usize::from(of.0.zone_step), of.1.clone());
+    let of_planes =
+        (0..planes).flat_map(move |plane| (0..zones).step_by(step).map(move |zone| (plane, zone)));
     let places = of_planes.flat_map(move |(plane, zone)| (0..units).map(move |unit| (plane, zone, unit)));
     places.flat_map(move |place| (0..racks).map(move |rack| (place, rack))).map(
         move |((plane, zone, unit), rack)| {
@@ -82,5 +83,6 @@ fn has(of: Racked<'_>, name: &str) -> bool {
     in_row
         && numbers.get(Placeholder::Plane) < planes
         && numbers.get(Placeholder::Zone) < zones
+        && numbers.get(Placeholder::Zone).is_multiple_of(of.0.zone_step)
         && numbers.get(Placeholder::Unit) < units
 }
