@@ -24,9 +24,11 @@ const TRIES: usize = 6;
 
 const ROUTINGS: [&str; 3] = ["srv6-static", "ecmp-static", "bgp-unnumbered"];
 /// Profiles that a file writes itself.
-const WRITTEN: [&str; 4] = [
+const WRITTEN: [&str; 5] = [
     "{ base: lossy-trim, ecn_last_hop: true }",
     "{ base: lossy-trim, ecn_last_hop: true, classes: { data: { egress_threshold: -2 } } }",
+    "{ base: lossy-trim, classes: { storage: { dscp: [10], tc: 5, queue: 5, priority: 5, scheduler: { dwrr: 20 }, \
+     pfc: true, ecn: { computed: {} } } } }",
     "{ base: lossless, classes: { data: { ecn: { computed: {} }, ingress_threshold: -2 } } }",
     "{ base: lossless, classes: { data: { ecn: { fill: { min: 20, max: 60, probability: 10 } } } } }",
 ];

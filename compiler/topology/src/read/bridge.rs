@@ -174,9 +174,21 @@ impl de::Error for Fault {
             Unexpected::Str(text) => format!("the text `{}`", shorten(text)),
             Unexpected::Seq => "a list".to_owned(),
             Unexpected::Map => "a mapping".to_owned(),
+            Unexpected::UnitVariant => "the word alone".to_owned(),
+            Unexpected::NewtypeVariant | Unexpected::TupleVariant | Unexpected::StructVariant => {
+                "a word with a value".to_owned()
+            }
             other => other.to_string(),
         };
-        Fault::new(Kind::WrongType { found, expected: expected.to_string() })
+        // Words of serde for choices.
+        let expected = match expected.to_string().as_str() {
+            "unit variant" => "the word alone".to_owned(),
+            "newtype variant" | "tuple variant" | "struct variant" => {
+                "a word with its value, as in `{word: value}`".to_owned()
+            }
+            other => other.to_owned(),
+        };
+        Fault::new(Kind::WrongType { found, expected })
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn de::Expected) -> Self {

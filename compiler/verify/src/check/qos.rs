@@ -263,11 +263,17 @@ impl Work<'_> {
                 format!("pauses {}, and most ports pause {}", show(&qos.pauses), show(&model.pauses))
             });
         }
-        let trimmed = self.trimmed();
-        self.expect(trimmed.is_empty() || qos.pauses.is_empty(), &PAUSES, || {
-            format!("pauses {}, and this fabric trims", show(&qos.pauses))
-        });
         let group = |priority: &u8| qos.pause_groups.get(priority).copied().unwrap_or(*priority);
+        let queue = |priority: &u8| qos.pause_queues.get(priority).copied().unwrap_or(*priority);
+        let stops = |priority: &&u8, class: &u8| {
+            qos.class_to_queue.get(class) == Some(&queue(priority))
+                || qos.class_to_group.get(class) == Some(&group(priority))
+        };
+        let trimmed = self.trimmed();
+        let wrong = qos.pauses.iter().find(|priority| trimmed.iter().any(|class| stops(priority, class)));
+        self.expect(wrong.is_none(), &PAUSES, || {
+            format!("pauses {}, which stops a class that is trimmed", wrong.copied().unwrap_or_default())
+        });
         let wanted: BTreeSet<u8> = qos.pauses.iter().map(group).collect();
         let found: BTreeSet<u8> = qos.headroom.iter().copied().collect();
         self.expect(wanted == found, &PAUSES, || {

@@ -22,9 +22,9 @@ pub(crate) static PAUSES: Rule = Rule {
            a group with headroom, and no other group has headroom.",
     why: "In a lossy fabric, one port with PFC spreads congestion backwards. In a lossless fabric, a port \
            without PFC loses packets.",
-    example: "\"PORT_QOS_MAP\": { \"Ethernet0\": { \"pfc_enable\": \"3\" } } in a fabric that trims",
-    fix: "Set `pfc` of classes with `qos` in the fabric file and compile again. A profile that trims one \
-           class cannot pause another. Undo an edit or a template that changes pauses of single ports.",
+    example: "\"PORT_QOS_MAP\": { \"Ethernet0\": { \"pfc_enable\": \"1\" } } where class 1 is trimmed",
+    fix: "Set `pfc` of classes with `qos` in the fabric file and compile again. Undo an edit or a template \
+           that changes pauses of single ports.",
 };
 
 /// Trimming shows where it happened.
