@@ -8,8 +8,10 @@ use std::fmt::Write as _;
 use super::{Drawing, Node};
 use crate::text::escape;
 
+/// The least width of a column.
 const COLUMN: usize = 176;
-const BOX: usize = 160;
+/// What is left between two boxes.
+const GAP: usize = 16;
 const ROW: usize = 96;
 const TALL: usize = 46;
 const MARGIN: usize = 12;
@@ -38,7 +40,8 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
     // A drawing of its own has a title above the names of its groups.
     let head = if style == Style::Own { 2 * HEAD } else { HEAD };
     let rows = drawing.nodes.iter().map(|node| node.row + 1).max().unwrap_or(1);
-    let (width, height) = (columns * COLUMN + 2 * MARGIN, head + top(rows - 1) + TALL + MARGIN);
+    let grid = Grid::of(drawing);
+    let (width, height) = (columns * grid.column + 2 * MARGIN, head + top(rows - 1) + TALL + MARGIN);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"{}\">\n",
         escape(&drawing.title)
@@ -48,39 +51,56 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
         out.push_str(SHEET);
         text(&mut out, "title", (MARGIN, 18), "start", &drawing.title);
     }
-    groups(&mut out, drawing, head);
+    groups(&mut out, drawing, grid, head);
     for edge in &drawing.edges {
         let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
         // Straight down at the left of the narrower box, so that the text beside it has the width of the box.
         let narrow = if upper.span > lower.span { lower } else { upper };
-        let x = left(narrow) + BESIDE;
+        let x = grid.left(narrow) + BESIDE;
         let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
         let _ = writeln!(out, "<path class=\"line\" d=\"M{x} {from_y}V{to_y}\"/>");
         text(&mut out, "muted", (x + 6, usize::midpoint(from_y, to_y) + 4), "start", &edge.text);
     }
     for node in &drawing.nodes {
-        let (x, y) = (left(node), head + top(node.row));
-        let wide = (node.span - 1) * COLUMN + BOX;
+        let (x, y, wide) = (grid.left(node), head + top(node.row), grid.wide(node.span));
+        let middle = x + wide / 2;
         let _ = writeln!(
             out,
             "<rect class=\"box {}\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{TALL}\" rx=\"5\"/>",
             node.kind.class()
         );
         let second = if node.more.is_empty() { 28 } else { 20 };
-        text(&mut out, "", (middle(node), y + second), "middle", &node.text);
-        text(&mut out, "muted", (middle(node), y + 36), "middle", &node.more);
+        text(&mut out, "", (middle, y + second), "middle", &node.text);
+        text(&mut out, "muted", (middle, y + 36), "middle", &node.more);
     }
     out.push_str("</svg>\n");
     out
 }
 
-fn left(node: &Node) -> usize {
-    MARGIN + node.column * COLUMN
+/// Widths of a drawing.
+#[derive(Clone, Copy)]
+struct Grid {
+    column: usize,
 }
 
-fn middle(node: &Node) -> usize {
-    let wide = (node.span - 1) * COLUMN + BOX;
-    left(node) + wide / 2
+impl Grid {
+    /// Makes columns wide enough for the longest text of a box: a character takes 6.6 units on average.
+    fn of(drawing: &Drawing) -> Grid {
+        let needs = |node: &Node| {
+            let longest = node.text.chars().count().max(node.more.chars().count());
+            (longest * 66 / 10 + GAP / 2 + GAP).div_ceil(node.span.max(1))
+        };
+        Grid { column: drawing.nodes.iter().map(needs).max().unwrap_or(0).max(COLUMN) }
+    }
+
+    fn left(self, node: &Node) -> usize {
+        MARGIN + node.column * self.column
+    }
+
+    /// The width of a box over so many columns.
+    fn wide(self, span: usize) -> usize {
+        span * self.column - GAP
+    }
 }
 
 fn top(row: usize) -> usize {
@@ -88,14 +108,13 @@ fn top(row: usize) -> usize {
 }
 
 /// The name of each group above its columns.
-fn groups(out: &mut String, drawing: &Drawing, head: usize) {
+fn groups(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
     for (at, name) in drawing.groups.iter().enumerate() {
         let mine = drawing.nodes.iter().filter(|node| node.group == Some(at));
         let Some(first) = mine.clone().map(|node| node.column).min() else { continue };
         let last = mine.map(|node| node.column + node.span).max().unwrap_or(first + 1);
-        let (x, y) = (MARGIN + first * COLUMN, MARGIN + head - 14);
-        let wide = (last - first) * COLUMN - (COLUMN - BOX);
-        text(out, "group", (x + wide / 2, y), "middle", name);
+        let (x, y) = (MARGIN + first * grid.column, MARGIN + head - 14);
+        text(out, "group", (x + grid.wide(last - first) / 2, y), "middle", name);
     }
 }
 
