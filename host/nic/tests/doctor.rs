@@ -14,6 +14,9 @@ use closc_lab::Lab;
 use closc_nic::api::Request;
 use closc_nic::io::client;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use common::{Compiled, can_run, compile, quietly, shipped};
 
 const NODE: &str = "su001-n001";
@@ -88,6 +91,13 @@ impl Site {
         bad.filter(|line| !line.starts_with("agent")).map(str::to_owned).collect()
     }
 
+    /// Lines about the agent and what it knows.
+    fn agent(&self) -> Vec<String> {
+        let done = self.program(&["doctor"]).output().unwrap();
+        let said = String::from_utf8(done.stdout).unwrap();
+        said.lines().filter(|line| line[6..].starts_with("agent")).map(str::to_owned).collect()
+    }
+
     /// Breaks something, which is named, and mends it by the commands that are said.
     fn breaks(&self, command: &str, words: &str) {
         self.does(command);
@@ -158,6 +168,22 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
     assert!(said.contains("plane 1: port nic0p1 has no route to its T0: `ip -batch ip.batch`"), "{said}");
     site.does("sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=0 && ip -batch ip.batch");
     assert_eq!(site.wrong(), Vec::<String>::new());
+    // The agent's own findings and denials.
+    let mut deny = site.inside();
+    deny.arg(env!("CARGO_BIN_EXE_closc-nic")).arg("--socket").arg(site.file("sock"));
+    assert!(deny.args(["deny", "--plane", "1", "--uplink", "0"]).status().unwrap().success());
+    let said = site.agent();
+    assert!(
+        said.iter()
+            .any(|line| line.starts_with("good  agent: denial: ") && line.ends_with("plane 1, uplinks 0-0")),
+        "{said:#?}"
+    );
+    // One that was stopped has a socket and does not answer.
+    let pid = Pid::from_raw(site.agent.as_ref().unwrap().id() as i32);
+    kill(pid, Signal::SIGSTOP).unwrap();
+    let said = site.agent();
+    assert!(said.iter().any(|line| line.starts_with("BAD   agent: does not answer within 5 s")), "{said:#?}");
+    kill(pid, Signal::SIGCONT).unwrap();
     // An agent that was killed leaves its rules.
     let mut agent = site.agent.take().unwrap();
     agent.kill().unwrap();

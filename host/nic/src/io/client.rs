@@ -3,6 +3,7 @@
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -10,7 +11,22 @@ use crate::api::Request;
 
 /// Asks an agent and waits for its answer.
 pub fn ask(socket: &Path, request: &Request) -> io::Result<Value> {
-    let mut stream = UnixStream::connect(socket)?;
+    exchange(UnixStream::connect(socket)?, request)
+}
+
+/// Asks an agent and waits for its answer, but not longer than a limit.
+///
+/// # Errors
+///
+/// Returns what is wrong with the socket or the answer; `WouldBlock` if there is no answer in time.
+pub fn ask_within(socket: &Path, request: &Request, limit: Duration) -> io::Result<Value> {
+    let stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))?;
+    exchange(stream, request)
+}
+
+fn exchange(mut stream: UnixStream, request: &Request) -> io::Result<Value> {
     let mut line = serde_json::to_vec(request)?;
     line.push(b'\n');
     stream.write_all(&line)?;

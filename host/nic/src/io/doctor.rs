@@ -1,7 +1,9 @@
 //! Looks at everything that an agent needs, and says what is missing and what to do.
 
+use std::io::ErrorKind;
 use std::net::Ipv6Addr;
 use std::path::Path;
+use std::time::Duration;
 
 use closc_paths::{Header, Table};
 use serde::{Deserialize as _, Serialize};
@@ -13,6 +15,10 @@ use crate::io::ports::{Names, Ports};
 use crate::io::{client, run};
 
 mod kernel;
+mod known;
+
+/// Time limit for the agent's answer: one that was stopped has a socket and does not answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,11 +73,12 @@ pub fn examine(
     let tun = std::fs::File::options().read(true).write(true).open("/dev/net/tun");
     let said = tun.as_ref().map_or_else(ToString::to_string, |_| "there".into());
     check("/dev/net/tun".into(), tun.is_ok(), said);
-    let (agent, runs) = agent(socket, &view);
+    let (agent, runs, known) = agent(socket, &view);
     out.extend(kernel::machine(runs));
     out.extend(ports(&table, downlink, names));
     out.extend(kernel::tun(&table, downlink, nic));
     out.push(agent);
+    out.extend(known);
     out
 }
 
@@ -114,11 +121,12 @@ fn room(status: &Value) -> (String, bool) {
     (format!(", {known} of {most} far NICs{mend}"), no_room > 0)
 }
 
-/// Asks the agent how it is, and whether it has the table. Tells whether it answers.
-fn agent(socket: &Path, table: &TableView) -> (Check, bool) {
+/// Asks the agent how it is, and whether it has the table. Tells whether it answers, and what it knows.
+fn agent(socket: &Path, table: &TableView) -> (Check, bool, Vec<Check>) {
     let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
-    let status = client::ask(socket, &Request::Status {});
+    let status = client::ask_within(socket, &Request::Status {}, PATIENCE);
     let answers = status.is_ok();
+    let known = status.as_ref().map(known::known).unwrap_or_default();
     let (good, said) = match status {
         Ok(status) if runs(&status).is_some_and(|own| own != *table) => {
             let own = runs(&status).map(|own| own.checksum).unwrap_or_default();
@@ -132,7 +140,12 @@ fn agent(socket: &Path, table: &TableView) -> (Check, bool) {
             let (room, crowded) = room(&status);
             (findings == 0 && !crowded, format!("answers at {}, {findings} findings{room}", socket.display()))
         }
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            let limit = PATIENCE.as_secs();
+            let said = format!("does not answer within {limit} s at {}: restart it", socket.display());
+            (false, said)
+        }
         Err(error) => (false, format!("does not answer at {}: {error}", socket.display())),
     };
-    (Check { what: "agent".into(), good, said }, answers)
+    (Check { what: "agent".into(), good, said }, answers, known)
 }
