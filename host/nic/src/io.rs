@@ -5,6 +5,7 @@ pub mod client;
 pub mod doctor;
 mod hold;
 pub mod machine;
+pub mod notify;
 pub mod ports;
 pub mod run;
 mod said;

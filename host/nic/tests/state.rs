@@ -5,8 +5,12 @@ mod common;
 
 use std::net::Ipv6Addr;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::Command;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use common::{nic, table, table_of};
 
@@ -97,6 +101,58 @@ fn no_folder_is_given_to_a_user_but_one_that_the_agent_made() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let made = std::fs::metadata(&own).unwrap();
     assert!(made.uid() != 0 && made.mode() & 0o777 == 0o700, "{made:?}");
+}
+
+/// The service manager ends an agent whose loop does not turn, as it hears nothing of it any more.
+#[test]
+fn the_service_manager_hears_of_a_loop_that_turns_and_of_no_other() {
+    if !can_open_packets() {
+        closc_skip::skip("no packet socket");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (table_file, notify) = (folder.path().join("table.bin"), folder.path().join("notify"));
+    std::fs::write(&table_file, table(0)).unwrap();
+    // The second NIC of the group: other tests have the first ones.
+    let own = Ipv6Addr::from(u128::from_be_bytes(nic(0)) + 1).to_string();
+    let inbox = UnixDatagram::bind(&notify).unwrap();
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_closc-nic"))
+        .arg("--socket")
+        .arg(folder.path().join("agent.sock"))
+        .args(["run", "--tied", "--tun", "", "--nic", &own, "--table"])
+        .arg(&table_file)
+        .env("NOTIFY_SOCKET", &notify)
+        .env("WATCHDOG_USEC", "100000")
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // An agent that ends sends nothing more, which must not be waited for.
+    inbox.set_read_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
+    let word = |agent: &mut std::process::Child| loop {
+        let mut bytes = [0; 64];
+        if let Ok(n) = inbox.recv(&mut bytes) {
+            return String::from_utf8(bytes[..n].to_vec()).unwrap();
+        }
+        assert_eq!(agent.try_wait().unwrap(), None, "the agent ended");
+    };
+    for wanted in ["READY=1", "WATCHDOG=1", "WATCHDOG=1"] {
+        assert_eq!(word(&mut agent), wanted);
+    }
+    let pid = Pid::from_raw(agent.id() as i32);
+    kill(pid, Signal::SIGSTOP).unwrap();
+    let stat = format!("/proc/{pid}/stat");
+    while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+        std::thread::yield_now();
+    }
+    inbox.set_nonblocking(true).unwrap();
+    while inbox.recv(&mut [0; 64]).is_ok() {}
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(inbox.recv(&mut [0; 64]).is_err(), "a stopped agent speaks");
+    inbox.set_nonblocking(false).unwrap();
+    kill(pid, Signal::SIGCONT).unwrap();
+    assert_eq!(word(&mut agent), "WATCHDOG=1");
+    drop(agent.stdin.take());
+    assert!(agent.wait().unwrap().success());
 }
 
 fn can_open_packets() -> bool {

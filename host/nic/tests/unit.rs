@@ -10,6 +10,9 @@ fn the_unit_is_understood() {
         "ExecStart=closc-nic --socket /run/closc/%i.sock run --settings /etc/closc/%i.env --tun %i-closc \
          --state /var/lib/closc-nic/%i.json --user closc-nic\n"
     ));
+    for line in ["Type=notify", "WatchdogSec=5s", "Restart=always"] {
+        assert!(UNIT.lines().any(|own| own == line), "an agent that stops is started anew: {line}");
+    }
     let folder = tempfile::tempdir().unwrap();
     // A template is judged as an instance. What it starts need not be installed here.
     let unit = folder.path().join("closc-nic@nic0.service");

@@ -36,6 +36,10 @@ fn the_unit_is_understood() {
     assert!(text.contains(
         "ExecStart=/usr/bin/closc watch /etc/closc/tree --inventory ${CREDENTIALS_DIRECTORY}/inventory.yaml\n"
     ));
+    assert!(
+        text.contains("Type=notify\n") && text.contains("WatchdogSec=30s\n"),
+        "one that stops is started anew"
+    );
     let Ok(output) = Command::new("systemd-analyze").args(["verify", "--man=no", UNIT]).output() else {
         closc_skip::skip("no `systemd-analyze`");
         return;

@@ -1,11 +1,12 @@
 //! `closc watch`: keeps switches as the compiled tree says, until it is asked to stop.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use closc_deploy::{Event, EventKind, Observer, Watch, WatchOptions};
 use closc_diagnostics::printable;
+use closc_nic::io::notify::Manager;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::control::WatchArgs;
@@ -13,6 +14,9 @@ use crate::args::{Args, Format};
 use crate::audit::Audit;
 use crate::commands::control;
 use crate::output::{self, Outcome};
+
+/// Time between two turns where there is no watchdog to tell.
+const NO_WATCHDOG: Duration = Duration::from_hours(1);
 
 /// Watches until Ctrl-C or SIGTERM.
 pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
@@ -93,10 +97,18 @@ impl Stop {
         Ok(Stop { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
     }
 
-    /// Waits for one that asks it to stop; SIGHUP opens the audit log again.
+    /// Waits for one that asks it to stop; SIGHUP opens the audit log again. Meanwhile the service manager hears that tasks run.
     pub(super) async fn asked(mut self, audit: &Audit) {
+        let mut manager = Manager::from_environment().unwrap_or_else(|error| {
+            output::say(format_args!("the service manager cannot be told that this runs: {error}"));
+            Manager::default()
+        });
+        manager.ready();
+        let started = Instant::now();
+        let mut beat = tokio::time::interval(manager.period().unwrap_or(NO_WATCHDOG));
         loop {
             tokio::select! {
+                _ = beat.tick() => manager.turned(started.elapsed().as_nanos() as u64),
                 _ = self.interrupt.recv() => return,
                 _ = self.terminate.recv() => return,
                 _ = self.hangup.recv() => audit.reopen(),

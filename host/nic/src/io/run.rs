@@ -22,6 +22,7 @@ use crate::api;
 use crate::batch::{BATCH, Batch};
 use crate::io::hold::Hold;
 use crate::io::machine::Machine;
+use crate::io::notify::Manager;
 use crate::io::ports::Names;
 use crate::io::said::say;
 use crate::io::scrape::{Port, Scrapes};
@@ -202,9 +203,11 @@ fn run_with(
         // The folder was not given to the user: it is theirs, or it is refused now and not when a denial is to be kept.
         save(setup, fabric.as_deref(), &agent).map_err(|why| SetupFault::State(why, user.clone()))?;
     }
+    let manager = Manager::from_environment().map_err(open("the socket of the service manager"))?;
     let scrapes = metrics.map(|port| port.serve().map_err(open("a thread for metrics"))).transpose()?;
     let flags = flags();
-    let mut stage = Stage { setup, tun, links, server, scrapes, flags, agent, downlink, fabric };
+    manager.ready();
+    let mut stage = Stage { setup, tun, links, server, scrapes, flags, manager, agent, downlink, fabric };
     loop {
         let (table, _) = open_table(bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
@@ -377,6 +380,7 @@ struct Stage<'a> {
     server: Server,
     scrapes: Option<Scrapes>,
     flags: [Arc<AtomicBool>; 3],
+    manager: Manager,
     agent: Agent,
     downlink: u16,
     /// The fabric, for as long as the agent runs: that was asked for, or that the first table said which had a name.
@@ -438,6 +442,7 @@ impl Stage<'_> {
             if let Some(scrapes) = self.scrapes.as_mut().filter(|_| ready.get(4).copied().unwrap_or(false)) {
                 scrapes.answer(|| self.agent.metrics(&at));
             }
+            self.manager.turned(at.now_ns);
             let asked = ready.iter().skip(5).any(|ready| *ready) || self.server.is_waited_for();
             if let Some(next) = self.next_table(&at, asked) {
                 return Some(next);
@@ -450,7 +455,8 @@ impl Stage<'_> {
         if busy || self.server.has_lines() {
             return 0;
         }
-        let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).saturating_sub(now_ns);
+        let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).min(self.manager.due_at());
+        let due = due.saturating_sub(now_ns);
         due.min(if gathers { GATHER_NS } else { u64::MAX })
     }
 

@@ -1,0 +1,124 @@
+//! Messages to the service manager that started the process (`sd_notify(3)`).
+//!
+//! In: `NOTIFY_SOCKET` and `WATCHDOG_USEC` of the environment, turns of the loop. Out: `READY=1` once, then `WATCHDOG=1` twice in each
+//! interval. Invariants: without a service manager nothing is sent; a loop that does not turn sends nothing, which is how the
+//! manager finds out.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+/// The service manager.
+#[derive(Debug, Default)]
+pub struct Manager {
+    socket: Option<(UnixDatagram, SocketAddr)>,
+    /// Half of the time after which the manager ends a silent process; none without a watchdog.
+    period_ns: Option<u64>,
+    next_ns: u64,
+}
+
+impl Manager {
+    /// Finds the manager in the environment of this process.
+    ///
+    /// # Errors
+    ///
+    /// Returns why its socket cannot be used.
+    pub fn from_environment() -> io::Result<Manager> {
+        let text = |name: &str| std::env::var(name).ok();
+        // A watchdog of another process, as that of a shell that started this one, is not for this one.
+        let own = std::process::id().to_string();
+        let is_ours = text("WATCHDOG_PID").is_none_or(|pid| pid == own);
+        let watchdog = text("WATCHDOG_USEC").filter(|_| is_ours).and_then(|usec| usec.parse().ok());
+        match std::env::var_os("NOTIFY_SOCKET").filter(|path| !path.is_empty()) {
+            Some(path) => Manager::at(&path, watchdog),
+            None => Ok(Manager::default()),
+        }
+    }
+
+    /// The manager at a socket, which ends this process after so many silent microseconds.
+    fn at(path: &OsStr, watchdog_us: Option<u64>) -> io::Result<Manager> {
+        let address = match path.as_bytes() {
+            [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
+            _ => SocketAddr::from_pathname(path)?,
+        };
+        let socket = UnixDatagram::unbound()?;
+        // A manager that does not read must not stop the loop.
+        socket.set_nonblocking(true)?;
+        let period_ns = watchdog_us.map(|us| (us.saturating_mul(500)).max(1));
+        Ok(Manager { socket: Some((socket, address)), period_ns, next_ns: 0 })
+    }
+
+    /// Tells the manager that the service is up.
+    pub fn ready(&self) {
+        self.send("READY=1");
+    }
+
+    /// Tells the manager that the loop turns, if that is due.
+    pub fn turned(&mut self, now_ns: u64) {
+        let Some(period_ns) = self.period_ns.filter(|_| now_ns >= self.next_ns) else { return };
+        self.next_ns = now_ns + period_ns;
+        self.send("WATCHDOG=1");
+    }
+
+    /// Returns the time between two messages; nothing without a watchdog.
+    pub fn period(&self) -> Option<Duration> {
+        self.period_ns.map(Duration::from_nanos)
+    }
+
+    /// Returns when the next turn is due, at the latest.
+    pub fn due_at(&self) -> u64 {
+        self.period_ns.map_or(u64::MAX, |_| self.next_ns)
+    }
+
+    fn send(&self, word: &str) {
+        if let Some((socket, address)) = &self.socket {
+            // A message that the manager cannot take now is followed by others.
+            let _ = socket.send_to_addr(word.as_bytes(), address);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_turns_says_so_twice_in_each_interval() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let inbox = UnixDatagram::bind(&path).unwrap();
+        inbox.set_nonblocking(true).unwrap();
+        let came = || -> Vec<String> {
+            let mut bytes = [0; 64];
+            let next =
+                || inbox.recv(&mut bytes).ok().map(|n| String::from_utf8(bytes[..n].to_vec()).unwrap());
+            std::iter::from_fn(next).collect()
+        };
+        let mut manager = Manager::at(path.as_os_str(), Some(2_000_000)).unwrap();
+        manager.ready();
+        assert_eq!(came(), ["READY=1"]);
+        let second = 1_000_000_000;
+        for tenth in 0..=30 {
+            manager.turned(5 * second + tenth * second / 10);
+        }
+        assert_eq!(came(), ["WATCHDOG=1"; 4]);
+        assert_eq!(manager.due_at(), 9 * second);
+        // Without a watchdog only the start is told, and without a manager nothing.
+        let mut manager = Manager::at(path.as_os_str(), None).unwrap();
+        manager.turned(second);
+        assert_eq!((came().len(), manager.due_at()), (0, u64::MAX));
+        Manager::default().ready();
+    }
+
+    #[test]
+    fn an_abstract_socket_is_one_too() {
+        let name = format!("closc-notify-{}", std::process::id());
+        let inbox = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        Manager::at(OsStr::new(&format!("@{name}")), None).unwrap().ready();
+        let mut bytes = [0; 16];
+        assert_eq!(inbox.recv(&mut bytes).unwrap(), 7);
+    }
+}
