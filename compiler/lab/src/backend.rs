@@ -89,6 +89,9 @@ pub(crate) trait Breakable {
     /// Loses so many of a million of the packets that come in by ports; 0 for none.
     fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError>;
 
+    /// Loses packets that come in by ports and are longer than an MTU; none for all that pass.
+    fn set_mtu(&mut self, ports: &[PortId], mtu: Option<u16>) -> Result<(), LabError>;
+
     /// Pulls cables and plugs them in elsewhere: pairs of ports that were never met before.
     fn replug(
         &mut self,

@@ -28,6 +28,8 @@ fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
     let mut counts: Vec<Count> = turns(plan, nic).into_iter().map(count).collect();
     counts.sort_unstable();
     Report {
+        clock: None,
+        long: None,
         nic: plan.addresses().nic(nic).mapped(),
         table: None,
         carriers: (0..plan.topology().planes).map(|plane| (plane, true)).collect(),

@@ -23,7 +23,7 @@ use crate::guard::{self, Refusal};
 use crate::identity::{Conflict, Identities};
 use crate::report::{Report, ReportFault};
 use crate::switches::{Switches, Twice};
-use crate::verdict::{Kind, Scene, Verdict, judge};
+use crate::verdict::{Kind, Scene, Verdict, clock, judge};
 
 /// Settings of judging and denying.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +91,36 @@ pub enum News {
     Broken(Verdict),
     /// It is no more, or it is something else.
     Ended(Verdict),
+    /// An agent answers no more.
+    AgentDead(DeadAgent),
+    /// An agent of a NIC answers again.
+    AgentBack(Nic),
+}
+
+/// An agent that answered before, or that is bound to a NIC, and does not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadAgent {
+    /// Its NIC.
+    pub nic: Nic,
+    /// The path of its socket.
+    pub source: String,
+    /// When it last answered; 0 if it never did.
+    pub seen_ms: u64,
+    /// Last error.
+    pub fault: String,
+}
+
+impl DeadAgent {
+    /// Describes it in a line.
+    pub fn line(&self, plan: &Plan, now_ms: u64) -> String {
+        let nic = nic_name(plan.topology(), self.nic);
+        let since = match self.seen_ms {
+            0 => "it never answered".to_owned(),
+            seen_ms => format!("no answer since {}", clock(seen_ms, now_ms)),
+        };
+        let DeadAgent { source, fault, .. } = self;
+        format!("agent of NIC {nic} is dead: {since} at {source}: {fault}")
+    }
 }
 
 /// Why an order of a person is not carried out.
@@ -160,6 +190,8 @@ pub struct Collector {
     identities: Identities,
     by_name: BTreeMap<String, u32>,
     held: BTreeMap<(Element, Kind), Held>,
+    /// NICs whose agents are known to be dead.
+    dead: BTreeSet<Nic>,
     denials: Denials,
     /// The elements of denials that are in force, or may still be at agents.
     known: Vec<(usize, Element)>,
@@ -186,6 +218,7 @@ impl Collector {
             identities: Identities::default(),
             by_name: BTreeMap::new(),
             held: BTreeMap::new(),
+            dead: BTreeSet::new(),
             denials: Denials::default(),
             known: Vec::new(),
             standings: BTreeMap::new(),
@@ -392,7 +425,7 @@ impl Collector {
         self.held.retain(|key, held| {
             let stays = judged.contains_key(key);
             // Silence is not health: what was known is kept until an agent reports on it.
-            if !stays && held.given && !scene.has_reports_on(key.0) {
+            if !stays && held.given && !scene.has_reports_on(key.0, key.1) {
                 held.verdict.unheard_ms.get_or_insert(now_ms);
                 return true;
             }
@@ -419,8 +452,35 @@ impl Collector {
                 news.push(News::Broken(held.verdict.clone()));
             }
         }
+        let known: Vec<Element> = self.held.keys().map(|(element, _)| *element).collect();
+        for ended in &news {
+            if let News::Ended(verdict) = ended {
+                let until_ms = now_ms + self.options.settle_ms;
+                self.evidence.repaired(&self.plan, verdict.element, &known, until_ms);
+            }
+        }
+        self.evidence.repairs.forget(now_ms);
         self.evidence.forget(self.options.good_probes);
+        let dead = self.dead_agents(now_ms);
+        let nics: BTreeSet<Nic> = dead.iter().map(|agent| agent.nic).collect();
+        news.extend(self.dead.difference(&nics).map(|nic| News::AgentBack(*nic)));
+        let new = dead.into_iter().filter(|agent| !self.dead.contains(&agent.nic));
+        news.extend(new.map(News::AgentDead));
+        self.dead = nics;
         news
+    }
+
+    /// Returns the agents that do not answer, though they did or are bound to a NIC. One whose NIC another source reports for
+    /// moved to another socket.
+    pub fn dead_agents(&self, now_ms: u64) -> Vec<DeadAgent> {
+        let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options.fresh_ms;
+        let speaks = |nic: &Nic| self.evidence.agents.get(nic).is_some_and(|agent| is_fresh(agent.seen_ms));
+        let dead = |(id, source): (u32, &Source)| {
+            let nic = source.nic.or_else(|| self.identities.owned(id))?;
+            let fault = source.fault.clone().filter(|_| !is_fresh(source.seen_ms) && !speaks(&nic))?;
+            Some(DeadAgent { nic, source: source.name.clone(), seen_ms: source.seen_ms, fault })
+        };
+        (0..).zip(&self.sources).filter_map(dead).collect()
     }
 
     /// Returns what ought to be denied now; nothing, if that is what is in force.

@@ -174,6 +174,6 @@ impl Denial {
 pub(crate) fn reason(verdict: &Verdict) -> &'static str {
     match verdict.kind {
         Kind::Gray => "gray-loss",
-        Kind::Dead | Kind::Swapped(_) => "fault",
+        Kind::Dead | Kind::ShortOnly | Kind::Swapped(_) => "fault",
     }
 }

@@ -8,11 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_nic::agent::{Ban, T0Port};
+use closc_nic::long::LongView;
 use closc_nic::schedule::Turn;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
 use crate::element::{Element, Places};
+use crate::repair::Repairs;
 use crate::report::{Report, ReportFault};
 
 /// Probes in a row that are lost where nothing comes through.
@@ -21,6 +23,18 @@ pub(crate) const DEAD_RUN: u32 = 5;
 const HALF: u64 = 1 << 13;
 /// Tallies at a time.
 const TALLIES_MAX: usize = 1 << 18;
+
+/// Full-length probes of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LongState {
+    /// Lost in a row; 0 where none was answered or lost yet.
+    pub(crate) lost: u32,
+    /// When the first of them was reported.
+    pub(crate) since_ms: u64,
+    /// Bytes of the longest packet that passed, and of the shortest that did not.
+    pub(crate) passes: u16,
+    pub(crate) loses: u16,
+}
 
 /// The agent of a NIC.
 #[derive(Debug, Clone)]
@@ -41,6 +55,10 @@ pub(crate) struct Agent {
     counts: Box<[(u32, u32)]>,
     /// Probes that came back damaged, of the few turns that had any.
     damaged: BTreeMap<Turn, u64>,
+    /// Turns that are not known to pass full-length probes; nothing of agents that send none.
+    pub(crate) long: Option<BTreeMap<Turn, LongState>>,
+    /// Its clock, and the time as far as it ran, in nanoseconds.
+    clock: Option<(u64, u64)>,
 }
 
 impl Agent {
@@ -128,6 +146,13 @@ pub(crate) struct Suspect {
 }
 
 impl Suspect {
+    /// Forgets losses, except of probes that are lost still.
+    pub(crate) fn begin_anew(&mut self) {
+        for tally in self.tallies.values_mut().filter(|tally| !tally.is_dead()) {
+            *tally = Tally { seen_ms: tally.seen_ms, is_partial: true, ..Tally::default() };
+        }
+    }
+
     pub(crate) fn sums(&self) -> (u64, u64) {
         self.tallies.values().fold((0, 0), |(lost, sent), t| (lost + t.lost(), sent + t.sent()))
     }
@@ -148,6 +173,8 @@ pub(crate) struct Evidence {
     /// When a probe last came back over a cable: tenths of seconds since the start, from 1.
     good_at: Vec<u32>,
     started_ms: u64,
+    /// Cables near a repair.
+    pub(crate) repairs: Repairs,
     /// Probes sent and lost by plane and the tier where they turn.
     probes: Vec<[(u64, u64); 3]>,
 }
@@ -177,6 +204,7 @@ impl Evidence {
             crowded: 0,
             good_at: vec![0; places.count()],
             started_ms: now_ms,
+            repairs: Repairs::default(),
             probes: vec![[(0, 0); 3]; topology.planes.into()],
         }
     }
@@ -226,6 +254,7 @@ impl Evidence {
         let old = self.agents.remove(&nic);
         let all: Arc<[Turn]> = report.counts.iter().map(|count| count.turn).collect();
         let turns = self.shared(all);
+        let is_starved = is_starved(old.as_ref(), report.clock);
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
         if let Some(old) = &old {
@@ -238,13 +267,8 @@ impl Evidence {
                 let Some(before) = place.map(|at| old.counts[at]) else { continue };
                 let restarted = count.0 < before.0 || count.1 < before.1;
                 let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
-                self.result(
-                    topology,
-                    nic,
-                    *turn,
-                    (u64::from(sent), u64::from(lost).min(sent.into())),
-                    now_ms,
-                );
+                let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
+                self.result(topology, nic, *turn, counted, (now_ms, is_starved));
             }
         }
         let damaged: BTreeMap<Turn, u64> = report.damaged.into_iter().collect();
@@ -254,6 +278,7 @@ impl Evidence {
         let planes = report.carriers.iter().filter(known).fold(0, |all, (plane, _)| all | bit(*plane));
         let down = report.carriers.iter().filter(known).filter(|(_, up)| !up);
         let strays = strays(topology.planes, old.as_ref(), &report.strays, now_ms);
+        let long = long(old.as_ref(), report.long, now_ms);
         let agent = Agent {
             seen_ms: now_ms,
             planes,
@@ -265,6 +290,8 @@ impl Evidence {
             turns,
             counts,
             damaged,
+            long,
+            clock: report.clock,
         };
         self.agents.insert(nic, agent);
         Ok(())
@@ -282,8 +309,15 @@ impl Evidence {
         turns
     }
 
-    /// Takes probes of one turn: how many were sent and lost since the last report.
-    fn result(&mut self, topology: &Topology, nic: Nic, turn: Turn, (sent, lost): (u64, u64), now_ms: u64) {
+    /// Takes probes of one turn: how many were sent and lost since the last report, and whether the agent was starved meanwhile.
+    fn result(
+        &mut self,
+        topology: &Topology,
+        nic: Nic,
+        turn: Turn,
+        (sent, lost): (u64, u64),
+        (now_ms, is_starved): (u64, bool),
+    ) {
         let Some(last) = last_link(topology, nic, turn) else { return };
         if sent == 0 {
             return;
@@ -302,6 +336,9 @@ impl Evidence {
                 self.good_at[self.places.of(link)] = now;
             }
         }
+        // Of an agent without processor time, and near a repair, some losses are no evidence; losses of all are.
+        let is_evidence = lost == sent || !is_starved && !self.repairs.is_near(last, now_ms);
+        let (sent, lost) = if is_evidence { (sent, lost) } else { (sent - lost, 0) };
         if lost == 0 && !self.suspects.contains_key(&last) {
             return;
         }
@@ -410,6 +447,33 @@ fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) ->
         *place = (*count, if *count > known { Some(now_ms) } else { last_ms });
     }
     out
+}
+
+/// Share of the time between two reports that an agent has to run so that some of its losses are evidence.
+const RUNS_MIN: f64 = 0.5;
+
+/// Tells whether an agent got no processor for much of the time since its last report. Agents of before do not say it.
+fn is_starved(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
+    let (Some((before, ran_before)), Some((now, ran))) = (old.and_then(|old| old.clock), clock) else {
+        return false;
+    };
+    let (passed, ran) = (now.saturating_sub(before), ran.saturating_sub(ran_before));
+    passed > 0 && (ran as f64) < RUNS_MIN * passed as f64
+}
+
+/// Full-length probes by turn, each with the time since when they are lost.
+fn long(
+    old: Option<&Agent>,
+    report: Option<Vec<(Turn, LongView)>>,
+    now_ms: u64,
+) -> Option<BTreeMap<Turn, LongState>> {
+    let before = |turn: &Turn| old?.long.as_ref()?.get(turn).filter(|state| state.lost > 0);
+    let state = |(turn, own): (Turn, LongView)| {
+        let since_ms = before(&turn).map_or(now_ms, |state| state.since_ms);
+        let (passes, loses) = (own.passes_bytes.unwrap_or(0), own.loses_bytes.unwrap_or(u16::MAX));
+        (turn, LongState { lost: own.lost, since_ms, passes, loses })
+    };
+    report.map(|report| report.into_iter().map(state).collect())
 }
 
 fn narrow(count: u64) -> u32 {

@@ -39,6 +39,11 @@ impl Identities {
         self.owners.insert(nic, source);
     }
 
+    /// Returns the NIC that a source is bound to.
+    pub(crate) fn owned(&self, source: u32) -> Option<Nic> {
+        self.bound.get(&source).copied()
+    }
+
     /// Takes the claim of a source; claims that are not repeated within a time count no more.
     pub(crate) fn claim(
         &mut self,

@@ -13,6 +13,7 @@ mod evidence;
 mod guard;
 mod identity;
 pub mod io;
+mod repair;
 mod report;
 mod switches;
 #[cfg(test)]
@@ -20,13 +21,13 @@ mod testing;
 mod verdict;
 mod view;
 
-pub use collector::{Collector, DRAIN, News, Next, Options, Order, OrderFault, Source, Standing};
+pub use collector::{Collector, DRAIN, DeadAgent, News, Next, Options, Order, OrderFault, Source, Standing};
 pub use denial::{Change, Denial, Denials, Stage};
 pub use element::Element;
 pub use guard::Refusal;
 pub use report::{ANSWER_MAX, Count, Report, ReportFault};
 pub use switches::Twice;
-pub use verdict::{Counted, Kind, Verdict};
+pub use verdict::{Counted, Kind, Lengths, Verdict};
 pub use view::detail::{Decoded, Health, Item, PathItem, TierItems};
 pub use view::{
     Agents, DenialView, PlaneView, SourceView, Summary, SwitchesView, TierView, VerdictView, metrics,

@@ -6,6 +6,7 @@
 use std::net::Ipv6Addr;
 
 use closc_nic::agent::{Ban, T0Port, TableView};
+use closc_nic::long::LongView;
 use closc_nic::schedule::Turn;
 use serde::Deserialize;
 use thiserror::Error;
@@ -46,6 +47,10 @@ pub struct Report {
     pub counts: Vec<Count>,
     /// Of the probes lost, those that came back with other bytes than were sent, of turns that had any.
     pub damaged: Vec<(Turn, u64)>,
+    /// Turns that are not known to pass full-length probes; agents that send none say nothing.
+    pub long: Option<Vec<(Turn, LongView)>>,
+    /// Its clock, and the time as far as it ran, in nanoseconds; agents of before do not say it.
+    pub clock: Option<(u64, u64)>,
     /// Faults found by itself.
     pub findings: usize,
     /// Denied paths.
@@ -129,6 +134,12 @@ struct Status {
     planes: Vec<PlaneStatus>,
     #[serde(default)]
     findings: Vec<serde::de::IgnoredAny>,
+    #[serde(default)]
+    long: Option<Vec<LongView>>,
+    #[serde(default)]
+    now_ns: Option<u64>,
+    #[serde(default)]
+    ran_ns: Option<u64>,
     denials: Vec<Ban>,
 }
 
@@ -157,6 +168,7 @@ impl Report {
             ("findings", status.findings.len(), TURNS_MAX),
             ("planes", status.planes.len(), usize::from(PLANES_MAX)),
             ("denials", status.denials.len(), DENIALS_MAX),
+            ("switches to probe", status.long.as_ref().map_or(0, Vec::len), TURNS_MAX),
         ];
         if let Some((what, _, most)) = many.into_iter().find(|(_, n, most)| n > most) {
             return Err(ReportFault::TooMany { what, most });
@@ -172,11 +184,26 @@ impl Report {
             carriers: status.planes.iter().map(|p| (p.plane, p.carrier)).collect(),
             counts,
             damaged,
+            clock: status.now_ns.zip(status.ran_ns),
+            long: status
+                .long
+                .map(|long| long.into_iter().filter_map(|own| Some((turn_of(&own)?, own))).collect()),
             findings: status.findings.len(),
             denials: status.denials,
             strays: status.planes.iter().map(|p| (p.plane, p.strays)).collect(),
             found_at: status.planes.iter().filter_map(|p| Some((p.plane, p.found_at?))).collect(),
         })
+    }
+}
+
+/// The turn of a long probe; none of a tier that there is not.
+fn turn_of(long: &LongView) -> Option<Turn> {
+    let plane = long.plane;
+    match (long.tier, long.uplink, long.t1_uplink) {
+        (0, None, None) => Some(Turn::T0 { plane }),
+        (1, Some(uplink), None) => Some(Turn::T1 { plane, uplink }),
+        (2, Some(uplink), Some(t1_uplink)) => Some(Turn::T2 { plane, uplink, t1_uplink }),
+        _ => None,
     }
 }
 
@@ -267,6 +294,16 @@ mod tests {
         let table = TableView { fabric: Some("pod".into()), checksum: "0123abcd".into() };
         assert_eq!(report.table, Some(table));
         assert_eq!(report.found_at, [(0, T0Port { plane: 1, downlink: 2 })]);
+        assert_eq!(report.long, None, "an older agent sends no long probes");
+        let long = STATUS.replacen(
+            "\"findings\"",
+            r#""long":[{"plane":1,"tier":1,"uplink":3,"lost":6,"passes_bytes":1296,
+            "loses_bytes":1304},{"plane":1,"tier":3,"lost":1}],"findings""#,
+            1,
+        );
+        let long = Report::read(long.as_bytes(), &metrics(text)).unwrap().long.unwrap();
+        assert_eq!(long.len(), 1, "there is no tier 3: {long:?}");
+        assert_eq!((long[0].0, long[0].1.lost), (Turn::T1 { plane: 1, uplink: 3 }, 6));
         assert_eq!(report.denials[0].until, Some(12.5));
         let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };
         let expected =

@@ -7,6 +7,7 @@
 mod counted;
 mod dead;
 mod gray;
+mod narrow;
 mod swap;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,7 @@ use closc_topology::{Link, Nic, NicPort, PlaneId, PortRef, Side, Switch, TierId,
 use crate::element::Element;
 use crate::evidence::Evidence;
 use crate::switches::Switches;
+pub use narrow::Lengths;
 
 /// Kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +28,8 @@ pub enum Kind {
     Dead,
     /// Some of what is sent is lost.
     Gray,
+    /// Short packets pass, and long ones do not.
+    ShortOnly,
     /// It is plugged in where another one belongs, and that one here, or where a third one belongs, and so on round.
     Swapped(Element),
 }
@@ -57,6 +61,8 @@ pub struct Verdict {
     pub damaged: u64,
     /// Since when no agent reports on it, in milliseconds since 1970: the verdict is the last that was known.
     pub unheard_ms: Option<u64>,
+    /// Of what passes short packets only, the lengths between which the limit is.
+    pub lengths: Option<Lengths>,
 }
 
 /// Counters of switches for one direction of a cable.
@@ -89,12 +95,16 @@ impl Verdict {
             (Kind::Dead, Element::Port(_)) => write!(text, "no carrier"),
             (Kind::Dead, _) => write!(text, "nothing comes through"),
             (Kind::Gray, _) => write!(text, "{} % loss", percent(self.share())),
+            (Kind::ShortOnly, _) => write!(text, "passes short packets only"),
             (Kind::Swapped(with), _) => write!(text, "swapped with {} {}", with.kind(), with.name(plan)),
         };
         let _ = write!(text, " since {}", clock(self.since_ms, now_ms));
         if self.damaged > 0 {
             let _ =
                 write!(text, "; {} of {} lost probes came back with changed bytes", self.damaged, self.lost);
+        }
+        if let Some(Lengths { passes, loses }) = self.lengths {
+            let _ = write!(text, "; packets of {passes} bytes pass, of {loses} do not");
         }
         if let Some(unheard_ms) = self.unheard_ms {
             let _ = write!(text, "; unheard since {}", clock(unheard_ms, now_ms));
@@ -124,7 +134,7 @@ fn percent(share: f64) -> String {
 
 /// Hours and minutes, with the date where it was another day (the algorithm of days since 1970 is that of
 /// `days_from_civil`, Howard Hinnant, backwards).
-fn clock(at_ms: u64, now_ms: u64) -> String {
+pub(crate) fn clock(at_ms: u64, now_ms: u64) -> String {
     const DAY_MS: u64 = 86_400_000;
     let (hours, minutes) = (at_ms % DAY_MS / 3_600_000, at_ms % 3_600_000 / 60_000);
     if at_ms / DAY_MS == now_ms / DAY_MS {
@@ -192,7 +202,15 @@ impl Scene<'_> {
     }
 
     /// Tells whether agents report on an element now. If not, that nothing is judged of it is silence, and not health.
-    pub(crate) fn has_reports_on(&self, element: Element) -> bool {
+    pub(crate) fn has_reports_on(&self, element: Element, kind: Kind) -> bool {
+        if kind == Kind::ShortOnly {
+            // Only a long probe that returns shows that it is over.
+            if let Element::Cable(link) = element {
+                return narrow::passes(self, link);
+            }
+            let mut links = self.plan.fabric().links().filter(|link| element.covers(self.topology(), *link));
+            return links.any(|link| narrow::passes(self, link));
+        }
         if let Element::Port(port) = element {
             return self.speaks(port.nic).is_some();
         }
@@ -215,6 +233,7 @@ pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let mut out = dead::judge(scene);
     let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
     out.extend(gray::judge(scene, &known));
+    out.extend(narrow::judge(scene, &known));
     counted::complete(scene, &mut out);
     for verdict in out.iter_mut().filter(|verdict| verdict.kind == Kind::Gray) {
         verdict.damaged = scene.evidence.damaged(scene.topology(), verdict.element);

@@ -59,6 +59,8 @@ pub struct Agents {
     pub speaking: usize,
     /// Sources that do not answer, or say what is of no use.
     pub failing: usize,
+    /// Agents that answered before, or are bound to a NIC, and do not answer: each is an alarm.
+    pub dead: usize,
     /// Failures of all sources so far.
     pub failures: u64,
     /// Faults found by agents themselves.
@@ -122,7 +124,7 @@ pub struct VerdictView {
     pub key: String,
     /// `plane`, `switch`, `NIC`, `NIC port` or `cable`.
     pub what: &'static str,
-    /// `dead`, `gray` or `swapped`.
+    /// `dead`, `gray`, `short-only` or `swapped`.
     pub kind: &'static str,
     /// The plane, unless it is in several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +144,12 @@ pub struct VerdictView {
     /// The switch whose packets do not come, where both ends of a cable count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// Of what passes short packets only, bytes of the longest IP packet that passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passes_bytes: Option<u16>,
+    /// Bytes of the shortest that did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loses_bytes: Option<u16>,
     /// All of it in a line.
     pub line: String,
 }
@@ -189,6 +197,7 @@ impl Kind {
         match self {
             Kind::Dead => "dead",
             Kind::Gray => "gray",
+            Kind::ShortOnly => "short-only",
             Kind::Swapped(_) => "swapped",
         }
     }
@@ -210,6 +219,8 @@ impl Verdict {
             confidence: self.confidence,
             since_ms: self.since_ms,
             from: self.counted.map(|counted| plan.topology().naming.switch(counted.from).to_string()),
+            passes_bytes: self.lengths.map(|lengths| lengths.passes),
+            loses_bytes: self.lengths.map(|lengths| lengths.loses),
             line: self.line(plan, now_ms),
         }
     }
@@ -233,7 +244,7 @@ impl Collector {
         }
     }
 
-    /// Lists what makes verdicts incomplete: no agent answers, or several claim a NIC.
+    /// Lists what makes verdicts incomplete: no agent answers, an agent is dead, or several claim a NIC.
     fn alarms(&self, now_ms: u64) -> Vec<String> {
         let agents = self.agents(now_ms);
         let blind = (agents.speaking == 0 && self.switches().latest().len() == 0)
@@ -245,7 +256,8 @@ impl Collector {
                 sources.join(", ")
             )
         });
-        blind.into_iter().chain(contested).take(LIST_MAX).collect()
+        let dead = self.dead_agents(now_ms).into_iter().map(|agent| agent.line(self.plan(), now_ms));
+        blind.into_iter().chain(contested).chain(dead).take(LIST_MAX).collect()
     }
 
     /// Counts agents.
@@ -256,6 +268,7 @@ impl Collector {
             nics: self.n_nics(),
             speaking: speaking().count(),
             failing: self.sources().iter().filter(|source| source.fault.is_some()).count(),
+            dead: self.dead_agents(now_ms).len(),
             failures: self.sources().iter().map(|source| source.failures).sum(),
             findings: speaking().map(|agent| agent.findings).sum(),
             other_tables: self
@@ -288,7 +301,7 @@ impl Collector {
             for own in self.verdicts() {
                 let n = self.cables_of(own.element, plane, tier);
                 match own.kind {
-                    Kind::Gray => gray += n,
+                    Kind::Gray | Kind::ShortOnly => gray += n,
                     Kind::Dead | Kind::Swapped(_) => dead += n,
                 }
             }

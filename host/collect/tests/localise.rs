@@ -282,3 +282,80 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
     let cable = (Element::Cable(Link::Host(NicPort { plane: PlaneId(4), nic })), "gray".to_owned());
     assert_eq!(named(&collector), [cable].into());
 }
+
+/// Cables and switches that pass short packets only: each is named exactly, and its lengths are around the limit.
+#[test]
+fn what_passes_short_packets_only_is_named_exactly() {
+    for (plan, n) in [(eight_planes(), 40), (three_tiers(), 20)] {
+        let mut numbers = Numbers(7);
+        let links: Vec<Link> = plan.fabric().links().collect();
+        let switches: Vec<Switch> = plan.fabric().switches().collect();
+        for seed in 0..n {
+            let fault = match seed % 4 {
+                3 => Fault::NarrowSwitch(*numbers.of(&switches), 1300),
+                _ => Fault::Narrow(*numbers.of(&links), 1300),
+            };
+            let (_, collector) = run(&plan, &[fault], seed);
+            let wanted: BTreeSet<_> = expected(fault).into_iter().collect();
+            assert_eq!(named(&collector), wanted, "{fault:?}");
+            let lengths =
+                collector.verdicts().next().and_then(|verdict| verdict.lengths).expect("it has lengths");
+            assert_eq!((lengths.passes, lengths.loses), (1296, 1304));
+        }
+    }
+}
+
+/// Nothing but a long probe that returns ends the verdict: neither silence, nor agents that begin anew, nor short probes.
+#[test]
+fn only_long_probes_clear_what_passes_short_packets_only() {
+    let plan = eight_planes();
+    let link = plan.topology().parse_link("p3-t0-002--p3-t1-004").expect("it is a cable");
+    let fault = Fault::Narrow(link, 1300);
+    let (mut fabric, mut collector) = run(&plan, &[fault], 1);
+    let wanted: BTreeSet<_> = expected(fault).into_iter().collect();
+    let verdict = collector.verdicts().next().expect("it is named");
+    let line = verdict.line(&plan, fabric.now_ms);
+    assert!(line.starts_with("cable p3-t0-002--p3-t1-004, passes short packets only since "), "{line}");
+    assert!(line.ends_with("; packets of 1296 bytes pass, of 1304 do not"), "{line}");
+    for (at, nic) in fabric.nics().into_iter().enumerate() {
+        fabric.restart(nic);
+        let source = collector.source(&format!("/run/{at}"));
+        collector.take(source, fabric.report(nic), fabric.now_ms).expect("it is a report");
+    }
+    collector.judge(fabric.now_ms);
+    assert_eq!(named(&collector), wanted, "agents that began anew know nothing");
+    for nic in fabric.nics() {
+        fabric.freeze(nic, 9);
+    }
+    fabric.rounds(&mut collector, 8);
+    assert_eq!(named(&collector), wanted, "all witnesses are silent");
+    for nic in fabric.nics() {
+        fabric.freeze(nic, 0);
+    }
+    fabric.faults.clear();
+    fabric.rounds(&mut collector, 4);
+    assert_eq!(named(&collector), BTreeSet::new());
+}
+
+/// An agent that got no processor for most of the time accuses nothing by some of its losses; where all are lost it does.
+#[test]
+fn losses_of_a_starved_agent_are_no_evidence_unless_all_are_lost() {
+    let plan = eight_planes();
+    let link = plan.topology().parse_link("p3-t0-002--p3-t1-004").expect("it is a cable");
+    for (share, fault, is_named) in [
+        (0.2, Fault::Gray(link, 0.3), false),
+        (0.9, Fault::Gray(link, 0.3), true),
+        (0.2, Fault::Cut(link), true),
+    ] {
+        let mut fabric = Fabric::new(plan.clone(), 1);
+        let options = Options { settle_ms: 4_000, fresh_ms: 5_000, ..Options::default() };
+        let mut collector = fabric.collector(options);
+        fabric.runs = Some(share);
+        fabric.rounds(&mut collector, BEFORE);
+        fabric.faults = vec![fault];
+        fabric.rounds(&mut collector, AFTER);
+        let wanted: BTreeSet<_> =
+            if is_named { expected(fault).into_iter().collect() } else { BTreeSet::new() };
+        assert_eq!(named(&collector), wanted, "{share} {fault:?}");
+    }
+}

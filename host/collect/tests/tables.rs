@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use closc_collect::{Collector, Options, Report, ReportFault};
+use closc_collect::{Collector, News, Options, Report, ReportFault};
 use closc_nic::agent::TableView;
 use closc_paths::Table;
 use closc_plan::Plan;
@@ -75,4 +75,43 @@ fn the_table_of_another_fabric_is_refused_by_its_name() {
     let source = collector.source("/run/0");
     collector.take(source, fabric.report(nic), fabric.now_ms).unwrap();
     assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
+}
+
+/// An agent that stopped is named, and not only counted among sources that fail.
+#[test]
+fn an_agent_that_stopped_is_named_as_dead() {
+    let mut fabric = Fabric::new(eight_planes(), 1);
+    let options = Options { fresh_ms: 5_000, ..Options::default() };
+    let mut collector = fabric.collector(options);
+    fabric.rounds(&mut collector, 2);
+    let nic = fabric.nics()[0];
+    // A source that is no agent of this fabric is not a dead agent.
+    let stranger = collector.source("/run/stranger");
+    collector.failed(stranger, "it does not answer: connection refused");
+    let stopped = collector.source("/run/0");
+    let mut news = Vec::new();
+    for _ in 0..4 {
+        fabric.pass();
+        for (at, other) in fabric.nics().into_iter().enumerate().skip(1) {
+            let source = collector.source(&format!("/run/{at}"));
+            collector.take(source, fabric.report(other), fabric.now_ms).unwrap();
+        }
+        collector.failed(stopped, "it does not answer within 5 s");
+        news.extend(collector.judge(fabric.now_ms));
+    }
+    let dead: Vec<&News> = news.iter().filter(|news| matches!(news, News::AgentDead(_))).collect();
+    let [News::AgentDead(agent)] = dead[..] else { panic!("{news:?}") };
+    assert_eq!((agent.nic, agent.source.as_str()), (nic, "/run/0"));
+    let line = agent.line(&fabric.plan, fabric.now_ms);
+    let wanted = "agent of NIC su001-n001/nic0 is dead: no answer since 12:00 at /run/0: it does not answer within 5 s";
+    assert_eq!(line, wanted);
+    let summary = collector.summary(fabric.now_ms);
+    assert_eq!((summary.agents.dead, summary.alarms), (1, vec![line]));
+    let text = closc_collect::metrics(&collector, fabric.now_ms);
+    assert!(text.contains("closc_collect_agents_dead 1\n"), "{text}");
+    // Its NIC reports from another socket: it moved.
+    let other = collector.source("/run/moved");
+    collector.take(other, fabric.report(nic), fabric.now_ms).unwrap();
+    assert_eq!(collector.judge(fabric.now_ms), [News::AgentBack(nic)]);
+    assert_eq!(collector.agents(fabric.now_ms).dead, 0);
 }

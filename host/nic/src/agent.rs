@@ -10,6 +10,7 @@ mod control;
 mod cookies;
 mod groups;
 mod guard;
+mod long;
 mod metrics;
 mod receive;
 mod room;
@@ -67,6 +68,8 @@ pub struct Options {
     pub probe_tiers: u8,
     /// A probe that takes longer is lost.
     pub probe_timeout_ns: u64,
+    /// Bytes of the IP packet of a long probe: by default the MTU of ports; 0 for no long probes.
+    pub long_probe_bytes: Option<u16>,
     /// Packets of writes under way to one NIC.
     pub window: u32,
     /// Path selection.
@@ -101,6 +104,7 @@ impl Default for Options {
             probe_period_ns: 100_000_000,
             probe_tiers: 2,
             probe_timeout_ns: 50_000_000,
+            long_probe_bytes: None,
             window: 192,
             transport: Transport::Spray,
             port_mbps: None,
@@ -185,6 +189,8 @@ pub struct Agent {
     schedule: Schedule,
     records: Vec<(Turn, Record)>,
     probes: Probes,
+    /// When each port may send a long probe to a switch again.
+    long_ready_ns: Vec<u64>,
     region: Region,
     bans: Vec<(Ban, DenialId)>,
     next_ban: u64,
@@ -213,7 +219,7 @@ impl Agent {
         capacity.events = capacity.events.min(EVENTS_PER_CHANNEL * room.channels);
         let engine = Engine::new(at.table, options.downlink, options.engine, capacity)?;
         let schedule = schedule(at, &options);
-        let records = schedule.turns().iter().map(|turn| (*turn, Record::default())).collect();
+        let records = schedule.turns().iter().zip(0..).map(|(turn, at)| (*turn, Record::at(at))).collect();
         let (identity, cookies) = identity(at.table, &options);
         Ok(Agent {
             identity,
@@ -229,6 +235,7 @@ impl Agent {
             schedule,
             records,
             probes: Probes::new(options.probe_timeout_ns),
+            long_ready_ns: vec![0; usize::from(at.table.header().planes)],
             region,
             bans: Vec::new(),
             next_ban: 1,
@@ -275,8 +282,9 @@ impl Agent {
         self.segments = segments(new.table, self.options.downlink);
         self.schedule = schedule(new, &self.options);
         let known = std::mem::take(&mut self.records);
-        let of = |turn: &Turn| record(&known, *turn).copied().unwrap_or_default();
-        self.records = self.schedule.turns().iter().map(|turn| (*turn, of(turn))).collect();
+        let of = |turn: &Turn, at| record(&known, *turn).copied().unwrap_or_else(|| Record::at(at));
+        self.records =
+            self.schedule.turns().iter().zip(0..).map(|(turn, at)| (*turn, of(turn, at))).collect();
         Ok(self.guard_again(new))
     }
 

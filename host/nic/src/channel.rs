@@ -64,8 +64,8 @@ pub struct Channel {
     pub(crate) probe_at_ns: u64,
     pub(crate) look_at_ns: u64,
     pub(crate) probe_round: usize,
-    /// Paths that missed an answer and are not bad: they are probed again at once.
-    pub(crate) suspects: Vec<(u8, u32)>,
+    /// Paths that missed an answer and are not bad, and whether to a long probe: they are probed again at once.
+    pub(crate) suspects: Vec<(u8, u32, bool)>,
     /// Paths from there whose packets others overtook.
     pub(crate) overtaken: Overtaken,
     /// Counters.
@@ -151,7 +151,7 @@ impl Channel {
 
     /// The bytes of a channel that nothing is under way in.
     pub(crate) fn least_bytes() -> usize {
-        let suspects = SUSPECTS * size_of::<(u8, u32)>();
+        let suspects = SUSPECTS * size_of::<(u8, u32, bool)>();
         size_of::<Channel>() + sent::LEAST_BYTES + reorder::LEAST_BYTES + suspects
     }
 

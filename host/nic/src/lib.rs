@@ -12,6 +12,7 @@ pub mod choose;
 mod congestion;
 pub mod io;
 pub mod localise;
+pub mod long;
 pub mod losses;
 mod offload;
 pub mod overtaken;

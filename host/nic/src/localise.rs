@@ -6,7 +6,9 @@
 
 use serde::Serialize;
 
+use crate::long::{Long, NARROW_RUN};
 use crate::schedule::Turn;
+use crate::wire::SELF_PROBE_BYTES as SHORT_BYTES;
 
 /// Results that are remembered of a turn.
 const MEMORY: u32 = 64;
@@ -28,9 +30,16 @@ pub struct Record {
     pub rtt_ns: u64,
     /// Probes lost in a row.
     pub in_a_row: u32,
+    /// Results of long probes, which are counted separately.
+    pub long: Long,
 }
 
 impl Record {
+    /// A record without results, of the turn in this place of the schedule.
+    pub(crate) fn at(place: usize) -> Record {
+        Record { long: Long::staggered(place), ..Record::default() }
+    }
+
     /// Takes a result.
     pub fn result(&mut self, rtt_ns: Option<u64>) {
         let lost = rtt_ns.is_none();
@@ -55,6 +64,11 @@ impl Record {
     /// Tells whether the last probe of it came back.
     pub(crate) fn is_good(&self) -> bool {
         self.in_a_row == 0 && self.sent > 0
+    }
+
+    /// Tells whether short packets pass and long ones do not.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.is_good() && self.long.is_narrow()
     }
 }
 
@@ -111,18 +125,31 @@ pub struct Finding {
     pub sent: u32,
     /// Confidence that this is not chance and not an earlier element: 0 to 1.
     pub confidence: f64,
+    /// Where only short packets pass, the limit; the counts are those of long probes then.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Bounds>,
+}
+
+/// The limit of an element that passes short packets only, in bytes of IP packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bounds {
+    /// The longest packet that passed.
+    pub passes_bytes: u16,
+    /// The shortest that did not.
+    pub loses_bytes: u16,
 }
 
 /// Names what is broken. `up` says of a plane whether its own port is; `parallel` is the cables between a T0 and a T1.
 pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u16) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = narrow(records, &up);
     let t0s = records.iter().filter_map(|(turn, record)| match turn {
         Turn::T0 { plane } => Some((*plane, *record)),
         Turn::T1 { .. } | Turn::T2 { .. } => None,
     });
     for (plane, t0) in t0s {
         let (lost, sent) = t0.lately();
-        let finding = |culprit, gray, confidence| Finding { culprit, gray, lost, sent, confidence };
+        let finding =
+            |culprit, gray, confidence| Finding { culprit, gray, lost, sent, confidence, bounds: None };
         if !up(plane) {
             findings.push(finding(Culprit::OwnPort { plane }, false, 1.0));
             continue;
@@ -170,7 +197,7 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
         };
         let known = out.iter().any(|finding| finding.culprit == culprit);
         if !known && (dead || is_sure(lost, confidence)) {
-            out.push(Finding { culprit, gray: !dead, lost, sent, confidence });
+            out.push(Finding { culprit, gray: !dead, lost, sent, confidence, bounds: None });
         }
     }
     out
@@ -192,11 +219,45 @@ fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
         let (confidence, dead) = (unlikely(lost, sent, before), record.is_dead());
         if dead || is_sure(lost, confidence) {
             let culprit = Culprit::T1Uplink { plane, uplink, t1_uplink };
-            out.push(Finding { culprit, gray: !dead, lost, sent, confidence });
+            out.push(Finding { culprit, gray: !dead, lost, sent, confidence, bounds: None });
         }
     }
     out
 }
+
+/// Elements that pass short packets only. Each is the first on its way that does.
+fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
+    let is_wide = |turn: Turn| {
+        let before = records.iter().find(|(other, _)| *other == turn);
+        before.is_none_or(|(_, record)| !record.long.is_narrow())
+    };
+    let culprit = |turn: Turn| match turn {
+        Turn::T0 { plane } => Some(Culprit::NicCable { plane }),
+        Turn::T1 { plane, uplink } => {
+            is_wide(Turn::T0 { plane }).then_some(Culprit::Uplink { plane, uplink })
+        }
+        Turn::T2 { plane, uplink, t1_uplink } => {
+            let before = [Turn::T0 { plane }, Turn::T1 { plane, uplink }];
+            before.into_iter().all(is_wide).then_some(Culprit::T1Uplink { plane, uplink, t1_uplink })
+        }
+    };
+    let all = records.iter().filter(|(turn, record)| up(turn.plane()) && record.is_narrow());
+    let finding = |(turn, record): &(Turn, Record)| {
+        let (lost, sent) = record.lately();
+        let share = (f64::from(lost) / f64::from(sent.max(1))).max(GRAY_MAX);
+        let run = record.long.in_a_row;
+        let confidence = 1.0 - share.powf(f64::from(run));
+        let (passes_bytes, loses_bytes) = record.long.bounds(SHORT_BYTES);
+        let bounds = Some(Bounds { passes_bytes, loses_bytes });
+        Some(Finding { culprit: culprit(*turn)?, gray: true, lost: run, sent: run, confidence, bounds })
+    };
+    all.filter_map(finding)
+        .filter(|finding| finding.lost >= NARROW_RUN && finding.confidence >= 0.99)
+        .collect()
+}
+
+/// The largest loss that short probes may have beside long ones that are all lost.
+const GRAY_MAX: f64 = 0.05;
 
 /// Loss of a good path that is not worth a word.
 const BACKGROUND: f64 = 0.000_1;
@@ -284,6 +345,28 @@ mod tests {
         };
         assert_eq!(with(good), [Culprit::T1Uplink { plane: 0, uplink: 1, t1_uplink: 1 }]);
         assert_eq!(with(dead), [Culprit::Uplink { plane: 0, uplink: 1 }]);
+    }
+
+    #[test]
+    fn the_first_element_that_passes_short_packets_only_is_named() {
+        let good = record(&[true; 40]);
+        let narrow = |n: u32| {
+            let mut narrow = good;
+            for _ in 0..n {
+                narrow.long.result(4000, 4000, false);
+            }
+            narrow
+        };
+        let found = localise(&plane(good, &[good, narrow(5)]), |_| true, 1);
+        let bounds = Bounds { passes_bytes: SHORT_BYTES, loses_bytes: 4000 };
+        assert_eq!((found.len(), found[0].culprit), (1, Culprit::Uplink { plane: 0, uplink: 1 }));
+        assert_eq!((found[0].bounds, found[0].lost), (Some(bounds), 5));
+        let found = localise(&plane(narrow(6), &[narrow(5), narrow(5)]), |_| true, 1);
+        assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::NicCable { plane: 0 }]);
+        assert!(localise(&plane(good, &[good, narrow(4)]), |_| true, 1).is_empty(), "too few to tell");
+        let dead = record(&[false; 5]);
+        let found = localise(&plane(good, &[good, Record { long: narrow(9).long, ..dead }]), |_| true, 1);
+        assert_eq!(found.iter().map(|f| f.bounds).collect::<Vec<_>>(), [None], "dead, and not narrow");
     }
 
     #[test]

@@ -207,6 +207,9 @@ struct RunArgs {
     /// Probe every cable once in so many milliseconds
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     probe_period_ms: u64,
+    /// Length of long probes, as an MTU; 0 sends none [default: the MTU of the table]
+    #[arg(long, value_name = "BYTES", hide_default_value = true, value_parser = clap::value_parser!(u16).range(..=9_500))]
+    long_probe_bytes: Option<u16>,
     /// Let a packet wait so many microseconds for one before it
     #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
     reorder_us: u64,
@@ -454,6 +457,7 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
         ports: args.ports.ports.clone(),
         agent: Options {
             probe_period_ns: args.probe_period_ms * 1_000_000,
+            long_probe_bytes: args.long_probe_bytes,
             reorder_ns: args.reorder_us * 1000,
             window: args.window,
             channels: args.far_nics.map(|nics| nics as usize),

@@ -13,6 +13,8 @@ const ROOM: usize = 1024;
 pub enum Target {
     /// A switch, and its place in the schedule.
     Switch(Turn, usize),
+    /// The same by a long probe, and the bytes of its IP packet.
+    Long(Turn, usize, u16),
     /// The T0 of another plane, by a port that its own T0 does not answer to.
     Other {
         /// The port, by its plane.
@@ -28,6 +30,8 @@ pub enum Target {
         plane: u8,
         /// Its entropy value.
         entropy: u32,
+        /// Whether the probe is as long as packets of data may be.
+        is_long: bool,
     },
 }
 

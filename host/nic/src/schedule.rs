@@ -52,7 +52,7 @@ impl Turn {
     }
 
     /// Returns how far it is.
-    fn tier(self) -> u8 {
+    pub(crate) fn tier(self) -> u8 {
         match self {
             Turn::T0 { .. } => 0,
             Turn::T1 { .. } => 1,

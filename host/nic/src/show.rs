@@ -75,9 +75,13 @@ fn status(answer: &Value) -> String {
         let of = ["plane", "t1", "uplink", "t1_uplink"].map(|key| (key, &finding[key]));
         let place = of.iter().filter(|(_, value)| !value.is_null());
         let place: Vec<String> = place.map(|(key, value)| format!("{key} {}", cell(value))).collect();
-        let kind = if finding["gray"] == true { "gray" } else { "dead" };
+        let kind = match (finding["passes_bytes"].as_u64(), finding["loses_bytes"].as_u64()) {
+            (Some(passes), Some(loses)) => format!("short packets only: {passes} bytes pass, {loses} do not"),
+            _ if finding["gray"] == true => "gray".to_owned(),
+            _ => "dead".to_owned(),
+        };
         let share = format!("{} of {}", cell(&finding["lost"]), cell(&finding["sent"]));
-        vec![cell(&finding["what"]), place.join(" "), kind.to_owned(), share]
+        vec![cell(&finding["what"]), place.join(" "), kind, share]
     });
     section(&mut text, &["FINDING", "PLACE", "STATE", "PROBES LOST"], &findings.collect::<Vec<_>>());
     let denials = list(&answer["denials"]).map(|denial| {

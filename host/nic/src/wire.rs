@@ -10,11 +10,14 @@ mod message;
 mod sum;
 
 pub use header::{
-    HEADER_LEN, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe, parse, seal,
-    write_outer, write_udp,
+    ETHERNET_LEN, HEADER_LEN, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe,
+    parse, seal, write_outer, write_udp,
 };
 pub use identity::{Fault, Identity};
 pub use message::{
     Chunk, Cut, MESSAGE_LEN_MAX, Message, PairProbe, RANGES_MAX, SACK_BITS, Sack, SelfProbe, Status,
     is_pair_probe, read, write,
 };
+
+/// Bytes of the IP packet of a probe to a switch without padding.
+pub const SELF_PROBE_BYTES: u16 = (HEADER_LEN - ETHERNET_LEN + UDP_LEN + message::SELF_PROBE_MESSAGE) as u16;

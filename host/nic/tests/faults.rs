@@ -178,6 +178,7 @@ fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
     let word = |kind| match kind {
         Kind::Dead => "dead".to_owned(),
         Kind::Gray => "gray".to_owned(),
+        Kind::ShortOnly => "short only".to_owned(),
         Kind::Swapped(with) => format!("swapped with {with:?}"),
     };
     collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()

@@ -210,6 +210,22 @@ impl Engine {
         });
     }
 
+    /// Takes word of a short probe that arrived. It is not the last answer that a bad path lacks: data is longer.
+    pub fn answered_short(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+        let good_answers = self.settings.good_answers;
+        self.change(path, plane, entropy, (Cause::Answer, now_ns), |set, at| {
+            set.value_mut(at).answered_short(good_answers, now_ns);
+        });
+    }
+
+    /// Takes word of a probe as long as data that did not come back.
+    pub fn missed_long(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
+        let Settings { missed_answers, relapse_ns, .. } = self.settings;
+        self.change(path, plane, entropy, (Cause::Probe, now_ns), |set, at| {
+            set.value_mut(at).missed_long(missed_answers, now_ns, relapse_ns);
+        });
+    }
+
     /// Takes word of a packet that met congestion: its value sits out one turn.
     pub fn congested(&mut self, path: PathId, plane: u8, entropy: u32) {
         let Some(set) = self.set_mut(path) else { return };

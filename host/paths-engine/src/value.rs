@@ -51,6 +51,9 @@ pub(crate) const BY_LIST: u8 = 2;
 
 /// Times that the answers wanted of a path double, if it fails again soon after it came back.
 const RELAPSES_MAX: u8 = 5;
+/// The same of a path that short probes pass and a long one did not: longer than after one loss, and not so long that it is
+/// missed after a repair.
+const LONG_RELAPSES: u8 = 2;
 
 /// One entropy value of one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +157,23 @@ impl Value {
                 }
             }
         }
+    }
+
+    /// Takes a short probe that came back.
+    pub(crate) fn answered_short(&mut self, good_answers: u16, now_ns: u64) {
+        if self.is_bad() && self.streak.saturating_add(1) >= self.wanted(good_answers) {
+            (self.silent, self.cut_off) = (0, false);
+        } else {
+            self.answered(good_answers, now_ns);
+        }
+    }
+
+    /// Takes a probe as long as data that did not come back. A bad path that short probes pass is probed less often from then on.
+    pub(crate) fn missed_long(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
+        if self.is_bad() {
+            self.relapses = self.relapses.max(LONG_RELAPSES);
+        }
+        self.missed(missed_answers, now_ns, relapse_ns);
     }
 
     /// Takes a probe that did not come back.

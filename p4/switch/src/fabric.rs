@@ -175,6 +175,12 @@ impl Fabric {
         self.links.set_loss(end, ppm, seed)
     }
 
+    /// Lets the link at a port lose IP packets longer than an MTU in both directions; none for all that pass. Returns whether
+    /// there is a link.
+    pub fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
+        self.links.set_mtu(end, mtu)
+    }
+
     /// Takes the packets that got lost, in an order that does not depend on the number of threads; none unless they are kept.
     pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)

@@ -282,6 +282,10 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
                 );
                 (line, json!({ "gone": denial }))
             }
+            Event::AgentDead(line, nic) => (line.clone(), json!({ "agent": "dead", "nic": nic })),
+            Event::AgentBack(nic) => {
+                (format!("agent of NIC {nic} answers again"), json!({ "agent": "answers", "nic": nic }))
+            }
             Event::Table(nic, other) => table(nic, other.as_deref()),
             Event::Failing(source, fault) => {
                 (format!("{source}: {fault}"), json!({ "failing": source, "fault": fault }))

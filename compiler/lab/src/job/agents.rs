@@ -41,6 +41,8 @@ pub(super) struct How<'a> {
     pub(super) program: &'a Utf8Path,
     pub(super) transport: &'a str,
     pub(super) port_mbps: u32,
+    /// Bytes of the IP packets that carry data.
+    pub(super) packet_bytes: u32,
 }
 
 #[derive(Debug)]
@@ -122,6 +124,8 @@ impl Agents {
             .args(["--nic", &seat.address.to_string(), "--tun", &tun, "--state", file("json").as_str()])
             .args(["--ports", &port_names(lab.model(), seat)])
             .args(["--transport", how.transport, "--port-mbps", &how.port_mbps.to_string(), "--tied"])
+            // No longer than data, which ports of a low rate carry for long.
+            .args(["--long-probe-bytes", &how.packet_bytes.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(said);

@@ -3,7 +3,7 @@
 //! In: losses, the path of each, the steps that were done. Out: the same with the step that each is charged to. Invariants: what is
 //! broken on the way of a packet is charged with it, however long that has been so and whatever was done since; where nothing is, the
 //! step in force. On the kernel, where only senders are asked, a packet that was sent before a step counts as lost at that step
-//! only if it could still be on its way and its path takes a cable that the step cut, moved or made lossy.
+//! only if it could still be on its way and its path takes a cable that the step cut, moved, narrowed or made lossy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ impl Touched {
             for (since, _, harm) in &standing {
                 let danger = match harm {
                     Harm::Down(_) | Harm::Swapped(..) => Danger::Sure,
-                    Harm::Lossy(..) => Danger::Possible,
+                    Harm::Lossy(..) | Harm::Narrow(..) => Danger::Possible,
                 };
                 for cable in harm.cables() {
                     after.entry(cable).or_default().push((*since, danger));

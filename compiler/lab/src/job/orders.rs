@@ -3,9 +3,13 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use closc_nic::agent::PIECE_HEADERS;
 use closc_nic::choose::Transport;
 
 use super::pattern::{Pattern, Work};
+
+/// Bytes of an Ethernet header.
+const ETHERNET: u32 = 14;
 
 /// The longest that a packet may take to leave a port: agents take a packet for lost that is 50 ms late, and a full queue
 /// holds 64 packets or more.
@@ -47,6 +51,11 @@ pub struct Orders {
 }
 
 impl Orders {
+    /// Returns the bytes of the IP packets that carry data, as agents write them.
+    pub(super) fn packet_bytes(&self) -> u32 {
+        self.unit + u32::from(PIECE_HEADERS) - ETHERNET
+    }
+
     /// Returns the goodput of NIC ports that are full, in Mb/s; nothing where NICs have too few bytes under way to fill them, or
     /// a number of messages. A port is full with as many packets under way as take the longest way, there and back. Each has so many
     /// bytes of headers.

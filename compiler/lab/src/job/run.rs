@@ -117,7 +117,12 @@ pub(super) fn run(
     };
     lab.restore(watch)?;
     let transport = orders.transport.name();
-    let how = How { program: &orders.program, transport, port_mbps: orders.port_mbps };
+    let how = How {
+        program: &orders.program,
+        transport,
+        port_mbps: orders.port_mbps,
+        packet_bytes: orders.packet_bytes(),
+    };
     let agents = Agents::start(lab, &seats, how, watch)?;
     let seen = perform(lab, scenario, orders, &seats, &timeline, &agents, work, watch);
     drop(agents);

@@ -16,6 +16,8 @@ use crate::lab::fault::Fault;
 pub const BYTES_MAX: u64 = 64 << 10;
 /// Steps that it may have.
 pub(crate) const STEPS_MAX: usize = 500;
+/// Shorter packets are those of neighbour discovery and probes, without which a cable is cut.
+const MTU_MIN: u16 = 128;
 /// The longest job.
 const DURATION_MAX: Duration = Duration::from_hours(1);
 /// Nothing breaks earlier: what comes before is what goodput is compared with.
@@ -122,6 +124,8 @@ struct StepFile {
     #[serde(default)]
     loss: Option<LossFile>,
     #[serde(default)]
+    mtu: Option<MtuFile>,
+    #[serde(default)]
     miswire: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     plane: Option<Spanned<u8>>,
@@ -136,6 +140,13 @@ struct StepFile {
 struct LossFile {
     cable: Spanned<String>,
     percent: Spanned<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MtuFile {
+    cable: Spanned<String>,
+    bytes: Spanned<u16>,
 }
 
 #[derive(Deserialize, Default)]
@@ -313,6 +324,14 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
         let ppm = parts.round() as u32;
         found.push(Fault::Loss { cable: named(&loss.cable)?, ppm });
     }
+    if let Some(mtu) = &s.mtu {
+        let bytes = mtu.bytes.value;
+        if bytes < MTU_MIN {
+            let least = format!("{bytes} bytes are too few: write {MTU_MIN} at least, or `cut` the cable");
+            return Err(at(&mtu.bytes, least));
+        }
+        found.push(Fault::Mtu { cable: named(&mtu.cable)?, bytes });
+    }
     if let Some(cables) = &s.miswire {
         let [a, b] = cables.value.as_slice() else {
             let count = cables.value.len();
@@ -343,7 +362,7 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
             format!("a step does one thing, this one does {}: make steps of them", found.len()),
         ));
     }
-    let words = "`cut`, `loss`, `miswire`, `plane`, `nic-port` or `restore`";
+    let words = "`cut`, `loss`, `mtu`, `miswire`, `plane`, `nic-port` or `restore`";
     found.pop().ok_or_else(|| at(step, format!("nothing happens in this step: write {words}")))
 }
 
@@ -405,6 +424,7 @@ mod tests {
 
     const ALL: &str = "title: everything\nduration: 12s\nsteps:\n  - at: 2s\n    cut: p0-t1-003\n  \
         - { at: 2500ms, loss: { cable: p1-t0-001--p1-t1-002, percent: 0.5 } }\n  \
+        - { at: 2600ms, mtu: { cable: c, bytes: 1300 } }\n  \
         - { at: 3s, miswire: [a, b] }\n  - { at: 4s, plane: 3 }\n  - { at: 5s, nic-port: n/nic0.p1 }\n  \
         - { at: 6s, restore: p0-t1-003 }\n  - { at: 0.2m, restore: all }\nexpect:\n  lost_messages: 0\n  \
         goodput_min_percent: 80\n  goodput_of_plan_percent: 98.5\n  recovered_within: 500ms\n  slowest_message: 1s\n  left_within: 20ms\n  \
@@ -420,6 +440,7 @@ mod tests {
             [
                 "p0-t1-003 cut",
                 "p1-t0-001--p1-t1-002 loses 0.5 %",
+                "c loses packets above 1300 bytes",
                 "a and b swapped",
                 "plane 3 down",
                 "NIC port n/nic0.p1 down",
@@ -469,6 +490,10 @@ mod tests {
             (
                 "duration: 9s\nsteps:\n  - { at: 2s, loss: { cable: a, percent: 0.00015 } }\n",
                 "steps of 0.0001",
+            ),
+            (
+                "duration: 9s\nsteps:\n  - { at: 2s, mtu: { cable: a, bytes: 60 } }\n",
+                "3:38: 60 bytes are too few",
             ),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: two cables change places, 1"),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot change places"),

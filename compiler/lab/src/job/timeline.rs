@@ -113,7 +113,7 @@ impl Remains for Spread {
             match harm {
                 Harm::Down(_) | Harm::Swapped(..) => dead.extend(harm.cables()),
                 // Paths over it are left as soon as they lose a packet; others of the plane remain.
-                Harm::Lossy(..) => {}
+                Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
         Spread::left(self, work, &dead)

@@ -263,12 +263,14 @@ impl<'a> Run<'a> {
     fn window(&mut self, now_ns: u64, end_ns: u64, is_sending: bool) {
         let (wiring, stations, deaths) = (&mut self.wiring, &mut self.stations, &mut self.deaths);
         let mut reached = Vec::new();
-        self.switches.run_before(end_ns, |delivery| match wiring.reaches(delivery.node, delivery.port) {
-            Some((station, plane)) => {
-                stations[station].arrive(delivery.at_ns + CABLE_NS, plane, delivery.frame);
-                reached.push(station);
+        self.switches.run_before(end_ns, |delivery| {
+            match wiring.reaches(delivery.node, delivery.port, delivery.frame.len()) {
+                Some((station, plane)) => {
+                    stations[station].arrive(delivery.at_ns + CABLE_NS, plane, delivery.frame);
+                    reached.push(station);
+                }
+                None => deaths.lost(delivery.at_ns, &delivery.frame, false),
             }
-            None => deaths.lost(delivery.at_ns, &delivery.frame, false),
         });
         for lost in self.switches.take_lost() {
             deaths.lost(lost.at_ns, &lost.frame, lost.in_switch);
@@ -288,7 +290,7 @@ impl<'a> Run<'a> {
         let mut free = BTreeSet::new();
         for station in active {
             for leaving in self.stations[station].sent() {
-                match self.wiring.leaves(&self.switches, station, leaving.plane) {
+                match self.wiring.leaves(&self.switches, (station, leaving.plane), leaving.frame.len()) {
                     Some(end) => self.switches.inject(leaving.at_ns + CABLE_NS, end, leaving.frame),
                     None => self.deaths.lost(leaving.at_ns, &leaving.frame, false),
                 }

@@ -28,6 +28,13 @@ pub enum Fault {
         /// Per million.
         ppm: u32,
     },
+    /// A cable loses packets longer than so many bytes in both directions, and passes shorter ones.
+    Mtu {
+        /// The cable.
+        cable: String,
+        /// The longest IP packet that passes.
+        bytes: u16,
+    },
     /// Two cables have changed places at their upper ends.
     Miswire(String, String),
 }
@@ -39,6 +46,8 @@ pub(crate) enum Harm {
     Down(Vec<PortId>),
     /// This cable loses so many packets of a million.
     Lossy(CableId, u32),
+    /// This cable loses IP packets of more bytes.
+    Narrow(CableId, u16),
     /// These cables have changed places.
     Swapped(CableId, CableId),
 }
@@ -50,6 +59,7 @@ impl fmt::Display for Fault {
             Fault::NicPort(name) => write!(f, "NIC port {name} down"),
             Fault::Plane(plane) => write!(f, "plane {plane} down"),
             Fault::Loss { cable, ppm } => write!(f, "{cable} loses {} %", f64::from(*ppm) / 1e4),
+            Fault::Mtu { cable, bytes } => write!(f, "{cable} loses packets above {bytes} bytes"),
             Fault::Miswire(a, b) => write!(f, "{a} and {b} swapped"),
         }
     }
@@ -59,7 +69,10 @@ impl Fault {
     /// Returns the names by which it is restored.
     pub fn names(&self) -> Vec<String> {
         match self {
-            Fault::Cut(name) | Fault::NicPort(name) | Fault::Loss { cable: name, .. } => vec![name.clone()],
+            Fault::Cut(name)
+            | Fault::NicPort(name)
+            | Fault::Loss { cable: name, .. }
+            | Fault::Mtu { cable: name, .. } => vec![name.clone()],
             Fault::Plane(plane) => vec![format!("plane {plane}")],
             Fault::Miswire(a, b) => vec![a.clone(), b.clone()],
         }
@@ -97,6 +110,7 @@ impl Fault {
                 Ok(Harm::Down(ports))
             }
             Fault::Loss { cable, ppm } => Ok(Harm::Lossy(model.cable(cable)?, *ppm)),
+            Fault::Mtu { cable, bytes } => Ok(Harm::Narrow(model.cable(cable)?, *bytes)),
             Fault::Miswire(a, b) => Ok(Harm::Swapped(model.cable(a)?, model.cable(b)?)),
         }
     }
@@ -107,7 +121,7 @@ impl Harm {
     pub(crate) fn cables(&self) -> Vec<CableId> {
         match self {
             Harm::Down(ports) => ports.iter().map(|port| port.cable()).collect(),
-            Harm::Lossy(cable, _) => vec![*cable],
+            Harm::Lossy(cable, _) | Harm::Narrow(cable, _) => vec![*cable],
             Harm::Swapped(a, b) => vec![*a, *b],
         }
     }
@@ -116,14 +130,19 @@ impl Harm {
     pub(crate) fn down(&self) -> &[PortId] {
         match self {
             Harm::Down(ports) => ports,
-            Harm::Lossy(..) | Harm::Swapped(..) => &[],
+            Harm::Lossy(..) | Harm::Narrow(..) | Harm::Swapped(..) => &[],
         }
     }
 
     /// Tells whether both cannot be at the same time: a cable that is moved is made anew, and has nothing of before.
     pub(crate) fn excludes(&self, other: &Harm) -> bool {
         let moves = |harm: &Harm| matches!(harm, Harm::Swapped(..));
-        let same = matches!((self, other), (Harm::Lossy(a, _), Harm::Lossy(b, _)) if a == b);
+        let filtered = |harm: &Harm| match harm {
+            Harm::Lossy(cable, _) | Harm::Narrow(cable, _) => Some(*cable),
+            Harm::Down(_) | Harm::Swapped(..) => None,
+        };
+        // A port has one filter.
+        let same = filtered(self).is_some() && filtered(self) == filtered(other);
         let met = || self.cables().iter().any(|cable| other.cables().contains(cable));
         same || ((moves(self) || moves(other)) && met())
     }

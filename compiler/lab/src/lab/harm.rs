@@ -24,6 +24,7 @@ impl Lab {
         match &harm {
             Harm::Down(ports) => breakable.set_ports(ports, false),
             Harm::Lossy(cable, ppm) => breakable.set_loss(&[cable.lower(), cable.upper()], *ppm),
+            Harm::Narrow(cable, bytes) => breakable.set_mtu(&[cable.lower(), cable.upper()], Some(*bytes)),
             Harm::Swapped(a, b) => {
                 breakable.replug(&[*a, *b], &[(a.lower(), b.upper()), (b.lower(), a.upper())], watch)
             }
@@ -50,6 +51,7 @@ impl Lab {
             match harm {
                 Harm::Down(_) => {}
                 Harm::Lossy(cable, _) => breakable.set_loss(&[cable.lower(), cable.upper()], 0)?,
+                Harm::Narrow(cable, _) => breakable.set_mtu(&[cable.lower(), cable.upper()], None)?,
                 Harm::Swapped(a, b) => {
                     let home = |cable: &CableId| (cable.lower(), cable.upper());
                     breakable.replug(&[*a, *b], &[home(a), home(b)], watch)?;

@@ -31,6 +31,10 @@ pub enum Event {
     Changed(Result<(), String>),
     /// The fabric does not have any more what was denied.
     Gone(Denial),
+    /// An agent is dead: a line about it, and the name of its NIC.
+    AgentDead(String, String),
+    /// An agent of this NIC answers again.
+    AgentBack(String),
     /// A source does not answer: its name, and what is wrong.
     Failing(String, String),
     /// An agent begins to have another path table than the plan has for its group: the name of its NIC, and the table's
@@ -130,6 +134,10 @@ impl Shared {
                 crate::News::Ended(verdict) => {
                     Event::Ended(format!("{} {}", verdict.element.kind(), verdict.element.name(plan)))
                 }
+                crate::News::AgentDead(agent) => {
+                    Event::AgentDead(agent.line(plan, now), nic_name(plan.topology(), agent.nic))
+                }
+                crate::News::AgentBack(nic) => Event::AgentBack(nic_name(plan.topology(), nic)),
             });
         }
         if let Some(next) = collector.next(now)

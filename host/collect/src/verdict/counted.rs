@@ -53,6 +53,7 @@ pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
                 counted: Some(failing.counted),
                 damaged: 0,
                 unheard_ms: None,
+                lengths: None,
             }),
         }
     }

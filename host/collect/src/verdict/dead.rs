@@ -104,6 +104,7 @@ fn one_dead(
         counted: None,
         damaged: 0,
         unheard_ms: None,
+        lengths: None,
     })
 }
 
@@ -154,6 +155,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
         counted: None,
         damaged: 0,
         unheard_ms: None,
+        lengths: None,
     }
 }
 
@@ -172,6 +174,7 @@ pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[V
         counted: None,
         damaged: 0,
         unheard_ms: None,
+        lengths: None,
     }
 }
 

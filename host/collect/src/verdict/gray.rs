@@ -106,11 +106,12 @@ fn cable(
         counted: None,
         damaged: 0,
         unheard_ms: None,
+        lengths: None,
     })
 }
 
 /// The evidence that a verdict takes: any cable may be the one that chance accuses.
-fn wanted(scene: &Scene<'_>) -> f64 {
+pub(super) fn wanted(scene: &Scene<'_>) -> f64 {
     (scene.evidence.n_cables().max(1) as f64 / FALSE).ln()
 }
 
@@ -246,6 +247,7 @@ fn whole_nic(
         counted: None,
         damaged: 0,
         unheard_ms: None,
+        lengths: None,
     })
 }
 

@@ -103,8 +103,10 @@ impl<'a> Known<'a> {
     fn link(&self, link: Link) -> Health {
         let topology = self.collector.plan().topology();
         let broken = self.verdicts.iter().filter(|verdict| verdict.element.covers(topology, link));
-        let broken =
-            broken.map(|verdict| if verdict.kind == Kind::Gray { Health::Gray } else { Health::Dead });
+        let broken = broken.map(|verdict| match verdict.kind {
+            Kind::Gray | Kind::ShortOnly => Health::Gray,
+            Kind::Dead | Kind::Swapped(_) => Health::Dead,
+        });
         let denied =
             self.denied.iter().any(|element| element.covers(topology, link)).then_some(Health::Denied);
         broken.chain(denied).max().unwrap_or_else(|| {

@@ -48,6 +48,12 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
         "Sources that do not answer, or say what is of no use.",
         agents.failing as f64,
     );
+    text.one(
+        "agents_dead",
+        "gauge",
+        "Agents that answered before, or are bound to a NIC, and do not answer.",
+        agents.dead as f64,
+    );
     text.one("source_failures_total", "counter", "Failures of all sources.", agents.failures as f64);
     text.one("agent_findings", "gauge", "What agents call broken themselves.", agents.findings as f64);
     text.one(
@@ -146,7 +152,8 @@ fn planes(text: &mut Text, collector: &Collector, now_ms: u64) {
 fn verdicts(text: &mut Text, collector: &Collector, now_ms: u64) {
     let views: Vec<_> =
         collector.verdicts().take(LIST_MAX).map(|own| own.view(collector.plan(), now_ms)).collect();
-    let mut counts: BTreeMap<&str, usize> = [("dead", 0), ("gray", 0), ("swapped", 0)].into();
+    let mut counts: BTreeMap<&str, usize> =
+        [("dead", 0), ("gray", 0), ("short-only", 0), ("swapped", 0)].into();
     for own in collector.verdicts() {
         *counts.entry(own.kind.word()).or_default() += 1;
     }

@@ -12,6 +12,7 @@ fn word(kind: Kind) -> String {
     match kind {
         Kind::Dead => "dead".into(),
         Kind::Gray => "gray".into(),
+        Kind::ShortOnly => "short only".into(),
         Kind::Swapped(with) => format!("swapped with {with:?}"),
     }
 }
@@ -30,6 +31,8 @@ pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
         Fault::Switch(switch) => vec![(Element::Switch(switch), "dead".into())],
         Fault::GraySwitch(switch, _) => vec![(Element::Switch(switch), "gray".into())],
         Fault::Port(port) => vec![(Element::Port(port), "dead".into())],
+        Fault::Narrow(link, _) => vec![(Element::Cable(link), "short only".into())],
+        Fault::NarrowSwitch(switch, _) => vec![(Element::Switch(switch), "short only".into())],
         Fault::Swapped(a, b) => {
             [(a, b), (b, a)].map(|(a, b)| (cable(a), word(Kind::Swapped(cable(b))))).to_vec()
         }
@@ -126,6 +129,7 @@ pub(crate) fn random_cable(plan: &Plan, numbers: &mut Numbers) -> Fault {
             Fault::Gray(..) => kind == 1,
             Fault::Port(_) => kind == 2,
             Fault::Swapped(..) => kind == 3,
+            Fault::Narrow(..) | Fault::NarrowSwitch(..) => false,
             Fault::Switch(_) | Fault::GraySwitch(..) | Fault::Round(_) => false,
         };
         if is_it {

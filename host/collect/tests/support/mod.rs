@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use closc_collect::{Collector, Count, Denials, Options, Order, Report};
 use closc_nic::agent::{Ban, T0Port};
+use closc_nic::long::LongView;
 use closc_nic::schedule::Turn;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId};
@@ -77,6 +78,10 @@ pub(crate) enum Fault {
     Switch(Switch),
     /// A switch loses a share of what it forwards.
     GraySwitch(Switch, f64),
+    /// Packets of more bytes do not come through a cable.
+    Narrow(Link, u16),
+    /// The same of all ports of a switch.
+    NarrowSwitch(Switch, u16),
     /// A port has no carrier.
     Port(NicPort),
     /// Two cables are swapped at their NIC ends.
@@ -91,6 +96,8 @@ struct Agent {
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
     damaged: BTreeMap<Turn, u64>,
+    /// Full-length probes lost in a row, of turns that the last was lost of or that had none yet.
+    long: BTreeMap<Turn, u32>,
     /// Polls that it does not answer.
     silent: usize,
 }
@@ -115,6 +122,8 @@ pub(crate) struct Fabric {
     pub(crate) pace: Pace,
     /// Whether what is lost comes back with other bytes.
     pub(crate) damages: bool,
+    /// Share of the time that agents run, if they report it.
+    pub(crate) runs: Option<f64>,
     agents: BTreeMap<Nic, Agent>,
     numbers: Numbers,
 }
@@ -153,6 +162,7 @@ impl Fabric {
                     next_ban: 1,
                     strays: BTreeMap::new(),
                     damaged: BTreeMap::new(),
+                    long: turns(&plan, nic).into_iter().map(|turn| (turn, 0)).collect(),
                     silent: 0,
                 },
             )
@@ -161,18 +171,26 @@ impl Fabric {
         let pace = Pace { poll_ms: POLL_MS, probes: PROBES, is_busy: false };
         // 2026-11-22 12:00:00 UTC.
         let now_ms = 1_795_348_800_000;
-        Fabric { agents, plan, now_ms, faults: Vec::new(), pace, damages: false, numbers: Numbers(seed) }
+        Fabric {
+            agents,
+            plan,
+            now_ms,
+            faults: Vec::new(),
+            pace,
+            damages: false,
+            runs: None,
+            numbers: Numbers(seed),
+        }
     }
 
     pub(crate) fn collector(&self, options: Options) -> Collector {
         Collector::new(self.plan.clone(), options, Denials::default(), self.now_ms).0
     }
 
-    /// Faults on the way of a probe; of swapped cables also who receives it instead.
-    fn on_the_way(&self, nic: Nic, turn: Turn) -> Vec<(Option<f64>, Option<Nic>)> {
+    /// The cables on the way of a probe, and the switches above them.
+    fn way(&self, nic: Nic, turn: Turn) -> (Vec<Link>, Vec<Switch>) {
         let plane = PlaneId(turn.plane());
-        let own = NicPort { plane, nic };
-        let mut cables = vec![Link::Host(own)];
+        let mut cables = vec![Link::Host(NicPort { plane, nic })];
         if let Turn::T1 { uplink, .. } | Turn::T2 { uplink, .. } = turn {
             cables.push(Link::Fabric { lower: nic.t0(plane), up: uplink });
         }
@@ -182,7 +200,37 @@ impl Fabric {
             cables.push(Link::Fabric { lower, up: t1_uplink });
         }
         let upper = |link: &Link| self.plan.fabric().upper_end(*link).expect("a cable has an upper end").0;
-        let switches: Vec<Switch> = cables.iter().map(upper).collect();
+        let switches = cables.iter().map(upper).collect();
+        (cables, switches)
+    }
+
+    /// Sends a long probe of one turn. It is lost where the short ones are, and where one of them is late.
+    fn probe_long(&mut self, nic: Nic, turn: Turn, is_late: bool) {
+        let ((cables, switches), faults) = (self.way(nic, turn), self.on_the_way(nic, turn));
+        let is_narrow = |fault: &Fault| match fault {
+            Fault::Narrow(link, _) => cables.contains(link),
+            Fault::NarrowSwitch(switch, _) => switches.contains(switch),
+            _ => false,
+        };
+        // An agent does not count it where the short probe beside it is lost too.
+        if faults.iter().any(|(share, _)| share.is_none()) {
+            return;
+        }
+        let numbers = &mut self.numbers;
+        let is_gray = faults.iter().any(|(share, _)| share.is_some_and(|share| numbers.chance(share)));
+        let lost = is_late || is_gray || self.faults.iter().any(is_narrow);
+        let long = &mut self.agents.get_mut(&nic).expect("it is a NIC").long;
+        if lost {
+            *long.entry(turn).or_default() += 1;
+        } else {
+            long.remove(&turn);
+        }
+    }
+
+    /// Faults on the way of a probe; of swapped cables also who receives it instead.
+    fn on_the_way(&self, nic: Nic, turn: Turn) -> Vec<(Option<f64>, Option<Nic>)> {
+        let own = NicPort { plane: PlaneId(turn.plane()), nic };
+        let (cables, switches) = self.way(nic, turn);
         let of = |fault: &Fault| match *fault {
             Fault::Cut(link) => cables.contains(&link).then_some((None, None)),
             Fault::Switch(switch) => switches.contains(&switch).then_some((None, None)),
@@ -195,7 +243,7 @@ impl Fabric {
                 Some((None, (other.plane == own.plane).then_some(other.nic)))
             }
             Fault::Round(ports) => ports.contains(&own).then_some((None, None)),
-            Fault::Swapped(..) => None,
+            Fault::Swapped(..) | Fault::Narrow(..) | Fault::NarrowSwitch(..) => None,
         };
         self.faults.iter().filter_map(of).collect()
     }
@@ -258,6 +306,7 @@ impl Fabric {
             let other = self.agents.get_mut(&other).expect("it is a NIC");
             *other.strays.entry(turn.plane()).or_default() += lost;
         }
+        self.probe_long(nic, turn, late.contains(&kind));
         let agent = self.agents.get_mut(&nic).expect("it is a NIC");
         let count = agent.counts.get_mut(&turn).expect("it is a turn");
         *count = (count.0 + probes, count.1 + lost);
@@ -284,11 +333,39 @@ impl Fabric {
                 .map(|(turn, (sent, lost))| Count { turn: *turn, sent: *sent, lost: *lost })
                 .collect(),
             damaged: agent.damaged.iter().map(|(turn, count)| (*turn, *count)).collect(),
+            long: Some(agent.long.iter().map(|(turn, lost)| (*turn, self.long_view(*turn, *lost))).collect()),
+            clock: self
+                .runs
+                .map(|share| (self.now_ms * 1_000_000, (self.now_ms as f64 * 1e6 * share) as u64)),
             findings: 0,
             denials: agent.bans.clone(),
             strays: agent.strays.iter().map(|(plane, count)| (*plane, *count)).collect(),
             found_at: self.found_at(nic),
         }
+    }
+
+    fn long_view(&self, turn: Turn, lost: u32) -> LongView {
+        let limit = self.faults.iter().find_map(|fault| match fault {
+            Fault::Narrow(_, bytes) | Fault::NarrowSwitch(_, bytes) => Some(*bytes),
+            _ => None,
+        });
+        let limit = limit.filter(|_| lost > 0);
+        LongView {
+            plane: turn.plane(),
+            tier: 0,
+            uplink: None,
+            t1_uplink: None,
+            lost,
+            passes_bytes: limit.map(|bytes| bytes - 4),
+            loses_bytes: limit.map(|bytes| bytes + 4),
+        }
+    }
+
+    /// Takes the results of long probes away from an agent, as a restart does.
+    pub(crate) fn restart(&mut self, nic: Nic) {
+        let plan = self.plan.clone();
+        self.agents.get_mut(&nic).expect("it is a NIC").long =
+            turns(&plan, nic).into_iter().map(|turn| (turn, 0)).collect();
     }
 
     /// Where the agent of a NIC finds its ports plugged in: it does at T0s that answer whoever is there.

@@ -129,8 +129,8 @@ impl Agent {
         let c = &mut self.channels[channel];
         (c.tally.lost, c.tally.last_lost_ns) = (c.tally.lost + 1, at.now_ns);
         self.losses.push(Loss::of(Ipv6Addr::from(c.address), sent, at.now_ns));
-        let uplink = at.table.choice(sent.entropy).t0_uplink;
-        self.groups.lost(c.group, c.to.kind, (sent.plane, uplink));
+        let (kind, choice) = (c.to.kind, at.table.choice(sent.entropy));
+        self.groups.lost(c.group, kind, (sent.plane, choice.t0_uplink));
         if c.congestion.is_crowded(sent.plane, sent.ran_ns) {
             c.congestion.shrink(sent.number, c.sent.next_number());
             self.engine.dropped(c.path, sent.plane, sent.entropy, at.now_ns);
@@ -140,5 +140,6 @@ impl Agent {
         if !sent.again {
             piece(c, &sent.cargo, |leaving, offset| leaving.lost(offset, sent.plane));
         }
+        self.doubt_long(kind, choice);
     }
 }

@@ -68,6 +68,7 @@ impl Agent {
 
     fn probe_metrics(&self, out: &mut Metrics) {
         let (mut turns, mut damaged) = ((Vec::new(), Vec::new(), Vec::new()), Vec::new());
+        let mut long = (Vec::new(), Vec::new());
         for (turn, record) in &self.records {
             let labels = match turn {
                 Turn::T0 { plane } => format!("{{plane=\"{plane}\",tier=\"0\"}}"),
@@ -78,6 +79,8 @@ impl Agent {
             };
             turns.0.push((labels.clone(), record.sent as f64));
             turns.1.push((labels.clone(), record.lost as f64));
+            long.0.push((labels.clone(), record.long.sent as f64));
+            long.1.push((labels.clone(), record.long.lost as f64));
             // Only turns that met any have a row: on a good fabric there is none.
             if record.damaged > 0 {
                 damaged.push((labels.clone(), record.damaged as f64));
@@ -92,6 +95,9 @@ impl Agent {
         out.counter("probes_lost_total", "Probes that did not come back", turns.1);
         let help = "Of those that did not come back, probes whose bytes were changed on their way";
         out.counter("probes_damaged_total", help, damaged);
+        out.counter("long_probes_sent_total", "Probes to a switch and back as long as data may be", long.0);
+        let help = "Of these, probes that did not come back though a short one did";
+        out.counter("long_probes_lost_total", help, long.1);
         out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
     }
 

@@ -124,8 +124,11 @@ impl Agent {
             return;
         }
         let answered = self.probes.answered(id, at.now_ns.saturating_sub(self.waited_ns));
-        if let Some((Target::Switch(turn, place), _)) = answered {
-            self.came_damaged(at, (turn, place));
+        match answered {
+            Some((Target::Switch(turn, place), _)) => self.came_damaged(at, (turn, place)),
+            // Its length passed.
+            Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
+            Some((Target::Other { .. } | Target::Path { .. }, _)) | None => {}
         }
     }
 
@@ -334,6 +337,7 @@ impl Agent {
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
             Some((Target::Switch(turn, place), rtt_ns)) => self.turned(at, (turn, place), Some(rtt_ns)),
+            Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
             Some((Target::Other { port, plane }, _)) => {
                 self.is_at(at, port, T0Port { plane, downlink: self.options.downlink });
             }
@@ -360,10 +364,10 @@ impl Agent {
         let answered = self.probes.answered(probe.id, at.now_ns.saturating_sub(self.waited_ns));
         self.counters.probe_answers += u64::from(answered.is_some());
         match answered {
-            Some((Target::Path { address, plane, entropy }, rtt_ns)) if address == source => {
+            Some((Target::Path { address, plane, entropy, is_long }, rtt_ns)) if address == source => {
                 self.mark_alive(at, channel, probe.ports);
                 let path = self.channels[channel].path;
-                self.engine.answered(path, plane, entropy, at.now_ns);
+                self.path_answered(at, (address, plane, entropy), is_long);
                 self.engine.measured(path, plane, entropy, rtt_ns.saturating_sub(u64::from(probe.held_ns)));
             }
             Some(_) | None => self.counters.stale += 1,

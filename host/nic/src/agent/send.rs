@@ -8,7 +8,9 @@ use crate::batch::Batch;
 use crate::choose::{Transport, flow_of_packet};
 use crate::probes::Target;
 use crate::sent::Cargo;
-use crate::wire::{self, Chunk, MESSAGE_LEN_MAX, Message, Next, PairProbe, Sequence, UDP_LEN};
+use crate::wire::{
+    self, Chunk, ETHERNET_LEN, HEADER_LEN, MESSAGE_LEN_MAX, Message, Next, PairProbe, Sequence, UDP_LEN,
+};
 use crate::writes::Failure;
 
 /// ECN-capable, so that switches mark and do not drop.
@@ -123,7 +125,21 @@ impl Agent {
         let Some(ethernet) = self.ports.get(usize::from(plane)).and_then(|port| port.ethernet) else {
             return false;
         };
-        self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message))
+        self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message), 0)
+    }
+
+    /// Sends a message with so much padding that its IP packet has some length.
+    pub(super) fn send_padded(
+        &mut self,
+        batch: &mut Batch,
+        (plane, entropy, outer): (u8, u32, &[u8; 16]),
+        (to, message): (&[u8; 16], &Message<'_>),
+        len: u16,
+    ) -> bool {
+        let Some(ethernet) = self.ports.get(usize::from(plane)).and_then(|port| port.ethernet) else {
+            return false;
+        };
+        self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message), len)
     }
 
     /// Sends a message by a port to the T0 of another plane: to the MAC address that it answered from, to the one that is known
@@ -147,7 +163,7 @@ impl Agent {
             let Some(to) = sent[n] else { continue };
             let mut ethernet = own;
             ethernet[..6].copy_from_slice(&to);
-            self.send_to(batch, (port, &ethernet), (0, outer), (&nic, message));
+            self.send_to(batch, (port, &ethernet), (0, outer), (&nic, message), 0);
         }
     }
 
@@ -157,10 +173,15 @@ impl Agent {
         (plane, ethernet): (u8, &[u8; 14]),
         (entropy, outer): (u32, &[u8; 16]),
         (to, message): (&[u8; 16], &Message<'_>),
+        packet_len: u16,
     ) -> bool {
         let (own, identity, class) = (self.own, self.identity_to(to), self.options.dscp.control << 2);
         let Some(frame) = batch.free() else { return false };
-        let len = wire::write(&mut frame.payload()[UDP_LEN..][..MESSAGE_LEN_MAX], message, &identity);
+        let payload = &mut frame.payload()[UDP_LEN..];
+        let short = wire::write(&mut payload[..MESSAGE_LEN_MAX], message, &identity);
+        let wanted = usize::from(packet_len).saturating_sub(HEADER_LEN - ETHERNET_LEN + UDP_LEN);
+        let len = wanted.clamp(short, payload.len().max(short));
+        payload[short..len].fill(0);
         wire::write_udp(frame.payload(), &identity, entropy, len);
         frame.finish(plane, len + UDP_LEN, |room| {
             wire::write_outer(
@@ -236,7 +257,7 @@ impl Agent {
         let (flow, address) = (self.flow(channel), self.channels[channel].address);
         let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
         let Pick { plane, entropy } = pick;
-        let target = Target::Path { address, plane, entropy };
+        let target = Target::Path { address, plane, entropy, is_long: false };
         let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
         let (identity, class) = (self.identity_to(&address), self.options.dscp.control << 2);
         let ports = self.engine.own_ports();

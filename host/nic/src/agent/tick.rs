@@ -26,6 +26,8 @@ const BAD_AT_A_TIME: usize = 8;
 const RARELY: u32 = 4;
 /// One path that is not bad is probed this often, so that ports are known of a NIC that nothing is sent to.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
+/// One of so many of these probes is a long one.
+const LONG_LOOKS: usize = 16;
 /// Where there are many NICs, one of them is looked at in this time, so that looking takes no more than a hundredth of a core.
 const LOOK_LEAST_NS: u64 = 1_000_000;
 /// Good answers that bring a T0 back.
@@ -128,6 +130,7 @@ impl Agent {
             self.counters.probes += 1;
             let own = self.own;
             self.send_message(batch, (plane, u32::from(uplink), &outer), (&own, &Message::SelfProbe(probe)));
+            self.probe_long(at, (turn, place), (&outer, probe), batch);
             if port.t0_dead && tier == 0 {
                 self.search(at, plane, batch);
             }
@@ -154,12 +157,13 @@ impl Agent {
     fn probe_missed(&mut self, at: &At<'_>, target: Target, sent_ns: u64) {
         match target {
             Target::Switch(turn, place) => self.turned(at, (turn, place), None),
+            Target::Long(turn, place, len) => self.long_result(at, (turn, place, len), false),
             Target::Other { port, plane } => {
                 if let Some(port) = self.ports.get_mut(usize::from(port)) {
                     port.search.missed(plane);
                 }
             }
-            Target::Path { address, plane, entropy } => {
+            Target::Path { address, plane, entropy, is_long } => {
                 let Some(channel) = self.by_address.get(&address) else { return };
                 let c = &mut self.channels[*channel];
                 // A NIC without an agent, or one whose agent did not run meanwhile, answers no probe, which says nothing
@@ -167,10 +171,14 @@ impl Agent {
                 if c.alive_ns.is_none_or(|alive_ns| alive_ns <= sent_ns) {
                     return;
                 }
-                self.engine.missed(c.path, plane, entropy, at.now_ns);
+                if is_long {
+                    self.engine.missed_long(c.path, plane, entropy, at.now_ns);
+                } else {
+                    self.engine.missed(c.path, plane, entropy, at.now_ns);
+                }
                 // It may be the answer that was lost, on a path of its own: asked again, two are to come over two planes.
                 if self.engine.is_suspect(c.path, plane, entropy) && c.suspects.len() < SUSPECTS {
-                    c.suspects.push((plane, entropy));
+                    c.suspects.push((plane, entropy, is_long));
                     c.probe_at_ns = at.now_ns;
                 }
             }
@@ -237,7 +245,8 @@ impl Agent {
 
     /// Tells the engine which T1s and T2s do not answer: a destination that was opened just now knows nothing of them.
     pub(super) fn repeat_dead(&mut self, at: &At<'_>, path: PathId) {
-        if !self.records.iter().any(|(_, record)| record.is_dead()) {
+        let is_shut = |record: &Record| record.is_dead() || record.long.is_narrow();
+        if !self.records.iter().any(|(_, record)| is_shut(record)) {
             return;
         }
         let parallel = at.table.header().parallel0.max(1);
@@ -245,7 +254,7 @@ impl Agent {
         engine.lost_before(path, at.now_ns, |to, choice| {
             let Choice { plane, t0_uplink: uplink, t1_uplink } = choice;
             let first = uplink - uplink % parallel;
-            let is_dead = |turn| record(records, turn).is_some_and(Record::is_dead);
+            let is_dead = |turn| record(records, turn).is_some_and(is_shut);
             let is_good = |turn| record(records, turn).is_some_and(Record::is_good);
             let by_t1 = || is_dead(Turn::T1 { plane, uplink }) && is_good(Turn::T0 { plane });
             let t2 = Turn::T2 { plane, uplink: first, t1_uplink };
@@ -366,7 +375,7 @@ impl Agent {
         }
         let (path, to, address, round) = (c.path, c.to, c.address, c.probe_round);
         c.probe_round = round.wrapping_add(1);
-        let mut wanted = [(0u8, 0u32); SUSPECTS + BAD_AT_A_TIME + 1];
+        let mut wanted = [(0u8, 0u32, false); SUSPECTS + BAD_AT_A_TIME + 1];
         let mut n = 0;
         for suspect in c.suspects.drain(..) {
             wanted[n] = suspect;
@@ -382,7 +391,9 @@ impl Agent {
         // Where more are due than leave at a time, the next round begins with others.
         let from = if count > BAD_AT_A_TIME { round.wrapping_mul(BAD_AT_A_TIME) % count } else { 0 };
         for (_, (_, v)) in (0..).zip(out()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME) {
-            wanted[n] = (v.plane, v.entropy);
+            // The last answer that a path lacks is to a long probe.
+            let is_last = v.state == State::AssumedBad && v.answers_wanted <= 1;
+            wanted[n] = (v.plane, v.entropy, is_last);
             n += 1;
         }
         // Those before are in doubt, so that a lost answer would matter.
@@ -393,8 +404,8 @@ impl Agent {
                 let all = self.engine.values(path).count();
                 self.engine.values(path).nth(round % all.max(1)).map(|v| (v.plane, v.entropy))
             };
-            if let Some(value) = pick.or_else(any) {
-                wanted[n] = value;
+            if let Some((plane, entropy)) = pick.or_else(any) {
+                wanted[n] = (plane, entropy, round.is_multiple_of(LONG_LOOKS));
                 n += 1;
             }
         }
@@ -411,17 +422,21 @@ impl Agent {
         at: &At<'_>,
         batch: &mut Batch,
         (address, to): ([u8; 16], &Destination),
-        (plane, entropy): (u8, u32),
+        (plane, entropy, is_long): (u8, u32, bool),
         twice: bool,
     ) {
-        let target = Target::Path { address, plane, entropy };
+        let target = Target::Path { address, plane, entropy, is_long };
         let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
         let ports = self.engine.own_ports();
         let probe = PairProbe { id, epoch: self.epoch, entropy, plane, twice, ports, held_ns: 0 };
         let outer = at.table.outer(to, entropy);
         self.counters.probes += 1;
         let message = (&address, &Message::PairProbe(probe));
-        self.send_message(batch, (plane, entropy, &outer.address), message);
+        let by = (plane, entropy, &outer.address);
+        match self.long_len(at).filter(|_| is_long) {
+            Some(len) => self.send_padded(batch, by, message, len),
+            None => self.send_message(batch, by, message),
+        };
     }
 
     /// Tells whether a path is probed in a round because it is out. Nothing is sent where others say when to look again: the

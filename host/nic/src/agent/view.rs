@@ -10,6 +10,7 @@ use crate::agent::control::Ban;
 use crate::agent::{Agent, At, T0Port};
 use crate::choose::Transport;
 use crate::localise::Finding;
+use crate::long::LongView;
 use crate::region::Region;
 use crate::schedule::Turn;
 use crate::writes::{Leaving, Tally};
@@ -54,6 +55,8 @@ pub struct Counters {
     pub writes_taken: u64,
     /// Probes sent.
     pub probes: u64,
+    /// Probes to switches as long as data may be, counted separately.
+    pub long_probes: u64,
     /// Probes that were answered.
     pub probe_answers: u64,
     /// Messages sent, probes included.
@@ -225,6 +228,8 @@ pub struct StatusView {
     pub transport: Transport,
     /// The clock.
     pub now_ns: u64,
+    /// The time as far as the agent ran: it lags behind the clock while others have the processor.
+    pub ran_ns: u64,
     /// Planes.
     pub planes: Vec<PlaneView>,
     /// Far NICs that there is room for at a time.
@@ -233,6 +238,10 @@ pub struct StatusView {
     pub channels: Vec<ChannelView>,
     /// Faults.
     pub findings: Vec<Finding>,
+    /// Switches that no full-length probe returned from lately. A turn that is absent passes packets of full length. Without long
+    /// probes there is no list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long: Option<Vec<LongView>>,
     /// Denials.
     pub denials: Vec<Ban>,
     /// Counters.
@@ -307,10 +316,12 @@ impl Agent {
             table: TableView::of(at.table),
             transport: self.options.transport,
             now_ns: at.now_ns,
+            ran_ns: self.clock.ran_ns(),
             planes: (0..self.ports.len() as u8).map(|plane| self.plane_view(at, plane)).collect(),
             channels_max: self.room.channels,
             channels: (0..self.channels.len()).map(|n| self.channel_view(at, n)).collect(),
             findings: self.findings(at),
+            long: self.long_view(at),
             denials: self.bans().bans,
             counters: self.counters,
             wrong_bytes: self.wrong_bytes(),

@@ -19,7 +19,9 @@ pub const OPTION_LEN: usize = 16;
 /// A UDP header.
 pub const UDP_LEN: usize = 8;
 
-const ETHERNET: usize = 14;
+/// An Ethernet header.
+pub const ETHERNET_LEN: usize = 14;
+const ETHERNET: usize = ETHERNET_LEN;
 const IPV6: usize = 40;
 const OPTION_TYPE: u8 = 0x1e;
 const PROTO_UDP: u8 = 17;

@@ -41,7 +41,7 @@ pub struct LinkCount {
     pub packets: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Packets that were lost because the link was down or lossy.
+    /// Packets that were lost because the link was down or lossy, or because they were too long for it.
     pub lost: u64,
 }
 
@@ -51,7 +51,12 @@ struct Half {
     up: bool,
     count: LinkCount,
     loss: Option<Loss>,
+    /// Bytes of the longest frame that passes; none for any.
+    longest: Option<usize>,
 }
+
+/// Bytes of an Ethernet header.
+const ETHERNET: usize = 14;
 
 /// A link that loses packets by chance.
 #[derive(Clone, Debug)]
@@ -111,7 +116,8 @@ impl Links {
             if ports.len() <= end.port as usize {
                 ports.resize(end.port as usize + 1, None);
             }
-            ports[end.port as usize] = Some(Half { peer, up: true, count: LinkCount::default(), loss: None });
+            ports[end.port as usize] =
+                Some(Half { peer, up: true, count: LinkCount::default(), loss: None, longest: None });
         }
         Ok(())
     }
@@ -153,12 +159,24 @@ impl Links {
         true
     }
 
+    /// Lets a link lose IP packets longer than an MTU in both directions; tells whether there is one.
+    pub(super) fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
+        let Some(peer) = self.peer(end) else { return false };
+        for end in [end, peer] {
+            if let Some(half) = self.half_mut(end) {
+                half.longest = mtu.map(|mtu| usize::from(mtu) + ETHERNET);
+            }
+        }
+        true
+    }
+
     /// Finds out where a packet goes that leaves a port, and counts it.
     pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Destination {
         let Some(half) = self.half_mut(end) else { return Destination::Out };
         let lost =
             |loss: &mut Loss| loss.random.between(0, 999_999).is_some_and(|dice| dice < u64::from(loss.ppm));
-        if !half.up || half.loss.as_mut().is_some_and(lost) {
+        let is_long = half.longest.is_some_and(|longest| bytes > longest);
+        if !half.up || is_long || half.loss.as_mut().is_some_and(lost) {
             half.count.lost += 1;
             return Destination::Lost;
         }

@@ -289,6 +289,8 @@ impl<'a> Course<'a> {
                 self.verdicts.remove(&verdict.element.key(&self.plan));
                 return;
             }
+            // Agents of this process always answer.
+            News::AgentDead(_) | News::AgentBack(_) => return,
         };
         let (element, key) = (verdict.element, verdict.element.key(&self.plan));
         let text = verdict.line(&self.plan, EPOCH_MS + now_ms);

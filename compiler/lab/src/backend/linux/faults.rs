@@ -28,6 +28,8 @@ const RANDOM: u32 = 0xffff_f000 + 56;
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT` of `linux/pkt_cls.h`: go on, and drop.
 const GO_ON: u32 = u32::MAX;
 const DROP: u32 = 2;
+/// Bytes of an Ethernet header, which is a part of what the filter sees.
+const ETHERNET: u32 = 14;
 
 impl Breakable for Linux {
     fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError> {
@@ -42,18 +44,11 @@ impl Breakable for Linux {
     }
 
     fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError> {
-        let program = bytecode(ppm);
-        self.at_devices(ports, |names, _| {
-            for name in names {
-                // There is none to be removed the first time, nor where the cable was made anew.
-                let _ = tc(&["qdisc", "del", "dev", name, "clsact"]);
-                if ppm > 0 {
-                    tc(&["qdisc", "add", "dev", name, "clsact"])?;
-                    tc(&["filter", "add", "dev", name, "ingress", "bpf", "da", "bytecode", &program])?;
-                }
-            }
-            Ok(())
-        })
+        self.set_filter(ports, (ppm > 0).then(|| bytecode(ppm)))
+    }
+
+    fn set_mtu(&mut self, ports: &[PortId], mtu: Option<u16>) -> Result<(), LabError> {
+        self.set_filter(ports, mtu.map(longer_than))
     }
 
     fn replug(
@@ -110,6 +105,21 @@ impl Breakable for Linux {
 }
 
 impl Linux {
+    /// Has a program drop packets that come in by ports, or none.
+    fn set_filter(&mut self, ports: &[PortId], program: Option<String>) -> Result<(), LabError> {
+        self.at_devices(ports, |names, _| {
+            for name in names {
+                // There is none to be removed the first time, nor where the cable was made anew.
+                let _ = tc(&["qdisc", "del", "dev", name, "clsact"]);
+                if let Some(program) = &program {
+                    tc(&["qdisc", "add", "dev", name, "clsact"])?;
+                    tc(&["filter", "add", "dev", name, "ingress", "bpf", "da", "bytecode", program])?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Does something in the namespace of every device that has some of the ports.
     fn at_devices(
         &self,
@@ -143,6 +153,12 @@ fn bytecode(ppm: u32) -> String {
     let limit = (u64::from(ppm.min(1_000_000)) << 32).div_ceil(1_000_000).min(u64::from(u32::MAX));
     // Load a random number; if it is the limit or more go on, else drop.
     format!("4,32 0 0 {RANDOM},53 0 1 {limit},6 0 0 {GO_ON},6 0 0 {DROP}")
+}
+
+/// A program that drops frames whose IP packet has more bytes than an MTU.
+fn longer_than(mtu: u16) -> String {
+    // Load the length of the frame; if it is above the limit drop, else go on.
+    format!("4,128 0 0 0,37 0 1 {},6 0 0 {DROP},6 0 0 {GO_ON}", u32::from(mtu) + ETHERNET)
 }
 
 fn tc(arguments: &[&str]) -> Result<(), LabError> {

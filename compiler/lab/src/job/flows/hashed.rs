@@ -120,7 +120,7 @@ impl Remains for Hashed<'_> {
                     broken.dead.extend(harm.cables());
                 }
                 Harm::Swapped(..) => broken.dead.extend(harm.cables()),
-                Harm::Lossy(..) => {}
+                Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
         // A sender to several in turn waits for unanswered ones; in a ring all wait.

@@ -139,6 +139,8 @@ impl<'a> Station<'a> {
             port_burst: PortBurst { ns: 0, bytes: BURST_FRAMES * frame_bytes },
             port_besides: inner::INNER as u16,
             dscp: group.dscp,
+            // No longer than data, which ports of a low rate carry for long.
+            long_probe_bytes: u16::try_from(orders.packet_bytes()).ok(),
             ..Options::default()
         };
         let now = At { table, now_ns: 0 };

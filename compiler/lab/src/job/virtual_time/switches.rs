@@ -144,6 +144,11 @@ impl Switches {
         self.end(port).is_some_and(|end| self.fabric.set_loss(end, ppm, seed))
     }
 
+    /// Lets the link at a port lose IP packets of more bytes. Tells whether it is one between switches.
+    pub(super) fn set_mtu(&mut self, port: u32, mtu: Option<u16>) -> bool {
+        self.end(port).is_some_and(|end| self.fabric.set_mtu(end, mtu))
+    }
+
     /// Returns when something happens next.
     pub(super) fn next_ns(&self) -> u64 {
         self.fabric.next_ns().unwrap_or(u64::MAX)

@@ -16,6 +16,9 @@ use crate::LabError;
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model, PortId};
 
+/// Bytes of an Ethernet header.
+const ETHERNET: usize = 14;
+
 /// A cable of a NIC that loses packets by chance.
 #[derive(Debug)]
 struct Lossy {
@@ -40,6 +43,9 @@ pub(super) struct Wiring<'a> {
     /// Losses of each cable, per million.
     losses: BTreeMap<CableId, u32>,
     lossy: HashMap<u32, Lossy>,
+    /// The longest IP packet that cables pass, of those that have a limit, and the same by ports of NICs.
+    mtus: BTreeMap<CableId, u16>,
+    narrow: HashMap<u32, u16>,
 }
 
 impl<'a> Wiring<'a> {
@@ -67,6 +73,8 @@ impl<'a> Wiring<'a> {
             swapped: Vec::new(),
             losses: BTreeMap::new(),
             lossy: HashMap::new(),
+            mtus: BTreeMap::new(),
+            narrow: HashMap::new(),
         }
     }
 
@@ -74,24 +82,33 @@ impl<'a> Wiring<'a> {
         !self.down.contains(&port) && !self.down.contains(&self.mates[port as usize])
     }
 
-    /// Draws whether a packet that passes a port of a NIC is lost on its cable.
-    fn loses(&mut self, port: u32) -> bool {
+    /// Draws whether a frame that passes a port of a NIC is lost on its cable.
+    fn loses(&mut self, port: u32, frame: usize) -> bool {
+        let is_long = |mtu: &u16| frame > usize::from(*mtu) + ETHERNET;
+        if self.narrow.get(&port).is_some_and(is_long) {
+            return true;
+        }
         self.lossy
             .get_mut(&port)
             .is_some_and(|lossy| lossy.random.next_u64() % 1_000_000 < u64::from(lossy.ppm))
     }
 
     /// Returns the station and plane that a packet reaches which leaves a switch; none where the cable loses it.
-    pub(super) fn reaches(&mut self, node: Node, port: u32) -> Option<(usize, u8)> {
+    pub(super) fn reaches(&mut self, node: Node, port: u32, frame: usize) -> Option<(usize, u8)> {
         let mate = self.mates[*self.numbers.get(&(node.0, port))? as usize];
         let (station, plane) = self.homes[mate as usize]?;
-        (self.is_up(mate) && !self.loses(mate)).then_some((station as usize, plane))
+        (self.is_up(mate) && !self.loses(mate, frame)).then_some((station as usize, plane))
     }
 
     /// Returns the end of a switch that a packet reaches which leaves a station; none where the cable loses it.
-    pub(super) fn leaves(&mut self, switches: &Switches, station: usize, plane: u8) -> Option<LinkEnd> {
+    pub(super) fn leaves(
+        &mut self,
+        switches: &Switches,
+        (station, plane): (usize, u8),
+        frame: usize,
+    ) -> Option<LinkEnd> {
         let port = self.ports[station].get(usize::from(plane)).copied().flatten()?;
-        if !self.is_up(port) || self.loses(port) {
+        if !self.is_up(port) || self.loses(port, frame) {
             return None;
         }
         switches.end(self.mates[port as usize])
@@ -105,11 +122,13 @@ impl<'a> Wiring<'a> {
         switches: &mut Switches,
         stations: &mut [Station<'_>],
     ) -> Result<(), LabError> {
-        let (mut down, mut swapped, mut losses) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
+        let (mut down, mut swapped) = (BTreeSet::new(), Vec::new());
+        let (mut losses, mut mtus) = (BTreeMap::new(), BTreeMap::new());
         for fault in standing {
             match fault.harm(self.model)? {
                 Harm::Down(ports) => down.extend(ports.iter().map(|port| port.number())),
                 Harm::Lossy(cable, ppm) => drop(losses.insert(cable, ppm)),
+                Harm::Narrow(cable, bytes) => drop(mtus.insert(cable, bytes)),
                 Harm::Swapped(a, b) => swapped.push((a, b)),
             }
         }
@@ -124,6 +143,7 @@ impl<'a> Wiring<'a> {
             }
         }
         self.lose(losses, switches);
+        self.limit(mtus, switches);
         Ok(())
     }
 
@@ -146,6 +166,21 @@ impl<'a> Wiring<'a> {
             }
         }
         Ok(())
+    }
+
+    fn limit(&mut self, mtus: BTreeMap<CableId, u16>, switches: &mut Switches) {
+        let before = std::mem::replace(&mut self.mtus, mtus);
+        let touched: BTreeSet<CableId> = before.keys().chain(self.mtus.keys()).copied().collect();
+        for cable in touched {
+            let (lower, mtu) = (cable.lower().number(), self.mtus.get(&cable).copied());
+            if switches.set_mtu(lower, mtu) {
+                continue;
+            }
+            match mtu {
+                Some(mtu) => self.narrow.insert(lower, mtu),
+                None => self.narrow.remove(&lower),
+            };
+        }
     }
 
     fn lose(&mut self, losses: BTreeMap<CableId, u32>, switches: &mut Switches) {

@@ -1,0 +1,177 @@
+//! Long probes: whether packets as long as data pass where short probes do.
+//!
+//! In: short probes that leave, results of long ones, losses of data. Out: long probes, events, paths that are left. Invariants: a
+//! long probe leaves beside a short one, and its loss counts only if the short one returned; where ports are slow, long probes take
+//! no more than a share of them; nothing but a long probe that returns clears a turn.
+
+use closc_paths::{Choice, Kind};
+
+use crate::agent::{Agent, At, place_of};
+use crate::batch::Batch;
+use crate::long::LongView;
+use crate::probes::Target;
+use crate::schedule::Turn;
+use crate::wire::{ETHERNET_LEN, HEADER_LEN, Message, SELF_PROBE_BYTES, SelfProbe};
+
+/// Bytes of an outer IPv6 header.
+const OUTER: u16 = (HEADER_LEN - ETHERNET_LEN) as u16;
+/// No packet of an agent is longer.
+const PACKET_MAX: u16 = 9_500;
+/// Where ports are slow, long probes of switches take one part in so many of what a port carries.
+const SHARE: u64 = 64;
+
+impl Agent {
+    /// Returns the bytes of the IP packet of a long probe; none if long probes are switched off.
+    pub(super) fn long_len(&self, at: &At<'_>) -> Option<u16> {
+        let mtu = at.table.header().mtu.saturating_add(OUTER);
+        let len = self.options.long_probe_bytes.unwrap_or(mtu).min(PACKET_MAX);
+        (len > SELF_PROBE_BYTES).then_some(len)
+    }
+
+    /// Sends a long probe after a short one of the same turn, if one is due.
+    pub(super) fn probe_long(
+        &mut self,
+        at: &At<'_>,
+        (turn, place): (Turn, usize),
+        (outer, probe): (&[u8; 16], SelfProbe),
+        batch: &mut Batch,
+    ) {
+        let Some(full) = self.long_len(at) else { return };
+        let plane = turn.plane();
+        let ready_ns = self.long_ready_ns.get(usize::from(plane)).copied().unwrap_or_default();
+        let Some((_, record)) = self.records.get_mut(place).filter(|(other, _)| *other == turn) else {
+            return;
+        };
+        if !record.long.is_due() || ready_ns > at.now_ns || batch.room() == 0 {
+            return;
+        }
+        let len = record.long.next_len(SELF_PROBE_BYTES, full);
+        let target = Target::Long(turn, place, len);
+        let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
+        self.counters.long_probes += 1;
+        let (own, message) = (self.own, Message::SelfProbe(SelfProbe { id, ..probe }));
+        self.send_padded(batch, (plane, u32::from(probe.uplink), outer), (&own, &message), len);
+        if let (Some(mbps), Some(ready)) =
+            (self.options.port_mbps, self.long_ready_ns.get_mut(usize::from(plane)))
+        {
+            *ready = at.now_ns + u64::from(len) * 8_000 * SHARE / u64::from(mbps.max(1));
+        }
+    }
+
+    /// Takes the result of a long probe to a switch.
+    pub(super) fn long_result(
+        &mut self,
+        at: &At<'_>,
+        (turn, place, len): (Turn, usize, u16),
+        returned: bool,
+    ) {
+        let Some(full) = self.long_len(at) else { return };
+        // A table that was loaded since then may have another schedule.
+        let is_there = self.records.get(place).is_some_and(|(other, _)| *other == turn);
+        let place = if is_there { Some(place) } else { place_of(&self.records, turn) };
+        let Some(place) = place else { return };
+        let record = &mut self.records[place].1;
+        // Where short probes are lost too, length is not the reason.
+        if !returned && !record.is_good() {
+            return;
+        }
+        let was_narrow = record.long.is_narrow();
+        record.long.result(len, full, returned);
+        match (was_narrow, record.long.is_narrow()) {
+            (false, true) => self.narrowed(at, turn, full),
+            (true, false) => {
+                let text = format!("{}: packets of {full} bytes pass", name(turn));
+                self.event(at.now_ns, text);
+            }
+            (false, false) | (true, true) => {}
+        }
+    }
+
+    /// Leaves paths over a turn that passes short packets only. They are used again after a long probe over each.
+    fn narrowed(&mut self, at: &At<'_>, turn: Turn, full: u16) {
+        let text = format!("{}: short probes return, packets of {full} bytes do not", name(turn));
+        self.event(at.now_ns, text);
+        match turn {
+            Turn::T0 { plane } => {
+                for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
+                    self.engine.doubt(c.path, plane, at.now_ns);
+                }
+            }
+            Turn::T1 { plane, uplink } => self.engine.lost_uplink(plane, uplink, at.now_ns),
+            Turn::T2 { plane, uplink, t1_uplink } => {
+                let parallel = at.table.header().parallel0.max(1);
+                let first = uplink - uplink % parallel;
+                let uplinks = (first, first + parallel - 1);
+                self.engine.lost_t1_uplink(plane, uplinks, t1_uplink, at.now_ns);
+            }
+        }
+    }
+
+    /// Has long probes follow over the switches of a path that lost data: it may lose long packets only.
+    pub(super) fn doubt_long(&mut self, kind: Kind, choice: Choice) {
+        let Choice { plane, t0_uplink: uplink, t1_uplink } = choice;
+        let turns = [Turn::T0 { plane }, Turn::T1 { plane, uplink }, Turn::T2 { plane, uplink, t1_uplink }];
+        let n = match kind {
+            Kind::Local => 1,
+            Kind::Zone => 2,
+            Kind::Far => 3,
+        };
+        for turn in &turns[..n] {
+            if let Some(place) = place_of(&self.records, *turn) {
+                self.records[place].1.long.doubt();
+            }
+        }
+    }
+
+    /// Returns the turns that are not known to pass full-length packets; nothing if no long probes are sent.
+    pub(super) fn long_view(&self, at: &At<'_>) -> Option<Vec<LongView>> {
+        self.long_len(at)?;
+        let open = self.records.iter().filter(|(_, record)| !record.long.passes());
+        let view = |(turn, record): &(Turn, crate::localise::Record)| {
+            let (uplink, t1_uplink) = match *turn {
+                Turn::T0 { .. } => (None, None),
+                Turn::T1 { uplink, .. } => (Some(uplink), None),
+                Turn::T2 { uplink, t1_uplink, .. } => (Some(uplink), Some(t1_uplink)),
+            };
+            let lost = record.long.in_a_row;
+            let (passes, loses) = record.long.bounds(SELF_PROBE_BYTES);
+            let bound = |bytes| (lost > 0).then_some(bytes);
+            LongView {
+                plane: turn.plane(),
+                tier: turn.tier(),
+                uplink,
+                t1_uplink,
+                lost,
+                passes_bytes: bound(passes),
+                loses_bytes: bound(loses),
+            }
+        };
+        Some(open.map(view).collect())
+    }
+
+    /// Tells the engine of a probe over a path that was answered.
+    pub(super) fn path_answered(
+        &mut self,
+        at: &At<'_>,
+        (address, plane, entropy): ([u8; 16], u8, u32),
+        is_long: bool,
+    ) {
+        let Some(channel) = self.by_address.get(&address) else { return };
+        let path = self.channels[*channel].path;
+        if is_long || self.long_len(at).is_none() {
+            self.engine.answered(path, plane, entropy, at.now_ns);
+        } else {
+            self.engine.answered_short(path, plane, entropy, at.now_ns);
+        }
+    }
+}
+
+fn name(turn: Turn) -> String {
+    match turn {
+        Turn::T0 { plane } => format!("plane {plane}"),
+        Turn::T1 { plane, uplink } => format!("plane {plane} uplink {uplink}"),
+        Turn::T2 { plane, uplink, t1_uplink } => {
+            format!("plane {plane} uplink {uplink} T1 uplink {t1_uplink}")
+        }
+    }
+}
