@@ -16,47 +16,16 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use thiserror::Error;
 
 use crate::ban::{ban, probed};
+use crate::dead_agent::DeadAgent;
 use crate::denial::{Change, DENIALS_MAX, Denial, Denials, Stage, reason};
 use crate::element::{Element, nic_name};
 use crate::evidence::{Evidence, needed};
 use crate::guard::{self, Refusal};
 use crate::identity::{Conflict, Identities};
+use crate::options::Options;
 use crate::report::{Report, ReportFault};
 use crate::switches::{Switches, Twice};
-use crate::verdict::{Kind, Scene, Verdict, clock, judge};
-
-/// Settings of judging and denying.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// Whether denials are applied; otherwise they are proposed only.
-    pub apply: bool,
-    /// Time for which an agent's report counts.
-    pub fresh_ms: u64,
-    /// Time that reports must give the same verdict: every witness has reported again so much later.
-    pub settle_ms: u64,
-    /// Good probes in a row after which something is good again.
-    pub good_probes: u64,
-    /// Duration of a denial.
-    pub deny_ms: u64,
-    /// The share of a plane that may be denied: 0 to 1.
-    pub plane_share: f64,
-    /// Confidence that a verdict needs for a denial.
-    pub confidence: f64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            apply: false,
-            fresh_ms: 15_000,
-            settle_ms: 5_000,
-            good_probes: 200,
-            deny_ms: 3_600_000,
-            plane_share: 0.1,
-            confidence: 0.999,
-        }
-    }
-}
+use crate::verdict::{Kind, Scene, Verdict, judge};
 
 /// Where agents answer.
 #[derive(Debug, Clone, Default)]
@@ -91,36 +60,10 @@ pub enum News {
     Broken(Verdict),
     /// It is no more, or it is something else.
     Ended(Verdict),
-    /// An agent answers no more.
-    AgentDead(DeadAgent),
+    /// The agent of a NIC answers no more, with a line about it.
+    AgentDead(Nic, String),
     /// An agent of a NIC answers again.
     AgentBack(Nic),
-}
-
-/// An agent that answered before, or that is bound to a NIC, and does not answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeadAgent {
-    /// Its NIC.
-    pub nic: Nic,
-    /// The path of its socket.
-    pub source: String,
-    /// When it last answered; 0 if it never did.
-    pub seen_ms: u64,
-    /// Last error.
-    pub fault: String,
-}
-
-impl DeadAgent {
-    /// Describes it in a line.
-    pub fn line(&self, plan: &Plan, now_ms: u64) -> String {
-        let nic = nic_name(plan.topology(), self.nic);
-        let since = match self.seen_ms {
-            0 => "it never answered".to_owned(),
-            seen_ms => format!("no answer since {}", clock(seen_ms, now_ms)),
-        };
-        let DeadAgent { source, fault, .. } = self;
-        format!("agent of NIC {nic} is dead: {since} at {source}: {fault}")
-    }
 }
 
 /// Why an order of a person is not carried out.
@@ -452,27 +395,38 @@ impl Collector {
                 news.push(News::Broken(held.verdict.clone()));
             }
         }
-        let known: Vec<Element> = self.held.keys().map(|(element, _)| *element).collect();
-        for ended in &news {
-            if let News::Ended(verdict) = ended {
-                let until_ms = now_ms + self.options.settle_ms;
-                self.evidence.repaired(&self.plan, verdict.element, &known, until_ms);
-            }
-        }
-        self.evidence.repairs.forget(now_ms);
+        self.note_repairs(&news, now_ms);
         self.evidence.forget(self.options.good_probes);
         let dead = self.dead_agents(now_ms);
         let nics: BTreeSet<Nic> = dead.iter().map(|agent| agent.nic).collect();
         news.extend(self.dead.difference(&nics).map(|nic| News::AgentBack(*nic)));
-        let new = dead.into_iter().filter(|agent| !self.dead.contains(&agent.nic));
-        news.extend(new.map(News::AgentDead));
+        let new = dead.iter().filter(|agent| !self.dead.contains(&agent.nic));
+        news.extend(new.map(|agent| News::AgentDead(agent.nic, agent.line(&self.plan, now_ms))));
         self.dead = nics;
         news
     }
 
+    /// Forgets losses near what is repaired. What became another verdict is not repaired.
+    fn note_repairs(&mut self, news: &[News], now_ms: u64) {
+        let is_sure = |(key, held): &(&(Element, Kind), &Held)| held.given || key.1 == Kind::Dead;
+        let known: Vec<Element> =
+            self.held.iter().filter(is_sure).map(|((element, _), _)| *element).collect();
+        let until_ms = now_ms + self.options.settle_ms;
+        for ended in news {
+            let News::Ended(verdict) = ended else { continue };
+            let topology = self.plan.topology();
+            let is_regrouped = verdict.kind == Kind::Gray
+                && self.held.keys().any(|(element, _)| element.overlaps(topology, verdict.element));
+            if !is_regrouped {
+                self.evidence.repaired(&self.plan, verdict.element, &known, until_ms);
+            }
+        }
+        self.evidence.repairs.forget(now_ms);
+    }
+
     /// Returns the agents that do not answer, though they did or are bound to a NIC. One whose NIC another source reports for
     /// moved to another socket.
-    pub fn dead_agents(&self, now_ms: u64) -> Vec<DeadAgent> {
+    pub(crate) fn dead_agents(&self, now_ms: u64) -> Vec<DeadAgent> {
         let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options.fresh_ms;
         let speaks = |nic: &Nic| self.evidence.agents.get(nic).is_some_and(|agent| is_fresh(agent.seen_ms));
         let dead = |(id, source): (u32, &Source)| {

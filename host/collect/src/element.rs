@@ -107,6 +107,15 @@ impl Element {
         }
     }
 
+    /// Tells whether a cable is a part of both, or they are one.
+    pub(crate) fn overlaps(self, topology: &Topology, other: Element) -> bool {
+        match (self, other) {
+            (Element::Cable(link), _) => other.covers(topology, link),
+            (_, Element::Cable(link)) => self.covers(topology, link),
+            _ => self == other,
+        }
+    }
+
     /// Returns its plane, unless it is in several.
     pub(crate) fn plane(self) -> Option<PlaneId> {
         match self {

@@ -14,7 +14,7 @@ use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
 use crate::element::{Element, Places};
-use crate::repair::Repairs;
+use crate::repair::{Repairs, near};
 use crate::report::{Report, ReportFault};
 
 /// Probes in a row that are lost where nothing comes through.
@@ -254,7 +254,7 @@ impl Evidence {
         let old = self.agents.remove(&nic);
         let all: Arc<[Turn]> = report.counts.iter().map(|count| count.turn).collect();
         let turns = self.shared(all);
-        let is_starved = is_starved(old.as_ref(), report.clock);
+        let lacks_time = lacks_time(old.as_ref(), report.clock);
         let counts: Box<[(u32, u32)]> =
             report.counts.iter().map(|count| (narrow(count.sent), narrow(count.lost))).collect();
         if let Some(old) = &old {
@@ -268,7 +268,7 @@ impl Evidence {
                 let restarted = count.0 < before.0 || count.1 < before.1;
                 let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
                 let counted = (u64::from(sent), u64::from(lost).min(sent.into()));
-                self.result(topology, nic, *turn, counted, (now_ms, is_starved));
+                self.result(topology, nic, *turn, counted, (now_ms, old.seen_ms, lacks_time));
             }
         }
         let damaged: BTreeMap<Turn, u64> = report.damaged.into_iter().collect();
@@ -309,14 +309,14 @@ impl Evidence {
         turns
     }
 
-    /// Takes probes of one turn: how many were sent and lost since the last report, and whether the agent was starved meanwhile.
+    /// Takes probes of one turn: how many were sent and lost since the last report, when that was, and whether the agent got little processor time.
     fn result(
         &mut self,
         topology: &Topology,
         nic: Nic,
         turn: Turn,
         (sent, lost): (u64, u64),
-        (now_ms, is_starved): (u64, bool),
+        (now_ms, before_ms, lacks_time): (u64, u64, bool),
     ) {
         let Some(last) = last_link(topology, nic, turn) else { return };
         if sent == 0 {
@@ -336,8 +336,8 @@ impl Evidence {
                 self.good_at[self.places.of(link)] = now;
             }
         }
-        // Of an agent without processor time, and near a repair, some losses are no evidence; losses of all are.
-        let is_evidence = lost == sent || !is_starved && !self.repairs.is_near(last, now_ms);
+        // Of an agent without processor time, and near a repair, some losses do not count; losses of all do.
+        let is_evidence = lost == sent || !lacks_time && !self.repairs.is_near(last, before_ms);
         let (sent, lost) = if is_evidence { (sent, lost) } else { (sent - lost, 0) };
         if lost == 0 && !self.suspects.contains_key(&last) {
             return;
@@ -406,6 +406,18 @@ impl Evidence {
         own.map(|(_, suspect)| suspect.damaged).sum()
     }
 
+    /// Takes note that an element is repaired. Cables that are covered by something else that is known to be wrong keep their evidence.
+    pub(crate) fn repaired(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
+        let is_known = |link: Link| known.iter().any(|other| other.covers(plan.topology(), link));
+        let links: BTreeSet<Link> = near(plan, element).into_iter().filter(|link| !is_known(*link)).collect();
+        for link in &links {
+            if let Some(suspect) = self.suspects.get_mut(link) {
+                suspect.begin_anew();
+            }
+        }
+        self.repairs.note(&links, until_ms);
+    }
+
     /// Watches cables though they lose nothing, from now on; those of before no more.
     pub(crate) fn pin(&mut self, links: BTreeSet<Link>) {
         for link in links.difference(&self.pinned) {
@@ -452,8 +464,8 @@ fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) ->
 /// Share of the time between two reports that an agent has to run so that some of its losses are evidence.
 const RUNS_MIN: f64 = 0.5;
 
-/// Tells whether an agent got no processor for much of the time since its last report. Agents of before do not say it.
-fn is_starved(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
+/// Tells whether an agent got no processor for much of the time since its last report. Older agents do not report it.
+fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
     let (Some((before, ran_before)), Some((now, ran))) = (old.and_then(|old| old.clock), clock) else {
         return false;
     };

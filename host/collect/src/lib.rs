@@ -7,12 +7,14 @@
 mod ban;
 mod chance;
 mod collector;
+mod dead_agent;
 mod denial;
 mod element;
 mod evidence;
 mod guard;
 mod identity;
 pub mod io;
+mod options;
 mod repair;
 mod report;
 mod switches;
@@ -21,10 +23,11 @@ mod testing;
 mod verdict;
 mod view;
 
-pub use collector::{Collector, DRAIN, DeadAgent, News, Next, Options, Order, OrderFault, Source, Standing};
+pub use collector::{Collector, DRAIN, News, Next, Order, OrderFault, Source, Standing};
 pub use denial::{Change, Denial, Denials, Stage};
 pub use element::Element;
 pub use guard::Refusal;
+pub use options::Options;
 pub use report::{ANSWER_MAX, Count, Report, ReportFault};
 pub use switches::Twice;
 pub use verdict::{Counted, Kind, Lengths, Verdict};

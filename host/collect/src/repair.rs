@@ -1,4 +1,4 @@
-//! Repairs: evidence of before and during one does not count after it.
+//! Repairs: evidence from before and during a repair does not count after it.
 //!
 //! In: the element that a verdict ended of. Out: the cables whose probes the fault or its repair may have lost. Invariants: a cable
 //! that something else is known to be wrong with keeps its evidence; what is dead stays dead; only time and new losses name a cable
@@ -11,35 +11,38 @@ use closc_plan::Plan;
 use closc_topology::{Link, NicPort, Switch};
 
 use crate::element::{Element, ends};
-use crate::evidence::Evidence;
 
-/// Cables near a repair, and until when probes that some of them lose are no evidence.
+/// The longest time between two reports of an agent: sources that do not answer are polled after 30 s.
+const REPORT_MS_MAX: u64 = 60_000;
+
+/// Cables near a repair, and until when some lost probes over them do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs(BTreeMap<Link, u64>);
 
 impl Repairs {
-    /// Notes that probes of these cables are no evidence for a while.
-    fn note(&mut self, links: &BTreeSet<Link>, until_ms: u64) {
+    /// Notes that some lost probes over these cables do not count for a while.
+    pub(crate) fn note(&mut self, links: &BTreeSet<Link>, until_ms: u64) {
         for link in links {
             let own = self.0.entry(*link).or_default();
             *own = until_ms.max(*own);
         }
     }
 
-    /// Forgets repairs that are over.
+    /// Forgets repairs that were over before the last report of any agent that is polled.
     pub(crate) fn forget(&mut self, now_ms: u64) {
-        self.0.retain(|_, until_ms| *until_ms > now_ms);
+        self.0.retain(|_, until_ms| *until_ms + REPORT_MS_MAX > now_ms);
     }
 
-    /// Tells whether a cable is near a repair that is not over.
-    pub(crate) fn is_near(&self, link: Link, now_ms: u64) -> bool {
-        self.0.get(&link).is_some_and(|until_ms| *until_ms > now_ms)
+    /// Tells whether a cable is near a repair that was not over at a time: that of the report before, as the losses of the next one
+    /// may be of then.
+    pub(crate) fn is_near(&self, link: Link, at_ms: u64) -> bool {
+        self.0.get(&link).is_some_and(|until_ms| *until_ms > at_ms)
     }
 }
 
 /// The cables that probes over an element may have taken, and those of the switches at its ends: a switch that starts anew has links
 /// before it has routes.
-fn near(plan: &Plan, element: Element) -> BTreeSet<Link> {
+pub(crate) fn near(plan: &Plan, element: Element) -> BTreeSet<Link> {
     let topology = plan.topology();
     let of_switch = |switch: Switch| {
         plan.fabric().ports(switch).filter_map(|port| match port.used {
@@ -60,20 +63,5 @@ fn near(plan: &Plan, element: Element) -> BTreeSet<Link> {
         }
         Element::Port(port) => of_cable(Link::Host(port)).collect(),
         Element::Cable(link) => of_cable(link).collect(),
-    }
-}
-
-impl Evidence {
-    /// Takes note that an element is whole again. Cables that are covered by something else that is known to be wrong keep their
-    /// evidence.
-    pub(crate) fn repaired(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
-        let is_known = |link: Link| known.iter().any(|other| other.covers(plan.topology(), link));
-        let links: BTreeSet<Link> = near(plan, element).into_iter().filter(|link| !is_known(*link)).collect();
-        for link in &links {
-            if let Some(suspect) = self.suspects.get_mut(link) {
-                suspect.begin_anew();
-            }
-        }
-        self.repairs.note(&links, until_ms);
     }
 }

@@ -49,7 +49,7 @@ pub struct Report {
     pub damaged: Vec<(Turn, u64)>,
     /// Turns that are not known to pass full-length probes; agents that send none say nothing.
     pub long: Option<Vec<(Turn, LongView)>>,
-    /// Its clock, and the time as far as it ran, in nanoseconds; agents of before do not say it.
+    /// Its clock, and the time as far as it ran, in nanoseconds; older agents do not report it.
     pub clock: Option<(u64, u64)>,
     /// Faults found by itself.
     pub findings: usize,
@@ -302,7 +302,7 @@ mod tests {
             1,
         );
         let long = Report::read(long.as_bytes(), &metrics(text)).unwrap().long.unwrap();
-        assert_eq!(long.len(), 1, "there is no tier 3: {long:?}");
+        assert_eq!(long.len(), 1, "tier 3 does not exist: {long:?}");
         assert_eq!((long[0].0, long[0].1.lost), (Turn::T1 { plane: 1, uplink: 3 }, 6));
         assert_eq!(report.denials[0].until, Some(12.5));
         let t2 = Turn::T2 { plane: 1, uplink: 3, t1_uplink: 4 };

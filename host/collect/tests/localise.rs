@@ -339,7 +339,7 @@ fn only_long_probes_clear_what_passes_short_packets_only() {
 
 /// An agent that got no processor for most of the time accuses nothing by some of its losses; where all are lost it does.
 #[test]
-fn losses_of_a_starved_agent_are_no_evidence_unless_all_are_lost() {
+fn losses_of_an_agent_without_processor_time_are_no_evidence_unless_all_are_lost() {
     let plan = eight_planes();
     let link = plan.topology().parse_link("p3-t0-002--p3-t1-004").expect("it is a cable");
     for (share, fault, is_named) in [

@@ -31,7 +31,7 @@ pub struct Record {
     /// Probes lost in a row.
     pub in_a_row: u32,
     /// Results of long probes, which are counted separately.
-    pub long: Long,
+    pub(crate) long: Long,
 }
 
 impl Record {
@@ -125,18 +125,20 @@ pub struct Finding {
     pub sent: u32,
     /// Confidence that this is not chance and not an earlier element: 0 to 1.
     pub confidence: f64,
-    /// Where only short packets pass, the limit; the counts are those of long probes then.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub bounds: Option<Bounds>,
+    /// Where short packets pass and long ones do not, bytes of the longest IP packet that passed; the counts are those of long
+    /// probes then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passes_bytes: Option<u16>,
+    /// Bytes of the shortest that did not pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loses_bytes: Option<u16>,
 }
 
-/// The limit of an element that passes short packets only, in bytes of IP packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Bounds {
-    /// The longest packet that passed.
-    pub passes_bytes: u16,
-    /// The shortest that did not.
-    pub loses_bytes: u16,
+impl Finding {
+    /// A finding of short probes.
+    fn new(culprit: Culprit, gray: bool, (lost, sent): (u32, u32), confidence: f64) -> Finding {
+        Finding { culprit, gray, lost, sent, confidence, passes_bytes: None, loses_bytes: None }
+    }
 }
 
 /// Names what is broken. `up` says of a plane whether its own port is; `parallel` is the cables between a T0 and a T1.
@@ -148,8 +150,7 @@ pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u
     });
     for (plane, t0) in t0s {
         let (lost, sent) = t0.lately();
-        let finding =
-            |culprit, gray, confidence| Finding { culprit, gray, lost, sent, confidence, bounds: None };
+        let finding = |culprit, gray, confidence| Finding::new(culprit, gray, (lost, sent), confidence);
         if !up(plane) {
             findings.push(finding(Culprit::OwnPort { plane }, false, 1.0));
             continue;
@@ -197,7 +198,7 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
         };
         let known = out.iter().any(|finding| finding.culprit == culprit);
         if !known && (dead || is_sure(lost, confidence)) {
-            out.push(Finding { culprit, gray: !dead, lost, sent, confidence, bounds: None });
+            out.push(Finding::new(culprit, !dead, (lost, sent), confidence));
         }
     }
     out
@@ -219,7 +220,7 @@ fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
         let (confidence, dead) = (unlikely(lost, sent, before), record.is_dead());
         if dead || is_sure(lost, confidence) {
             let culprit = Culprit::T1Uplink { plane, uplink, t1_uplink };
-            out.push(Finding { culprit, gray: !dead, lost, sent, confidence, bounds: None });
+            out.push(Finding::new(culprit, !dead, (lost, sent), confidence));
         }
     }
     out
@@ -247,9 +248,9 @@ fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
         let share = (f64::from(lost) / f64::from(sent.max(1))).max(GRAY_MAX);
         let run = record.long.in_a_row;
         let confidence = 1.0 - share.powf(f64::from(run));
-        let (passes_bytes, loses_bytes) = record.long.bounds(SHORT_BYTES);
-        let bounds = Some(Bounds { passes_bytes, loses_bytes });
-        Some(Finding { culprit: culprit(*turn)?, gray: true, lost: run, sent: run, confidence, bounds })
+        let (passes, loses) = record.long.bounds(SHORT_BYTES);
+        let found = Finding::new(culprit(*turn)?, true, (run, run), confidence);
+        Some(Finding { passes_bytes: Some(passes), loses_bytes: Some(loses), ..found })
     };
     all.filter_map(finding)
         .filter(|finding| finding.lost >= NARROW_RUN && finding.confidence >= 0.99)
@@ -358,15 +359,15 @@ mod tests {
             narrow
         };
         let found = localise(&plane(good, &[good, narrow(5)]), |_| true, 1);
-        let bounds = Bounds { passes_bytes: SHORT_BYTES, loses_bytes: 4000 };
         assert_eq!((found.len(), found[0].culprit), (1, Culprit::Uplink { plane: 0, uplink: 1 }));
-        assert_eq!((found[0].bounds, found[0].lost), (Some(bounds), 5));
+        let (passes, loses) = (found[0].passes_bytes, found[0].loses_bytes);
+        assert_eq!((passes, loses, found[0].lost), (Some(SHORT_BYTES), Some(4000), 5));
         let found = localise(&plane(narrow(6), &[narrow(5), narrow(5)]), |_| true, 1);
         assert_eq!(found.iter().map(|f| f.culprit).collect::<Vec<_>>(), [Culprit::NicCable { plane: 0 }]);
         assert!(localise(&plane(good, &[good, narrow(4)]), |_| true, 1).is_empty(), "too few to tell");
         let dead = record(&[false; 5]);
         let found = localise(&plane(good, &[good, Record { long: narrow(9).long, ..dead }]), |_| true, 1);
-        assert_eq!(found.iter().map(|f| f.bounds).collect::<Vec<_>>(), [None], "dead, and not narrow");
+        assert_eq!(found.iter().map(|f| f.passes_bytes).collect::<Vec<_>>(), [None], "dead, and not narrow");
     }
 
     #[test]

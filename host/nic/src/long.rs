@@ -18,13 +18,13 @@ const STEP: u16 = 8;
 
 /// The results of long probes of one turn.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Long {
+pub(crate) struct Long {
     /// Long probes sent since the start.
-    pub sent: u64,
+    pub(crate) sent: u64,
     /// Long probes lost since the start.
-    pub lost: u64,
+    pub(crate) lost: u64,
     /// Full-length probes lost in a row.
-    pub in_a_row: u32,
+    pub(crate) in_a_row: u32,
     /// Whether one of full length returned since the start.
     has_passed: bool,
     /// The longest packet that passed since a full one was lost; 0 before the first.

@@ -207,8 +207,8 @@ struct RunArgs {
     /// Probe every cable once in so many milliseconds
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     probe_period_ms: u64,
-    /// Length of long probes, as an MTU; 0 sends none [default: the MTU of the table]
-    #[arg(long, value_name = "BYTES", hide_default_value = true, value_parser = clap::value_parser!(u16).range(..=9_500))]
+    /// Length of long probes as an MTU, at most 9500; 0 sends none [default: the MTU of the table]
+    #[arg(long, value_name = "BYTES")]
     long_probe_bytes: Option<u16>,
     /// Let a packet wait so many microseconds for one before it
     #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]

@@ -71,18 +71,7 @@ fn status(answer: &Value) -> String {
     });
     let head = ["FAR NIC", "PLANES", "GOOD", "BAD", "DENIED", "SENT", "LOST", "LOST %", "RTT us"];
     section(&mut text, &head, &channels.collect::<Vec<_>>());
-    let findings = list(&answer["findings"]).map(|finding| {
-        let of = ["plane", "t1", "uplink", "t1_uplink"].map(|key| (key, &finding[key]));
-        let place = of.iter().filter(|(_, value)| !value.is_null());
-        let place: Vec<String> = place.map(|(key, value)| format!("{key} {}", cell(value))).collect();
-        let kind = match (finding["passes_bytes"].as_u64(), finding["loses_bytes"].as_u64()) {
-            (Some(passes), Some(loses)) => format!("short packets only: {passes} bytes pass, {loses} do not"),
-            _ if finding["gray"] == true => "gray".to_owned(),
-            _ => "dead".to_owned(),
-        };
-        let share = format!("{} of {}", cell(&finding["lost"]), cell(&finding["sent"]));
-        vec![cell(&finding["what"]), place.join(" "), kind, share]
-    });
+    let findings = list(&answer["findings"]).map(finding);
     section(&mut text, &["FINDING", "PLACE", "STATE", "PROBES LOST"], &findings.collect::<Vec<_>>());
     let denials = list(&answer["denials"]).map(|denial| {
         let scope = ["plane", "uplinks", "t1_uplinks", "zone", "group", "downlink"];
@@ -96,6 +85,20 @@ fn status(answer: &Value) -> String {
     let counters = counters.map(|(name, value)| vec![plain(&name.replace('_', " ")), cell(value)]);
     section(&mut text, &["COUNTER", "VALUE"], &counters.collect::<Vec<_>>());
     text
+}
+
+/// The row of a finding.
+fn finding(finding: &Value) -> Vec<String> {
+    let of = ["plane", "t1", "uplink", "t1_uplink"].map(|key| (key, &finding[key]));
+    let place = of.iter().filter(|(_, value)| !value.is_null());
+    let place: Vec<String> = place.map(|(key, value)| format!("{key} {}", cell(value))).collect();
+    let kind = match (finding["passes_bytes"].as_u64(), finding["loses_bytes"].as_u64()) {
+        (Some(passes), Some(loses)) => format!("short packets only: {passes} bytes pass, {loses} do not"),
+        _ if finding["gray"] == true => "gray".to_owned(),
+        _ => "dead".to_owned(),
+    };
+    let share = format!("{} of {}", cell(&finding["lost"]), cell(&finding["sent"]));
+    vec![cell(&finding["what"]), place.join(" "), kind, share]
 }
 
 fn paths(answer: &Value) -> String {

@@ -9,9 +9,10 @@ mod identity;
 mod message;
 mod sum;
 
+pub(crate) use header::ETHERNET_LEN;
 pub use header::{
-    ETHERNET_LEN, HEADER_LEN, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe,
-    parse, seal, write_outer, write_udp,
+    HEADER_LEN, Next, OPTION_LEN, Packet, Payload, Segment, Sequence, UDP_LEN, damaged_probe, parse, seal,
+    write_outer, write_udp,
 };
 pub use identity::{Fault, Identity};
 pub use message::{
@@ -20,4 +21,5 @@ pub use message::{
 };
 
 /// Bytes of the IP packet of a probe to a switch without padding.
-pub const SELF_PROBE_BYTES: u16 = (HEADER_LEN - ETHERNET_LEN + UDP_LEN + message::SELF_PROBE_MESSAGE) as u16;
+pub(crate) const SELF_PROBE_BYTES: u16 =
+    (HEADER_LEN - ETHERNET_LEN + UDP_LEN + message::SELF_PROBE_MESSAGE) as u16;

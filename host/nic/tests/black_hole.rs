@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use closc_collect::{Collector, Denials, Kind, Options, Report};
+use closc_collect::{Collector, Denials, Kind, Lengths, Options, Report};
 use closc_lab::Fault;
 use closc_lab::job::{self, Action, JobError, Live, Orders, Pattern, Transport};
 use closc_lab::tree::Digests;
@@ -121,12 +121,12 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
             for _ in 0..15 {
                 assert_eq!(site.poll(), wanted);
             }
-            let lengths = site.collector.verdicts().next().unwrap().lengths.unwrap();
+            let Lengths { passes, loses } = site.collector.verdicts().next().unwrap().lengths.unwrap();
             // Agents do not know of the inner header, which has 40 bytes.
             let limit = MTU - 40;
-            assert!(lengths.passes <= limit && lengths.loses > limit, "{lengths:?}");
-            assert!(lengths.loses - lengths.passes <= 32, "{lengths:?}");
-            // What is lost by now are the probes, and not data.
+            assert!(passes <= limit && loses > limit, "{passes} {loses}");
+            assert!(loses - passes <= 32, "{passes} {loses}");
+            // Probes are lost by now, and not data.
             let before = lost(&mut site);
             for _ in 0..10 {
                 assert_eq!(site.poll(), wanted);

@@ -168,7 +168,19 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
     assert!(said.contains("plane 1: port nic0p1 has no route to its T0: `ip -batch ip.batch`"), "{said}");
     site.does("sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=0 && ip -batch ip.batch");
     assert_eq!(site.wrong(), Vec::<String>::new());
-    // The agent's own findings and denials.
+    what_the_agent_knows(&site);
+    // An agent that was killed leaves its rules.
+    let mut agent = site.agent.take().unwrap();
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    let wrong = site.wrong();
+    assert!(wrong.iter().any(|line| line.contains("it was killed: `closc-nic clean ")), "{wrong:#?}");
+    assert!(site.program(&["clean"]).status().unwrap().success());
+    assert_eq!(site.wrong(), Vec::<String>::new());
+}
+
+/// The agent's own denials, and an agent that was stopped, which has a socket and does not answer.
+fn what_the_agent_knows(site: &Site) {
     let mut deny = site.inside();
     deny.arg(env!("CARGO_BIN_EXE_closc-nic")).arg("--socket").arg(site.file("sock"));
     assert!(deny.args(["deny", "--plane", "1", "--uplink", "0"]).status().unwrap().success());
@@ -178,18 +190,9 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
             .any(|line| line.starts_with("good  agent: denial: ") && line.ends_with("plane 1, uplinks 0-0")),
         "{said:#?}"
     );
-    // One that was stopped has a socket and does not answer.
     let pid = Pid::from_raw(site.agent.as_ref().unwrap().id() as i32);
     kill(pid, Signal::SIGSTOP).unwrap();
     let said = site.agent();
     assert!(said.iter().any(|line| line.starts_with("BAD   agent: does not answer within 5 s")), "{said:#?}");
     kill(pid, Signal::SIGCONT).unwrap();
-    // An agent that was killed leaves its rules.
-    let mut agent = site.agent.take().unwrap();
-    agent.kill().unwrap();
-    agent.wait().unwrap();
-    let wrong = site.wrong();
-    assert!(wrong.iter().any(|line| line.contains("it was killed: `closc-nic clean ")), "{wrong:#?}");
-    assert!(site.program(&["clean"]).status().unwrap().success());
-    assert_eq!(site.wrong(), Vec::<String>::new());
 }

@@ -287,6 +287,24 @@ fn exchanged_cables_are_named_pair_by_pair() {
     assert_eq!(found, wanted);
 }
 
+/// Cables of the kernel that lose long packets only, between switches and at a NIC, one after the other.
+#[test]
+fn cables_that_pass_short_packets_only_are_named() {
+    if !can_run() {
+        return;
+    }
+    let since = Instant::now();
+    let mut site = Site::new(&shipped("lab/two-planes"));
+    for name in ["p1-t0-001--p1-t1-002", "su001-n001/nic0.p0"] {
+        let link = site.plan.topology().parse_link(name).unwrap();
+        let fault = Fault::Mtu { cable: name.to_owned(), bytes: 1300 };
+        let wanted = vec![(Element::Cable(link), "short only".to_owned())];
+        let took = site.attempt(&[Case { fault, wanted }], since);
+        println!("{name}: {took:?}");
+        took.unwrap();
+    }
+}
+
 /// Cables that are moved while agents send probes all the time: their packets end no wait and count as nobody else's.
 #[test]
 fn a_lab_finds_moved_cables_beside_agents() {

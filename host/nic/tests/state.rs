@@ -103,9 +103,9 @@ fn no_folder_is_given_to_a_user_but_one_that_the_agent_made() {
     assert!(made.uid() != 0 && made.mode() & 0o777 == 0o700, "{made:?}");
 }
 
-/// The service manager ends an agent whose loop does not turn, as it hears nothing of it any more.
+/// The service manager ends an agent whose loop does not turn, as it receives nothing from it any more.
 #[test]
-fn the_service_manager_hears_of_a_loop_that_turns_and_of_no_other() {
+fn the_service_manager_receives_messages_while_the_loop_turns() {
     if !can_open_packets() {
         closc_skip::skip("no packet socket");
         return;
@@ -147,7 +147,7 @@ fn the_service_manager_hears_of_a_loop_that_turns_and_of_no_other() {
     inbox.set_nonblocking(true).unwrap();
     while inbox.recv(&mut [0; 64]).is_ok() {}
     std::thread::sleep(std::time::Duration::from_millis(300));
-    assert!(inbox.recv(&mut [0; 64]).is_err(), "a stopped agent speaks");
+    assert!(inbox.recv(&mut [0; 64]).is_err(), "a stopped agent sends nothing");
     inbox.set_nonblocking(false).unwrap();
     kill(pid, Signal::SIGCONT).unwrap();
     assert_eq!(word(&mut agent), "WATCHDOG=1");

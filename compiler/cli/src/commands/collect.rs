@@ -235,6 +235,14 @@ fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     (line, json!({ "nic": nic, "table": "other", "checksum": checksum }))
 }
 
+/// An agent that is dead, with a line about it, or answers again.
+fn agent(nic: &str, dead: Option<&str>) -> (String, serde_json::Value) {
+    match dead {
+        Some(line) => (line.to_owned(), json!({ "agent": "dead", "nic": nic })),
+        None => (format!("agent of NIC {nic} answers again"), json!({ "agent": "answers", "nic": nic })),
+    }
+}
+
 /// Says what happens, a line each on stderr, and enters changes into the audit log before they are made.
 fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
     let (is_json, quiet) = (args.format == Format::Json, args.quiet);
@@ -282,10 +290,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
                 );
                 (line, json!({ "gone": denial }))
             }
-            Event::AgentDead(line, nic) => (line.clone(), json!({ "agent": "dead", "nic": nic })),
-            Event::AgentBack(nic) => {
-                (format!("agent of NIC {nic} answers again"), json!({ "agent": "answers", "nic": nic }))
-            }
+            Event::Agent(nic, dead) => agent(nic, dead.as_deref()),
             Event::Table(nic, other) => table(nic, other.as_deref()),
             Event::Failing(source, fault) => {
                 (format!("{source}: {fault}"), json!({ "failing": source, "fault": fault }))

@@ -15,7 +15,7 @@ use crate::audit::Audit;
 use crate::commands::control;
 use crate::output::{self, Outcome};
 
-/// Time between two turns where there is no watchdog to tell.
+/// Time between two turns without a watchdog.
 const NO_WATCHDOG: Duration = Duration::from_hours(1);
 
 /// Watches until Ctrl-C or SIGTERM.
@@ -97,10 +97,10 @@ impl Stop {
         Ok(Stop { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
     }
 
-    /// Waits for one that asks it to stop; SIGHUP opens the audit log again. Meanwhile the service manager hears that tasks run.
+    /// Waits for one that asks it to stop; SIGHUP opens the audit log again. The service manager is notified while tasks run.
     pub(super) async fn asked(mut self, audit: &Audit) {
         let mut manager = Manager::from_environment().unwrap_or_else(|error| {
-            output::say(format_args!("the service manager cannot be told that this runs: {error}"));
+            output::say(format_args!("the service manager cannot be reached: {error}"));
             Manager::default()
         });
         manager.ready();

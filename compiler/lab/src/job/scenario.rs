@@ -304,33 +304,10 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
         found.push(Fault::Cut(named(name)?));
     }
     if let Some(loss) = &s.loss {
-        let percent = loss.percent.value;
-        if !(percent > 0.0 && percent <= 100.0) {
-            return Err(at(
-                &loss.percent,
-                format!("{percent} is not a loss: write a percentage above 0, at most 100"),
-            ));
-        }
-        let parts = percent * 1e4;
-        // A percentage that is written with four decimals is a whole number of millionths but for the last bits of the float.
-        if parts < 0.5 || (parts - parts.round()).abs() > 1e-6 {
-            return Err(at(
-                &loss.percent,
-                format!(
-                    "a loss of {percent} % cannot be made: it goes in steps of 0.0001 (one packet in a million)"
-                ),
-            ));
-        }
-        let ppm = parts.round() as u32;
-        found.push(Fault::Loss { cable: named(&loss.cable)?, ppm });
+        found.push(lossy(loss)?);
     }
     if let Some(mtu) = &s.mtu {
-        let bytes = mtu.bytes.value;
-        if bytes < MTU_MIN {
-            let least = format!("{bytes} bytes are too few: write {MTU_MIN} at least, or `cut` the cable");
-            return Err(at(&mtu.bytes, least));
-        }
-        found.push(Fault::Mtu { cable: named(&mtu.cable)?, bytes });
+        found.push(narrow(mtu)?);
     }
     if let Some(cables) = &s.miswire {
         let [a, b] = cables.value.as_slice() else {
@@ -364,6 +341,37 @@ fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
     }
     let words = "`cut`, `loss`, `mtu`, `miswire`, `plane`, `nic-port` or `restore`";
     found.pop().ok_or_else(|| at(step, format!("nothing happens in this step: write {words}")))
+}
+
+fn lossy(loss: &LossFile) -> Result<Fault, ScenarioFault> {
+    let percent = loss.percent.value;
+    if !(percent > 0.0 && percent <= 100.0) {
+        return Err(at(
+            &loss.percent,
+            format!("{percent} is not a loss: write a percentage above 0, at most 100"),
+        ));
+    }
+    let parts = percent * 1e4;
+    // A percentage that is written with four decimals is a whole number of millionths but for the last bits of the float.
+    if parts < 0.5 || (parts - parts.round()).abs() > 1e-6 {
+        return Err(at(
+            &loss.percent,
+            format!(
+                "a loss of {percent} % cannot be made: it goes in steps of 0.0001 (one packet in a million)"
+            ),
+        ));
+    }
+    let ppm = parts.round() as u32;
+    Ok(Fault::Loss { cable: named(&loss.cable)?, ppm })
+}
+
+fn narrow(mtu: &MtuFile) -> Result<Fault, ScenarioFault> {
+    let bytes = mtu.bytes.value;
+    if bytes < MTU_MIN {
+        let least = format!("{bytes} bytes are too few: write {MTU_MIN} at least, or `cut` the cable");
+        return Err(at(&mtu.bytes, least));
+    }
+    Ok(Fault::Mtu { cable: named(&mtu.cable)?, bytes })
 }
 
 fn named(name: &Spanned<String>) -> Result<String, ScenarioFault> {

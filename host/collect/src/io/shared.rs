@@ -31,10 +31,8 @@ pub enum Event {
     Changed(Result<(), String>),
     /// The fabric does not have any more what was denied.
     Gone(Denial),
-    /// An agent is dead: a line about it, and the name of its NIC.
-    AgentDead(String, String),
-    /// An agent of this NIC answers again.
-    AgentBack(String),
+    /// The agent of this NIC is dead, with a line about it, or answers again.
+    Agent(String, Option<String>),
     /// A source does not answer: its name, and what is wrong.
     Failing(String, String),
     /// An agent begins to have another path table than the plan has for its group: the name of its NIC, and the table's
@@ -134,10 +132,8 @@ impl Shared {
                 crate::News::Ended(verdict) => {
                     Event::Ended(format!("{} {}", verdict.element.kind(), verdict.element.name(plan)))
                 }
-                crate::News::AgentDead(agent) => {
-                    Event::AgentDead(agent.line(plan, now), nic_name(plan.topology(), agent.nic))
-                }
-                crate::News::AgentBack(nic) => Event::AgentBack(nic_name(plan.topology(), nic)),
+                crate::News::AgentDead(nic, line) => Event::Agent(nic_name(plan.topology(), nic), Some(line)),
+                crate::News::AgentBack(nic) => Event::Agent(nic_name(plan.topology(), nic), None),
             });
         }
         if let Some(next) = collector.next(now)

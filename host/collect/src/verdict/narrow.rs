@@ -2,7 +2,7 @@
 //!
 //! In: full-length probes that agents lost in a row while short ones returned. Out: verdicts, each with the longest packet that
 //! passed and the shortest that did not. Invariants: an element is named only if packets pass it otherwise, nothing before it is
-//! named, and no agent gets a full-length probe through; agents that send no long probes are no evidence either way.
+//! named, and no agent gets a full-length probe through; agents that send no long probes do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -287,8 +287,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::collector::Options;
     use crate::denial::Denials;
+    use crate::options::Options;
     use crate::testing;
 
     #[test]

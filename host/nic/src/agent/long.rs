@@ -18,7 +18,7 @@ const OUTER: u16 = (HEADER_LEN - ETHERNET_LEN) as u16;
 /// No packet of an agent is longer.
 const PACKET_MAX: u16 = 9_500;
 /// Where ports are slow, long probes of switches take one part in so many of what a port carries.
-const SHARE: u64 = 64;
+const SHARE: u64 = 256;
 
 impl Agent {
     /// Returns the bytes of the IP packet of a long probe; none if long probes are switched off.
@@ -92,6 +92,8 @@ impl Agent {
         let text = format!("{}: short probes return, packets of {full} bytes do not", name(turn));
         self.event(at.now_ns, text);
         match turn {
+            // Where no other port is better, all are used as before.
+            Turn::T0 { plane } if !self.is_wide_beside(plane) => {}
             Turn::T0 { plane } => {
                 for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
                     self.engine.doubt(c.path, plane, at.now_ns);
@@ -105,6 +107,14 @@ impl Agent {
                 self.engine.lost_t1_uplink(plane, uplinks, t1_uplink, at.now_ns);
             }
         }
+    }
+
+    /// Tells whether the port of another plane passes long packets.
+    fn is_wide_beside(&self, plane: u8) -> bool {
+        self.records.iter().any(|(turn, record)| {
+            let is_other = matches!(turn, Turn::T0 { plane: other } if *other != plane);
+            is_other && record.is_good() && record.long.passes()
+        })
     }
 
     /// Has long probes follow over the switches of a path that lost data: it may lose long packets only.

@@ -238,8 +238,8 @@ pub struct StatusView {
     pub channels: Vec<ChannelView>,
     /// Faults.
     pub findings: Vec<Finding>,
-    /// Switches that no full-length probe returned from lately. A turn that is absent passes packets of full length. Without long
-    /// probes there is no list.
+    /// Switches that no full-length probe returned from lately. A turn that is absent passes packets of full length. Absent without
+    /// long probes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long: Option<Vec<LongView>>,
     /// Denials.

@@ -18,8 +18,8 @@ pub fn ask(socket: &Path, request: &Request) -> io::Result<Value> {
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the socket or the answer; `WouldBlock` if there is no answer in time.
-pub fn ask_within(socket: &Path, request: &Request, limit: Duration) -> io::Result<Value> {
+/// Returns what is wrong with the socket or the answer; `WouldBlock` if the answer does not come in time.
+pub(crate) fn ask_within(socket: &Path, request: &Request, limit: Duration) -> io::Result<Value> {
     let stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(limit))?;
     stream.set_write_timeout(Some(limit))?;

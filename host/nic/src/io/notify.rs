@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_that_turns_says_so_twice_in_each_interval() {
+    fn a_loop_that_turns_sends_two_messages_in_each_interval() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notify");
         let inbox = UnixDatagram::bind(&path).unwrap();
@@ -106,7 +106,7 @@ mod tests {
         }
         assert_eq!(came(), ["WATCHDOG=1"; 4]);
         assert_eq!(manager.due_at(), 9 * second);
-        // Without a watchdog only the start is told, and without a manager nothing.
+        // Without a watchdog only the start is reported, and without a manager nothing.
         let mut manager = Manager::at(path.as_os_str(), None).unwrap();
         manager.turned(second);
         assert_eq!((came().len(), manager.due_at()), (0, u64::MAX));

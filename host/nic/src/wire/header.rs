@@ -20,7 +20,7 @@ pub const OPTION_LEN: usize = 16;
 pub const UDP_LEN: usize = 8;
 
 /// An Ethernet header.
-pub const ETHERNET_LEN: usize = 14;
+pub(crate) const ETHERNET_LEN: usize = 14;
 const ETHERNET: usize = ETHERNET_LEN;
 const IPV6: usize = 40;
 const OPTION_TYPE: u8 = 0x1e;

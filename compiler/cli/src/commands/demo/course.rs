@@ -290,7 +290,7 @@ impl<'a> Course<'a> {
                 return;
             }
             // Agents of this process always answer.
-            News::AgentDead(_) | News::AgentBack(_) => return,
+            News::AgentDead(..) | News::AgentBack(_) => return,
         };
         let (element, key) = (verdict.element, verdict.element.key(&self.plan));
         let text = verdict.line(&self.plan, EPOCH_MS + now_ms);

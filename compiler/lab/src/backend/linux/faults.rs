@@ -175,6 +175,12 @@ fn tc(arguments: &[&str]) -> Result<(), LabError> {
 mod tests {
     use super::*;
 
+    /// `BPF_LD | BPF_W | BPF_LEN` and `BPF_JMP | BPF_JGT | BPF_K` of `linux/bpf_common.h`.
+    #[test]
+    fn an_mtu_is_a_limit_of_the_length_of_frames() {
+        assert_eq!(longer_than(1300), "4,128 0 0 0,37 0 1 1314,6 0 0 2,6 0 0 4294967295");
+    }
+
     #[test]
     fn a_share_of_packets_is_a_limit_of_random_numbers() {
         let limit = |ppm| bytecode(ppm).split(',').nth(2).unwrap().split(' ').nth(3).unwrap().to_owned();

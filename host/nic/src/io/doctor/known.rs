@@ -1,6 +1,6 @@
-//! What the running agent knows: findings, silent T0s, paths that are out, denials, frames that it ignores.
+//! The state of the running agent: findings, silent T0s, paths that are out, denials, frames that it ignores.
 //!
-//! In: its answer to `status`. Out: checks. Invariants: a field that an agent of an older release does not report is no check; what
+//! In: its answer to `status`. Out: checks. Invariants: a field that an agent of an older release does not report gives none; what
 //! is in order and not worth a line has none.
 
 use std::fmt::Write as _;
