@@ -109,6 +109,8 @@ impl Shape {
         }
         // Fabrics of three planes state widths, which are not those of the default.
         text.push_str(match planes {
+            // Growth by whole nodes reaches zones that IPv4 management addresses have no place for.
+            _ if self.node_zones() > 1 => "addresses: { management: \"fd00:64::/64\" }\n",
             3 => "addresses: { management: 10.64.0.0/13, widths: { zone: 6, index: 7 } }\n",
             _ => "addresses: { management: 10.64.0.0/14 }\n",
         });
