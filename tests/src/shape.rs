@@ -22,7 +22,7 @@ pub struct Shape {
     pub per_group: u16,
     /// Rails, and NICs of a node.
     pub rails: u8,
-    /// T1s of a plane and zone.
+    /// T1s of a plane and zone. With 0 the fabric has one tier, whatever routing it is planned with.
     pub t1: u16,
     /// Cables between a T0 and a T1.
     pub parallel: u16,
@@ -62,6 +62,9 @@ impl Shape {
 
     /// Returns the numbers as a fabric file.
     pub fn yaml(&self) -> String {
+        if self.t1 == 0 {
+            return self.one_tier_yaml();
+        }
         let Shape { planes, groups, per_group, rails, t1, parallel, .. } = self;
         let spread = match self.node_zones() {
             1 => String::new(),
@@ -124,6 +127,19 @@ impl Shape {
         self.t2.as_ref().map_or(1, |t2| t2.node_zones)
     }
 
+    /// Returns the file of a fabric whose T0s nothing joins: switches choose the path.
+    fn one_tier_yaml(&self) -> String {
+        let Shape { planes, groups, per_group, rails, exceptions, .. } = self;
+        format!(
+            "routing: ecmp-static\nfabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
+             nics_per_node: {rails}\n  rails: {rails}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
+             tiers:\n  t0: {{ platform: linux, os: linux }}\n\
+             cables:\n  nic-t0: {{ length: 1m, medium: virtual }}\n\
+             addresses: {{ management: 10.64.0.0/14 }}\nqos: lossy-trim\n{exceptions}",
+            u32::from(*planes) * 100,
+        )
+    }
+
     /// Plans the fabric.
     pub fn plan(&self) -> Plan {
         plan(&self.yaml())
@@ -140,7 +156,7 @@ impl Shape {
         Shape {
             groups: more(self.groups, by[0], u16::from(self.rails) / self.node_zones()),
             per_group: more(self.per_group, by[1], 1),
-            t1: more(self.t1, by[2], 1),
+            t1: if self.t1 == 0 { 0 } else { more(self.t1, by[2], 1) },
             t2: self.t2.as_ref().map(|t2| T2 {
                 zones: more(t2.zones, by[3], t2.node_zones),
                 steps: more(t2.steps, by[4], 1),
@@ -164,6 +180,9 @@ impl Shape {
     }
 
     fn routed_yaml(&self, routing: Routing) -> String {
+        if self.t1 == 0 {
+            return self.yaml();
+        }
         let os = match routing {
             Routing::Srv6Static | Routing::EcmpStatic => "os: linux",
             Routing::BgpUnnumbered => "os: frr",
@@ -283,6 +302,20 @@ pub fn try_plan_with(yaml: &str, companions: &[(Companion, &str)]) -> Result<Pla
         (Some(topology), _) => Ok(Plan::new(Fabric::new(Arc::new(topology)))),
         (None, faults) => Err(show::text::all(&faults, &sources, show::text::Colour::Plain)),
     }
+}
+
+/// Makes small fabrics of one tier: single switches, and rails that only nodes join.
+pub fn one_tier() -> impl Strategy<Value = Shape> {
+    (1..=6u8, 1..=3u16, 1..=4u16, 1..=3u8).prop_map(|(planes, units, per_group, rails)| Shape {
+        planes,
+        groups: units * u16::from(rails),
+        per_group,
+        rails,
+        t1: 0,
+        parallel: 1,
+        t2: None,
+        exceptions: String::new(),
+    })
 }
 
 /// Makes small fabrics of two tiers.

@@ -130,9 +130,13 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
         return true;
     }
     let islands = fabric.islands();
-    if islands > 1 {
+    if islands > fabric.planned_islands() {
         let diagnostic = Diagnostic::error(&ISLANDS, format!("the fabric falls apart into {islands} pieces"))
-            .help("keep at least one plane in which every T0 has an uplink");
+            .help(if topology.has_t1() {
+                "keep at least one plane in which every T0 has an uplink"
+            } else {
+                "keep at least one plane in which every NIC of a T0 group has its cable"
+            });
         diagnostics.push(match place {
             Some(span) => diagnostic.at(span, "leaves no cable between the pieces"),
             None => diagnostic,

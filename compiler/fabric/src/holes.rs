@@ -34,49 +34,47 @@ impl Fabric {
     }
 
     /// Returns the first pair of NICs that have no plane in common in which both have a cable, and how many pairs there are. NICs
-    /// are counted by their planes, of which there are at most 16, and never pair by pair.
+    /// are counted by their planes, of which there are at most 16, and never pair by pair. With one tier, only NICs of one
+    /// T0 group are pairs.
     pub fn apart(&self) -> Option<(Nic, Nic, u64)> {
         let lost = Lost::of(self);
-        let mut classes: BTreeMap<Planes, (u64, Nic)> = BTreeMap::new();
-        let mut add = |planes: Planes, count: u64, first: Nic| {
-            let class = classes.entry(planes).or_insert((0, first));
-            *class = (class.0 + count, class.1.min(first));
-        };
-        for (nic, own) in &lost.nics {
-            add(lost.all_planes & !(lost.t0s_of((nic.zone, nic.group)) | own), 1, *nic);
+        if self.topology().has_t1() {
+            return lost.apart(self, (&lost.nics, &lost.t0s));
         }
-        for (group, t0s) in lost.t0s.iter().filter(|(_, t0s)| **t0s != lost.all_planes) {
-            let (count, first) = lost.others(self, *group);
-            if let Some(first) = first {
-                add(lost.all_planes & !t0s, count, first);
-            }
-        }
-        // A NIC without any cable is another fault.
-        classes.remove(&0);
-        // Number of NICs that have no plane outside of each set of planes: summed up plane by plane.
-        let mut within = vec![0_u64; usize::from(lost.all_planes) + 1];
-        for (planes, (count, _)) in &classes {
-            within[usize::from(*planes)] = *count;
-        }
-        for plane in
-            (0..Planes::BITS).map(|plane| 1 << plane).filter(|bit| bit & usize::from(lost.all_planes) != 0)
-        {
-            for set in (0..within.len()).filter(|set| set & plane != 0) {
-                within[set] += within[set ^ plane];
-            }
-        }
-        let other = |planes: Planes| usize::from(lost.all_planes & !planes);
-        let pairs: u64 =
-            classes.iter().map(|(planes, (count, _))| count.saturating_mul(within[other(*planes)])).sum();
-        let (one, (_, first)) = classes.iter().find(|(planes, _)| within[other(**planes)] > 0)?;
-        let (_, (_, second)) = classes.iter().find(|(planes, _)| *planes & one == 0)?;
-        Some((*first.min(second), *first.max(second), pairs / 2))
+        let groups: BTreeSet<Group> = lost.nics.keys().map(|nic| (nic.zone, nic.group)).collect();
+        let found = groups.into_iter().filter_map(|group| {
+            let nics = lost.nics.iter().filter(|(nic, _)| (nic.zone, nic.group) == group);
+            let t0s = BTreeMap::from([(group, lost.t0s_of(group))]);
+            lost.apart(self, (&nics.map(|(nic, planes)| (*nic, *planes)).collect(), &t0s))
+        });
+        found.reduce(|(one, other, pairs), (.., more)| (one, other, pairs + more))
     }
 
-    /// Returns the number of parts that hold a NIC and are not connected with each other through switches and NICs; 1
-    /// for a fabric in one piece.
+    /// Returns the number of parts that hold a NIC and are not connected with each other through switches and NICs: as
+    /// many as [`Self::planned_islands`] for a fabric that exceptions leave in one piece.
     pub fn islands(&self) -> u64 {
-        if self.is_regular() { Pieces::of(self).count() } else { FabricGraph::of(self).islands() as u64 }
+        let exceptions = &self.topology().exceptions;
+        if self.is_regular() {
+            Pieces::of(self).count()
+        } else if !self.topology().has_t1()
+            && exceptions.absent_switches.is_empty()
+            && exceptions.absent_links.is_empty()
+        {
+            self.planned_islands()
+        } else {
+            FabricGraph::of(self).islands() as u64
+        }
+    }
+
+    /// Returns the parts that the numbers alone make: 1, or with one tier the T0 groups that have a NIC.
+    pub fn planned_islands(&self) -> u64 {
+        let topology = self.topology();
+        if topology.has_t1() {
+            return 1;
+        }
+        let groups =
+            topology.zone_ids().flat_map(|zone| (0..topology.hosts.groups).map(move |group| (zone, group)));
+        groups.filter(|(zone, group)| self.group_nics(*zone, *group).next().is_some()).count() as u64
     }
 
     /// Tells whether the numbers alone connect every T0 with every T1 of its zone, and every T1 with every T2 of its row.
@@ -85,7 +83,9 @@ impl Fabric {
         let reach = |up: u16, parallel: u16| u32::from(up.div_ceil(parallel.max(1)));
         let t1s = reach(topology.t0.up.count, topology.t0.parallel);
         let t2s = reach(topology.t1.up.count, topology.t1.parallel) * u32::from(topology.t2_rows());
-        t1s >= u32::from(topology.t1_count) && t2s >= u32::from(topology.count(TierId::T2))
+        topology.has_t1()
+            && t1s >= u32::from(topology.t1_count)
+            && t2s >= u32::from(topology.count(TierId::T2))
     }
 }
 
@@ -118,6 +118,49 @@ impl Lost {
             }
         }
         lost
+    }
+
+    /// Returns the first pair of these NICs, and of the others of these groups, that have no plane in common, and how many
+    /// pairs there are.
+    fn apart(
+        &self,
+        fabric: &Fabric,
+        (nics, t0s): (&BTreeMap<Nic, Planes>, &BTreeMap<Group, Planes>),
+    ) -> Option<(Nic, Nic, u64)> {
+        let mut classes: BTreeMap<Planes, (u64, Nic)> = BTreeMap::new();
+        let mut add = |planes: Planes, count: u64, first: Nic| {
+            let class = classes.entry(planes).or_insert((0, first));
+            *class = (class.0 + count, class.1.min(first));
+        };
+        for (nic, own) in nics {
+            add(self.all_planes & !(self.t0s_of((nic.zone, nic.group)) | own), 1, *nic);
+        }
+        for (group, t0s) in t0s.iter().filter(|(_, t0s)| **t0s != self.all_planes) {
+            let (count, first) = self.others(fabric, *group);
+            if let Some(first) = first {
+                add(self.all_planes & !t0s, count, first);
+            }
+        }
+        // A NIC without any cable is another fault.
+        classes.remove(&0);
+        // Number of NICs that have no plane outside of each set of planes: summed up plane by plane.
+        let mut within = vec![0_u64; usize::from(self.all_planes) + 1];
+        for (planes, (count, _)) in &classes {
+            within[usize::from(*planes)] = *count;
+        }
+        for plane in
+            (0..Planes::BITS).map(|plane| 1 << plane).filter(|bit| bit & usize::from(self.all_planes) != 0)
+        {
+            for set in (0..within.len()).filter(|set| set & plane != 0) {
+                within[set] += within[set ^ plane];
+            }
+        }
+        let other = |planes: Planes| usize::from(self.all_planes & !planes);
+        let pairs: u64 =
+            classes.iter().map(|(planes, (count, _))| count.saturating_mul(within[other(*planes)])).sum();
+        let (one, (_, first)) = classes.iter().find(|(planes, _)| within[other(**planes)] > 0)?;
+        let (_, (_, second)) = classes.iter().find(|(planes, _)| *planes & one == 0)?;
+        Some((*first.min(second), *first.max(second), pairs / 2))
     }
 
     /// Returns how many NICs of a group have lost no cable by itself, and the first of them.

@@ -39,6 +39,10 @@ impl Fabric {
     /// Returns the first pair of NICs between which no plane has a way, and how many pairs of groups there are like it.
     pub fn unreached(&self, taken: Taken) -> Option<Unreached> {
         let ways = UsablePaths::of(self.topology(), taken);
+        if !self.topology().has_t1() {
+            // Only NICs of one T0 group have a path.
+            return inside(self, &ways, taken).map(|example| Unreached { example, groups: 0 });
+        }
         let all = classes(self, &ways, taken);
         if all.iter().fold(u16::MAX, |good, class| good & class.good) != 0 {
             return None;

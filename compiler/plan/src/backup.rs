@@ -1,7 +1,7 @@
 //! The port that takes over from each NIC port.
 //!
 //! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC where
-//! there is one, and shares as little as possible: T0, plane, transceiver, power domain, declared domains, in this order
+//! there is one that has a path to the same peers, and shares as little as possible: T0, plane, transceiver, power domain, declared domains, in this order
 //! of weight.
 //! Where all ports are there the same step leads from every port to its backup, so that no port backs up two.
 
@@ -59,13 +59,16 @@ pub enum Shared {
 type At<'a> = (&'a NicIntent, &'a NicPortIntent);
 
 impl HostIntent<'_> {
-    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port.
+    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port, and with one tier
+    /// none for the only port in a T0 group.
     pub fn backups(&self) -> Vec<BackupPair> {
         let ports: Vec<At<'_>> =
             self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();
         let find = |step: Step, from: At<'_>| {
             let (number, plane) = step.from(from);
-            ports.iter().copied().find(|(nic, port)| nic.number == number && port.plane == plane)
+            let mut to = ports.iter().copied();
+            to.find(|(nic, port)| nic.number == number && port.plane == plane)
+                .filter(|to| self.replaces(from, *to))
         };
         // The best step is missed by the fewest ports, and those of its pairs share least.
         let best = Step::all(&ports).into_iter().min_by_key(|step| {
@@ -75,10 +78,19 @@ impl HostIntent<'_> {
         });
         let pair = |from: &At<'_>| {
             let by_step = best.and_then(|step| find(step, *from));
-            let to = by_step.or_else(|| nearest(&ports, *from))?;
+            let to = by_step.or_else(|| {
+                let others: Vec<At<'_>> =
+                    ports.iter().copied().filter(|to| self.replaces(*from, *to)).collect();
+                nearest(&others, *from)
+            })?;
             Some(BackupPair { primary: name(*from), backup: name(to), shares: shared(*from, to) })
         };
         ports.iter().filter_map(pair).collect()
+    }
+
+    /// Tells whether a port has a path to the peers of another.
+    fn replaces(&self, from: At<'_>, to: At<'_>) -> bool {
+        self.has_t1 || from.0.group == to.0.group
     }
 }
 

@@ -271,6 +271,8 @@ pub struct HostIntent<'a> {
     pub unbound: usize,
     /// Prefix of all NICs of the fabric.
     pub reach: Prefix,
+    /// Whether there are T1s; without them NICs of different T0 groups have no path to each other.
+    pub has_t1: bool,
     /// Whether there are T2s, so that names of groups have zones.
     pub has_t2: bool,
     /// Whether NIC k of a node is attached to another T0 group than NIC k + 1.

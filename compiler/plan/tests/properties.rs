@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
-use closc_artefacts::Address;
+use closc_artefacts::{Address, Routing};
 use closc_fabric::Shape as Numbers;
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
 use closc_tests::exceptions::excepted;
-use closc_tests::shape::{Shape, T2, any_routing, in_blocks, plan, three_tiers, two_tiers};
+use closc_tests::shape::{Shape, T2, any_routing, in_blocks, one_tier, plan, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch, TierId};
 use proptest::prelude::*;
 
@@ -229,6 +229,24 @@ proptest! {
         let hosts = fabric.links().filter(|link| matches!(link, Link::Host(_))).count() as u64;
         prop_assert_eq!(counts.host_links, hosts);
         prop_assert_eq!(counts.fabric_links, fabric.links().count() as u64 - hosts);
+    }
+
+    #[test]
+    fn one_tier_has_places_and_addresses_too(shape in one_tier()) {
+        let plan = shape.plan();
+        places_are_those_of_the_wiring(&plan);
+        every_address_is_unique(&plan);
+        let group = Shape { groups: shape.groups + u16::from(shape.rails), ..shape.clone() };
+        let nic = Shape { per_group: shape.per_group + 1, ..shape.clone() };
+        for grown in [group, nic] {
+            growth_removes_nothing(&plan, &grown.plan());
+        }
+        // T1s above change routes, and neither names nor addresses. Shapes of three planes have other pools with T1s.
+        let with_t1s = Shape { t1: 2, ..shape.clone() }.routed(Routing::EcmpStatic);
+        for nic in plan.fabric().nics().filter(|_| shape.planes != 3) {
+            prop_assert_eq!(plan.addresses().nic(nic), with_t1s.addresses().nic(nic));
+            prop_assert_eq!(plan.topology().node_of(nic), with_t1s.topology().node_of(nic));
+        }
     }
 
     #[test]

@@ -149,6 +149,26 @@ tiers:
     }
 }
 
+/// Without T1s a port of another rail leads to none of the peers.
+#[test]
+fn with_one_tier_a_backup_port_is_of_the_same_rail() {
+    let backups = |planes: u32| {
+        let plan = plan(&format!(
+            "fabric: rails\nplanes: {planes}\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: 2, nics_per_node: 2, rails: 2, nic: {{ \
+             speed: {}G, lanes: {planes} }} }}\ntiers: {{ t0: {{ platform: linux, os: linux }} }}\ncables: {{ nic-t0: {{ length: 1m, \
+             medium: virtual }} }}\nqos: none\n",
+            100 * planes
+        ));
+        plan.host(plan.nodes().next().unwrap()).backups()
+    };
+    let pairs = backups(2);
+    assert_eq!(pairs.len(), 4);
+    for pair in pairs {
+        assert_eq!((pair.primary.nic, pair.primary.plane), (pair.backup.nic, 1 - pair.backup.plane));
+    }
+    assert!(backups(1).is_empty(), "the only port of a rail has no backup");
+}
+
 /// T0s that share a declared domain are not full backups of each other, and the file says so.
 #[test]
 fn a_backup_port_in_the_same_domain_says_so() {

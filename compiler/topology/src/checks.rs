@@ -90,6 +90,7 @@ mod slots;
 mod smaller_zones;
 mod split_node;
 mod stated_downlinks;
+mod t0_uplinks;
 mod t1_count;
 mod t1_radix;
 mod t1_uplinks;
@@ -219,6 +220,7 @@ const CHECKS: &[Check] = checks![
     stated_downlinks,
     t1_radix,
     zones_without_t2,
+    t0_uplinks,
     t1_uplinks,
     t2_ports,
     t2_count,
@@ -425,6 +427,7 @@ const COUNTS: &[&Rule] = &[
     &split_node::RULE,
     &parallel_split::RULE,
     &zones_without_t2::RULE,
+    &t0_uplinks::RULE,
     &rows::RULE,
     &beyond_numbers::RULE,
     &smaller_zones::RULE,

@@ -121,7 +121,8 @@ impl<'a> Draft<'a> {
         let mut resolver = Resolver::new(&shape, &names);
         let exceptions = DraftExceptions::new(doc.exceptions.as_ref(), &mut resolver);
         let domains = DraftDomains::new(doc, &mut resolver);
-        let tiers: Vec<&DraftTier> = [Some(&t0), Some(&t1), t2.as_ref()].into_iter().flatten().collect();
+        let stated_t1 = doc.tiers.t1.as_ref().map(|_| &t1);
+        let tiers: Vec<&DraftTier> = [Some(&t0), stated_t1, t2.as_ref()].into_iter().flatten().collect();
         let hardware = hardware::list(doc, catalogue, &tiers, &exceptions);
         let planes = u64::from(doc.planes.value);
         Draft {
@@ -180,6 +181,11 @@ impl<'a> Draft<'a> {
             downlinks: ports(&self.t0, &self.t0.down),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
         })
+    }
+
+    /// Tells whether there is a T1 tier.
+    pub(crate) fn has_t1(&self) -> bool {
+        self.doc.tiers.t1.is_some()
     }
 
     /// Returns how many T1s of a zone reach a T2.
@@ -289,7 +295,8 @@ impl<'a> Draft<'a> {
 
     /// Returns the tiers from the NICs upwards.
     pub(crate) fn tiers(&self) -> impl Iterator<Item = &DraftTier> {
-        [Some(&self.t0), Some(&self.t1), self.t2.as_ref()].into_iter().flatten()
+        let t1 = self.has_t1().then_some(&self.t1);
+        [Some(&self.t0), t1, self.t2.as_ref()].into_iter().flatten()
     }
 
     /// Returns a tier, if there is one.

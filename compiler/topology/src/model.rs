@@ -49,9 +49,9 @@ pub struct Topology {
     pub sites: Vec<Site>,
     /// First tier: one T0 for each plane, zone and T0 group ([`Hosts::groups`]).
     pub t0: Tier,
-    /// Second tier.
+    /// Second tier. Without one it has the hardware of T0s and no ports.
     pub t1: Tier,
-    /// T1s in each plane and zone; follows from the uplinks of T0s.
+    /// T1s in each plane and zone; follows from the uplinks of T0s. Without a second tier it is 0.
     pub t1_count: u16,
     /// Third tier.
     pub t2: Option<T2>,
@@ -494,9 +494,14 @@ impl Topology {
     pub fn tier(&self, tier: TierId) -> Option<&Tier> {
         match tier {
             TierId::T0 => Some(&self.t0),
-            TierId::T1 => Some(&self.t1),
+            TierId::T1 => self.has_t1().then_some(&self.t1),
             TierId::T2 => self.t2.as_ref().map(|t2| &t2.tier),
         }
+    }
+
+    /// Tells whether there is a second tier. Without one, only NICs of one T0 group reach each other.
+    pub fn has_t1(&self) -> bool {
+        self.t1_count > 0
     }
 
     /// Returns how many switches of a tier there are in each plane and zone (T2: in each plane; with [`Wiring::Rows`] one

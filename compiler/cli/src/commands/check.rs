@@ -191,7 +191,11 @@ fn human(result: &Result) -> String {
     line("host links", counts.host_links);
     line("fabric links", counts.fabric_links);
     line("paths between NICs of one T0 group", counts.paths_local);
-    line("paths between NICs of different groups", counts.paths_zone);
+    if counts.t1 == 0 && counts.t0 > counts.planes {
+        line("paths between NICs of different groups: no tier joins T0s", counts.paths_zone);
+    } else {
+        line("paths between NICs of different groups", counts.paths_zone);
+    }
     if counts.zones > 1 {
         line("paths between NICs of different zones", counts.paths_far);
     }

@@ -121,13 +121,17 @@ impl<'a> Reach<'a> {
     }
 
     /// Tells whether enough is missing to part a T0 from another: ways over different T1s share nothing but T2s, so
-    /// each takes a cable or a switch of its own. A fabric of one T0 a plane has no ways to lose.
+    /// each takes a cable or a switch of its own. A fabric of a single tier has no ways to other T0s.
     fn may_be_parted(&self, from: Switch, to: Option<Switch>) -> bool {
         let up = &self.plan.topology().t0.up;
         let ways = u64::from(up.count / self.plan.topology().t0.parallel.max(1));
         let uplinks = |t0: Switch| self.uplinks.get(&t0).copied().unwrap_or(0);
         let above = self.above.get(&from.plane).copied().unwrap_or(0);
-        ways > 0 && uplinks(from) + to.map_or(0, uplinks) + above >= ways
+        if ways == 0 {
+            // The same for a single T0 group, so that another one changes no route of it.
+            return !self.plan.topology().has_t1();
+        }
+        uplinks(from) + to.map_or(0, uplinks) + above >= ways
     }
 
     fn left(&mut self, from: Switch, scope: Scope) -> PlaneState {

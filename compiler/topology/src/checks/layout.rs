@@ -32,7 +32,7 @@ fn stated<'a>(draft: &'a Draft<'_>, tier: TierId) -> Option<&'a Spanned<SmolStr>
     let tiers = &draft.doc.tiers;
     match tier {
         TierId::T0 => tiers.t0.layout.as_ref(),
-        TierId::T1 => tiers.t1.layout.as_ref(),
+        TierId::T1 => tiers.t1.as_ref().and_then(|t1| t1.layout.as_ref()),
         TierId::T2 => tiers.t2.as_ref().and_then(|t2| t2.layout.as_ref()),
     }
 }

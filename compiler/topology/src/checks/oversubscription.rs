@@ -51,7 +51,7 @@ pub(super) fn stated(draft: &Draft<'_>, place: &Place<'_>, tier: TierId) -> Opti
     }
     match tier {
         TierId::T0 => draft.doc.tiers.t0.oversubscription,
-        TierId::T1 => draft.doc.tiers.t1.oversubscription,
+        TierId::T1 => draft.doc.tiers.t1.as_ref().and_then(|t1| t1.oversubscription),
         TierId::T2 => None,
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         .zone_ports
         .map(|ports| format!("{} x {} kept for each", count(draft.zones, "zone"), count(ports, "port")));
     let stated = [
-        (Some(&draft.t1), doc.t1.down.as_ref(), Some(t1)),
+        (Some(&draft.t1), doc.t1.as_ref().and_then(|t1| t1.down.as_ref()), Some(t1)),
         (draft.t2.as_ref(), doc.t2.as_ref().and_then(|t2| t2.down.as_ref()), t2),
     ];
     for (tier, ports, follows) in stated {

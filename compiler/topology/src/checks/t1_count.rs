@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Compares what is stated with what follows.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let Some(stated) = draft.doc.tiers.t1.count else { return };
+    let Some(stated) = draft.doc.tiers.t1.as_ref().and_then(|t1| t1.count) else { return };
     let (up, parallel, follows) = (draft.t0.up.count, draft.t0.parallel, draft.t1.count);
     if u64::from(stated.value) == follows || stated.value == 0 || follows == 0 {
         return;

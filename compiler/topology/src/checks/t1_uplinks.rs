@@ -17,14 +17,15 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks that one comes with the other.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
+    let Some(t1) = &draft.doc.tiers.t1 else { return };
     match &draft.t2 {
-        None if draft.doc.tiers.t1.up.is_some() => out.push(
+        None if t1.up.is_some() => out.push(
             Diagnostic::error(&RULE, "T1s have uplinks, and there is no T2 tier")
                 .at(draft.at(field!("tiers.t1.up")), "lead nowhere")
                 .and(draft.at(field!("tiers")), "has no `t2`")
                 .help("add `tiers.t2`, or remove `tiers.t1.up`"),
         ),
-        Some(_) if draft.doc.tiers.t1.up.is_none() => out.push(
+        Some(_) if t1.up.is_none() => out.push(
             Diagnostic::error(&RULE, "there is a T2 tier, and T1s have no uplinks")
                 .at(draft.at(field!("tiers.t2")), "reached by nobody")
                 .and(draft.at(field!("tiers.t1")), "has no `up`")

@@ -42,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     };
     let stated = draft.states(field!("tiers.t2.ports_per_zone"));
     let kept_at = draft.at(field!("tiers.t2.ports_per_zone"));
-    if needed > kept && draft.doc.tiers.t1.up.is_some() {
+    if needed > kept && draft.doc.tiers.t1.as_ref().is_some_and(|t1| t1.up.is_some()) {
         let why = if stated {
             String::new()
         } else {

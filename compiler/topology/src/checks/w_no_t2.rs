@@ -1,4 +1,4 @@
-//! W0304: a setting is for a third tier, and there is none.
+//! W0304: a setting is for a tier that the fabric does not have.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,39 +6,51 @@ use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
 
-/// A setting is for a third tier, and there is none.
+/// A setting is for a tier that the fabric does not have.
 pub(crate) static RULE: Rule = Rule {
     code: "W0304",
-    title: "a setting has no effect without a T2 tier",
+    title: "a setting has no effect without the tier above",
     what: "`tiers.t1.parallel`, `tiers.t1.oversubscription`, `naming.t2` and `srv6.roles.t2` are set only \
-           with a T2 tier.",
-    why: "These settings are for uplinks of T1s or for T2s. Without a T2 tier there are none, so they have \
-           no effect.",
+           with a T2 tier. `tiers.t0.parallel`, `tiers.t0.oversubscription`, `ecmp.pin`, `ecmp.pins`, \
+           `naming.t1` and `cables.t0-t1` are set only with a T1 tier.",
+    why: "These settings are for uplinks of a tier or for the switches above. Without the tier above there \
+           are none, so they have no effect.",
     example: "tiers: { t1: { parallel: 2 } }",
-    fix: "Remove the setting, or add `tiers.t2` and `tiers.t1.up`.",
+    fix: "Remove the setting, or add the tier above and the uplinks to it.",
 };
 
-/// Settings with what they are about.
-const SETTINGS: [(Field, &str); 4] = [
+/// Settings of a T1 tier with what they are about.
+const OF_T1: &[(Field, &str)] = &[
+    (field!("tiers.t0.parallel"), "T0s have no uplinks"),
+    (field!("tiers.t0.oversubscription"), "T0s have no uplinks"),
+    (field!("ecmp.pin"), "T0s have no uplinks to pin packets to"),
+    (field!("ecmp.pins"), "T0s have no uplinks to pin packets to"),
+    (field!("naming.t1"), "there are no T1s to name"),
+    (field!("cables.t0-t1"), "there are no cables from T0s to T1s"),
+];
+
+/// The same of a T2 tier.
+const OF_T2: &[(Field, &str)] = &[
     (field!("tiers.t1.parallel"), "T1s have no uplinks"),
     (field!("tiers.t1.oversubscription"), "T1s have no uplinks"),
     (field!("naming.t2"), "there are no T2s to name"),
     (field!("srv6.roles.t2"), "there are no T2s with a uSID"),
 ];
 
-/// Checks that settings of a third tier have one.
+/// Checks that settings of a second and third tier have one.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    if draft.t2.is_some() {
-        return;
-    }
-    for (path, why) in SETTINGS.into_iter().filter(|(path, _)| draft.states(*path)) {
-        out.push(
-            Diagnostic::warning(&RULE, format!("`{path}` has no effect without a T2 tier"))
-                .at(draft.at(path), "")
-                .and(draft.at(field!("tiers")), "has no `t2`")
-                .note(why)
-                .help("remove it, or add `tiers.t2` and `tiers.t1.up`"),
-        );
+    let tiers =
+        [(draft.has_t1(), OF_T1, ["T1", "t1", "t0"]), (draft.t2.is_some(), OF_T2, ["T2", "t2", "t1"])];
+    for (_, settings, [label, tier, below]) in tiers.into_iter().filter(|(is_there, ..)| !is_there) {
+        for &(path, why) in settings.iter().filter(|(path, _)| draft.states(*path)) {
+            out.push(
+                Diagnostic::warning(&RULE, format!("`{path}` has no effect without a {label} tier"))
+                    .at(draft.at(path), "")
+                    .and(draft.at(field!("tiers")), format!("has no `{tier}`"))
+                    .note(why)
+                    .help(format!("remove it, or add `tiers.{tier}` and `tiers.{below}.up`")),
+            );
+        }
     }
 }
 

@@ -18,7 +18,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks every count.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let t2 = draft.doc.tiers.t2.as_ref();
+    let tiers = &draft.doc.tiers;
+    let (t1, t2) = (tiers.t1.as_ref(), tiers.t2.as_ref());
     let ports =
         |ports: Option<&PortsDoc>| ports.and_then(|ports| ports.0.count).map(|count| u64::from(count.value));
     let counts = [
@@ -29,12 +30,13 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         (field!("hosts.zones_per_node"), Some(draft.zones_per_node)),
         (field!("hosts.nic.lanes"), Some(draft.nic_lanes)),
         (field!("zones"), Some(draft.zones)),
-        (field!("tiers.t0.down"), ports(draft.doc.tiers.t0.down.as_ref())),
-        (field!("tiers.t0.up"), Some(draft.t0.up.count)),
+        (field!("tiers.t0.down"), ports(tiers.t0.down.as_ref())),
+        // Without a T1 tier, 0 is what T0s have.
+        (field!("tiers.t0.up"), ports(tiers.t0.up.as_ref()).filter(|_| draft.has_t1())),
         (field!("tiers.t0.parallel"), Some(draft.t0.parallel)),
-        (field!("tiers.t1.count"), draft.doc.tiers.t1.count.map(|count| u64::from(count.value))),
-        (field!("tiers.t1.down"), ports(draft.doc.tiers.t1.down.as_ref())),
-        (field!("tiers.t1.up"), ports(draft.doc.tiers.t1.up.as_ref())),
+        (field!("tiers.t1.count"), t1.and_then(|t1| t1.count).map(|count| u64::from(count.value))),
+        (field!("tiers.t1.down"), ports(t1.and_then(|t1| t1.down.as_ref()))),
+        (field!("tiers.t1.up"), ports(t1.and_then(|t1| t1.up.as_ref()))),
         (field!("tiers.t1.parallel"), Some(draft.t1.parallel)),
         (field!("tiers.t2.count"), t2.and_then(|t2| t2.count).map(|count| u64::from(count.value))),
         (field!("tiers.t2.rows"), t2.and_then(|t2| t2.rows).map(|rows| u64::from(rows.value))),

@@ -15,8 +15,9 @@ document! {
     pub struct TiersDoc as "Tiers" {
         /// The first tier, to which the NICs are attached. There is one T0 per plane, zone and T0 group.
         pub t0: T0Doc = "t0",
-        /// The second tier.
-        pub t1: T1Doc = "t1",
+        /// The second tier. Without it, T0s have no uplinks, and only NICs of one T0 group reach each other: a single
+        /// switch per plane, or rails that only hosts join.
+        pub t1: Option<T1Doc> = "t1" => [ALL],
         /// The third tier, above the zones.
         pub t2: Option<T2Doc> = "t2" => [ALL],
     }
@@ -35,8 +36,9 @@ document! {
         pub layout: Option<Spanned<SmolStr>> = "layout" => [AROUND, HOSTS, LISTS],
         /// Ports towards the NICs. Default: `hosts.per_group`, from the first cage of the panel.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// Ports towards the T1s. They start at the middle of the panel unless `first_cage` is set.
-        pub up: PortsDoc = "up" => [AROUND, HOSTS, LISTS],
+        /// Ports towards the T1s. They start at the middle of the panel unless `first_cage` is set. Required with a T1
+        /// tier; absent or 0 without.
+        pub up: Option<PortsDoc> = "up" => [AROUND, HOSTS, LISTS],
         /// Parallel links to each T1; divides `up`. Default: 1.
         #[schemars(range(min = 1))]
         pub parallel: Option<Spanned<u16>> = "parallel" => [SWITCHES, HOSTS, LISTS],

@@ -186,7 +186,7 @@ pub(crate) fn zone_path(tier: TierId, zone: u16, side: Side) -> Option<FieldPath
 pub(crate) fn by_zone(doc: &FabricDoc, tier: TierId) -> &[(Spanned<u16>, ZoneHardwareDoc)] {
     let stated = match tier {
         TierId::T0 => doc.tiers.t0.by_zone.as_ref(),
-        TierId::T1 => doc.tiers.t1.by_zone.as_ref(),
+        TierId::T1 => doc.tiers.t1.as_ref().and_then(|t1| t1.by_zone.as_ref()),
         TierId::T2 => None,
     };
     stated.map(|named| named.0.as_slice()).unwrap_or_default()
@@ -196,7 +196,7 @@ pub(crate) fn by_zone(doc: &FabricDoc, tier: TierId) -> &[(Spanned<u16>, ZoneHar
 pub(crate) fn by_plane(doc: &FabricDoc, tier: TierId) -> impl Iterator<Item = (u16, Span, &HardwareDoc)> {
     let stated = match tier {
         TierId::T0 => doc.tiers.t0.by_plane.as_ref(),
-        TierId::T1 => doc.tiers.t1.by_plane.as_ref(),
+        TierId::T1 => doc.tiers.t1.as_ref().and_then(|t1| t1.by_plane.as_ref()),
         TierId::T2 => doc.tiers.t2.as_ref().and_then(|t2| t2.by_plane.as_ref()),
     };
     stated

@@ -235,15 +235,16 @@ impl DraftTier {
         };
         let common = Common { by_zone: tier.by_zone.as_ref(), ..common };
         let down = stated_count(tier.down.as_ref(), u64::from(doc.hosts.per_group.value));
-        let up = stated_count(Some(&tier.up), 0);
+        let up = stated_count(tier.up.as_ref(), 0);
         let parallel = number(tier.parallel, 1);
-        let blocks = [(tier.down.as_ref(), down), (Some(&tier.up), up)];
+        let blocks = [(tier.down.as_ref(), down), (tier.up.as_ref(), up)];
         Self::new(&common, catalogue, u64::from(doc.hosts.groups.value), parallel, blocks)
     }
 
-    /// Returns the second tier: as many T1s as a T0 has uplinks, as many downlinks as there are T0s.
+    /// Returns the second tier: as many T1s as a T0 has uplinks, as many downlinks as there are T0s. Without one, no T1s of
+    /// the hardware of T0s.
     pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
-        let tier = &doc.tiers.t1;
+        let Some(tier) = &doc.tiers.t1 else { return Self::without_t1(doc, catalogue) };
         let common = Common {
             id: TierId::T1,
             name: &tier.platform,
@@ -257,6 +258,19 @@ impl DraftTier {
         let up = stated_count(tier.up.as_ref(), 0);
         let blocks = [(tier.down.as_ref(), groups * t0.parallel), (tier.up.as_ref(), up)];
         Self::new(&common, catalogue, count, number(tier.parallel, 1), blocks)
+    }
+
+    fn without_t1(doc: &FabricDoc, catalogue: &Catalogue) -> Self {
+        let t0 = &doc.tiers.t0;
+        let common = Common {
+            id: TierId::T1,
+            name: &t0.platform,
+            os: t0.os,
+            layout: None,
+            by_plane: None,
+            by_zone: None,
+        };
+        Self::new(&common, catalogue, 0, 1, [(None, 0), (None, 0)])
     }
 
     /// Returns the third tier; its downlinks are counted by [`DraftTier::with_zones`].
