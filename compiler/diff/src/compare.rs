@@ -102,8 +102,12 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Tells whether a change is about the uplinks of a tier that has none on either side, and follows from its platform.
+/// Tells whether a change is about a tier that one side does not have, or about the uplinks of a tier that has none on either
+/// side, and follows from its platform.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
+    if matches!(change, Change::Tier(TierId::T1, _)) && !(old.has_t1() && new.has_t1()) {
+        return true;
+    }
     let Change::Tier(id, TierSetting::UpCage(_) | TierSetting::UpBreakout(_)) = change else { return false };
     let (Some(before), Some(after)) = (old.tier(*id), new.tier(*id)) else { return false };
     [before, after].iter().all(|tier| tier.up.count + tier.up.spare == 0) && before.platform != after.platform

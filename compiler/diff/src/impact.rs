@@ -24,9 +24,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns the part of its bandwidth that a pair has, between 0 and 1: planes and uplinks are loaded evenly.
+    /// Returns the part of its bandwidth that a pair has, between 0 and 1: planes and uplinks are loaded evenly. A pair that
+    /// has no path by design has nothing.
     pub fn part(self) -> f64 {
-        self.usable as f64 / self.planned as f64
+        self.usable as f64 / self.planned.max(1) as f64
     }
 }
 
@@ -175,6 +176,11 @@ impl Rows {
             mask | u16::from(differs) << plane
         });
         let (old, new) = (share(old, old_dead), share(new, new_dead));
+        // With one tier, T0 groups have no paths to each other.
+        let has_paths = |both: &Both| both.iter().any(|share| share.planned > 0);
+        if !old.iter().chain(&new).any(has_paths) {
+            return;
+        }
         if mask == 0 && old == new {
             return;
         }

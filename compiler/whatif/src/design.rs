@@ -49,6 +49,7 @@ impl Design {
         let farthest = match (&topology.t2, topology.hosts.groups) {
             (Some(_), _) if topology.zones > 1 => PathKind::Far,
             (_, 1) => PathKind::Local,
+            _ if !topology.has_t1() => PathKind::Local,
             (_, _) => PathKind::Zone,
         };
         let paths = match farthest {

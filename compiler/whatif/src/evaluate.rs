@@ -215,7 +215,7 @@ impl<'a> Work<'a> {
             first,
             nic_sorts,
             planned: [planes, planes * up, planes * up * t1_up],
-            parts: [up * t1_up, t1_up, 1].map(|parts| parts * top),
+            parts: [up.max(1) * t1_up, t1_up, 1].map(|parts| parts * top),
             top,
             zones,
             worst,
@@ -243,7 +243,9 @@ impl<'a> Work<'a> {
         let (first, second) = (&self.sorts[at], &self.sorts[other]);
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
-        if groups == 0 {
+        let kind = if first.zone == second.zone { 1 } else { 2 };
+        // With one tier, T0 groups have no paths to each other that failures could take.
+        if groups == 0 || self.planned[kind] == 0 {
             return;
         }
         let planes = if first.zone == second.zone {
@@ -353,7 +355,7 @@ impl<'a> Work<'a> {
         let share = Distribution::new(share);
         let nics_cut_off = self.cut_off(&sum.reached);
         Outcome {
-            whole: self.planned[1] * self.parts[1],
+            whole: self.planned[0] * self.parts[0],
             planes: self.after.shape.planes as u64,
             touched: sum.touched,
             cut_off: share.at(0),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_plan::{PathKind, Plan};
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::{excepted, excepted_one_tier};
 use closc_tests::shape::{Shape, any_routing};
 use closc_topology::Nic;
 use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
@@ -188,6 +188,12 @@ proptest! {
         let (given, more) = (cables(&given), cables(&more));
         let outcome = WhatIf::given(elements, &given).fail(&more, 4);
         check(&plan, &outcome, &walk(&plan, &elements.losses_of(&given), &elements.losses_of(&more)))?;
+    }
+
+    #[test]
+    fn one_tier_counts_pairs_of_a_group(shape in excepted_one_tier(), given in failures(), more in failures()) {
+        compare(&shape, Routing::EcmpStatic, &given, &more)?;
+        one_by_one(&shape.plan(), &Kind::ALL, 1)?;
     }
 
     #[test]

@@ -68,6 +68,10 @@ fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), 
                 there.into_iter().zip(back).map(|(there, back)| [there, back]).collect()
             };
             let planned = before.planned(*from, *to) * planes as u64;
+            // With one tier, T0 groups have no paths to each other.
+            if planned == 0 {
+                continue;
+            }
             let left = Left { before: left(&before, &then), after: left(&after, &now), planned };
             found.insert((*from, *to), left);
         }
