@@ -52,6 +52,15 @@ pub enum LabError {
         /// Two NICs.
         pair: String,
     },
+    /// A job sends where no path leads.
+    #[error(
+        "the job sends between {pair}, and no cables join them: choose a pattern and a fabric in which every sender has a path to \
+         its receivers"
+    )]
+    NoPath {
+        /// Two NICs.
+        pair: String,
+    },
     /// Routes change while they are tested.
     #[error(
         "routes of this lab changed during each of {tries} tests: its routers lose their sessions, or have too little processor time"

@@ -11,7 +11,7 @@ mod cables;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::LabError;
-use crate::backend::linux::joined::{Seat, seats};
+use crate::backend::linux::joined::{Parts, Seat, seats};
 use crate::backend::{Flow, Routed, Routes, Seen};
 use crate::model::{DeviceId, Model, PortId};
 use crate::progress::Watch;
@@ -76,11 +76,13 @@ fn walk(
     watch: &Watch<'_>,
 ) -> Result<Walked, LabError> {
     let seats = seats(tree, model);
-    let pairs: Vec<(Seat, Seat)> = seats
+    let all: Vec<(Seat, Seat)> = seats
         .iter()
         .flat_map(|from| seats.iter().filter(|to| to.address != from.address).map(|to| (*from, *to)))
         .filter(|(from, to)| from.node != to.node)
         .collect();
+    let parts = Parts::of(&seats, model);
+    let pairs: Vec<(Seat, Seat)> = all.iter().copied().filter(|(from, to)| parts.join(from, to)).collect();
     let each = (wanted / pairs.len().max(1) as u64).clamp(*FLOWS_OF_PAIR.start(), *FLOWS_OF_PAIR.end());
     let flows: Vec<Flow> = pairs
         .iter()
@@ -100,7 +102,11 @@ fn walk(
         model,
         routes: &routes,
         tallies: BTreeMap::new(),
-        report: TestReport { pairs: pairs.len() as u64, ..TestReport::default() },
+        report: TestReport {
+            pairs: pairs.len() as u64,
+            apart: (all.len() - pairs.len()) as u64,
+            ..TestReport::default()
+        },
     };
     for (flow, seen) in flows.iter().zip(&seen) {
         judge.take(flow, seen);

@@ -98,8 +98,13 @@ fn resent(report: &TestReport) -> String {
 fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     writeln!(
         f,
-        "{} pairs, {} flows: {} delivered, {} lost, {} misdelivered",
-        report.pairs, report.packets, report.delivered, report.lost, report.misdelivered
+        "{} pairs{}, {} flows: {} delivered, {} lost, {} misdelivered",
+        report.pairs,
+        if report.apart > 0 { format!(" ({} more have no path)", report.apart) } else { String::new() },
+        report.packets,
+        report.delivered,
+        report.lost,
+        report.misdelivered
     )?;
     f.write_str(&resent(report))?;
     if report.strayed + report.damaged > 0 {

@@ -48,6 +48,28 @@ fn namespaces(fabric: &str) -> usize {
     String::from_utf8(output.stdout).unwrap().lines().filter(|line| line.starts_with(&prefix)).count()
 }
 
+/// Single switches, and rails that no switch joins.
+#[test]
+fn with_one_tier_flows_go_between_nics_of_a_group() {
+    if !can_run() {
+        return;
+    }
+    for (rails, apart) in [(1, 8), (2, 4)] {
+        let yaml = format!(
+            "fabric: one\nplanes: 2\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: 2, nics_per_node: {rails}, rails: {rails}, nic: {{ \
+             speed: 200G, lanes: 2 }}, os: linux }}\ntiers: {{ t0: {{ platform: linux, os: linux }} }}\ncables: {{ nic-t0: {{ length: \
+             1m, medium: virtual }} }}\n"
+        );
+        let compiled = compile(&yaml, "ro");
+        let (mut lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+        let report = quietly(|watch| lab.test(watch)).unwrap();
+        print!("{report}");
+        assert!(report.is_fine(), "{report}");
+        assert_eq!((report.pairs, report.apart, report.delivered), (4, apart, report.packets));
+        lab.down().unwrap();
+    }
+}
+
 #[test]
 fn static_groups_carry_flows_by_their_weights() {
     if !can_run() {

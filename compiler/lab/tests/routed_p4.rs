@@ -94,6 +94,27 @@ fn switches_of_sonic_hardware_spread_flows_by_their_weights() {
     prove(&shipped("lab/ecmp-pins"), "pb");
 }
 
+/// Two rails of a plane each have a switch of their own, and no flow is sent from one rail to another.
+#[test]
+fn with_one_tier_flows_go_between_nics_of_a_rail() {
+    let yaml = "fabric: one-tier\nplanes: 2\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 2, nics_per_node: 2, rails: 2, nic: { \
+                speed: 200G, lanes: 2 }, os: linux }\ntiers: { t0: { platform: bmv2, os: p4 } }\ncables: { nic-t0: { length: 1m, \
+                medium: virtual } }\n";
+    let (mut lab, compiled) = up(yaml, "po");
+    program(&compiled, &compiled);
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    assert!(report.is_fine(), "{report}");
+    // Two rails of two NICs; a NIC of the other rail is of another node for one of two.
+    assert_eq!((report.pairs, report.apart, report.delivered), (4, 4, report.packets));
+    assert!(report.to_string().contains("4 pairs (4 more have no path)"), "{report}");
+    let report = quietly(|watch| lab.cut("su001-n002/nic0.p1", Ends::Up, watch)).unwrap();
+    assert!(
+        report.is_found() && report.test.unwrap().lost > 0,
+        "a cable that is cut is a loss, and not a pair less"
+    );
+    lab.down().unwrap();
+}
+
 /// Of 512 ports 510 and 511 are none in nine bits, and 512 is not there: `sai` has ten bits for them.
 #[test]
 fn the_last_of_512_ports_of_sonic_hardware_carry_flows() {

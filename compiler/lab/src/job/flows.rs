@@ -78,6 +78,11 @@ pub(super) fn run(
     lab.restore(watch)?;
     let (mut pairs, routes) = {
         let mut pairs = pairs(&work, seats.len(), orders);
+        let parts = joined::Parts::of(&seats, lab.model());
+        if let Some(pair) = pairs.iter().find(|pair| !parts.join(&seats[pair.from], &seats[pair.to])) {
+            let pair = format!("`{}` and `{}`", names[pair.from], names[pair.to]);
+            return Err(LabError::NoPath { pair }.into());
+        }
         let routes = look(lab, &seats, &mut pairs, watch)?;
         (pairs, routes)
     };

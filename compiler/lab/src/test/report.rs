@@ -20,6 +20,9 @@ const NAMED_MAX: usize = 20;
 pub struct TestReport {
     /// Ordered pairs of NICs.
     pub pairs: u64,
+    /// Ordered pairs of NICs that no cables join: with one tier, those of different T0 groups. Nothing is sent between them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub apart: u64,
     /// Paths that packets were sent over.
     pub paths: u64,
     /// Their population, if they are a sample.

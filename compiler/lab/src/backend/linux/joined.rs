@@ -32,6 +32,60 @@ pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
         .collect()
 }
 
+/// Parts of a fabric that cables between switches hold together, and those that each NIC is plugged into. NICs of different parts
+/// have no path, whatever routes say: with one tier, those of different T0 groups.
+pub(crate) struct Parts {
+    of: BTreeMap<Ipv6Addr, BTreeSet<usize>>,
+}
+
+impl Parts {
+    /// Finds the parts.
+    pub(crate) fn of(seats: &[Seat], model: &Model) -> Parts {
+        let switches = switch_parts(model);
+        let mut of = BTreeMap::new();
+        for (at, device) in model.devices.iter().enumerate().filter(|(_, d)| d.kind == DeviceKind::Node) {
+            // Files of nodes have NICs in the order of their numbers.
+            let mut nics: BTreeMap<u16, BTreeSet<usize>> = BTreeMap::new();
+            for port in &device.ports {
+                let name = model.end(*port).1.strip_prefix("nic").and_then(|rest| rest.split_once('p'));
+                let number = name.and_then(|(nic, _)| nic.parse().ok()).unwrap_or(u16::MAX);
+                nics.entry(number).or_default().insert(switches[model.end(port.far()).0.0]);
+            }
+            let own: Vec<Ipv6Addr> =
+                seats.iter().filter(|seat| seat.node == DeviceId(at)).map(|seat| seat.address).collect();
+            if own.len() == nics.len() {
+                of.extend(own.into_iter().zip(nics.into_values()));
+            }
+        }
+        Parts { of }
+    }
+
+    /// Tells whether cables join two NICs; a NIC whose ports are unknown may be anywhere.
+    pub(crate) fn join(&self, one: &Seat, other: &Seat) -> bool {
+        match (self.of.get(&one.address), self.of.get(&other.address)) {
+            (Some(one), Some(other)) => !one.is_disjoint(other),
+            (_, _) => true,
+        }
+    }
+}
+
+/// Numbers the parts, by device.
+fn switch_parts(model: &Model) -> Vec<usize> {
+    let is_switch = |at: usize| model.devices[at].kind == DeviceKind::Switch;
+    let mut parts = vec![usize::MAX; model.devices.len()];
+    for first in (0..parts.len()).filter(|at| is_switch(*at)) {
+        let mut open = vec![first];
+        while let Some(at) = open.pop() {
+            if parts[at] == usize::MAX {
+                parts[at] = first;
+                let beyond = model.devices[at].ports.iter().map(|port| model.end(port.far()).0.0);
+                open.extend(beyond.filter(|next| is_switch(*next) && parts[*next] == usize::MAX));
+            }
+        }
+    }
+    parts
+}
+
 /// Returns the first pair of NICs that some choice of next hops does not join, or joins over a cable that is not where it
 /// belongs, if there is one.
 pub(crate) fn unjoined(
@@ -41,9 +95,10 @@ pub(crate) fn unjoined(
     dead: &BTreeSet<CableId>,
 ) -> Option<(Address, Address)> {
     let net = Net { model, routes, dead };
+    let parts = Parts::of(seats, model);
     for to in seats {
         let mut known: BTreeMap<DeviceId, bool> = BTreeMap::from([(to.node, true)]);
-        for from in seats.iter().filter(|from| from.node != to.node) {
+        for from in seats.iter().filter(|from| from.node != to.node && parts.join(from, to)) {
             if !joins(from.node, from.address, *to, net, &mut known) {
                 return Some((from.address, to.address));
             }
