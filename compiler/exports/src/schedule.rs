@@ -21,6 +21,8 @@ pub struct Levels {
     units: Vec<UnitNodes>,
     /// In order; one in fabrics of two tiers.
     zones: Vec<u16>,
+    /// Whether switches join units; with one tier, nodes of different units have no path to each other.
+    units_join: bool,
 }
 
 impl Levels {
@@ -36,7 +38,8 @@ impl Levels {
         {
             fabric = format!("{fabric}-fabric").into();
         }
-        Levels { fabric, units, zones }
+        let units_join = plan.topology().has_t1() || units.len() < 2;
+        Levels { fabric, units, zones, units_join }
     }
 
     /// Levels above a node: unit, zone where there are several, fabric.

@@ -51,6 +51,21 @@ fn slurm_is_given_a_tree_and_blocks_that_no_zone_has_a_rest_of() {
     assert!(yaml.contains("      - {block: zone0-unit001, nodes: \"z0-su001-n[001-003]\"}\n"), "{yaml}");
 }
 
+/// Slurm allocates no job over leaves that no switch is above.
+#[test]
+fn with_one_tier_units_are_trees_of_their_own() {
+    let plan = plan(
+        "fabric: rails\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 4, per_group: 3, nics_per_node: 2, rails: 2, nic: { speed: \
+         100G, lanes: 1 } }\ntiers: { t0: { platform: linux, os: linux } }\ncables: { nic-t0: { length: 1m, medium: virtual } }\n",
+    );
+    let levels = Levels::of(&plan);
+    let tree = text(&slurm::tree(&levels));
+    assert!(tree.contains("SwitchName=zone0-unit001 Nodes=su001-n[001-003]\n"), "{tree}");
+    assert!(tree.contains("SwitchName=zone0-unit002 ") && !tree.contains(" Switches="), "{tree}");
+    let block = text(&slurm::block(&levels));
+    assert!(block.ends_with("BlockSizes=3\n"), "{block}");
+}
+
 #[test]
 fn every_node_is_labelled_once_and_kueue_asks_for_the_same_keys() {
     let plan = plan(ZONES);

@@ -45,6 +45,10 @@ enum Below {
 fn switches(levels: &Levels) -> Vec<Switch> {
     let leaf = |unit| Switch { name: unit_name(unit), below: Below::Nodes(nodes(&unit.nodes)) };
     let mut found: Vec<Switch> = levels.units.iter().map(leaf).collect();
+    // Slurm allocates no job over leaves without a common switch.
+    if !levels.units_join {
+        return found;
+    }
     let under = |zone: u16| {
         let names: Vec<SmolStr> = levels.in_zone(zone).map(|unit| unit_name(unit).into()).collect();
         Below::Switches(nodes(&names))
@@ -96,7 +100,7 @@ fn sizes(levels: &Levels) -> Vec<usize> {
     let fits = |group: &usize| counts.iter().all(|count| count.is_multiple_of(*group));
     std::iter::successors(Some(1_usize), |group| group.checked_mul(2))
         .take_while(fits)
-        .take_while(|group| *group <= levels.units.len())
+        .take_while(|group| *group <= if levels.units_join { levels.units.len() } else { 1 })
         .map(|group| base * group)
         .collect()
 }

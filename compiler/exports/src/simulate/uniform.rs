@@ -68,7 +68,7 @@ pub(super) fn cables(
         (None, _) => Err(Refusal::Unknown {
             format,
             what: format!("fabric without {} cables", kind(upper)),
-            help: "check the exceptions of the file",
+            help: "export infragraph or ns-3 if the fabric has one tier, or check the exceptions of the file",
         }),
     }
 }
