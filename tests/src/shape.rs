@@ -214,6 +214,11 @@ pub fn with_ipv4(yaml: &str) -> String {
         "addresses: { management: 10.64.0.0/14 }",
         "addresses: { hosts: 10.128.0.0/10, links: 100.0.0.0/7, loopbacks: 192.168.0.0/19, management: 10.64.0.0/17 }",
     )
+    // Nodes in several zones make for more zones.
+    .replace(
+        "addresses: { management: \"fd00:64::/64\" }",
+        "addresses: { hosts: 10.128.0.0/9, links: 100.0.0.0/7, loopbacks: 192.168.0.0/18, management: 10.64.0.0/16 }",
+    )
 }
 
 /// Puts a shape's file on switches of Tofino 2, whose ports of 400G have eight lanes, with a profile of six classes that are not
