@@ -35,7 +35,7 @@ pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
 /// Parts of a fabric that cables between switches hold together, and those that each NIC is plugged into. NICs of different parts
 /// have no path, whatever routes say: with one tier, those of different T0 groups.
 pub(crate) struct Parts {
-    of: BTreeMap<Ipv6Addr, BTreeSet<usize>>,
+    of: BTreeMap<Address, BTreeSet<usize>>,
 }
 
 impl Parts {
@@ -51,7 +51,7 @@ impl Parts {
                 let number = name.and_then(|(nic, _)| nic.parse().ok()).unwrap_or(u16::MAX);
                 nics.entry(number).or_default().insert(switches[model.end(port.far()).0.0]);
             }
-            let own: Vec<Ipv6Addr> =
+            let own: Vec<Address> =
                 seats.iter().filter(|seat| seat.node == DeviceId(at)).map(|seat| seat.address).collect();
             if own.len() == nics.len() {
                 of.extend(own.into_iter().zip(nics.into_values()));
