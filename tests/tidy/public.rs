@@ -47,8 +47,8 @@ const UNNAMED: &[(&str, usize)] = &[
 /// sixteen are rules of inventories by patterns, addresses of a site, files of a site for a chip, and what saved plans have of CONFIG_DB;
 /// four name files that no transport carries; ten are carriers of files over SSH, their options and what a push of them would do;
 /// one is the sequence number that a switch compares with, and one makes a fleet that of a lab, whose switches have P4Runtime alone.
-/// Of `switch` one says which ports a packet test judges.
-const FACES: &[(&str, usize)] = &[("deploy", 181), ("entries", 21), ("switch", 123)];
+/// Of `switch` one says which ports a packet test judges, and one gives a link of a job in virtual time an MTU.
+const FACES: &[(&str, usize)] = &[("deploy", 181), ("entries", 21), ("switch", 124)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 use closc_collect::io::{self, Event, Observer, Session, Settings, names};
-use closc_collect::{Change, Decoded, Element, Item, Options, PathItem, SourceView, Summary, TierItems};
+use closc_collect::{
+    Change, Decoded, Denial, Element, Item, Options, PathItem, SourceView, Summary, TierItems,
+};
 use closc_deploy::{LeftAlone, Target};
 use closc_diagnostics::printable;
 use closc_plan::Plan;
@@ -235,6 +237,13 @@ fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     (line, json!({ "nic": nic, "table": "other", "checksum": checksum }))
 }
 
+/// A denial of what the fabric does not have any more.
+fn gone(denial: &Denial) -> (String, serde_json::Value) {
+    let Denial { id, element, .. } = denial;
+    let line = format!("denial {id} of {element}: the fabric does not have it any more");
+    (line, json!({ "gone": denial }))
+}
+
 /// An agent that is dead, with a line about it, or answers again.
 fn agent(nic: &str, dead: Option<&str>) -> (String, serde_json::Value) {
     match dead {
@@ -283,13 +292,7 @@ fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
             }
             Event::Broken(line, view) => (line.clone(), json!({ "broken": view })),
             Event::Ended(what) => (format!("{what}: broken no more"), json!({ "ended": what })),
-            Event::Gone(denial) => {
-                let line = format!(
-                    "denial {} of {}: the fabric does not have it any more",
-                    denial.id, denial.element
-                );
-                (line, json!({ "gone": denial }))
-            }
+            Event::Gone(denial) => gone(denial),
             Event::Agent(nic, dead) => agent(nic, dead.as_deref()),
             Event::Table(nic, other) => table(nic, other.as_deref()),
             Event::Failing(source, fault) => {

@@ -19,6 +19,8 @@ const OUTER: u16 = (HEADER_LEN - ETHERNET_LEN) as u16;
 const PACKET_MAX: u16 = 9_500;
 /// Where ports are slow, long probes of switches take one part in so many of what a port carries.
 const SHARE: u64 = 256;
+/// The longest that a long probe waits for a port that data keeps busy.
+const PATIENCE_NS: u64 = 500_000_000;
 
 impl Agent {
     /// Returns the bytes of the IP packet of a long probe; none if long probes are switched off.
@@ -45,6 +47,12 @@ impl Agent {
         if !record.long.is_due() || ready_ns > at.now_ns || batch.room() == 0 {
             return;
         }
+        // Data that waits for its port goes first, though not for ever.
+        let is_free = self.pace.ready_at(plane, at.now_ns) <= at.now_ns;
+        if !is_free && at.now_ns < ready_ns + PATIENCE_NS {
+            return;
+        }
+        let Some((_, record)) = self.records.get_mut(place) else { return };
         let len = record.long.next_len(SELF_PROBE_BYTES, full);
         let target = Target::Long(turn, place, len);
         let Some(id) = self.probes.sent(target, self.clock.ran_ns(), at.now_ns) else { return };
