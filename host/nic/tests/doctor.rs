@@ -190,7 +190,7 @@ fn what_the_agent_knows(site: &Site) {
             .any(|line| line.starts_with("good  agent: denial: ") && line.ends_with("plane 1, uplinks 0-0")),
         "{said:#?}"
     );
-    let pid = Pid::from_raw(site.agent.as_ref().unwrap().id() as i32);
+    let pid = Pid::from_raw(site.agent.as_ref().unwrap().id().cast_signed());
     kill(pid, Signal::SIGSTOP).unwrap();
     let said = site.agent();
     assert!(said.iter().any(|line| line.starts_with("BAD   agent: does not answer within 5 s")), "{said:#?}");

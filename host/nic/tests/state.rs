@@ -138,7 +138,7 @@ fn the_service_manager_receives_messages_while_the_loop_turns() {
     for wanted in ["READY=1", "WATCHDOG=1", "WATCHDOG=1"] {
         assert_eq!(word(&mut agent), wanted);
     }
-    let pid = Pid::from_raw(agent.id() as i32);
+    let pid = Pid::from_raw(agent.id().cast_signed());
     kill(pid, Signal::SIGSTOP).unwrap();
     let stat = format!("/proc/{pid}/stat");
     while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {

@@ -86,9 +86,7 @@ fn cable(
     let tally = |nic: Nic, turn: Turn| own.and_then(|suspect| suspect.tallies.get(&(nic, turn)));
     let is_witness = |(nic, turn, state): &&(Nic, Turn, LongState)| {
         // Where short probes do not come through either, that is another verdict.
-        is_open(*nic, *turn)
-            && state.lost >= RUN_MIN
-            && !tally(*nic, *turn).is_some_and(|tally| tally.run > 0)
+        is_open(*nic, *turn) && state.lost >= RUN_MIN && tally(*nic, *turn).is_none_or(|tally| tally.run == 0)
     };
     let witnesses: Vec<_> = probes.iter().filter(is_witness).collect();
     let (mut lost, mut sure, mut bounds) = (0, 0.0, None::<Lengths>);

@@ -129,8 +129,11 @@ pub(crate) fn random_cable(plan: &Plan, numbers: &mut Numbers) -> Fault {
             Fault::Gray(..) => kind == 1,
             Fault::Port(_) => kind == 2,
             Fault::Swapped(..) => kind == 3,
-            Fault::Narrow(..) | Fault::NarrowSwitch(..) => false,
-            Fault::Switch(_) | Fault::GraySwitch(..) | Fault::Round(_) => false,
+            Fault::Narrow(..)
+            | Fault::NarrowSwitch(..)
+            | Fault::Switch(_)
+            | Fault::GraySwitch(..)
+            | Fault::Round(_) => false,
         };
         if is_it {
             return fault;

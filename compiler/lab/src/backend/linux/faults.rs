@@ -44,11 +44,11 @@ impl Breakable for Linux {
     }
 
     fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError> {
-        self.set_filter(ports, (ppm > 0).then(|| bytecode(ppm)))
+        self.set_filter(ports, (ppm > 0).then(|| bytecode(ppm)).as_deref())
     }
 
     fn set_mtu(&mut self, ports: &[PortId], mtu: Option<u16>) -> Result<(), LabError> {
-        self.set_filter(ports, mtu.map(longer_than))
+        self.set_filter(ports, mtu.map(longer_than).as_deref())
     }
 
     fn replug(
@@ -106,12 +106,12 @@ impl Breakable for Linux {
 
 impl Linux {
     /// Has a program drop packets that come in by ports, or none.
-    fn set_filter(&mut self, ports: &[PortId], program: Option<String>) -> Result<(), LabError> {
+    fn set_filter(&mut self, ports: &[PortId], program: Option<&str>) -> Result<(), LabError> {
         self.at_devices(ports, |names, _| {
             for name in names {
                 // There is none to be removed the first time, nor where the cable was made anew.
                 let _ = tc(&["qdisc", "del", "dev", name, "clsact"]);
-                if let Some(program) = &program {
+                if let Some(program) = program {
                     tc(&["qdisc", "add", "dev", name, "clsact"])?;
                     tc(&["filter", "add", "dev", name, "ingress", "bpf", "da", "bytecode", program])?;
                 }
