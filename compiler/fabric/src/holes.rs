@@ -67,7 +67,7 @@ impl Fabric {
     }
 
     /// Returns the parts that the numbers alone make: 1, or with one tier the T0 groups that have a NIC.
-    pub fn planned_islands(&self) -> u64 {
+    pub(crate) fn planned_islands(&self) -> u64 {
         let topology = self.topology();
         if topology.has_t1() {
             return 1;
