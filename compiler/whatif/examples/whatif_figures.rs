@@ -1,4 +1,5 @@
-//! Measures the questions on a fabric file: `cargo run --release -p closc-whatif --example whatif_figures -- FILE`.
+//! Measures the run time of `whatif` on a fabric file: `cargo run --release -p closc-whatif --example whatif_figures --
+//! FILE`.
 
 use std::process::ExitCode;
 use std::sync::Arc;

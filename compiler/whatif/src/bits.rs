@@ -1,13 +1,12 @@
-//! Sets of small numbers as words, for intersections that are counted a billion times.
+//! Bitsets of small numbers. Intersecting them is the inner loop of the pair count.
 //!
-//! In: numbers below a width. Out: words. Invariants: bits at and above the width are 0.
+//! In: numbers below a width. Out: words of 64 bits. Invariants: bits at and above the width are 0.
 
 use std::ops::Range;
 
-/// A set.
 pub(crate) type Words = Box<[u64]>;
 
-/// Returns how many words hold so many numbers.
+/// Returns the number of words that a set of this width needs.
 pub(crate) fn words(width: usize) -> usize {
     width.div_ceil(64)
 }
@@ -17,7 +16,7 @@ pub(crate) fn full(width: usize) -> Words {
     (0..words(width)).map(|word| u64::MAX >> (64 - (width - word * 64).min(64))).collect()
 }
 
-/// Takes numbers out.
+/// Removes numbers from a set.
 pub(crate) fn clear(set: &mut [u64], numbers: Range<usize>) {
     for number in numbers {
         set[number / 64] &= !(1 << (number % 64));

@@ -1,8 +1,8 @@
-//! Figures of a design, to be compared with those of another.
+//! Figures of a design, for comparison with another design.
 //!
-//! In: a fabric. Out: what it is built of, how far NICs are apart, and what one failure of each kind costs. Invariants:
-//! counted from the fabric and not from formulas; figures that grow with the fabric are compared for each NIC, so that
-//! fabrics of different size can be compared.
+//! In: a fabric. Out: its parts, the distance between NICs, and the impact of one failure of each kind. Invariants:
+//! counted from the fabric, not computed by formulas. Figures that grow with the fabric are compared per NIC, so
+//! fabrics of different size are comparable.
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;
@@ -16,7 +16,7 @@ use crate::element::{Element, Elements, Kind};
 /// A figure of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// Counted unit.
+    /// Name of the unit that is counted.
     pub what: &'static str,
     /// Count.
     pub value: u64,
@@ -29,9 +29,9 @@ pub struct Figure {
 pub struct Design {
     /// NICs.
     pub nics: u64,
-    /// The figures, in the order of reading.
+    /// Figures in the order in which a report lists them.
     pub figures: Vec<Figure>,
-    /// Impact of one failure of each kind: the class of each kind with the greatest impact.
+    /// For each kind, the class of single failures with the greatest impact.
     pub failures: Vec<(Kind, Class)>,
 }
 
@@ -40,7 +40,7 @@ const FAILURES: [Kind; 9] =
     [Kind::T0T1, Kind::T1T2, Kind::NicT0, Kind::Cage, Kind::Nic, Kind::T0, Kind::T1, Kind::T2, Kind::Plane];
 
 impl Design {
-    /// Counts a fabric.
+    /// Counts the figures of a fabric.
     pub fn of(elements: Elements<'_>) -> Design {
         let fabric = elements.fabric;
         let topology = fabric.topology();
@@ -83,8 +83,7 @@ impl Design {
     }
 }
 
-/// Returns the ratio of two figures at equal numbers of NICs, as a fraction in lowest terms; nothing where the second is
-/// 0.
+/// Returns the ratio of two figures per NIC, as a fraction in lowest terms; `None` if the second figure is 0.
 pub fn ratio(figure: Figure, nics: u64, other: Figure, other_nics: u64) -> Option<(u64, u64)> {
     let (mut a, mut b) = (u128::from(figure.value), u128::from(other.value));
     if figure.per_nic {
@@ -130,7 +129,7 @@ impl Modules {
 
     fn add(&mut self, fabric: &Fabric, link: Link) {
         self.all += 1;
-        // Copper, passive, redriven or retimed, and what is not a cable at all.
+        // Media without optics: passive, redriven and retimed copper, and virtual cables.
         let electric = ["dac", "acc", "aec", "virtual"];
         self.optical += u64::from(!electric.contains(&fabric.cable(link).medium.as_str()));
     }

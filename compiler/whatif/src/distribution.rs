@@ -8,24 +8,23 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Distribution {
-    /// Values with the pairs that have them, smallest first, none without pairs.
+    /// Each value with the number of pairs that have it, smallest value first. Every count is at least 1.
     counts: Vec<(u64, u64)>,
 }
 
 impl FromIterator<(u64, u64)> for Distribution {
-    /// Takes values in order with their pairs.
     fn from_iter<I: IntoIterator<Item = (u64, u64)>>(counts: I) -> Self {
         Distribution::new(counts)
     }
 }
 
 impl Distribution {
-    /// Takes values in order with their pairs.
+    /// Makes a distribution from values in ascending order, each with its number of pairs.
     pub(crate) fn new(counts: impl IntoIterator<Item = (u64, u64)>) -> Self {
         Distribution { counts: counts.into_iter().filter(|(_, pairs)| *pairs > 0).collect() }
     }
 
-    /// Returns values with the pairs that have them, smallest first.
+    /// Returns each value with the number of pairs that have it, smallest value first.
     pub fn counts(&self) -> &[(u64, u64)] {
         &self.counts
     }
@@ -45,7 +44,7 @@ impl Distribution {
         self.counts.last().map_or(0, |(value, _)| *value)
     }
 
-    /// Returns the smallest value that at least so many thousandths of the pairs do not exceed.
+    /// Returns the smallest value such that at least `thousandths` of 1000 pairs have it or a smaller one.
     pub fn quantile(&self, thousandths: u64) -> u64 {
         let wanted = (u128::from(self.pairs()) * u128::from(thousandths)).div_ceil(1000).max(1);
         let mut seen = 0;
@@ -58,7 +57,7 @@ impl Distribution {
         self.maximum()
     }
 
-    /// Returns the value that half of the pairs do not exceed.
+    /// Returns the median.
     pub fn median(&self) -> u64 {
         self.quantile(500)
     }

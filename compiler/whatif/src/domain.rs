@@ -1,7 +1,7 @@
-//! Domains of shared fate, power feeds, racks, ducts, line cards: those of the fabric file, and those of a list.
+//! Failure domains (power feeds, racks, ducts, line cards) from the fabric file or from a list.
 //!
-//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every fault with its line. Invariants: a domain is not
-//! a member of a domain.
+//! In: a fabric, or lines of `DOMAIN,ELEMENT`. Out: domains with their members, or every error with its line.
+//! Invariants: domains are not nested.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,9 @@
-//! Every failure of some kinds, one, two or more at a time.
+//! All combinations of failures of some kinds, one, two or more at a time.
 //!
-//! In: kinds and a number. Out: classes of failures that cost the same, each with how many there are and what one of
-//! them costs. Invariants: every combination is counted exactly once and none is sampled. What symmetry makes equal is
-//! computed once: the reference fabric has 5.5e11 pairs of T0-T1 cables, which cost five different things.
+//! In: kinds and the number of simultaneous failures. Out: classes of failures with equal impact, each with its size
+//! and that impact. Invariants: every combination is counted exactly once, without sampling. Combinations that are
+//! equal by symmetry are computed once: the 5.5e11 pairs of T0-T1 cables of the reference fabric have five different
+//! impacts.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +17,14 @@ use crate::outcome::Outcome;
 use crate::state::State;
 use crate::symmetry::Touched;
 
-/// Failures that cost the same.
+/// Failures with equal impact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Class {
-    /// Kinds of what fails together, in order.
+    /// Kinds of the elements that fail together, in order.
     pub kinds: Vec<Kind>,
     /// Number of combinations.
     pub count: u128,
-    /// One of them.
+    /// One combination of the class.
     pub example: Vec<Element>,
     /// Impact.
     pub outcome: Outcome,
@@ -59,10 +60,11 @@ impl Cost {
     }
 }
 
-/// Which elements fail: all of a fabric, or those of a part of it. Of what belongs to a switch the switch is asked about.
+/// Predicate for the elements that fail: all of a fabric, or those of a part. Cables and cages belong to the part of
+/// their switch, so it is called with the switch.
 pub type Chosen<'a> = &'a dyn Fn(Element) -> bool;
 
-/// Fails every combination of `together` different elements of some kinds. The most costly classes come first.
+/// Fails every combination of `together` different elements of some kinds. Classes with the greatest impact come first.
 pub(crate) fn each(whatif: &WhatIf<'_>, kinds: &[Kind], together: usize, chosen: Chosen<'_>) -> Vec<Class> {
     let topology = whatif.elements.fabric.topology();
     let mut touched = Touched::of(topology);
@@ -94,13 +96,13 @@ struct Found<'a> {
     whatif: &'a WhatIf<'a>,
     kinds: &'a [Kind],
     chosen: Chosen<'a>,
-    /// Combinations in any order, an example and what it costs.
+    /// By impact: number of combinations, an example, and its outcome.
     classes: BTreeMap<Cost, (u128, Vec<Element>, Outcome)>,
 }
 
 impl Found<'_> {
-    /// Returns elements of a kind, each with how many it stands for. What turns one switch into another turns its cables
-    /// and cages into those of the other, so those of one switch stand for all that can be exchanged with it.
+    /// Returns representatives of a kind, each with the number of elements that it represents. If one switch can be
+    /// exchanged with another, so can their cables and cages. One switch therefore represents all that are equal to it.
     fn standing(&self, kind: Kind, touched: &Touched) -> Vec<(u128, Element)> {
         let elements = &self.whatif.elements;
         let Some(tiers) = kind.owners() else {
@@ -109,7 +111,7 @@ impl Found<'_> {
         };
         let topology = elements.fabric.topology();
         let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-        // In the order of their first switch, so that examples are the first elements there are.
+        // Sorted by the first switch of each class, so examples are the first elements in fabric order.
         let mut owners: Vec<(u128, Switch)> = Vec::new();
         for switch in elements.fabric.switches().filter(|switch| tiers.contains(&switch.tier)) {
             if !(self.chosen)(Element::Switch(switch)) {
@@ -134,7 +136,8 @@ impl Found<'_> {
         owners.into_iter().flat_map(of).collect()
     }
 
-    /// Fails one more element after those that failed already; `count` is how many orders of elements these stand for.
+    /// Adds one more element to those that failed already. `count` is the number of ordered combinations that these
+    /// represent.
     fn extend(
         &mut self,
         state: &State,
@@ -146,7 +149,7 @@ impl Found<'_> {
         let topology = self.whatif.elements.fabric.topology();
         let mut classes: BTreeMap<Vec<u32>, (u128, Element)> = BTreeMap::new();
         let standing = self.kinds.iter().flat_map(|kind| self.standing(*kind, touched));
-        // A failed element is touched, so it stands for itself alone.
+        // A failed element is touched, so it represents only itself.
         for (more, element) in standing.filter(|(_, element)| !failed.contains(element)) {
             let mut key = touched.key(topology, &self.whatif.elements.losses(element));
             key.push(element.kind() as u32);
@@ -178,7 +181,7 @@ impl Found<'_> {
         let cost = Cost::of(kinds, &outcome);
         let known = self.classes.entry(cost).or_insert_with(|| (0, example.clone(), outcome));
         known.0 += count;
-        // The first there is: of a part and of the whole the same where the part has it.
+        // Keep the smallest example: a shard that contains it reports the same one as the fabric.
         if example < known.1 {
             known.1 = example;
         }

@@ -1,7 +1,7 @@
-//! Failing elements, their kinds, and the elements that fail with them.
+//! Elements that can fail, their kinds, and everything that fails with them.
 //!
-//! In: a fabric, and domains that its owner lists. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
-//! an element takes cables, switches, NICs or planes away and nothing else; two elements may take the same.
+//! In: a fabric, and the domains of a list. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
+//! an element removes only cables, switches, NICs or planes. Two elements may remove the same things.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, T
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// Something that fails as one.
+/// A unit of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     /// A cable.
@@ -30,17 +30,17 @@ pub enum Element {
     Plane(PlaneId),
     /// A zone: all its T0s and T1s.
     Zone(ZoneId),
-    /// A site, by its place in the file: all its zones, and the T2s if they are there.
+    /// A site, by its index in the file: all its zones, and the T2s if they are in it.
     Site(u16),
-    /// A domain of a list such as power feeds, by its place in the list.
+    /// A failure domain such as a power feed, by its index in the list.
     Domain(u32),
-    /// The cables between a site, by its place in the file, and the T2s in another: so many in a hundred of those of each
-    /// T1.
+    /// The cables between a site and the T2s in another site: the index of the site in the file, and the percentage of
+    /// each T1's cables that fails.
     Span(u16, u8),
 }
 
 impl Element {
-    /// Returns where it is in the order of elements, as numbers that are compared one after the other.
+    /// Returns the sort key of the element in fabric order, compared number by number.
     pub(crate) fn position(self) -> Vec<u32> {
         let switch = |at: Switch| [at.plane.0.into(), at.tier as u32, at.zone.0.into(), at.index.into()];
         let nic = |at: Nic| [at.zone.0.into(), at.group.into(), at.downlink.into()];
@@ -64,7 +64,7 @@ impl Element {
     }
 }
 
-/// Elements that are alike.
+/// Kind of element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Cables between NICs and T0s, which are also NIC ports.
@@ -93,14 +93,14 @@ pub enum Kind {
     Zone,
     /// Sites.
     Site,
-    /// Domains that are listed.
+    /// Listed failure domains.
     Domain,
     /// Cables between two sites.
     Span,
 }
 
 impl Kind {
-    /// Every kind, small ones first.
+    /// Every kind, from small to large.
     pub const ALL: [Kind; 15] = [
         Kind::T0T1,
         Kind::T1T2,
@@ -119,7 +119,7 @@ impl Kind {
         Kind::Span,
     ];
 
-    /// Returns the word on the command line and in JSON.
+    /// Returns the keyword on the command line and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Kind::NicT0 => "nic-t0",
@@ -140,8 +140,8 @@ impl Kind {
         }
     }
 
-    /// Returns the tiers of the switches that elements of the kind belong to: the lower ends of cables, and those with
-    /// cages. Other kinds belong to no switch.
+    /// Returns the tiers of the switches that own elements of the kind: for cables their lower end, for cages every
+    /// tier that has them. `None` for kinds that do not belong to a switch.
     pub(crate) fn owners(self) -> Option<&'static [TierId]> {
         match self {
             Kind::NicT0 | Kind::T0T1 => Some(&[TierId::T0]),
@@ -161,7 +161,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a word. A breakout cable and a transceiver are both what is plugged into a cage.
+    /// Returns the kind of a keyword. Breakout cable and transceiver both mean the module in a cage.
     pub fn parse(word: &str) -> Option<Kind> {
         match word {
             "breakout" | "cage" => Some(Kind::Cage),
@@ -195,14 +195,14 @@ impl<'de> Deserialize<'de> for Kind {
     }
 }
 
-/// Says which kinds there are.
+/// Returns the error for an unknown kind, with all valid ones.
 pub fn unknown(word: &str) -> String {
     let words: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
     format!("`{word}` is not a kind of element; there are {}", words.join(", "))
 }
 
 impl Element {
-    /// Returns the kind.
+    /// Returns the kind of the element.
     pub fn kind(self) -> Kind {
         match self {
             Element::Link(Link::Host(_)) => Kind::NicT0,
@@ -226,7 +226,7 @@ impl Element {
     }
 }
 
-/// Everything that failed, taken apart.
+/// Everything that failed, as planes, switches, NICs and cables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Planes.
@@ -240,7 +240,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Returns what the file of a fabric calls absent or drained.
+    /// Returns the elements that the fabric file declares absent or drained.
     pub(crate) fn of(topology: &Topology) -> Losses {
         let exceptions = &topology.exceptions;
         Losses {
@@ -259,7 +259,7 @@ impl Losses {
         self.links.extend(&other.links);
     }
 
-    /// Tells whether nothing failed.
+    /// Returns whether nothing failed.
     pub fn is_empty(&self) -> bool {
         self.planes.is_empty() && self.switches.is_empty() && self.nics.is_empty() && self.links.is_empty()
     }
@@ -279,17 +279,17 @@ pub struct Domain {
 pub struct Elements<'a> {
     /// The fabric.
     pub fabric: &'a Fabric,
-    /// Domains that its owner lists.
+    /// Listed failure domains.
     pub domains: &'a [Domain],
 }
 
 impl<'a> Elements<'a> {
-    /// Takes a fabric without domains of its owner.
+    /// Returns the elements of a fabric without listed domains.
     pub fn of(fabric: &'a Fabric) -> Self {
         Elements { fabric, domains: &[] }
     }
 
-    /// Returns the elements of a kind that are there, in order.
+    /// Returns the existing elements of a kind, in order.
     pub fn all(&self, kind: Kind) -> Vec<Element> {
         let (fabric, topology) = (self.fabric, self.fabric.topology());
         let switches = |id| fabric.switches().filter(move |switch| switch.tier == id);
@@ -314,7 +314,7 @@ impl<'a> Elements<'a> {
                 let absent = topology.absent_planes();
                 topology.plane_ids().filter(|plane| !absent.contains(plane)).map(Element::Plane).collect()
             }
-            // A fabric of two tiers is one zone, and its loss says nothing.
+            // A fabric of two tiers is a single zone; losing it means losing everything.
             Kind::Zone if topology.zones == 1 => Vec::new(),
             Kind::Zone => topology.zone_ids().map(Element::Zone).collect(),
             Kind::Site => (0..topology.sites.len() as u16).map(Element::Site).collect(),
@@ -327,20 +327,20 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Tells whether a T0 of a group is there, in any plane.
+    /// Returns whether a group has a T0 in any plane.
     pub(crate) fn has_group(&self, zone: ZoneId, index: u16) -> bool {
         let t0 = |plane| Switch { plane, tier: TierId::T0, zone, index };
         self.fabric.topology().plane_ids().any(|plane| self.fabric.has_switch(t0(plane)))
     }
 
-    /// Returns how many T0 groups a zone has, those that single exceptions take away included: none is there behind them.
+    /// Returns the number of T0 groups of a zone up to the last one that exists. Absent groups before it are counted.
     pub(crate) fn groups_of(&self, zone: ZoneId) -> u16 {
         let groups = self.fabric.topology().hosts.groups;
         (0..groups).rev().find(|group| self.has_group(zone, *group)).map_or(0, |last| last + 1)
     }
 
-    /// Returns the elements of a kind that belong to a switch: cables to it from below or above, or cages of it. Kinds
-    /// that do not belong to switches of its tier have none.
+    /// Returns the elements of a kind that belong to a switch: its cables to the tier below or above, or its cages.
+    /// Empty for kinds that do not belong to switches of its tier.
     pub(crate) fn of_switch(&self, kind: Kind, switch: Switch) -> Vec<Element> {
         let fabric = self.fabric;
         let links: Vec<Link> = match (kind, switch.tier) {
@@ -358,7 +358,7 @@ impl<'a> Elements<'a> {
         links.into_iter().filter(|link| fabric.has_link(*link)).map(Element::Link).collect()
     }
 
-    /// The cages of a switch with a cable in them.
+    /// Returns the cages of a switch that have a cable.
     fn cages(&self, switch: Switch) -> Vec<Element> {
         let used = self.fabric.ports(switch).filter(|port| matches!(port.used, PortUse::Link { .. }));
         let cages: BTreeSet<u16> =
@@ -379,14 +379,14 @@ impl<'a> Elements<'a> {
         })
     }
 
-    /// Returns what an element takes with it.
+    /// Returns everything that fails with an element.
     pub fn losses(&self, element: Element) -> Losses {
         let mut losses = Losses::default();
         self.add(element, &mut losses);
         losses
     }
 
-    /// Returns what elements take with them together.
+    /// Returns everything that fails with any of some elements.
     pub fn losses_of<'e>(&self, elements: impl IntoIterator<Item = &'e Element>) -> Losses {
         let mut losses = Losses::default();
         for element in elements {
@@ -395,8 +395,8 @@ impl<'a> Elements<'a> {
         losses
     }
 
-    /// The cables between a site and T2s in another, so many in a hundred of each T1. Neighbouring T1s lose neighbouring
-    /// ones, so that T2s lose as many.
+    /// The failing cables between a site and T2s in another, `lost` percent of each T1's. Neighbouring T1s lose
+    /// neighbouring uplinks, so the loss is spread evenly over T2s.
     fn span(&self, site: u16, lost: u8) -> impl Iterator<Item = Link> + use<'a> {
         let (fabric, topology) = (self.fabric, self.fabric.topology());
         let zones = topology.sites.get(usize::from(site)).map_or(&[][..], |site| &site.zones);

@@ -1,8 +1,9 @@
 //! Counts the paths of all pairs by composition.
 //!
-//! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: exact. Two groups meet in a plane at an intersection of
-//! two bitsets; ports of NICs are put on top by counting how many NICs have lost which planes. No pair is listed, and
-//! none is left out. Each direction of a pair is summed over all planes, and the pair has the paths of the worse one.
+//! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: exact. The paths of two groups in a plane are the
+//! intersection of two bitsets. NIC ports are added by counting the NICs that lost each set of planes. Pairs are not
+//! enumerated, yet all of them are counted. Each direction of a pair is summed over all planes, and the pair has the
+//! paths of the worse one.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,10 +18,10 @@ use crate::group::{Sort, sorts};
 use crate::outcome::{Apart, Outcome, Worst};
 use crate::state::{Climbs, PathCounts, State};
 
-/// Planes at most.
+/// Maximum number of planes.
 const PLANES: usize = 16;
 
-/// Up to so many paths, pairs are counted in an array.
+/// Pairs are counted in an array up to this number of paths.
 const DENSE_MAX: u64 = 1 << 16;
 
 const KINDS: [PathKind; 3] = [PathKind::Local, PathKind::Zone, PathKind::Far];
@@ -45,35 +46,35 @@ pub(crate) fn evaluate(fabric: &Fabric, before: &State, after: &State, worst: us
     work.finish(sum)
 }
 
-/// Constants while pairs are counted.
+/// Constants during the count.
 struct Work<'a> {
     fabric: &'a Fabric,
     before: &'a State,
     after: &'a State,
-    /// Losses above T0s before, and after.
+    /// Losses above T0s, before and after.
     climbs: [Climbs; 2],
     sorts: &'a [Sort<'a>],
-    /// Number of the first sort of NICs of each sort of groups.
+    /// For each sort of groups, the index of its first sort of NICs.
     first: Vec<usize>,
     nic_sorts: usize,
     planned: [u64; 3],
-    /// Parts of the whole that one path is, where NICs have the highest rate.
+    /// Size of one path of each kind in parts of the whole, for NICs of the highest rate.
     parts: [u64; 3],
     /// Ratio of the highest rate of a NIC to the unit of rates.
     top: u64,
-    /// Mb/s of each zone.
+    /// Capacities in each zone, in Mb/s.
     zones: Vec<Mbps>,
     worst: usize,
 }
 
-/// Load of cables of a zone, in Mb/s.
+/// Capacities in a zone, in Mb/s.
 #[derive(Debug, Clone, Copy)]
 struct Mbps {
     /// A NIC port.
     port: u64,
-    /// The narrowest cable of a path of each kind on the zone's side.
+    /// The narrowest cable of a path on the zone's side, by kind of path.
     path: [u64; 3],
-    /// Rate of a NIC in units.
+    /// Rate of a NIC, in units.
     rate: u64,
 }
 
@@ -94,37 +95,37 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Paths of two groups, plane by plane.
 struct Planes {
     kind: usize,
-    /// Rate of the slower NIC in units.
+    /// Rate of the slower NIC, in units.
     rate: u64,
     before: [PathCounts; PLANES],
     after: [PathCounts; PLANES],
     alone: [u64; PLANES],
 }
 
-/// Paths of a pair of NICs, over all planes: those of the direction that has fewer.
+/// Paths of a pair of NICs over all planes, in the direction that has fewer.
 struct PairPaths {
     before: u64,
     after: u64,
-    /// Mb/s of the pair while no other sends.
+    /// Mb/s of the pair while no other pair sends.
     alone: u64,
     /// Paths lost by the direction that loses more.
     lost: u64,
-    /// The most that a direction loses in one plane.
+    /// The most paths that a direction loses in one plane.
     plane_loss: u64,
 }
 
-/// Adds up both directions.
+/// Adds the paths of another plane, direction by direction.
 fn add([there, back]: [u64; 2], more: [u64; 2]) -> [u64; 2] {
     [there + more[0], back + more[1]]
 }
 
-/// The most that a direction loses.
+/// Returns the loss of the direction that loses more.
 fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
     before[0].saturating_sub(after[0]).max(before[1].saturating_sub(after[1]))
 }
 
 impl Planes {
-    /// Adds up the planes in which the ports of both NICs work, before and after.
+    /// Sums the planes in which the ports of both NICs work, before and after.
     fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
         // From the first to the second, and back.
         let (mut before, mut after) = ([0_u64; 2], [0_u64; 2]);
@@ -147,30 +148,30 @@ impl Planes {
     }
 }
 
-/// Counts.
+/// Running totals.
 struct Tally {
     paths: [Count; 3],
     alone: [BTreeMap<u64, u64>; 3],
-    /// Pairs with a NIC that is not of the highest rate, by kind, rate and paths.
+    /// Pairs with a NIC below the highest rate, by kind, rate and paths.
     slow: BTreeMap<(usize, u64, u64), u64>,
     touched: u64,
     newly_cut_off: u64,
     loss_max: u64,
     plane_loss_max: u64,
     loss_sum: u128,
-    /// Sorts of NICs that reach another NIC.
+    /// Whether each sort of NICs reaches another NIC.
     reached: Vec<bool>,
     worst: Vec<Candidate>,
     keep: usize,
 }
 
-/// Pairs by their paths.
+/// Number of pairs by their paths.
 enum Count {
     Dense(Vec<u64>),
     Sparse(BTreeMap<u64, u64>),
 }
 
-/// Pairs that may be among the worst, in the order of being so.
+/// Pairs that may be among the worst; the order is by remaining capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     share: u64,
@@ -222,7 +223,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Pairs inside groups of a sort.
+    /// Counts the pairs inside groups of a sort.
     fn local(&self, sum: &mut Tally, at: usize) {
         let sort = &self.sorts[at];
         let planes = self.planes(0, [sort.zone; 2], |state, plane, first| {
@@ -238,7 +239,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Pairs between groups of two sorts.
+    /// Counts the pairs between groups of two sorts.
     fn across(&self, sum: &mut Tally, at: usize, other: usize) {
         let (first, second) = (&self.sorts[at], &self.sorts[other]);
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
@@ -343,7 +344,7 @@ impl<'a> Work<'a> {
                 apart.push(Apart { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
             }
         }
-        // The remaining bandwidth of a slower NIC is a smaller part of the bandwidth that the fastest would have.
+        // Shares are relative to the fastest NIC, so a pair with a slower one gets a smaller share for the same paths.
         for ((kind, rate, paths), pairs) in sum.slow {
             let whole = paths * self.parts[kind];
             if let Some(fast) = share.get_mut(&whole) {
@@ -378,7 +379,7 @@ impl<'a> Work<'a> {
         self.sorts.iter().map(|sort| of(sort) * sort.members.len() as u64).sum()
     }
 
-    /// Lists the NICs that reach no other.
+    /// Lists the NICs that reach no other NIC.
     fn cut_off(&self, reached: &[bool]) -> Vec<Nic> {
         let mut found = Vec::new();
         for (sort, first) in self.sorts.iter().zip(&self.first) {
@@ -392,7 +393,7 @@ impl<'a> Work<'a> {
         found
     }
 
-    /// Counts the nodes all of whose NICs are in the list.
+    /// Counts the nodes that have all their NICs in the list.
     fn nodes(&self, nics: &[Nic]) -> u64 {
         let topology = self.fabric.topology();
         let mut by_node: BTreeMap<Node, usize> = BTreeMap::new();

@@ -1,7 +1,7 @@
-//! T0 groups that are alike before and after, with their NICs by what is left of them.
+//! T0 groups sorted into classes that are equal before and after, with their NICs by the planes that still work.
 //!
-//! In: a fabric and two states of it. Out: sorts of groups. Invariants: every group with a NIC belongs to exactly one sort,
-//! so the work grows with the square of what is damaged and never with that of the NICs.
+//! In: a fabric and two states of it. Out: sorts of groups. Invariants: every group with a NIC belongs to exactly one
+//! sort, so the work grows with the square of the number of damaged groups, not with the number of NICs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use closc_topology::{Nic, ZoneId};
 
 use crate::state::{Profile, State};
 
-/// NICs of a group that are alike: the planes in which their ports work, one bit each.
+/// Equal NICs of a group: the planes in which their ports work, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nics {
     pub(crate) before: u16,
@@ -18,19 +18,18 @@ pub(crate) struct Nics {
     pub(crate) count: u64,
 }
 
-/// Groups that are alike.
+/// Equal groups.
 #[derive(Debug)]
 pub(crate) struct Sort<'s> {
     pub(crate) zone: ZoneId,
     pub(crate) before: &'s Profile,
     pub(crate) after: &'s Profile,
     pub(crate) nics: Vec<Nics>,
-    /// The groups.
     pub(crate) members: Vec<u16>,
 }
 
 impl Sort<'_> {
-    /// Returns the NICs of one sort in a member, in order.
+    /// Returns the NICs of one sort in a group, in order.
     pub(crate) fn nics_of<'f>(
         &self,
         fabric: &'f Fabric,
@@ -71,7 +70,7 @@ pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) ->
         .collect()
 }
 
-/// Counts the NICs of a group by what is left of them; those without damage are counted at once.
+/// Counts the NICs of a group by their working planes. Undamaged NICs are counted together.
 fn nics(
     fabric: &Fabric,
     before: &State,

@@ -1,12 +1,14 @@
-//! Impact of failures: paths and bandwidth that are left to every pair of NICs.
+//! Impact of failures: the remaining paths and bandwidth of every pair of NICs.
 //!
-//! In: a fabric, and what fails in it: by name, at random, every combination, over time. Out: [`Outcome`]: minimum,
-//! median and distribution over all pairs, the worst pairs, who is cut off. Invariants: exact and by composition, without
-//! listing a pair; what the file declares absent or drained is the baseline; no I/O.
+//! In: a fabric and its failures: named, random, all combinations, or a trace over time. Out: [`Outcome`]: minimum,
+//! median and distribution over all pairs, the worst pairs, and the NICs that are cut off. Invariants: exact, by
+//! composition and without enumerating pairs. The baseline is the fabric without the equipment that its file declares
+//! absent or drained. No I/O.
 //!
-//! Two measures of bandwidth stand side by side. A *share* is what a pair gets while all pairs send: its paths are
-//! loaded evenly, so the share is the part of its paths that is left. What a pair gets *alone* is what its NIC ports
-//! carry in the planes that still have a path: after rebalancing, one lost path of 256 takes nothing from a single pair.
+//! There are two measures of bandwidth. A *share* is the bandwidth of a pair while all pairs send: paths are loaded
+//! evenly, so the share is the fraction of its paths that remains. The bandwidth of a pair *alone* is the capacity of
+//! its NIC ports in the planes that still have a path: after rebalancing, a single pair loses nothing with one path of
+//! 256.
 
 mod bits;
 mod design;
@@ -40,7 +42,7 @@ pub use outcome::{Apart, Outcome, Worst, kind_word};
 pub use random::{Draw, Rate, TooFew, draw};
 pub use trace::{Change, Event, Moment, read as read_trace};
 
-/// A fabric of which something is asked.
+/// A fabric with its baseline, ready for questions about failures.
 #[derive(Debug)]
 pub struct WhatIf<'a> {
     /// Its elements.
@@ -51,12 +53,12 @@ pub struct WhatIf<'a> {
 }
 
 impl<'a> WhatIf<'a> {
-    /// Takes a fabric as its file leaves it.
+    /// Takes the state that the fabric file describes as the baseline.
     pub fn new(elements: Elements<'a>) -> Self {
         WhatIf { elements, given: Losses::default(), state: State::of(elements.fabric) }
     }
 
-    /// Takes a fabric in which something has failed already: everything else is compared with that.
+    /// Adds earlier failures to the baseline; every outcome is compared with that.
     pub fn given(elements: Elements<'a>, failed: &[Element]) -> Self {
         let given = elements.losses_of(failed);
         let mut state = State::of(elements.fabric);
@@ -68,20 +70,20 @@ impl<'a> WhatIf<'a> {
         self.elements.fabric
     }
 
-    /// Returns what is left when elements fail together, with so many of the worst pairs.
+    /// Returns the outcome of elements failing together, with up to `worst` of the worst pairs.
     pub fn fail(&self, failed: &[Element], worst: usize) -> Outcome {
         let mut state = self.state.clone();
         state.lose(&self.elements.losses_of(failed));
         self.compare(&state, worst)
     }
 
-    /// Fails every combination of `together` different elements of some kinds, by classes of equal cost. The most
-    /// costly come first.
+    /// Fails every combination of `together` different elements of some kinds. Returns classes of equal impact, the
+    /// greatest impact first.
     pub fn each(&self, kinds: &[Kind], together: usize) -> Vec<Class> {
         each::each(self, kinds, together, &|_| true)
     }
 
-    /// The same, where only what is chosen fails.
+    /// Like [`WhatIf::each`], restricted to chosen elements.
     pub fn each_of(&self, kinds: &[Kind], together: usize, chosen: Chosen<'_>) -> Vec<Class> {
         each::each(self, kinds, together, chosen)
     }
@@ -91,7 +93,7 @@ impl<'a> WhatIf<'a> {
         self.compare(&self.state, 0).pairs()
     }
 
-    /// Follows a trace of failures and repairs, moment by moment.
+    /// Replays a trace of failures and repairs, moment by moment.
     pub fn follow(&self, events: &[Event]) -> Vec<Moment> {
         trace::follow(self, events)
     }

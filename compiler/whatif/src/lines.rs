@@ -1,7 +1,7 @@
 //! Lists as comma-separated lines, with the number of each line.
 //!
-//! In: text and the names of its columns. Out: rows of that many fields, or what is wrong with a line. Invariants: a first
-//! line that repeats the names is skipped, as are empty lines and those that start with `#`.
+//! In: text and the names of its columns. Out: rows with one field per column, or the error of a line. Invariants: a
+//! first line that repeats the names is skipped, as are empty lines and those that start with `#`.
 
 /// Error of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,18 +9,18 @@
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,
-    /// The error, and the text to write.
+    /// The error and how to fix it.
     pub why: String,
 }
 
-/// The most elements that all lines of a list name: a range of a few characters names a hundred thousand.
+/// Maximum number of elements that a list names. Ranges make this necessary: a few characters can name 100,000.
 pub(crate) const NAMED_MAX: usize = 200_000;
 
-/// Maximum number of reported errors of a list.
+/// Maximum number of errors reported for a list.
 pub(crate) const FAULTS_MAX: usize = 100;
 
 impl LineError {
-    /// Says that a list names too much.
+    /// Returns the error for a list that names too many elements.
     pub(crate) fn too_much(line: u64) -> Self {
         LineError {
             line,

@@ -1,7 +1,7 @@
-//! Names of elements, and back.
+//! Writes and parses names of elements.
 //!
-//! In: an element, or its written name. Out: the name, or the elements. Invariants: what `exceptions` of a fabric file
-//! and `closc drain` call a thing is its name here; what they have no word for is a word and a number.
+//! In: an element, or its written name. Out: the name, or the elements. Invariants: names are those of `exceptions` in
+//! a fabric file and of `closc drain`. Elements without a name there are a keyword and a number.
 //!
 //! | name | element |
 //! |---|---|
@@ -55,7 +55,7 @@ impl Elements<'_> {
         }
     }
 
-    /// Returns the names of elements, with `+` between them.
+    /// Returns the names of elements, joined with `+`.
     pub fn names(&self, elements: &[Element]) -> String {
         let names: Vec<String> = elements.iter().map(|element| self.name(*element)).collect();
         names.join(" + ")
@@ -66,7 +66,7 @@ impl Elements<'_> {
         panel.first_number + cage * panel.number_step
     }
 
-    /// Returns the elements that a name stands for, all of them there; or says why there are none.
+    /// Returns the elements that a name stands for. Fails unless all of them exist.
     pub fn parse(&self, name: &str) -> Result<Vec<Element>, String> {
         let name = name.trim();
         let words: Vec<&str> = name.split_whitespace().collect();
@@ -89,7 +89,7 @@ impl Elements<'_> {
     }
 
     fn exception(&self, name: &str) -> Result<Vec<Element>, String> {
-        // `plane=3` is what `--avoid` and `drain` take, too.
+        // `--avoid` and `closc drain` also accept `plane=3`.
         let plane = name.strip_prefix("plane=").map(|number| format!("plane {number}"));
         let found = self.fabric.topology().parse_names(plane.as_deref().unwrap_or(name))?;
         found
@@ -107,7 +107,7 @@ impl Elements<'_> {
             .collect()
     }
 
-    /// Says why something that has a name is not there: its zone is smaller, or it is declared absent.
+    /// Returns why a named element does not exist: its zone is smaller, or it is declared absent.
     fn not_there(&self, name: &str, subject: &Subject) -> String {
         let (zone, group) = match subject {
             Subject::Switch(switch) if switch.tier == TierId::T0 => (switch.zone, switch.index),
@@ -130,7 +130,7 @@ impl Elements<'_> {
         format!("`{name}` is declared absent in the fabric file, or its zone has fewer NICs in a group")
     }
 
-    /// Tells whether a node has a NIC that is there.
+    /// Returns whether a node has an existing NIC.
     fn has_node(&self, node: Node) -> bool {
         let topology = self.fabric.topology();
         (0..topology.hosts.nics_per_node).any(|number| self.fabric.has_nic(topology.nic_of(node, number)))
@@ -180,7 +180,7 @@ impl Elements<'_> {
         number.ok_or_else(|| format!("`{zone}` is not a zone; they are counted from 0 to {}", zones - 1))
     }
 
-    /// Returns the span of a site of which so much is left.
+    /// Returns the span of a site of which `left` percent remain.
     fn span_named(&self, site: &str, left: &str) -> Result<Element, String> {
         let at = self.site(site)?;
         let topology = self.fabric.topology();

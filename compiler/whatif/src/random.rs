@@ -1,7 +1,7 @@
-//! Random failures that can be repeated.
+//! Reproducible random failures.
 //!
-//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: whether an element fails is a function of the
-//! seed and its coordinate, so a higher rate takes more and keeps what a lower one took, and a fabric that grows keeps
+//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: whether an element fails is a function of
+//! the seed and its coordinate, so a higher rate adds failures to those of a lower one, and a fabric that grows keeps
 //! its draws.
 
 use std::fmt;
@@ -13,21 +13,21 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::element::{Element, Elements, Kind, unknown};
 
-/// Number of failing elements of a kind.
+/// How many elements of a kind fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
-    /// Each by itself with this probability.
+    /// Each element independently, with this probability.
     Part(f64),
-    /// Exactly so many, chosen evenly.
+    /// Exactly this many, chosen uniformly.
     Count(usize),
 }
 
 /// A kind and how many of it fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draw {
-    /// Failing elements.
+    /// Kind of failing elements.
     pub kind: Kind,
-    /// Count.
+    /// How many of them fail.
     pub rate: Rate,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Draw {
     }
 }
 
-/// More shall fail than there are.
+/// More elements are to fail than exist.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "`{draw}` asks for more than there are: the fabric has {there} of `{}`; write a number up to {there}, or a part of them, \
@@ -74,9 +74,9 @@ impl fmt::Display for Draw {
     draw.kind.word(), draw.kind.word()
 )]
 pub struct TooFew {
-    /// Request.
+    /// The request.
     pub draw: Draw,
-    /// Count.
+    /// Number of existing elements.
     pub there: usize,
 }
 
@@ -111,7 +111,7 @@ fn hash(seed: u64, element: Element) -> u64 {
     mix(mix(mix(seed) ^ high) ^ low)
 }
 
-/// A coordinate as two numbers: kind, plane and zone; index and what is within it.
+/// A coordinate as two numbers: kind, plane and zone in one, index and sub-index in the other.
 fn place(element: Element) -> (u64, u64) {
     let high = |plane: PlaneId, zone: u16| {
         (element.kind() as u64) << 32 | u64::from(plane.0) << 16 | u64::from(zone)
@@ -139,7 +139,7 @@ fn place(element: Element) -> (u64, u64) {
     }
 }
 
-/// Spreads every bit of a number: a bijection, so that different numbers stay different.
+/// Mixes all bits of a number. It is a bijection, so different numbers stay different.
 fn mix(value: u64) -> u64 {
     SplitMix64::seed_from_u64(value).next_u64()
 }

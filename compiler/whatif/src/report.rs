@@ -1,7 +1,7 @@
-//! Outcomes as figures with names: what `closc whatif` answers, in the form of its JSON.
+//! Report types of `closc whatif`: outcomes as named figures, in the form of its JSON.
 //!
-//! In: outcomes of the engine. Out: one document for each kind of question. Invariants: bandwidth is in Gb/s, times are
-//! in seconds, shares are parts of 1; the text for people is drawn from the same values.
+//! In: outcomes of the engine. Out: one document per kind of question. Invariants: bandwidth is in Gb/s, times are in
+//! seconds, shares are fractions of 1. The text form is written from the same values.
 
 mod against;
 mod answer;
@@ -25,7 +25,7 @@ pub use trials::{Trial, Trials};
 
 use closc_topology::{Nic, Topology};
 
-/// Names that are listed before the rest is only counted.
+/// Maximum number of names listed; the rest is only counted.
 const NAMES_MAX: usize = 64;
 
 /// Returns the bandwidth of the fastest NIC in Gb/s.

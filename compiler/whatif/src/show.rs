@@ -1,4 +1,4 @@
-//! Reports for people.
+//! Reports as text.
 //!
 //! In: a report. Out: text. Invariants: the same figures as the JSON form.
 
@@ -13,7 +13,7 @@ use crate::report::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Tr
 /// Columns of the longest bar.
 const BAR: u64 = 40;
 
-/// Names shown in a line.
+/// Maximum number of names in a line.
 const NAMES: usize = 4;
 
 fn gbps(value: f64) -> String {
@@ -40,7 +40,7 @@ fn failed(failed: &Failed) -> String {
     format!("{} fail", kinds.join(", "))
 }
 
-/// Writes the answer to one failure.
+/// Writes the impact of one failure.
 pub fn answer(answer: &Answer) -> String {
     let seed = answer.seed.map_or_else(String::new, |seed| format!(" (seed {seed})"));
     let mut out = format!("{}: {}{seed}\n", answer.fabric, failed(&answer.failed));
@@ -48,7 +48,7 @@ pub fn answer(answer: &Answer) -> String {
     out
 }
 
-/// The share of pairs.
+/// Returns the percentage of pairs.
 fn part(left: &Left, pairs: u64) -> String {
     percent(pairs as f64 / (left.pairs as f64).max(1.0))
 }
@@ -156,7 +156,8 @@ fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
     row
 }
 
-/// Writes what every failure of some kinds costs. Where no kind was asked for, the worst of each stands for all.
+/// Writes the impact of every failure of some kinds. Without a kind in the question, only the worst class of each kind
+/// is shown.
 pub fn each(each: &Each) -> String {
     let times = match each.together {
         1 => "one failure at a time".to_owned(),
@@ -198,7 +199,7 @@ fn big(count: u128) -> String {
     u64::try_from(count).map_or_else(|_| count.to_string(), number)
 }
 
-/// Writes repeated random failures.
+/// Writes the results of repeated random failures.
 pub fn trials(trials: &Trials) -> String {
     let mut out =
         format!("{}: {} draws, of {} Gb/s\n", trials.fabric, trials.draws.len(), gbps(trials.gbps_planned));
@@ -284,7 +285,7 @@ pub fn trace(trace: &Trace) -> String {
     out
 }
 
-/// Writes how one design compares with another.
+/// Writes the comparison of two designs.
 pub fn against(against: &Against) -> String {
     let mut out = String::new();
     let rows: Vec<Vec<String>> = against
@@ -311,7 +312,7 @@ pub fn against(against: &Against) -> String {
             if let Some(found) = found {
                 let head = vec![blast.kind.word().to_owned(), name.clone()];
                 let mut row = cost(found, head, 0);
-                // Pairs of fabrics of different size say nothing side by side.
+                // Numbers of pairs are not comparable between fabrics of different size.
                 row.remove(2);
                 rows.push(row);
             }

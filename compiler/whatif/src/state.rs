@@ -1,9 +1,9 @@
-//! A fabric with holes: which T0s, uplinks, T1s, T2s and NIC ports still carry traffic.
+//! State of a fabric: which T0s, uplinks, T1s, T2s and NIC ports still carry traffic.
 //!
-//! In: a fabric and what failed. Out: paths of a plane between two groups, by intersecting bitsets. Invariants: what the
-//! file declares absent or drained carries nothing. Where hosts choose, a path takes the same uplink numbers up and down,
-//! as segment lists do, so an uplink that is lost at either end is lost to the pair. Where switches choose, what is left is
-//! counted at each switch where packets turn: see [`Descent`].
+//! In: a fabric and its losses. Out: paths of a plane between two groups, by intersecting bitsets. Invariants:
+//! equipment that the file declares absent or drained carries nothing. Where hosts choose, a path takes the same uplink
+//! numbers up and down, as segment lists do, so an uplink lost at either end is lost for the pair. Where switches
+//! choose, the remaining paths are counted at each switch where packets turn: see [`Descent`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use crate::bits::{self, Words};
 use crate::element::Losses;
 
-/// Working parts of a group: for each plane one word that is 0 where its T0 is lost, then its uplinks.
+/// Working parts of a group. Per plane: one word that is 0 if the T0 is lost, then the bitset of its uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
-/// PathCounts up that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
+/// Upward paths that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
 #[derive(Debug)]
 pub(crate) struct Climbs(Vec<Vec<u32>>);
 
@@ -28,17 +28,17 @@ pub(crate) struct PathCounts {
     pub(crate) there: u64,
     /// Paths from the second to the first.
     pub(crate) back: u64,
-    /// Paths that carry at the same time: each has cables of its own.
+    /// Paths that can carry traffic at the same time: each has cables of its own.
     pub(crate) apart: u64,
 }
 
 impl PathCounts {
-    /// The paths where each has the same cables in both directions.
+    /// Returns the counts for paths that use the same cables in both directions.
     fn both(paths: u64) -> PathCounts {
         PathCounts { there: paths, back: paths, apart: paths }
     }
 
-    /// The paths where switches choose, given what both ends have lost by the switch where packets turn.
+    /// Returns the counts where switches choose, given the losses of both ends at each switch where packets turn.
     fn chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         PathCounts {
             there: Descent::directed(planned, each, one, other),
@@ -48,27 +48,27 @@ impl PathCounts {
     }
 }
 
-/// A fabric with holes.
+/// State of a fabric with losses.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) shape: Shape,
     descent: Descent,
-    /// Words of a set of T0 uplinks.
+    /// Number of words of a set of T0 uplinks.
     words: usize,
     planes: Vec<bool>,
-    /// Working parts of groups, where it is not everything; by number over all zones.
+    /// Working parts of damaged groups, by group number over all zones.
     damaged: BTreeMap<usize, Profile>,
     whole: Profile,
-    /// T0 uplinks whose T1 works, by plane and zone.
+    /// T0 uplinks with a working T1, by plane and zone.
     t1s: Vec<Words>,
-    /// T1 uplinks that work, by plane, zone and T1; T2s of a plane that are lost are left out of all zones.
+    /// Working T1 uplinks, by plane, zone and T1. A lost T2 is removed from all zones of its plane.
     crossings: Vec<Words>,
-    /// Planes in which a port of a NIC does not work, one bit each, where there are any.
+    /// Planes in which a port of a NIC does not work, one bit each; only NICs with such a port.
     ports: BTreeMap<Nic, u16>,
 }
 
 impl State {
-    /// Returns a fabric as its file leaves it.
+    /// Returns the state that the fabric file describes.
     pub(crate) fn of(fabric: &Fabric) -> State {
         let topology = fabric.topology();
         let shape = Shape::new(topology);
@@ -88,7 +88,7 @@ impl State {
         state
     }
 
-    /// Takes things away.
+    /// Removes losses from the state.
     pub(crate) fn lose(&mut self, losses: &Losses) {
         for plane in &losses.planes {
             self.planes[usize::from(plane.0)] = false;
@@ -140,7 +140,7 @@ impl State {
         }
     }
 
-    /// The part of a group's profile that is about one T0.
+    /// Returns the part of a group's profile for one T0.
     fn of_t0(&mut self, t0: Switch) -> &mut [u64] {
         let whole = &self.whole;
         let group = self.shape.group(t0.zone, t0.index);
@@ -154,7 +154,7 @@ impl State {
         plane * self.shape.zones + zone
     }
 
-    /// Returns what of a group works.
+    /// Returns the working parts of a group.
     pub(crate) fn profile(&self, group: usize) -> &Profile {
         self.damaged.get(&group).unwrap_or(&self.whole)
     }
@@ -208,8 +208,8 @@ impl State {
         lost
     }
 
-    /// Counts the ways up from each zone that are lost with T1s and above them, by plane, zone and T2; nothing of a zone where
-    /// none is, and nothing at all where paths go down by the numbers that they went up by.
+    /// Counts the upward paths of each zone that are lost in and above T1s, by plane, zone and T2. A zone without
+    /// losses has no entry. Empty if paths take the same numbers down as up.
     pub(crate) fn climbs(&self) -> Climbs {
         let rows = self.shape.planes * self.shape.zones;
         if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {
@@ -234,7 +234,7 @@ impl State {
         Climbs((0..rows).map(climb).collect())
     }
 
-    /// Counts the ways up from a T0 to T2s that are lost, by T2; nothing where none is.
+    /// Counts the lost paths from a T0 up to T2s, by T2; empty without losses.
     fn lost_at_t2s<'c>(&self, row: usize, own: &[u64], climbs: &'c Climbs) -> Cow<'c, [u32]> {
         let zone = climbs.0[row].as_slice();
         let gone = |up: &usize| !bits::has(own, *up) && bits::has(&self.t1s[row], *up);
@@ -253,13 +253,13 @@ impl State {
         Cow::Owned(lost)
     }
 
-    /// The uplinks of a T0 that has lost none.
+    /// Returns the uplinks of a T0 that has lost none.
     fn whole_t0(&self) -> &[u64] {
         &self.whole[1..=self.words]
     }
 
-    /// Counts the paths of a plane between two groups of different zones: for each T0 uplink that is left, the T1
-    /// uplinks that are left at both ends; or what is left at each T2 where switches choose.
+    /// Counts the paths of a plane between two groups of different zones. If hosts choose, they are counted per
+    /// remaining T0 uplink, from the T1 uplinks that remain at both ends. If switches choose, they are counted per T2.
     pub(crate) fn far(
         &self,
         plane: usize,

@@ -1,10 +1,10 @@
 //! Failures with equal impact: renaming untouched elements turns one into the other.
 //!
-//! In: what has been touched already (exceptions of the file, earlier failures) and losses. Out: a key; equal keys cost
-//! the same. Invariants: sound. Planes, zones, units of a zone, groups of a unit, nodes of a unit, rows of a
-//! plane, T1s and T2s of a row and parallel cables that nothing names can be exchanged without a pair gaining or losing a path or a node its NICs (a T1
-//! together with the T1s of its number in the other zones, since a path takes the same number at both ends). Losses with
-//! different keys may cost the same, too.
+//! In: touched elements (exceptions of the file, earlier failures) and losses. Out: a key; losses with equal keys have
+//! equal impact. Invariants: sound. Untouched planes, zones, units of a zone, groups of a unit, nodes of a unit, rows
+//! of a plane, T1s and T2s of a row, and parallel cables can be exchanged. No pair gains or loses a path by that, and
+//! no node its NICs. A T1 is exchanged together with the T1s of its number in the other zones, because a path takes the
+//! same number at both ends. Losses with different keys may have equal impact, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, ZoneId};
 
 use crate::element::Losses;
 
-/// Kind of number of a coordinate.
+/// Type of a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Axis {
     Plane,
@@ -21,7 +21,7 @@ enum Axis {
     Group,
     Node,
     Nic,
-    /// T1s of a zone that reach the same T2s, and these.
+    /// A row: T1s of a zone and all T2s that they reach.
     Row,
     T1,
     /// A cable among the parallel ones between a T0 and a T1.
@@ -31,23 +31,23 @@ enum Axis {
     T1Cable,
 }
 
-/// A coordinate with the numbers of those that it lies within.
+/// A coordinate, preceded by the coordinates that contain it.
 type Place = (Axis, Scope, u16);
 
-/// Numbers of what a coordinate lies within, outer ones first.
+/// The coordinates that contain another one, outermost first.
 type Scope = [u16; 4];
 
 /// Touched elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Touched(BTreeSet<Place>);
 
-/// Order of a key for an untouched coordinate: the order in which it appears.
+/// Marker in a key for an untouched coordinate; its order of appearance follows.
 const FRESH: u32 = 1 << 16;
 
-/// The most coordinates that a loss names.
+/// Maximum number of coordinates of a loss.
 const PLACES: usize = 7;
 
-/// A loss as a kind and the coordinates that it names, outer ones first.
+/// A loss: its kind and its coordinates, outermost first.
 struct Effect {
     code: u32,
     places: [Option<Place>; PLACES],
@@ -64,11 +64,11 @@ impl Effect {
 }
 
 impl Touched {
-    /// Returns what the file of a fabric touches.
+    /// Returns the elements that the fabric file touches.
     pub(crate) fn of(topology: &Topology) -> Touched {
         let mut touched = Touched::default();
         touched.add(topology, &Losses::of(topology));
-        // Zones of other speeds cannot be exchanged with the rest.
+        // Zones with other speeds cannot be exchanged with the rest.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
         touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
         // Zones that share nodes are exchanged together or not at all.
@@ -78,7 +78,7 @@ impl Touched {
         touched
     }
 
-    /// Adds what losses name.
+    /// Adds the coordinates of losses.
     pub(crate) fn add(&mut self, topology: &Topology, losses: &Losses) {
         for effect in effects(topology, losses) {
             self.0.extend(effect.places.into_iter().flatten());
@@ -109,7 +109,7 @@ impl Touched {
     }
 }
 
-/// Labels of untouched coordinates, in order of appearance.
+/// Labels for untouched coordinates, in order of appearance.
 #[derive(Default)]
 struct Fresh {
     labels: BTreeMap<Place, u32>,
@@ -126,7 +126,7 @@ impl Fresh {
     }
 }
 
-/// Takes losses apart, in order.
+/// Splits losses into effects, in order.
 fn effects<'a>(topology: &'a Topology, losses: &'a Losses) -> impl Iterator<Item = Effect> + 'a {
     let planes = losses.planes.iter().map(|plane| Effect::new(0, [of_plane(*plane)], []));
     let switches = losses.switches.iter().map(|switch| of_switch(topology, *switch));
@@ -157,7 +157,7 @@ fn of_nic(topology: &Topology, nic: Nic) -> [Place; 5] {
     [zone, unit, group, node, (Axis::Nic, within, nic.downlink)]
 }
 
-/// A row of a plane; all T1s and T2s are in one where every T1 reaches every T2.
+/// The row of a T1 or T2 in a plane. There is a single row if every T1 reaches every T2.
 fn of_row(plane: PlaneId, row: u16) -> [Place; 2] {
     [of_plane(plane), (Axis::Row, [u16::from(plane.0), 0, 0, 0], row)]
 }
@@ -168,7 +168,7 @@ fn of_t1(topology: &Topology, plane: PlaneId, index: u16) -> [Place; 3] {
     [plane_place, row_place, (Axis::T1, [u16::from(plane.0), row, 0, 0], index)]
 }
 
-/// A T2 by its step, within its row.
+/// A T2 by its position within its row.
 fn of_t2(plane: PlaneId, row: u16, step: u16) -> Place {
     (Axis::T2, [u16::from(plane.0), row, 0, 0], step)
 }

@@ -1,8 +1,8 @@
-//! A trace of failures and repairs, followed moment by moment.
+//! Traces of failures and repairs, replayed moment by moment.
 //!
-//! In: lines of `TIME,down|up,ELEMENT`. Out: what is left after each moment, or every fault with its line. Invariants: times
-//! do not run backwards; what goes down was up, and the other way round; an element and its parts fail independently, so
-//! a cable is down while it or its switch is.
+//! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or every error with its line.
+//! Invariants: times never decrease. Only an element that is up can go down, and the reverse. An element and its parts
+//! fail independently, so a cable is down while it or its switch is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,37 +14,37 @@ use crate::element::{Element, Elements};
 use crate::lines::{self, LineError};
 use crate::outcome::Outcome;
 
-/// Whether something fails or comes back.
+/// Direction of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// It fails.
+    /// The element fails.
     Down,
-    /// It comes back.
+    /// The element recovers.
     Up,
 }
 
 /// A line of a trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// The time as it was written.
+    /// The time as written in the trace.
     pub time: String,
-    /// Seconds: since the start that the trace counts from, or since 1970.
+    /// The time in seconds: since the start of the trace, or since 1970.
     pub seconds: f64,
-    /// Event.
+    /// Whether the elements fail or recover.
     pub change: Change,
-    /// To what.
+    /// The elements that fail or recover.
     pub elements: Vec<Element>,
 }
 
 /// Remaining capacity from one moment of a trace to the next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moment {
-    /// The time as it was written.
+    /// The time as written in the trace.
     pub time: String,
-    /// The same in seconds.
+    /// The time in seconds.
     pub seconds: f64,
-    /// Event.
+    /// Events of this moment.
     pub changes: Vec<(Change, Element)>,
     /// Number of elements that are down.
     pub down: usize,
@@ -59,7 +59,7 @@ const HEADER: [&str; 3] = ["time", "event", "element"];
 pub fn read(elements: &Elements<'_>, text: &str) -> Result<Vec<Event>, Vec<LineError>> {
     let mut events: Vec<Event> = Vec::new();
     let mut faults = Vec::new();
-    // The line by which an element went down.
+    // For each element that is down, the line of its `down` event.
     let mut down: BTreeMap<Element, u64> = BTreeMap::new();
     let mut named = 0;
     for row in lines::rows(text, &HEADER) {
@@ -166,7 +166,7 @@ fn of_day(clock: &str) -> Option<f64> {
     fits.then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
 }
 
-/// Follows a trace. Events of one time are one moment.
+/// Replays a trace. Events with the same time are one moment.
 pub(crate) fn follow(whatif: &WhatIf<'_>, events: &[Event]) -> Vec<Moment> {
     let mut down: BTreeSet<Element> = BTreeSet::new();
     let mut moments = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
     fn times_are_seconds_or_utc() {
         assert_eq!(seconds("12.5"), Ok(12.5));
         assert_eq!(seconds("1970-01-01T00:00:00Z"), Ok(0.0));
-        // Both from `date -u -d ... +%s`.
+        // Expected values are from `date -u -d ... +%s`.
         assert_eq!(seconds("2026-05-05T12:30:15.5Z"), Ok(1_777_984_215.5));
         assert_eq!(seconds("2000-03-01T00:00:00Z"), Ok(951_868_800.0));
         for text in

@@ -1,5 +1,5 @@
-//! `diff` and `whatif` count pairs each in its own way: taking switches and cables away by an edit of the file and by a
-//! failure comes to the same numbers.
+//! `diff` and `whatif` count pairs with separate implementations. An edit of the file and a failure that remove the
+//! same switches and cables give the same numbers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use closc_whatif::{Element, Elements, Kind, WhatIf};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Picks switches and cables between them that are there.
+/// Picks existing switches and cables between them.
 fn pick(plan: &Plan, picks: &[(Index, Index)]) -> Vec<Element> {
     let elements = Elements::of(plan.fabric());
     let kinds = [Kind::T0, Kind::T1, Kind::T2, Kind::T0T1, Kind::T1T2];

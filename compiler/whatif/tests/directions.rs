@@ -1,4 +1,5 @@
-//! Where switches choose, a pair has the paths of its worse direction over all planes: not the sum of what is least plane by plane.
+//! Where switches choose, the paths of a pair are those of its worse direction, summed over all planes. They are not
+//! the sum of the minimum of each plane.
 
 use closc_artefacts::Routing;
 use closc_tests::shape::Shape;
@@ -11,7 +12,7 @@ fn parallel() -> Shape {
     Shape { planes: 2, t1: 4, parallel: 2, ..Shape::SMALL }
 }
 
-/// A cable from the T0 of a group up.
+/// An uplink of the T0 of a group.
 fn cable(plane: u8, group: u16, up: u16) -> Element {
     let lower = Switch { plane: PlaneId(plane), tier: TierId::T0, zone: ZoneId(0), index: group };
     Element::Link(Link::Fabric { lower, up })
@@ -24,7 +25,7 @@ fn fail(routing: Routing, failed: &[Element]) -> Outcome {
 
 #[test]
 fn a_loss_at_each_end_costs_each_direction_one_path() {
-    // Each T0 loses one of two cables to a T1: in other planes, or in one.
+    // Each T0 loses one of two cables to a T1: in different planes, or in the same one.
     let in_two_planes = [cable(0, 0, 0), cable(1, 1, 0)];
     let in_one_plane = [cable(0, 0, 0), cable(0, 1, 2)];
     for failed in [in_two_planes, in_one_plane] {

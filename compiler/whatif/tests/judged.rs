@@ -1,7 +1,7 @@
-//! Failures by name are what a fabric without these things is: compiled, and read by the second reader.
+//! A failure has the same effect as the same elements declared absent: compiled, and read by the independent verifier.
 //!
-//! Pairs and planes that a failure leaves a path are those that arrive in the tree of the fabric in which the same is absent, and
-//! with `srv6-static` as many paths are left as arrive there. A fabric is refused exactly if a pair is cut off.
+//! `whatif` reports a path for exactly the pairs and planes whose packets arrive in that tree. With `srv6-static`, the
+//! numbers of paths also agree. The fabric is rejected exactly if a pair is cut off.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use proptest::sample::Index;
 
 const KINDS: [Kind; 6] = [Kind::T0T1, Kind::T1T2, Kind::NicT0, Kind::T0, Kind::T1, Kind::T2];
 
-/// The text of a shape with another way of routing.
+/// Returns the text of a shape with another routing mode.
 fn routed(shape: &Shape, routing: Routing) -> String {
     let os = if routing == Routing::BgpUnnumbered { "os: frr" } else { "os: linux" };
     let yaml = shape.yaml();
@@ -28,13 +28,13 @@ fn routed(shape: &Shape, routing: Routing) -> String {
     format!("{first}routing: {}\ntiers:{}", routing.word(), tiers.replace("os: linux", os))
 }
 
-/// Some elements, mostly of one zone and plane, so that they come together.
+/// Picks elements, mostly of one zone and plane, so that failures coincide.
 fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> BTreeSet<Element> {
     let kinds: Vec<Kind> = KINDS.into_iter().filter(|kind| !elements.all(*kind).is_empty()).collect();
     picks.iter().map(|(kind, element)| *element.get(&elements.all(*kind.get(&kinds)))).collect()
 }
 
-/// The names of what is lost, as `exceptions.absent` has them.
+/// Returns the names of lost elements in the form of `exceptions.absent`.
 fn absent(plan: &Plan, elements: &Elements<'_>, failed: &[Element]) -> String {
     let losses = elements.losses_of(failed);
     let topology = plan.topology();
@@ -52,7 +52,7 @@ fn absent(plan: &Plan, elements: &Elements<'_>, failed: &[Element]) -> String {
     format!("exceptions: {{ absent: [{}] }}\n", names.join(", "))
 }
 
-/// Pairs of NICs with a path in each plane, and paths, both over ordered pairs.
+/// Counts ordered pairs of NICs with a path, summed over planes, and their paths.
 fn left(plan: &Plan, failed: &[Element]) -> (u128, u128) {
     let elements = Elements::of(plan.fabric());
     let planes = elements.all(Kind::Plane);
@@ -67,7 +67,7 @@ fn left(plan: &Plan, failed: &[Element]) -> (u128, u128) {
     (pairs, paths)
 }
 
-/// Messages about NICs that holes cut off.
+/// Returns the codes of messages about NICs that are cut off.
 fn codes(plan: &Plan) -> Vec<&'static str> {
     let mut found = Diagnostics::new();
     closc_fabric::checks::check(plan.fabric(), &mut found);
@@ -135,7 +135,8 @@ proptest! {
     }
 }
 
-/// Half of the T1s of one zone, and the other half of another's: uSIDs name one number for both, and switches choose.
+/// Half of the T1s of one zone are lost, and the other half in another zone. A uSID names the same number in both
+/// zones, whereas switches choose.
 #[test]
 fn other_halves_of_two_zones() {
     let shape = Shape {

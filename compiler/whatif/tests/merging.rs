@@ -1,4 +1,4 @@
-//! Answers for shards: together they are one answer, and nothing else is.
+//! Merging reports: a complete set of shards merges into the report on the whole fabric, and any other set is rejected.
 
 use closc_tests::shape::plan;
 use closc_whatif::report::{Asked, Each, NoWhole, PartOf};
@@ -7,7 +7,7 @@ use closc_whatif::{Element, Elements, Kind, WhatIf};
 const TEXT: &str = "fabric: shape\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\ntiers:\n  \
                     t0: { platform: linux, os: linux, up: 2 }\n  t1: { platform: linux, os: linux }\nqos: none\n";
 
-/// The answer for the planes that are in a shard; all of them without one.
+/// The report on the planes of a shard, or on all planes.
 fn answer(question: &str, shard: Option<(u32, u32)>) -> Each {
     let plan = plan(TEXT);
     let elements = Elements::of(plan.fabric());

@@ -15,7 +15,7 @@ use proptest::sample::Index;
 
 use walk::{Left, kind, walk};
 
-/// Elements of the fabric, whatever it is.
+/// Picks elements that exist in any fabric.
 fn pick(elements: &Elements<'_>, picks: &[(Index, Index)]) -> Vec<Element> {
     let kinds: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| !elements.all(*kind).is_empty()).collect();
     picks
@@ -30,12 +30,12 @@ fn failures() -> impl Strategy<Value = Vec<(Index, Index)>> {
     prop::collection::vec(any::<(Index, Index)>(), 0..5)
 }
 
-/// The paths of each direction, over all planes.
+/// Sums the paths of each direction over all planes.
 fn total(paths: &[[u64; 2]]) -> [u64; 2] {
     [0, 1].map(|direction: usize| paths.iter().map(|paths| paths[direction]).sum())
 }
 
-/// The most that a direction has lost.
+/// Returns the loss of the direction that loses more.
 fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
     (before[0] - after[0]).max(before[1] - after[1])
 }
@@ -44,7 +44,7 @@ fn worse(directions: [u64; 2]) -> u64 {
     directions[0].min(directions[1])
 }
 
-/// Holds an outcome against a walk.
+/// Compares an outcome with a walk.
 fn check(plan: &Plan, outcome: &Outcome, walked: &BTreeMap<(Nic, Nic), Left>) -> Result<(), TestCaseError> {
     let mut paths: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut alone: BTreeMap<PathKind, BTreeMap<u64, u64>> = BTreeMap::new();
@@ -120,10 +120,10 @@ fn compare(
     check(&plan, &outcome, &walked)
 }
 
-/// Impact of a failure, wherever it is.
+/// Impact of a failure, without its place.
 type Cost = (u64, u64, u64, u128, u64, u64, usize, u64);
 
-/// Fails every combination by itself.
+/// Fails every combination separately, without symmetry.
 fn one_by_one(plan: &Plan, kinds: &[Kind], together: usize) -> Result<(), TestCaseError> {
     let elements = Elements::of(plan.fabric());
     let whatif = WhatIf::new(elements);

@@ -1,4 +1,4 @@
-//! Sites: one lost with the T2s in it or without, a span cut, and a span of which half is left.
+//! Sites: losing one with or without the T2s, cutting a span, and losing half of a span.
 
 use closc_plan::Plan;
 use closc_tests::shape;
@@ -39,15 +39,15 @@ fn without(plan: &Plan, span: &str) -> Plan {
 fn the_site_with_the_t2s_takes_the_way_between_all_zones() {
     let plan = shape::plan(BASE);
     let far = |lost: &Outcome| (lost.nics_cut_off.len(), lost.cut_off);
-    // 8 NICs; each site has 4. Without the hills 16 pairs of both sites and 6 of the hills are lost.
+    // 8 NICs, 4 per site. Losing the hills removes 16 pairs between sites and 6 within the hills.
     assert_eq!(far(&outcome(&plan, &["site hills"])), (4, 22));
     assert_eq!(far(&outcome(&plan, &["site city"])), (4, 22));
     let three = BASE
         .replace("zones: 2", "zones: 3")
         .replace("zones: [1] }", "zones: [1] }, { name: coast, zones: [2] }");
-    // T2s gone, hills and coast have only themselves: 66 pairs, of which 6 + 6 are left.
+    // Without the T2s, hills and coast only have pairs within themselves: 6 + 6 of 66.
     assert_eq!(far(&outcome(&shape::plan(&three), &["site city"])), (4, 54));
-    // Without hills alone: 66 - 28 pairs.
+    // Only the hills are lost: 66 - 28 pairs.
     assert_eq!(far(&outcome(&shape::plan(&three), &["site hills"])), (4, 38));
 }
 
@@ -59,7 +59,7 @@ fn a_span_is_what_a_fabric_without_its_cables_is() {
         let absent = without(&plan, span);
         let same = outcome(&absent, &[]);
         assert_eq!((&cut.share, cut.cut_off), (&same.share, same.cut_off), "{span}");
-        // A far pair has 2 planes x 4 uplinks of its T0 x those of the T1.
+        // A far pair has 2 planes x 4 uplinks of its T0 x the uplinks of the T1.
         assert_eq!(cut.apart.last().map(|far| far.paths.minimum()), Some(8 * left), "{span}");
     }
 }

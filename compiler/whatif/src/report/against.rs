@@ -11,13 +11,13 @@ use crate::element::{Elements, Kind};
 /// A figure of both designs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// Counted values.
+    /// Name of the unit that is counted.
     pub what: &'static str,
-    /// Of the first design.
+    /// Value of the first design.
     pub ours: u64,
-    /// Of the second design.
+    /// Value of the second design.
     pub theirs: u64,
-    /// Ours divided by theirs, at equal numbers of NICs where the figure grows with them.
+    /// First value divided by the second; per NIC if the figure grows with the number of NICs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<(u64, u64)>,
     /// Whether it grows with the number of NICs.

@@ -1,4 +1,4 @@
-//! The answer to one failure.
+//! Report on one failure.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::{Failed, Left};
 use crate::element::{Element, Elements};
 use crate::outcome::Outcome;
 
-/// The answer to one failure.
+/// Report on one failure.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// The fabric.
@@ -22,7 +22,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Puts the answer together.
+    /// Makes the report.
     pub fn new(elements: Elements<'_>, failed: &[Element], seed: Option<u64>, outcome: &Outcome) -> Answer {
         Answer {
             fabric: elements.fabric.topology().name.to_string(),

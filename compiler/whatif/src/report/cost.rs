@@ -1,7 +1,8 @@
 //! Impact of failures of one class.
 //!
-//! In: a class. Out: [`Cost`], and in answers for shards what it follows from in whole numbers. Invariants: answers are put
-//! together by whole numbers alone, and fractions are worked out from them, so that it makes no difference where.
+//! In: a class. Out: [`Cost`]; reports on shards also contain the integers that it is computed from. Invariants: shards
+//! are merged by these integers, and fractions are computed from them afterwards. The result therefore does not depend
+//! on how the work was divided.
 
 use std::cmp::Ordering;
 
@@ -15,49 +16,49 @@ use crate::outcome::{mean, part};
 /// Impact of failures of one class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// Failure domains.
+    /// Kinds of the elements that fail together.
     pub kinds: Vec<Kind>,
-    /// Failures of this cost.
+    /// Number of failures with this impact.
     pub failures: u128,
-    /// One of them.
+    /// One of these failures.
     pub example: Vec<String>,
     /// Pairs that lose a path.
     pub pairs_touched: u64,
-    /// Share of its paths that the worst pair loses.
+    /// Fraction of its paths that the worst pair loses.
     pub loss_max: f64,
-    /// Loss in the plane that loses most, as a part of the plane.
+    /// Loss in the plane that loses most, as a fraction of the plane.
     pub plane_loss_max: f64,
-    /// Average loss of pairs.
+    /// Mean loss of a pair.
     pub loss_mean: f64,
     /// The least bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
     /// Pairs without a path.
     pub pairs_cut_off: u64,
-    /// NICs that reach nobody.
+    /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
-    /// Nodes none of whose NICs reach anybody.
+    /// Nodes of which every NIC is cut off.
     pub nodes_cut_off: u64,
-    /// Inputs; in answers for shards alone.
+    /// Integers that this was computed from; only in reports on shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<Exact>,
 }
 
-/// Inputs of the impact of a class, in whole numbers.
+/// Integers that the impact of a class is computed from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exact {
-    /// Parts that make up all paths of a pair.
+    /// Denominator of shares: all paths of a pair.
     pub whole: u64,
     /// Planes.
     pub planes: u64,
-    /// Share that the worst pair loses.
+    /// Loss of the worst pair, in parts of the whole.
     pub loss_max: u64,
-    /// Loss in the plane that loses most.
+    /// Loss in the plane that loses most, in parts of the whole.
     pub plane_loss_max: u64,
-    /// Total loss of all pairs.
+    /// Total loss of all pairs, in parts of the whole.
     pub loss_sum: u128,
     /// The least bandwidth of a pair that sends alone, in Mb/s.
     pub alone_min_mbps: u64,
-    /// Where the example is in the order of the fabric.
+    /// Sort key of the example in fabric order.
     pub position: Vec<Vec<u32>>,
 }
 
@@ -75,7 +76,7 @@ impl Exact {
         }
     }
 
-    /// Works the fractions of a cost out, over so many pairs.
+    /// Computes the fractions of a cost, given the number of pairs.
     fn fill(&self, cost: &mut Cost, pairs: u64) {
         cost.loss_max = part(self.loss_max, 1, self.whole);
         cost.plane_loss_max = part(self.plane_loss_max, self.planes, self.whole);
@@ -85,7 +86,7 @@ impl Exact {
 }
 
 impl Cost {
-    /// Takes what a class costs over so many pairs.
+    /// Makes the cost of a class, given the number of pairs.
     pub(crate) fn new(elements: Elements<'_>, class: &Class, pairs: u64) -> Cost {
         let outcome = &class.outcome;
         let exact = Exact::of(class);
@@ -108,7 +109,7 @@ impl Cost {
         cost
     }
 
-    /// Returns what tells it from other costs, whatever fails: the most costly comes last.
+    /// Returns a key that is equal for equal impact; the greatest impact sorts last.
     fn key(&self) -> Option<impl Ord + use<>> {
         let exact = self.exact.as_ref()?;
         let cost = (self.pairs_cut_off, exact.loss_max, exact.loss_sum, self.pairs_touched);
@@ -116,12 +117,12 @@ impl Cost {
         Some((self.kinds.clone(), cost, more, exact.whole, exact.planes))
     }
 
-    /// Tells whether other failures of the same kinds cost the same.
+    /// Returns whether other failures of the same kinds have equal impact.
     pub(super) fn is_alike(&self, other: &Cost) -> bool {
         self.key() == other.key()
     }
 
-    /// Adds failures of the same cost, if so many can be counted. Of both examples the first in the fabric stays.
+    /// Adds failures of equal impact and keeps the example that is first in the fabric. Returns `None` on overflow.
     pub(super) fn add(&mut self, other: Cost) -> Option<()> {
         self.failures = self.failures.checked_add(other.failures)?;
         let position = |cost: &Cost| cost.exact.as_ref().map(|exact| exact.position.clone());
@@ -131,7 +132,7 @@ impl Cost {
         Some(())
     }
 
-    /// Works fractions out anew, over so many pairs, and leaves out what they follow from.
+    /// Recomputes the fractions, given the number of pairs, and drops the integers.
     pub(super) fn rounded(mut self, pairs: u64) -> Cost {
         if let Some(exact) = self.exact.take() {
             exact.fill(&mut self, pairs);
@@ -139,7 +140,7 @@ impl Cost {
         self
     }
 
-    /// The order in which an answer has costs: the most costly first, then by kinds and place in the fabric.
+    /// Order of costs in a report: the greatest impact first, then by kinds and position in the fabric.
     pub(super) fn order(a: &Cost, b: &Cost) -> Ordering {
         let cost = |cost: &Cost| {
             let exact = cost.exact.as_ref();

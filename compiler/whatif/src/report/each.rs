@@ -1,4 +1,5 @@
-//! The answer to every failure of some kinds, or to those of a part of a fabric, and the answer of the whole from its parts.
+//! Report on every failure of some kinds, for a fabric or for a part of it. Merges the reports on all shards of a
+//! fabric.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +10,14 @@ use super::{Cost, Failed};
 use crate::each::Class;
 use crate::element::{Element, Elements, Kind};
 
-/// The answer to every failure of some kinds.
+/// Report on every failure of some kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Each {
     /// The fabric.
     pub fabric: String,
-    /// BLAKE3 of the fabric and of everything that was asked: parts of one answer have the same.
+    /// BLAKE3 of the fabric and of all parameters; equal in the reports of all shards.
     pub question: String,
-    /// Which part of the fabric failed; absent where all of it did.
+    /// The part of the fabric that failed; absent for the complete fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartOf>,
     /// Earlier failures.
@@ -27,26 +28,26 @@ pub struct Each {
     pub overview: bool,
     /// Ordered pairs of NICs.
     pub pairs: u64,
-    /// Failures by what they cost, the most costly first.
+    /// Failures by impact, the greatest first.
     pub classes: Vec<Cost>,
 }
 
-/// Which part of a fabric failed. What it costs is counted over the whole fabric.
+/// The part of a fabric that failed. The impact is counted over the complete fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartOf {
     /// Index and number of shards, where the part is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<(u32, u32)>,
-    /// The part in words of the command line.
+    /// The part as given on the command line.
     pub selection: String,
 }
 
-/// Question, besides kinds.
+/// Parameters of the question, without kinds.
 #[derive(Debug, Clone)]
 pub struct Asked<'a> {
-    /// BLAKE3 of the fabric and of everything that was asked.
+    /// BLAKE3 of the fabric and of all parameters.
     pub question: String,
-    /// Which part failed.
+    /// The part that failed.
     pub part: Option<PartOf>,
     /// Earlier failures.
     pub given: &'a [Element],
@@ -56,32 +57,32 @@ pub struct Asked<'a> {
     pub overview: bool,
 }
 
-/// Why answers are not parts of one.
+/// Why reports cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoWhole {
-    /// An answer is not that of a shard.
+    /// A report is not that of a shard.
     #[error("`{0}` is not an answer for a shard: write each with `closc whatif --shard I/N --format json`")]
     NoShard(String),
-    /// Two answers are to other questions.
+    /// Two reports answer different questions.
     #[error(
         "`{one}` and `{other}` answer different questions: ask the same of one fabric file, with `--shard` alone changed"
     )]
     Other {
-        /// An answer.
+        /// The first report.
         one: String,
-        /// Another.
+        /// The other report.
         other: String,
     },
-    /// Two answers are of one shard.
+    /// Two reports are for the same shard.
     #[error("shard {index}/{of} is in `{one}` and in `{other}`")]
     Twice {
         /// Its index.
         index: u32,
         /// The number of shards.
         of: u32,
-        /// An answer.
+        /// The first report.
         one: String,
-        /// Another.
+        /// The other report.
         other: String,
     },
     /// A shard is missing.
@@ -92,17 +93,17 @@ pub enum NoWhole {
         /// The number of shards.
         of: u32,
     },
-    /// An answer cannot be one.
+    /// The values of a report are impossible.
     #[error("`{name}`: `{field}`: {why}: it was changed, or written by another version")]
     Unsound {
-        /// The answer.
+        /// The report.
         name: String,
         /// The field.
         field: &'static str,
         /// The error.
         why: String,
     },
-    /// No shard has anything that fails.
+    /// No shard contains a failure.
     #[error("`{fabric}` has nothing of this kind, or too little to fail {together} at a time")]
     Nothing {
         /// The fabric.
@@ -113,10 +114,10 @@ pub enum NoWhole {
 }
 
 impl Each {
-    /// Puts the answer together.
+    /// Makes the report.
     pub fn new(elements: Elements<'_>, asked: Asked<'_>, pairs: u64, classes: &[Class]) -> Each {
         let costs = classes.iter().map(|class| Cost::new(elements, class, pairs));
-        // Shards are put together by what costs follow from.
+        // Reports on shards are merged by these integers.
         let is_shard = asked.part.as_ref().is_some_and(|part| part.shard.is_some());
         Each {
             classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.rounded(pairs)).collect() },
@@ -130,8 +131,8 @@ impl Each {
         }
     }
 
-    /// Puts the answers for all shards together, each with its name: every failure is in exactly one of them, and costs what
-    /// it costs the whole fabric, so equal costs are added.
+    /// Merges the reports on all shards, each with its name. Every failure is in exactly one shard, with its impact on
+    /// the complete fabric, so failures of equal impact are added.
     pub fn merge(answers: Vec<(String, Each)>) -> Result<Each, NoWhole> {
         let mut known: BTreeMap<u32, (String, Each)> = BTreeMap::new();
         let mut first: Option<(String, Each, u32)> = None;
@@ -171,7 +172,7 @@ impl Each {
         }
         whole.classes.sort_by(Cost::order);
         if whole.overview {
-            // Without a question each kind is answered for itself.
+            // Without a kind in the question, each kind is reported separately.
             let place =
                 |cost: &Cost| cost.kinds.first().and_then(|kind| Kind::ALL.iter().position(|of| of == kind));
             whole.classes.sort_by_key(place);
@@ -180,7 +181,7 @@ impl Each {
         Ok(Each { part: None, ..whole })
     }
 
-    /// Refuses an answer of a shard that cannot be one.
+    /// Rejects the report on a shard if its values are impossible.
     fn sound(&self, name: &str, (index, of): (u32, u32)) -> Result<(), NoWhole> {
         let refuse = |field, why: String| Err(NoWhole::Unsound { name: name.to_owned(), field, why });
         if index >= of {
@@ -188,13 +189,13 @@ impl Each {
         }
         for cost in &self.classes {
             let Some(exact) = &cost.exact else {
-                return refuse("exact", "a class says not what its cost follows from".to_owned());
+                return refuse("exact", "a class lacks the integers of its cost".to_owned());
             };
             if exact.whole == 0 || exact.planes == 0 {
                 return refuse("exact", "a class is of nothing".to_owned());
             }
             if cost.failures == 0 || exact.loss_max > exact.whole || cost.pairs_cut_off > self.pairs {
-                return refuse("classes", "a class costs more than there is, or has no failure".to_owned());
+                return refuse("classes", "a class loses more than there is, or has no failure".to_owned());
             }
         }
         Ok(())

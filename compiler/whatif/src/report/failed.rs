@@ -15,12 +15,12 @@ pub struct Failed {
     pub count: usize,
     /// Number of each kind.
     pub kinds: Vec<(Kind, usize)>,
-    /// Names, where they are few enough to be read.
+    /// Names; empty if there are too many to list.
     pub names: Vec<String>,
 }
 
 impl Failed {
-    /// Counts and names what fails.
+    /// Counts and names failing elements.
     pub fn new(elements: Elements<'_>, failed: &[Element]) -> Failed {
         let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
         for element in failed {

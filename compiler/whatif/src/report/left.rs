@@ -9,35 +9,36 @@ use super::{NAMES_MAX, Spread, nic_gbps, pair_gbps};
 use crate::element::{Element, Elements};
 use crate::outcome::{Outcome, kind_word};
 
-/// Pairs that are equally far apart.
+/// Pairs at the same distance.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Apart {
     /// Distance.
     pub kind: &'static str,
     /// Ordered pairs of NICs.
     pub pairs: u64,
-    /// Paths of a pair.
+    /// Remaining paths of a pair.
     pub paths: Spread,
-    /// Paths and the pairs that have so many.
+    /// Numbers of paths, each with the number of pairs that have it.
     pub histogram: Vec<(u64, u64)>,
 }
 
-/// A pair of the worst.
+/// One of the worst pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Worst {
     /// Sending NIC.
     pub from: String,
     /// Receiving NIC.
     pub to: String,
-    /// Paths that are left.
+    /// Remaining paths.
     pub paths: u64,
     /// Paths before the failure.
     pub paths_before: u64,
     /// Paths when nothing fails.
     pub paths_planned: u64,
-    /// The share of its paths that is left to a pair, of its planned rate in Gb/s; the capacity of cables does not count.
+    /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load on cables is
+    /// not considered.
     pub gbps: f64,
-    /// Pairs between the same groups that are as badly off.
+    /// Pairs between the same groups with an equal loss.
     pub pairs: u64,
 }
 
@@ -54,19 +55,19 @@ pub struct Left {
     pub pairs_newly_cut_off: u64,
     /// NICs.
     pub nics: u64,
-    /// NICs that reach nobody.
+    /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
     /// Names of some of them.
     pub nics_cut_off_names: Vec<String>,
-    /// Nodes none of whose NICs reach anybody.
+    /// Nodes of which every NIC is cut off.
     pub nodes_cut_off: u64,
     /// Bandwidth while all pairs send, in Gb/s.
     pub gbps_loaded: Spread,
     /// Bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone: Spread,
-    /// Shares of the planned bandwidth, from and below, with the pairs between.
+    /// Histogram of the share of planned bandwidth: lower bound, upper bound, number of pairs.
     pub shares: Vec<(f64, f64, u64)>,
-    /// Pairs by how far apart they are.
+    /// Pairs by distance.
     pub apart: Vec<Apart>,
     /// The worst pairs.
     pub worst: Vec<Worst>,
@@ -120,7 +121,7 @@ impl Left {
     }
 }
 
-/// Cuts the range of shares into at most ten equal parts and counts the pairs in each.
+/// Divides the range of shares into at most ten equal intervals and counts the pairs in each.
 fn shares(outcome: &Outcome) -> Vec<(f64, f64, u64)> {
     const PARTS: u64 = 10;
     let (least, most) = (outcome.share.minimum(), outcome.share.maximum());

@@ -1,4 +1,4 @@
-//! A distribution over pairs in seven figures.
+//! Distribution over pairs, summarised in seven figures.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::distribution::Distribution;
 /// Minimum, quantiles and mean over all pairs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// The least.
+    /// Minimum.
     pub minimum: f64,
     /// First permille of pairs.
     pub thousandth: f64,
@@ -18,9 +18,9 @@ pub struct Spread {
     pub tenth: f64,
     /// Median over pairs.
     pub median: f64,
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// Capacity of every pair without failures.
+    /// Value of every pair without failures.
     pub planned: f64,
 }
 

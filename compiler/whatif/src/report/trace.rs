@@ -10,33 +10,34 @@ use crate::trace::{Change, Moment};
 /// Remaining capacity from one moment to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Step {
-    /// The time as the trace has it.
+    /// The time as written in the trace.
     pub time: String,
     /// The time in seconds.
     pub seconds: f64,
-    /// Elements that go down and come up.
+    /// Elements that fail or recover.
     pub changes: Vec<(Change, String)>,
-    /// Elements that are down then.
+    /// Number of elements that are down.
     pub down: usize,
-    /// Paths of the pairs that are farthest apart.
+    /// Fewest paths of the pairs at the greatest distance.
     pub paths_min: u64,
-    /// Their median.
+    /// Median of their paths.
     pub paths_median: u64,
-    /// Least share of a pair's paths that is left, of its planned rate in Gb/s; the capacity of cables does not count.
+    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load on
+    /// cables is not considered.
     pub gbps_loaded_min: f64,
-    /// Its median over pairs.
+    /// Median of this bandwidth over pairs.
     pub gbps_loaded_median: f64,
-    /// Its mean over pairs.
+    /// Mean of this bandwidth over pairs.
     pub gbps_loaded_mean: f64,
     /// The least bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
     /// Pairs without a path.
     pub pairs_cut_off: u64,
-    /// NICs that reach nobody.
+    /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
 }
 
-/// A trace.
+/// Report on a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Trace {
     /// The fabric.
@@ -47,20 +48,20 @@ pub struct Trace {
     pub gbps_planned: f64,
     /// Paths when nothing fails.
     pub paths_planned: u64,
-    /// From the first moment to the last.
+    /// Seconds from the first moment to the last.
     pub seconds: f64,
-    /// The mean over pairs and time.
+    /// Mean bandwidth over pairs and time.
     pub gbps_loaded_mean: f64,
-    /// The least of all moments.
+    /// Smallest bandwidth at any moment.
     pub gbps_loaded_min: f64,
-    /// Time for which some pair was without a path.
+    /// Seconds during which some pair was without a path.
     pub seconds_cut_off: f64,
     /// The moments.
     pub moments: Vec<Step>,
 }
 
 impl Trace {
-    /// Puts the moments of a trace together.
+    /// Makes the report.
     pub fn new(elements: Elements<'_>, given: &[Element], moments: &[Moment]) -> Trace {
         let topology = elements.fabric.topology();
         let full = nic_gbps(topology);
@@ -90,7 +91,7 @@ impl Trace {
     }
 }
 
-/// Adds numbers up. Of none it is 0, where `Iterator::sum` is -0.
+/// Sums numbers. An empty sum is 0, where `Iterator::sum` returns -0.
 fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |sum, number| sum + number)
 }

@@ -14,11 +14,12 @@ pub struct Trial {
     pub seed: u64,
     /// Number of failing elements.
     pub failed: usize,
-    /// Least share of a pair's paths that is left, of its planned rate in Gb/s; the capacity of cables does not count.
+    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load on
+    /// cables is not considered.
     pub gbps_loaded_min: f64,
-    /// Its median over pairs.
+    /// Median of this bandwidth over pairs.
     pub gbps_loaded_median: f64,
-    /// Its mean over pairs.
+    /// Mean of this bandwidth over pairs.
     pub gbps_loaded_mean: f64,
     /// The least bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
@@ -26,12 +27,12 @@ pub struct Trial {
     pub pairs_cut_off: u64,
     /// Pairs that lose their last path.
     pub pairs_newly_cut_off: u64,
-    /// NICs that reach nobody.
+    /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
 }
 
 impl Trial {
-    /// Takes the figures of a draw.
+    /// Summarises the outcome of a draw.
     pub fn new(elements: Elements<'_>, seed: u64, failed: usize, outcome: &Outcome) -> Trial {
         let full = nic_gbps(elements.fabric.topology());
         Trial {
@@ -55,14 +56,14 @@ pub struct Trials {
     pub fabric: String,
     /// Bandwidth of a pair when nothing fails, in Gb/s.
     pub gbps_planned: f64,
-    /// Most pairs that a draw cuts off.
+    /// The largest number of pairs that a draw cuts off.
     pub pairs_newly_cut_off_max: u64,
     /// The draws.
     pub draws: Vec<Trial>,
 }
 
 impl Trials {
-    /// Puts draws together.
+    /// Makes the report.
     pub fn new(elements: Elements<'_>, trials: Vec<Trial>) -> Trials {
         let topology = elements.fabric.topology();
         let cut_off = trials.iter().map(|trial| trial.pairs_newly_cut_off).max();

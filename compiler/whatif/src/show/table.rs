@@ -1,6 +1,6 @@
-//! Columns of text: the first and the last to the left, numbers between them to the right.
+//! Text tables: the first and the last column are left-aligned, numbers between them right-aligned.
 
-/// Draws rows under their heads, indented by two.
+/// Formats rows under their headings, indented by two.
 pub(super) fn draw(heads: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());

@@ -1,4 +1,4 @@
-//! The slow way: every path of every pair, one by one, hop by hop.
+//! Reference implementation: walks every path of every pair, hop by hop.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use closc_whatif::Losses;
 /// Remaining capacity of a pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// Paths of each plane before, and after: there, and back.
+    /// Paths of each plane, before and after; two directions each.
     pub(crate) before: Vec<[u64; 2]>,
     pub(crate) after: Vec<[u64; 2]>,
     pub(crate) planned: u64,
@@ -34,7 +34,7 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
                 let works = table.denies(path.plane, *from, *to, path.choice).is_none()
                     && survives(given, *from, *to, &path);
                 let survives = works && survives(losses, *from, *to, &path);
-                // A uSID names a cable for both directions.
+                // With uSIDs, a path uses the same cables in both directions.
                 left.before[plane].iter_mut().for_each(|paths| *paths += u64::from(works));
                 left.after[plane].iter_mut().for_each(|paths| *paths += u64::from(survives));
             }
@@ -88,7 +88,7 @@ fn survives(losses: &Losses, from: Nic, to: Nic, path: &Path) -> bool {
         && !path.hops.iter().any(|hop| losses.switches.contains(&hop.switch) || link(&hop.link))
 }
 
-/// Returns how far apart the ends of a pair are.
+/// Returns the distance of the two ends of a pair.
 pub(crate) fn kind(pair: (Nic, Nic)) -> PathKind {
     PathKind::between(pair.0, pair.1)
 }
