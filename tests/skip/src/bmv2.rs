@@ -1,5 +1,5 @@
-//! BMv2 for tests: a `simple_switch_grpc` without interfaces, reached by sockets in a folder of its own, so that no port
-//! of this machine is guessed.
+//! BMv2 for tests: a `simple_switch_grpc` without interfaces. It is reached through sockets in a folder of its own, so
+//! tests do not guess port numbers.
 
 use std::env;
 use std::fs;
@@ -22,19 +22,19 @@ pub struct Bmv2 {
 impl Drop for Bmv2 {
     fn drop(&mut self) {
         self.end();
-        // Files that cannot be removed stay in the folder for temporary files.
+        // Files that cannot be removed stay in the temporary folder.
         drop(fs::remove_dir_all(&self.folder));
     }
 }
 
 impl Bmv2 {
-    /// Starts a program without a pipeline. `target` are the arguments after `--`.
+    /// Starts BMv2 without a pipeline. `target` contains the arguments after `--`.
     pub fn start(program: &Path, device: u64, target: &[&str]) -> io::Result<Self> {
         let folder = folder()?;
         let mut command = Command::new(program);
         command.args(["--no-p4", "--device-id", &device.to_string()]);
         if has_thrift(program)? {
-            // The system chooses the port, which nobody asks for.
+            // Port 0: the system chooses a free port; tests do not use it.
             command.args(["--thrift-port", "0"]);
         }
         let (address, packets) = (socket(&folder, "p4runtime"), socket(&folder, "packets"));
@@ -43,22 +43,22 @@ impl Bmv2 {
         Ok(Self { process: command.spawn()?, command, folder })
     }
 
-    /// Where it serves P4Runtime: `unix:` and a path.
+    /// Returns the P4Runtime address: `unix:` and a path.
     pub fn address(&self) -> String {
         socket(&self.folder, "p4runtime")
     }
 
-    /// Where it exchanges packets of ports.
+    /// Returns the address of the socket for packets on ports.
     pub fn packets(&self) -> String {
         socket(&self.folder, "packets")
     }
 
-    /// Returns whether it is still there.
+    /// Returns whether the process is still running.
     pub fn lives(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Ends it, and starts it again with nothing.
+    /// Stops the process and starts a new one without state.
     pub fn restart(&mut self) -> io::Result<()> {
         self.end();
         self.process = self.command.spawn()?;
@@ -66,7 +66,7 @@ impl Bmv2 {
     }
 
     fn end(&mut self) {
-        // It may have died by itself, which the test then tells.
+        // The process may have exited already; the test then fails for that reason.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -76,7 +76,7 @@ impl Bmv2 {
 fn folder() -> io::Result<PathBuf> {
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
     let folder = env::temp_dir().join(format!("closc-bmv2-{}-{number}", process::id()));
-    // A process that had this number before may have left one.
+    // An earlier process with the same id may have left such a folder.
     drop(fs::remove_dir_all(&folder));
     fs::create_dir(&folder)?;
     Ok(folder)
@@ -86,7 +86,7 @@ fn socket(folder: &Path, name: &str) -> String {
     format!("unix:{}", folder.join(name).display())
 }
 
-/// Returns whether it was built with Thrift; if not, it takes no option about it.
+/// Returns whether the program was built with Thrift. Without it, Thrift options are rejected.
 fn has_thrift(program: &Path) -> io::Result<bool> {
     let help = Command::new(program).arg("--help").output()?;
     Ok(String::from_utf8_lossy(&help.stdout).contains("--thrift-port"))

@@ -1,5 +1,5 @@
-//! Says why a test did not run. The test runner keeps what a passing test prints with `println!` or `eprintln!` to
-//! itself, so a reason printed so is never seen; this one is written to standard error itself.
+//! Reports why a test was skipped. The test runner captures the output of `println!` and `eprintln!` in passing tests,
+//! so the reason is written directly to standard error.
 
 mod bmv2;
 
@@ -15,11 +15,11 @@ pub use bmv2::Bmv2;
 #[track_caller]
 pub fn skip(reason: impl Display) {
     let text = line(thread::current().name(), Location::caller(), &reason);
-    // One write, so that lines of tests that run at the same time stay whole; nobody is left to tell if it fails.
+    // A single write, so lines of parallel tests are not interleaved. A failed write cannot be reported.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Finds a program in `PATH`, or says that the test is skipped for the lack of it.
+/// Finds a program in `PATH`. If it is missing, reports the test as skipped.
 #[track_caller]
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
