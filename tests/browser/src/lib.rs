@@ -1,7 +1,7 @@
-//! A browser without a window, driven over its debugging pipes: it does what a person does, and says what it shows.
+//! A headless browser, driven over its debugging pipes: it types, presses keys and reads the page.
 //!
-//! In: pages as files, keys, expressions. Out: values, errors of the console. Invariants: no port and no network; the browser ends
-//! with the test; nothing waits for a time that passes, but for an answer, and gives up when none comes.
+//! In: pages as files, keys, expressions. Out: values, and errors of the console. Invariants: no port and no network.
+//! The browser ends with the test. There are no fixed delays: each step waits for an answer, with a timeout.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -13,30 +13,30 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Somebody who may do nothing.
+/// User id of the unprivileged user `nobody`.
 const NOBODY: u32 = 65_534;
 
-/// After so long without an answer the browser is not expected to give one.
+/// Timeout for an answer of the browser.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// One browser at a time: each takes several processes and all of a core.
+/// Only one browser runs at a time: each one takes several processes and a complete core.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// A browser with one page.
+/// A browser with a single page.
 pub struct Browser {
     child: Child,
     commands: File,
     answers: Receiver<Value>,
     session: String,
     next: u64,
-    /// Errors and warnings of the console and of scripts, and what a policy forbade.
+    /// Errors and warnings of the console and of scripts, and violations of the content security policy.
     pub complaints: Vec<String>,
     folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Browser {
-    /// Starts a browser; nothing where there is none, which is said aloud.
+    /// Starts a browser. Without Chromium, reports the test as skipped and returns `None`.
     pub fn start() -> Option<Browser> {
         let runs = |name: &&str| {
             Command::new(name)
@@ -49,7 +49,7 @@ impl Browser {
             closc_skip::skip("there is no Chromium, so the page is not drawn");
             return None;
         };
-        // A browser on a busy machine may give up before it answers.
+        // On a busy machine the browser may give up before it answers.
         let found = (0..5).find_map(|_| Browser::try_start(program));
         if found.is_none() {
             closc_skip::skip("Chromium does not start here, so the page is not drawn");
@@ -65,10 +65,10 @@ impl Browser {
             nix::unistd::mkfifo(pipe, nix::sys::stat::Mode::S_IRWXU).expect("a pipe can be made");
         }
         let mut command = Command::new("sh");
-        // The shell opens both pipes, so that this side is not kept waiting by a browser that does not start.
+        // The shell opens both pipes, so a browser that does not start cannot block this side.
         command.args(["-c", "exec 3<\"$1\" 4>\"$2\"; shift 2; exec \"$@\"", "sh"]).args([&to, &from]);
         if nix::unistd::geteuid().is_root() {
-            // As somebody who may do nothing, or it would not isolate its pages.
+            // Chromium does not start its sandbox as root, so it runs as an unprivileged user.
             for path in [folder.path(), &to, &from] {
                 std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).expect("root gives away");
             }
@@ -95,7 +95,7 @@ impl Browser {
         browser.attach().then_some(browser)
     }
 
-    /// Attaches to the page that the browser starts with.
+    /// Attaches to the page that the browser opens at start.
     fn attach(&mut self) -> bool {
         let Some(targets) = self.ask("Target.getTargets", &json!({})) else { return false };
         let pages = targets["targetInfos"].as_array().cloned().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Browser {
             .all(|verb| self.ask(verb, &json!({})).is_some())
     }
 
-    /// Asks; nothing where the browser has gone.
+    /// Sends a command and returns its result; `None` if the browser has exited.
     fn ask(&mut self, method: &str, params: &Value) -> Option<Value> {
         self.next += 1;
         let mut message = json!({ "id": self.next, "method": method, "params": params });
@@ -126,7 +126,7 @@ impl Browser {
         }
     }
 
-    /// Does what has to work.
+    /// Sends a command that must succeed.
     pub fn send(&mut self, method: &str, params: &Value) -> Value {
         self.ask(method, params).unwrap_or_else(|| panic!("the browser ended, or {method} has no answer"))
     }
@@ -145,8 +145,7 @@ impl Browser {
         }
     }
 
-    /// Opens a page that is a text; returns the milliseconds from its start until its load event had run, as the browser has
-    /// them.
+    /// Opens a page from its text. Returns the milliseconds until its load event had run, as measured by the browser.
     pub fn open(&mut self, html: &str) -> f64 {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, html).expect("it can be written");
@@ -156,9 +155,9 @@ impl Browser {
         self.visit(&format!("file://{}", file.display()))
     }
 
-    /// Opens the page of an address; returns what [`Browser::open`] does.
+    /// Opens a page by its address. Returns the same as [`Browser::open`].
     pub fn visit(&mut self, url: &str) -> f64 {
-        // From elsewhere, or another address of the same page would not load it again.
+        // Leave the page first: changing only the fragment of an address does not load it again.
         self.send("Page.navigate", &json!({ "url": "about:blank" }));
         self.send("Page.navigate", &json!({ "url": url }));
         let loaded = "new Promise((done) => { const look = () => { \
@@ -182,14 +181,14 @@ impl Browser {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until an expression of the page is true: a change of place reaches the page afterwards.
+    /// Waits until an expression of the page is true, because a new address takes effect in the page only later.
     pub fn wait_for(&mut self, expression: &str) {
         self.value(&format!(
             "new Promise(done => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 10); look(); }})"
         ));
     }
 
-    /// Returns what axe-core finds on the page that keeps people out, of the serious kinds.
+    /// Returns the serious accessibility problems that axe-core finds on the page.
     pub fn barriers(&mut self, axe: &str) -> Value {
         if self.value("typeof axe") == "undefined" {
             self.value(&format!("{axe}; 0"));
@@ -229,7 +228,7 @@ impl Browser {
         self.send("Input.dispatchKeyEvent", &down);
     }
 
-    /// Sets the width of the page, whether it is dark, and whether it is printed.
+    /// Sets the width, dark mode and print mode of the page.
     pub fn look(&mut self, width: u32, dark: bool, print: bool) {
         let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
         self.send("Emulation.setDeviceMetricsOverride", &size);
@@ -239,7 +238,7 @@ impl Browser {
         self.send("Emulation.setEmulatedMedia", &media);
     }
 
-    /// Keeps a picture where `CLOSC_PICTURES` names a folder.
+    /// Saves a screenshot if `CLOSC_PICTURES` names a folder.
     pub fn keep(&mut self, name: &str) {
         if let Some(folder) = std::env::var_os("CLOSC_PICTURES") {
             let file = std::path::Path::new(&folder).join(format!("{name}.png"));
@@ -247,7 +246,7 @@ impl Browser {
         }
     }
 
-    /// Returns a picture of the whole page as PNG.
+    /// Returns a screenshot of the complete page as PNG.
     fn picture(&mut self) -> Vec<u8> {
         use base64::Engine as _;
         let how = json!({ "format": "png", "captureBeyondViewport": true });
@@ -257,7 +256,7 @@ impl Browser {
     }
 }
 
-/// Returns axe-core, which is not part of the tree; where nobody has it, a test says that nobody looks.
+/// Returns axe-core, which is not part of the repository. If it is missing, reports that accessibility is not tested.
 pub fn axe() -> Option<String> {
     let Some(file) = std::env::var_os("CLOSC_AXE") else {
         closc_skip::skip("`CLOSC_AXE` names no axe.min.js of axe-core, so accessibility is not tested");
@@ -266,7 +265,7 @@ pub fn axe() -> Option<String> {
     Some(std::fs::read_to_string(file).expect("`CLOSC_AXE` names a file"))
 }
 
-/// Reads messages, each of which ends in a zero, until the browser ends.
+/// Reads messages, each ended by a zero byte, until the browser exits.
 fn listen(pipe: File) -> Receiver<Value> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
