@@ -1,8 +1,8 @@
-//! Files that are written whole or not at all, also when the power goes.
+//! Atomic writes of files, also across a loss of power.
 //!
 //! In: bytes and a place. Out: a file that is complete and on the disk before it gets its name. Invariants: the partial
-//! file has a name that no other process uses, is in the same folder and is never a link; what was at the place is a
-//! regular file, a link or nothing, and a link is itself replaced, so nothing is written through it or into a device.
+//! file is in the same folder, has a unique name and is never a link. Only regular files and links are replaced. A link
+//! is replaced itself, so nothing is written through it or into a device.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 
-/// Whether a write waits until it is on the disk.
+/// Whether a write waits for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sync {
-    /// It does.
+    /// It waits.
     #[default]
     Yes,
-    /// It does not: for disks that lose everything without power anyway.
+    /// It does not wait: for file systems that lose everything without power anyway.
     No,
 }
 
-/// Returns the folder that a path is in.
+/// Returns the folder that contains a path.
 pub fn folder_of(path: &Utf8Path) -> &Utf8Path {
     match path.parent() {
         Some(parent) if !parent.as_str().is_empty() => parent,
@@ -34,12 +34,12 @@ pub fn replace(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     replace_with(place, Sync::Yes, |file| file.write_all(bytes))
 }
 
-/// Replaces a file that only its owner reads.
+/// Replaces a file that only its owner can read.
 pub fn replace_private(place: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     put(place, Sync::Yes, 0o600, |file| file.write_all(bytes))
 }
 
-/// Replaces a file with what is written into the one that is handed over.
+/// Replaces a file; `write` writes the new contents.
 pub fn replace_with(
     place: &Utf8Path,
     sync: Sync,
@@ -48,13 +48,13 @@ pub fn replace_with(
     put(place, sync, 0o666, write)
 }
 
-/// Tells whether a link leads to a pipe, a device, a folder, or to what a process has open.
+/// Returns whether a link leads to a pipe, a device, a folder, or an open file of a process.
 fn leads_elsewhere(link: &Utf8Path) -> bool {
     fs::read_link(link).is_ok_and(|target| target.starts_with("/proc"))
         || fs::metadata(link).is_ok_and(|meta| !meta.is_file())
 }
 
-/// Replaces a file, which keeps its mode; a new one gets `mode`.
+/// Replaces a file. An existing file keeps its mode; a new one gets `mode`.
 fn put(
     place: &Utf8Path,
     sync: Sync,
@@ -66,11 +66,11 @@ fn put(
     let folder = folder_of(place);
     let mode = match fs::symlink_metadata(place) {
         Ok(meta) if meta.is_file() => meta.permissions().mode(),
-        // `/dev/stdout` is a link that other processes need: it is not replaced.
+        // Links such as `/dev/stdout` are used by other processes and are not replaced.
         Ok(meta) if meta.is_symlink() && leads_elsewhere(place) => {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link to no regular file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link to a non-regular file"));
         }
-        // The link is replaced, not what it names.
+        // The link is replaced, not its target.
         Ok(meta) if meta.is_symlink() => mode,
         Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => mode,
@@ -82,7 +82,8 @@ fn put(
         .suffix(PARTIAL)
         .permissions(Permissions::from_mode(mode & 0o777))
         .tempfile_in(folder)?;
-    // It is locked while it is written, so that no other process removes it. Where a file system has no locks, its age decides.
+    // Locked while it is written, so other processes do not remove it. On file systems without locks, its age protects
+    // it.
     let _ = partial.as_file().try_lock();
     write(partial.as_file_mut())?;
     if sync == Sync::Yes {
@@ -95,13 +96,13 @@ fn put(
     Ok(())
 }
 
-/// The end of the name of a partial file.
+/// Suffix of partial files.
 const PARTIAL: &str = ".closc-new";
 
-/// The age from which on a partial file that no process has locked was left by a kill.
+/// Partial files older than this and without a lock were left by a killed process.
 const LEFT_AFTER: Duration = Duration::from_hours(1);
 
-/// Removes partial files of a place that killed processes left.
+/// Removes partial files of a file that killed processes left.
 fn sweep(folder: &Utf8Path, name: &str) {
     let start = format!(".{name}.");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -118,12 +119,12 @@ fn sweep(folder: &Utf8Path, name: &str) {
     }
 }
 
-/// Waits until the names in a folder are on the disk.
+/// Waits until the entries of a folder are on the disk.
 pub fn sync_folder(folder: &Utf8Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Waits until everything on the file system of a folder is on the disk: one wait for a tree of any number of files.
+/// Waits until everything on the file system of a folder is on the disk: one wait, regardless of the number of files.
 pub fn sync_all(folder: &Utf8Path) -> io::Result<()> {
     nix::unistd::syncfs(File::open(folder)?).map_err(io::Error::from)
 }
@@ -138,7 +139,7 @@ mod tests {
         tempfile::tempdir().unwrap()
     }
 
-    /// Partial files of killed processes stayed for ever.
+    /// Regression: partial files of killed processes were never removed.
     #[test]
     fn files_of_killed_processes_are_removed_and_no_others() {
         let folder = folder();
@@ -201,11 +202,11 @@ mod tests {
         assert_eq!(fs::read(root.join("theirs")).unwrap(), b"theirs");
         fs::create_dir(root.join("folder")).unwrap();
         assert_eq!(replace(&root.join("folder"), b"x").unwrap_err().to_string(), "it is not a regular file");
-        // Other names of `/dev/stdout` and `/dev/null`.
+        // Other paths to `/dev/stdout` and `/dev/null`.
         for (name, target) in [("stdout", "/proc/self/fd/1"), ("null", "/dev/null"), ("in", "folder")] {
             symlink(target, root.join(name)).unwrap();
             let why = replace(&root.join(name), b"x").unwrap_err().to_string();
-            assert_eq!(why, "it is a link to no regular file", "{name}");
+            assert_eq!(why, "it is a link to a non-regular file", "{name}");
             assert!(fs::symlink_metadata(root.join(name)).unwrap().is_symlink());
         }
         symlink("nowhere", root.join("dangling")).unwrap();

@@ -2,31 +2,31 @@
 
 use std::io;
 
-/// Says which file was not read, and why.
+/// The file that was not read, and the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("`{name}` {reason}")]
 pub struct FileError {
     name: String,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why a file was not read. None of them quotes what is in it.
+/// Why a file was not read. The text never quotes the contents of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// The path is absolute, goes up, or follows a link out of the folder.
+    /// The path is absolute, contains `..`, or follows a link out of the folder.
     #[error("is outside of the folder of the file that names it")]
     Outside,
     /// It is a folder, a pipe, a socket or a device.
     #[error("is not a regular file")]
     NotRegular,
-    /// It has more bytes than are read.
+    /// It is larger than the limit.
     #[error("has more than {}", closc_budget::size(*max))]
     TooLarge {
-        /// The most that are read.
+        /// The limit in bytes.
         max: u64,
     },
-    /// It is a secret, and others than its owner can read or write it.
+    /// It is a secret, and users other than its owner can read or write it.
     #[error("is a secret that others can read (mode {mode:03o}): `chmod 600` it")]
     Shared {
         /// Its mode.
@@ -35,7 +35,7 @@ pub enum Reason {
     /// It is not UTF-8.
     #[error("is not text in UTF-8")]
     NotText,
-    /// The system refused.
+    /// The operating system returned an error.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
 }

@@ -11,17 +11,17 @@ use crate::error::{FileError, Reason};
 use crate::secret::read_secret;
 use crate::{open, read, read_into};
 
-/// An open folder. It stays the same one when its path is renamed or becomes a link.
+/// An open folder. It stays the same folder when its path is renamed or becomes a link.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,
 }
 
 impl Folder {
-    /// Opens a folder that a person named.
+    /// Opens a folder that the user named.
     pub fn open(path: &Utf8Path) -> Result<Self, FileError> {
         let fail = |reason: Reason| FileError::new(path.as_str(), reason);
-        // A pipe would be waited for.
+        // Without this check, opening a pipe would block.
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         match nix::fcntl::open(path.as_std_path(), flags, Mode::empty()) {
             Ok(handle) => Ok(Folder { handle }),
@@ -37,7 +37,7 @@ impl Folder {
             .map_err(|reason| FileError::new(path, reason))
     }
 
-    /// Reads a regular file in the folder into a buffer, which is emptied first and keeps its memory.
+    /// Reads a regular file in the folder into a buffer. The buffer is cleared first and keeps its capacity.
     pub fn read_into(&self, path: &str, max: u64, into: &mut Vec<u8>) -> Result<(), FileError> {
         into.clear();
         open::regular(self.handle.as_fd(), path)
@@ -45,7 +45,7 @@ impl Folder {
             .map_err(|reason| FileError::new(path, reason))
     }
 
-    /// Reads a private key in the folder, unless others than its owner can read or write it.
+    /// Reads a private key in the folder. Fails if users other than its owner can read or write it.
     pub fn secret(&self, path: &str, max: u64) -> Result<Vec<u8>, FileError> {
         open::regular(self.handle.as_fd(), path)
             .and_then(|file| read_secret(file, max))

@@ -1,8 +1,9 @@
-//! Reading files that other files name, and no others; opening logs, states and locks of ours; replacing files ([`disk`]).
+//! Reads files that other files name, confined to a folder; opens logs, state files and locks; replaces files
+//! ([`disk`]).
 //!
-//! In: a folder and a path that a fabric file, a tree or a list names; or a path that a person gave. Out: the bytes, or
-//! why there are none; an open file. Invariants: a path that a file names does not leave the folder, whatever links are in it; only
-//! regular files are read of a folder, so that nothing is attached to a pipe or a device; no file is read past a limit.
+//! In: a folder and a path from a fabric file, a tree or a list; or a path from the user. Out: the bytes or the reason
+//! for failure; an open file. Invariants: a path from a file cannot leave the folder, whatever links it contains. Only
+//! regular files of a folder are read, never pipes or devices. No file is read past a limit.
 
 pub mod disk;
 mod error;
@@ -19,37 +20,38 @@ pub use error::{FileError, Reason};
 pub use folder::Folder;
 pub use own::own;
 
-/// The most bytes of a certificate or a key, with the whole chain.
+/// Maximum size of a certificate or key, with the complete chain.
 pub const KEY_MAX: u64 = 1 << 20;
 
-/// The most bytes of a text that a person writes or a planner makes: pins, traces, demands, templates.
+/// Maximum size of a text that a person or a planner writes: pins, traces, demands, templates.
 pub const TEXT_MAX: u64 = 64 << 20;
 
-/// Returns the folder of a file, whose paths are relative to it.
+/// Returns the folder of a file; paths in the file are relative to it.
 pub fn folder_of(file: &Utf8Path) -> Result<Folder, FileError> {
     let parent = file.parent().filter(|parent| !parent.as_str().is_empty());
     Folder::open(parent.unwrap_or(Utf8Path::new(".")))
 }
 
-/// Reads a text that another file names, relative to the folder of that file.
+/// Reads a text that another file names, by a path relative to that file.
 pub fn text_beside(file: &Utf8Path, name: &str, max: u64) -> Result<String, FileError> {
     folder_of(file)?.text(name, max)
 }
 
-/// Reads a file that a person named: anywhere, also a pipe, but no more than a limit.
+/// Reads a file that the user named. It may be anywhere and may be a pipe, but is limited in size.
 pub fn given(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     let fail = |reason| FileError::new(path.as_str(), reason);
     let file = std::fs::File::open(path).map_err(|error| fail(error.into()))?;
     read(file, max).map_err(fail)
 }
 
-/// Reads a text that a person named.
+/// Reads a text that the user named.
 pub fn given_text(path: &Utf8Path, max: u64) -> Result<String, FileError> {
     let bytes = given(path, max)?;
     String::from_utf8(bytes).map_err(|_| FileError::new(path.as_str(), Reason::NotText))
 }
 
-/// Reads a secret at a path that a person gave: a regular file, not through a link, unless others than its owner can read it.
+/// Reads a secret that the user named: a regular file, not through a link. Fails if users other than its owner can read
+/// it.
 pub fn secret_at(path: &Utf8Path, max: u64) -> Result<Vec<u8>, FileError> {
     let file = own(path, std::fs::File::options().read(true)).map_err(Reason::from);
     file.and_then(|file| secret::read_secret(file, max))
@@ -63,7 +65,7 @@ fn read(file: std::fs::File, max: u64) -> Result<Vec<u8>, Reason> {
     Ok(bytes)
 }
 
-/// Reads a file into a buffer, which is empty and keeps its memory.
+/// Reads a file into a buffer, which must be empty and keeps its capacity.
 fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Reason> {
     let (kind, size) = (file.metadata()?.file_type(), file.metadata()?.len());
     // A device such as `/dev/zero` never ends: reading stops at the limit.
@@ -73,7 +75,7 @@ fn read_into(file: std::fs::File, max: u64, into: &mut Vec<u8>) -> Result<(), Re
         return Err(Reason::TooLarge { max });
     }
     into.reserve(usize::try_from(size).unwrap_or(0));
-    // Files of the kernel have no size, and others grow.
+    // Files in `/proc` report no size, and other files may grow.
     match closc_budget::read_into(file, max, into) {
         Ok(_) => Ok(()),
         Err(error) if closc_budget::over_limit(&error).is_none() => Err(error.into()),

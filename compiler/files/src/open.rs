@@ -1,8 +1,8 @@
 //! Opening a file beneath a folder.
 //!
-//! In: a folder and a relative path. Out: an open regular file. Invariants: the kernel keeps the path beneath the folder
-//! while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6); where it cannot, every part is opened by itself
-//! and no link is followed. A pipe does not block.
+//! In: a folder and a relative path. Out: an open regular file. Invariants: the kernel keeps the path beneath the
+//! folder while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6); without it, every component is opened
+//! separately and links are not followed. A pipe does not block.
 
 use std::fs::File;
 use std::io;
@@ -29,12 +29,13 @@ pub(crate) fn regular(folder: BorrowedFd<'_>, path: &str) -> Result<File, Reason
     if file.metadata()?.is_file() { Ok(file) } else { Err(Reason::NotRegular) }
 }
 
-/// Flags for opening a file: a pipe does not wait for a writer, and a terminal does not become ours.
+/// Flags for opening a file: a pipe does not wait for a writer, and a terminal does not become the controlling
+/// terminal.
 fn flags() -> OFlag {
     OFlag::O_RDONLY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
 }
 
-/// Returns the names on the way; a path that is absolute or goes up has none.
+/// Returns the components of a path; `None` if it is absolute or contains `..`.
 fn parts(path: &str) -> Result<Vec<&Path>, Reason> {
     if path.contains('\0') {
         return Err(Reason::Outside);
@@ -50,7 +51,7 @@ fn parts(path: &str) -> Result<Vec<&Path>, Reason> {
     if parts.is_empty() { Err(Reason::NotRegular) } else { Ok(parts) }
 }
 
-/// Opens folder by folder, following no link.
+/// Opens folder by folder without following links.
 fn part_by_part(folder: BorrowedFd<'_>, parts: &[&Path]) -> Result<OwnedFd, Errno> {
     use std::os::fd::AsFd as _;
     let (last, folders) = parts.split_last().ok_or(Errno::ENOENT)?;
@@ -63,7 +64,7 @@ fn part_by_part(folder: BorrowedFd<'_>, parts: &[&Path]) -> Result<OwnedFd, Errn
 
 fn reason(error: Errno) -> Reason {
     match error {
-        // A link out of the folder, a link where none is followed, and a link of /proc.
+        // A link out of the folder, a link where links are not followed, or a link of /proc.
         Errno::EXDEV | Errno::ELOOP => Reason::Outside,
         // A socket, or a pipe without a writer.
         Errno::ENXIO => Reason::NotRegular,

@@ -1,4 +1,4 @@
-//! Opening a file of ours at a path that a person gave: a log, a capture, a state, a lock.
+//! Opens a file of closc at a path from the user: a log, a capture, a state file, a lock.
 //!
 //! In: a path, and how it is opened. Out: an open regular file. Invariants: the last part of the path is not a link, so
 //! nobody who may write to the folder chooses another file; a pipe is not waited for; a terminal does not become ours.
@@ -11,7 +11,7 @@ use std::path::Path;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
-/// Opens a regular file as `options` say. What is there instead is an error that says so, and is left as it is.
+/// Opens a regular file with `options`. Anything else at the path is an error and is not changed.
 pub fn own(path: impl AsRef<Path>, options: &mut OpenOptions) -> io::Result<File> {
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = options.custom_flags(flags.bits()).open(path).map_err(said)?;
@@ -25,7 +25,7 @@ fn not_regular() -> io::Error {
 fn said(error: io::Error) -> io::Error {
     match error.raw_os_error().map(Errno::from_raw) {
         Some(Errno::ELOOP) => io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"),
-        // A socket, a pipe without a reader, a device without a driver; a folder.
+        // A socket, a pipe without a reader, a device without a driver, or a folder.
         Some(Errno::ENXIO | Errno::ENODEV | Errno::EISDIR) => not_regular(),
         _ => error,
     }
@@ -59,7 +59,7 @@ mod tests {
         for other in ["pipe", "socket", "folder"] {
             assert_eq!(opened(other), Err("it is not a regular file".to_owned()), "{other}");
         }
-        // Also with a process at its other end.
+        // Also if a process has opened the other end.
         let reader = File::options().read(true).write(true).open(at("pipe")).expect("it is ours");
         assert_eq!(opened("pipe"), Err("it is not a regular file".to_owned()));
         drop(reader);

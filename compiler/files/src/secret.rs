@@ -1,8 +1,8 @@
 //! Secrets: files that no other user can read or write.
 //!
-//! In: an open file. Out: its bytes, or the mode by which others can read it. Invariants: the mode is that of the file that was opened, so no
-//! other one takes its place in the meantime; reading by the group is accepted of credentials that systemd hands over, where an access
-//! list names the user of the service and shows as the bits of the group (systemd.exec(5), acl(5)).
+//! In: an open file. Out: its bytes, or the mode by which others can read it. Invariants: the mode is that of the open
+//! file, so the file cannot be exchanged in the meantime. The group may read credentials from systemd: there an access
+//! list names the user of the service, and the group bits show that (systemd.exec(5), acl(5)).
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Reason;
 
-/// Bits of a mode by which others than the owner can read or write a file.
+/// Mode bits that let users other than the owner read or write a file.
 const OTHERS: u32 = 0o066;
-/// The bit by which the group can read it.
+/// Mode bit that lets the group read a file.
 const GROUP_READS: u32 = 0o040;
 
-/// Reads an open file, unless others than its owner can read or write it.
+/// Reads an open file. Fails if users other than its owner can read or write it.
 pub(crate) fn read_secret(file: File, max: u64) -> Result<Vec<u8>, Reason> {
     let meta = file.metadata()?;
     let mode = meta.permissions().mode() & 0o777;
@@ -29,7 +29,7 @@ pub(crate) fn read_secret(file: File, max: u64) -> Result<Vec<u8>, Reason> {
     crate::read(file, max)
 }
 
-/// Tells whether others can read or write a file.
+/// Returns whether users other than the owner can read or write a file.
 fn is_shared(mode: u32, is_of_root: bool, place: &Path, credentials: Option<&Path>) -> bool {
     let is_credential = is_of_root
         && credentials.is_some_and(|folder| folder.is_absolute() && place.parent() == Some(folder));
@@ -41,7 +41,7 @@ fn is_shared(mode: u32, is_of_root: bool, place: &Path, credentials: Option<&Pat
 mod tests {
     use super::*;
 
-    /// A key that systemd handed to a dynamic user by an access list was refused.
+    /// Regression: a key that systemd passed to a dynamic user by an access list was rejected.
     #[test]
     fn credentials_of_a_service_may_have_bits_of_the_group() {
         let folder = Path::new("/run/credentials/closc-watch.service");

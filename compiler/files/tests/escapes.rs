@@ -1,7 +1,7 @@
-//! No path that a file names leaves its folder or hangs: absolute ones, those that go up, links of every kind, pipes,
-//! devices and files of the kernel.
+//! A path from a file never leaves its folder or blocks: absolute paths, `..`, links of every kind, pipes, devices and
+//! kernel files.
 //!
-//! In: 500 generated names beside a secret. Out: not one of them reads it, and every honest file is read.
+//! In: 500 generated names beside a secret. Out: none of them reads the secret, and every legitimate file is read.
 
 #[path = "support/names.rs"]
 mod support;

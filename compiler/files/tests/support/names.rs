@@ -1,15 +1,15 @@
-//! Names of files that lead out of their folder, or to what is not a file.
+//! Names that lead out of their folder, or to something that is not a regular file.
 //!
-//! In: a folder that is made for them. Out: 500 names, of which none may be read.
+//! In: a folder that is made for them. Out: 500 names, none of which may be read.
 
 use std::os::unix::fs::symlink;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// Unreadable values.
+/// Contents that must never be read.
 pub(crate) const SECRET: &str = "the secret of somebody else";
 
-/// A folder with a folder of a fabric in it, and a secret beside that.
+/// A folder with the folder of a fabric in it, and a secret beside that.
 pub(crate) struct Place {
     _kept: tempfile::TempDir,
     pub(crate) root: Utf8PathBuf,
@@ -52,7 +52,7 @@ pub(crate) fn escapes(place: &Place) -> Vec<String> {
     names
 }
 
-/// Steps up, written out and behind a link.
+/// Paths with `..`, written out and behind a link.
 fn upwards(place: &Place, names: &mut Vec<String>) {
     let depths = ["", "deep/", "deep/er/", "./", ".//", "deep/./er/", "deep/../"];
     for (depth, below) in depths.iter().enumerate() {
@@ -60,7 +60,7 @@ fn upwards(place: &Place, names: &mut Vec<String>) {
             names.push(format!("{below}{}secret", "../".repeat(up)));
             names.push(format!("{below}{}etc/passwd", "../".repeat(up)));
             names.push(format!("{below}{}proc/self/environ", "../".repeat(up)));
-            // A link that goes up so far, and a file behind it.
+            // A link that goes up by that many folders, and a file behind it.
             let link = format!("up-{depth}-{up}");
             symlink("../".repeat(up), place.inside(&link)).expect("a link can be made");
             names.push(format!("{below}{link}/secret"));
@@ -88,7 +88,7 @@ fn through_links(place: &Place, names: &mut Vec<String>) {
     }
 }
 
-/// Names that are not a file, or none of this folder.
+/// Names that are not files of this folder.
 const ODD: [&str; 16] = [
     concat!("/proc/self/", "root", "/etc/passwd"),
     "/proc/self/cwd/secret",
@@ -108,7 +108,7 @@ const ODD: [&str; 16] = [
     "deep/er",
 ];
 
-/// Pipes and links to the root, up to 500 names.
+/// Adds pipes and links to the root, up to 500 names.
 fn fill(place: &Place, names: &mut Vec<String>) {
     let secret = place.root.join("secret");
     for number in 0.. {
