@@ -1,8 +1,7 @@
-//! One finding and the list that collects them.
+//! A diagnostic (finding), and the list that collects them.
 //!
-//! A diagnostic says what is wrong in the user's own names and numbers, points at the line and at the other
-//! line that conflicts, and says what would fix it. Messages are lower case, without a full stop, with
-//! backticks around literals.
+//! A diagnostic states the error with the user's own names and numbers, points at the line and at any line that
+//! conflicts with it, and suggests a fix. Messages are lower case, without a full stop, with backticks around literals.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +14,12 @@ use crate::{Change, Fix, Rule, Span, Trust};
 pub enum Severity {
     /// Nothing is written.
     Error,
-    /// Worth a look; the result is still right.
+    /// Needs attention; the result is still correct.
     Warning,
 }
 
 impl Severity {
-    /// Returns the word shown to people and tools.
+    /// Returns the keyword for people and tools.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -29,14 +28,14 @@ impl Severity {
     }
 }
 
-/// A place with a few words about it.
+/// A span with a short text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The span.
     pub span: Span,
-    /// Label, for example `512 ports at 100G`; may be empty.
+    /// Text of the label, for example `512 ports at 100G`; may be empty.
     pub text: String,
-    /// Whether this is the place at fault, or one that conflicts with it.
+    /// Whether this is the cause, or another place that conflicts with it.
     pub primary: bool,
 }
 
@@ -47,15 +46,15 @@ pub struct Diagnostic {
     pub rule: &'static Rule,
     /// Severity.
     pub severity: Severity,
-    /// One line.
+    /// Message of one line.
     pub message: String,
-    /// Places, the primary one first.
+    /// Labels, the primary one first.
     pub labels: Vec<Label>,
-    /// The arithmetic, and other facts.
+    /// Notes: the calculation behind the finding, and other facts.
     pub notes: Vec<String>,
-    /// Fix.
+    /// Suggestions.
     pub help: Vec<String>,
-    /// The helps that a program can follow.
+    /// Suggestions that can be applied automatically.
     pub fixes: Vec<Fix>,
 }
 
@@ -82,61 +81,61 @@ impl Diagnostic {
         }
     }
 
-    /// Points at the place at fault.
+    /// Adds the primary label: the place that is wrong.
     #[must_use]
     pub fn at(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into(), primary: true });
         self
     }
 
-    /// Points at another place that conflicts with the first.
+    /// Adds a label for a place that conflicts with the primary one.
     #[must_use]
     pub fn and(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into(), primary: false });
         self
     }
 
-    /// Adds the arithmetic or another fact.
+    /// Adds a note: the calculation, or another fact.
     #[must_use]
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Adds what would fix it.
+    /// Adds a suggestion.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help.push(text.into());
         self
     }
 
-    /// Adds a help that is the one thing to write in the place of a span.
+    /// Adds a suggestion whose only reading is to replace a span.
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Sure, help.into())
     }
 
-    /// Adds a help that writes something else in the place of a span, where something else may have been meant.
+    /// Adds a suggestion to replace a span, where other replacements are possible.
     #[must_use]
     pub fn propose(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Choice, help.into())
     }
 
-    /// Adds a help that gives fields other values: dotted paths, and values as YAML in one line.
+    /// Adds a suggestion that sets fields: dotted paths, with values as YAML in one line.
     #[must_use]
     pub fn set<const N: usize>(self, fields: [(&str, String); N], help: impl Into<String>) -> Self {
         let changes = fields.map(|(path, value)| Change::Set { path: path.to_owned(), value });
         self.fix(changes.into(), Trust::Choice, help.into())
     }
 
-    /// Adds the same for a number of fields that is not known beforehand.
+    /// Like [`Diagnostic::set`], for any number of fields.
     #[must_use]
     pub fn set_all(self, fields: Vec<(String, String)>, help: impl Into<String>) -> Self {
         let changes = fields.into_iter().map(|(path, value)| Change::Set { path, value });
         self.fix(changes.collect(), Trust::Choice, help.into())
     }
 
-    /// Adds a help that gives a field one of several values.
+    /// Adds a suggestion that sets a field to one of several values.
     #[must_use]
     pub fn set_either(
         self,
@@ -150,7 +149,7 @@ impl Diagnostic {
         values.fold(self.set([(path, first)], help), |found, value| found.or_set([(path, value)]))
     }
 
-    /// Adds what else the last help may be followed with.
+    /// Adds an alternative to the last suggestion.
     #[must_use]
     pub fn or_set<const N: usize>(mut self, fields: [(&str, String); N]) -> Self {
         let changes = fields.map(|(path, value)| Change::Set { path: path.to_owned(), value });
@@ -165,20 +164,21 @@ impl Diagnostic {
         self
     }
 
-    /// Returns the place at fault, where there is one.
+    /// Returns the span of the primary label.
     pub fn span(&self) -> Option<Span> {
         self.labels.iter().find(|l| l.primary).or_else(|| self.labels.first()).map(|l| l.span)
     }
 }
 
-/// The most findings of one rule that are shown; the last of them has the number of the others.
+/// Maximum number of findings shown per rule; the last one states the number of the others.
 const SHOWN_MAX: usize = 20;
 
-/// The most findings of one rule that are kept: enough to sort them before the first ones are shown.
+/// Maximum number of findings kept per rule. Findings are sorted before the first ones are shown, so more are kept than
+/// shown.
 const KEPT_MAX: usize = 10 * SHOWN_MAX;
 
-/// The findings of a run, in the order of their places. The first of each rule are kept and the others counted, so that a hostile
-/// input takes no memory for findings that are not shown.
+/// The findings of a run. Only the first ones of each rule are kept and the others are counted, so a hostile input
+/// cannot exhaust memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -204,7 +204,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds a finding that is made only if it is kept.
+    /// Adds a finding that is constructed only if it is kept.
     pub fn push_with(&mut self, rule: &'static Rule, diagnostic: impl FnOnce() -> Diagnostic) {
         if self.pushed.count(rule.code) {
             self.list.push(diagnostic());
@@ -222,21 +222,21 @@ impl Diagnostics {
         }
     }
 
-    /// Leaves the findings that `keep` keeps.
+    /// Keeps only the findings for which `keep` returns true.
     #[must_use]
     pub fn retained(mut self, keep: impl FnMut(&Diagnostic) -> bool) -> Self {
         self.list.retain(keep);
         self
     }
 
-    /// Changes every finding, or drops it.
+    /// Maps every finding; `None` drops it.
     pub(crate) fn changed(mut self, change: impl FnMut(Diagnostic) -> Option<Diagnostic>) -> Self {
         self.list = self.list.into_iter().filter_map(change).collect();
         self
     }
 
-    /// Leaves the first findings of each rule, and says at the last of them how many more there were. The findings
-    /// should be in order.
+    /// Keeps the first findings of each rule. The last one kept gets a note with the number of the others. Sort the
+    /// findings first.
     #[must_use]
     pub fn shortened(self) -> Self {
         let mut total = self.pushed.dropped();
@@ -261,7 +261,7 @@ impl Diagnostics {
         left
     }
 
-    /// Tells whether an error is among them.
+    /// Returns whether the list contains an error.
     pub fn has_errors(&self) -> bool {
         self.errors() > 0
     }
@@ -276,12 +276,12 @@ impl Diagnostics {
         self.list.len() - self.errors()
     }
 
-    /// Tells whether there is nothing to say.
+    /// Returns whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Puts the findings in the order of their places, then codes; those without a place come last.
+    /// Sorts findings by place, then by code; those without a place come last.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|d| (d.span().is_none(), d.span(), d.rule.code));
         self.list.dedup();

@@ -1,8 +1,8 @@
-//! Figures as people read them.
+//! Formats numbers for people.
 //!
-//! In: a number. Out: text. Invariants: the same number is the same text in every report.
+//! In: a number. Out: text. Invariants: a number has the same text in every report.
 
-/// Writes a number with commas.
+/// Formats a number with commas between thousands.
 pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,7 +15,7 @@ pub fn number(number: u64) -> String {
     text
 }
 
-/// Writes a part of 1 in hundredths, with two digits that count.
+/// Formats a fraction of 1 as a percentage with two significant digits.
 pub fn percent(part: f64) -> String {
     let value = part * 100.0;
     let digits = if value >= 10.0 {

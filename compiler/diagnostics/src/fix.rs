@@ -1,41 +1,42 @@
-//! Automatic edit for a finding.
+//! Suggestions that `closc fix` can apply.
 //!
-//! In: the changes that a help describes, from whoever writes the help. Out: nothing yet: who has the text makes edits of it.
-//! Invariants: a fix says what its help says; whether it may be made unread is decided where it is written.
+//! In: the changes of a suggestion, from the check that makes it. Out: nothing here: callers with the text turn changes
+//! into edits. Invariants: a fix does what its suggestion states. The check decides whether it may be applied without
+//! review.
 
 use crate::Span;
 
-/// A help that a program can follow.
+/// A suggestion that can be applied automatically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// The help that it follows.
+    /// The text of the suggestion.
     pub help: String,
-    /// Changes, all of them together.
+    /// Changes, to be applied together.
     pub changes: Vec<Change>,
-    /// Whether it may be made unread.
+    /// Whether it may be applied without review.
     pub trust: Trust,
 }
 
-/// Whether a fix may be made unread.
+/// Whether a fix may be applied without review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// There is one thing that can have been meant.
+    /// The input has only one plausible reading.
     Sure,
-    /// It mends the finding, and so may something else: somebody chooses.
+    /// One of several possible fixes: the user chooses.
     Choice,
 }
 
 /// A change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Write a text in the place of another one.
+    /// Replaces a text.
     Replace {
-        /// Replaced state.
+        /// The text that is replaced.
         span: Span,
-        /// Text written there.
+        /// The new text.
         text: String,
     },
-    /// Give a value to the field at a dotted path, whether it is there or not; of a mapping only what is named changes.
+    /// Sets the field at a dotted path, present or not. In a mapping, only the keys in `value` change.
     Set {
         /// The path.
         path: String,

@@ -1,7 +1,8 @@
-//! Levels of warnings: what is said, what is not, and what is as bad as an error.
+//! Levels of warnings: allow, warn or deny.
 //!
-//! In: what a fabric file and a command line state, by code. Out: findings as they leave the compiler. Invariants: an error
-//! stays one; a code beats what is stated of all others, and so does who speaks first ([`Levels::or`]).
+//! In: levels by code, from a fabric file and a command line. Out: the findings with their final severity. Invariants:
+//! an error stays an error. A level for a code takes precedence over the level for all others, and the first statement
+//! over later ones ([`Levels::or`]).
 
 use std::collections::BTreeMap;
 
@@ -9,21 +10,21 @@ use serde::Serialize;
 
 use crate::{Diagnostic, Diagnostics, Rule, Severity};
 
-/// Resulting level of a warning.
+/// Level of a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Nothing is said.
+    /// The warning is suppressed.
     Allow,
-    /// It is a warning.
+    /// The warning stays a warning.
     Warn,
-    /// It is an error.
+    /// The warning becomes an error.
     Deny,
 }
 
 impl Level {
-    /// Returns the word of fabric files.
+    /// Returns the keyword in fabric files.
     pub fn word(self) -> &'static str {
         match self {
             Level::Allow => "allow",
@@ -33,10 +34,10 @@ impl Level {
     }
 }
 
-/// A level, and where it is stated, as it is written there.
+/// A level, and the setting that states it, as written.
 type Stated = (Level, String);
 
-/// Statements about warnings.
+/// Levels of warnings, by code and for the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Levels {
     of: BTreeMap<&'static str, Stated>,
@@ -44,17 +45,17 @@ pub struct Levels {
 }
 
 impl Levels {
-    /// States the level of a warning; `written` is how.
+    /// Sets the level of a warning. `written` is the setting as the user wrote it.
     pub fn state(&mut self, rule: &'static Rule, level: Level, written: impl Into<String>) {
         self.of.insert(rule.code, (level, written.into()));
     }
 
-    /// States what becomes of all that are warnings by what is stated of single ones.
+    /// Sets the level of all warnings without a level of their own.
     pub fn state_rest(&mut self, level: Level, written: impl Into<String>) {
         self.rest = Some((level, written.into()));
     }
 
-    /// Adds what others state: of what is stated here already it changes nothing.
+    /// Adds the levels of `others` for warnings that have none here.
     #[must_use]
     pub fn or(mut self, others: Levels) -> Levels {
         for (code, stated) in others.of {
@@ -64,7 +65,7 @@ impl Levels {
         self
     }
 
-    /// Leaves out what makes errors of warnings.
+    /// Removes the levels that turn warnings into errors.
     #[must_use]
     pub fn without_denials(mut self) -> Levels {
         self.of.retain(|_, (level, _)| *level != Level::Deny);
@@ -72,7 +73,7 @@ impl Levels {
         self
     }
 
-    /// Gives findings the levels that are stated.
+    /// Applies the levels to findings.
     #[must_use]
     pub fn apply(&self, found: Diagnostics) -> Diagnostics {
         found.changed(|finding| self.judge(finding))
@@ -106,7 +107,7 @@ mod tests {
         Rule { code, title: "", what: "", why: "", example: "", fix: "" }
     }
 
-    /// The codes that are left, errors with a `!`.
+    /// Returns the codes that remain, errors with a `!`.
     fn left(levels: &Levels) -> Vec<String> {
         let mut found = Diagnostics::new();
         found.push(Diagnostic::warning(&ONE, "one"));
@@ -133,7 +134,7 @@ mod tests {
         file.state(&ONE, Level::Allow, "warnings.W0001");
         line.state_rest(Level::Deny, "--deny warnings");
         assert_eq!(left(&line.clone().or(file.clone())), ["E0001!", "W0002!"]);
-        // The first speaker is right.
+        // The first statement takes precedence.
         line.state(&ONE, Level::Warn, "--warn W0001");
         assert_eq!(left(&line.or(file.clone())), ["W0001!", "E0001!", "W0002!"]);
         let mut silent = Levels::default();

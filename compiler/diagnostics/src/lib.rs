@@ -1,8 +1,8 @@
 //! Spans, diagnostics and their codes, shown as text, JSON or CI annotations.
 //!
-//! In: what a stage found wrong, as [`Diagnostic`]s that point into [`Sources`]. Out: text for a terminal,
-//! JSON lines for tools, annotations for GitHub. Stages push into [`Diagnostics`] and go on, so that one run
-//! reports every fault; the run stops at the end of a stage that pushed an error.
+//! In: the errors and warnings of a stage, as [`Diagnostic`]s that point into [`Sources`]. Out: text for a terminal,
+//! JSON lines for tools, annotations for GitHub. Stages push into [`Diagnostics`] and continue, so one run reports
+//! every error. The run stops at the end of a stage that pushed an error.
 
 mod diagnostic;
 mod fix;

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-/// Names one source text in [`Sources`].
+/// Index of a source text in [`Sources`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId(u32);
 
@@ -26,7 +26,7 @@ impl Span {
     }
 }
 
-/// A place as people count it: lines and columns from 1, columns in characters.
+/// Position as shown to people: lines and columns from 1, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.

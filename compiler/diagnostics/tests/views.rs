@@ -1,4 +1,4 @@
-//! The three views of one finding, compared with the text a user sees.
+//! Compares the three views of one finding with the text that a user sees.
 
 use closc_diagnostics::show::{github, json, text};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Sources, Span};

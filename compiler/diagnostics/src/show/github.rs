@@ -4,7 +4,7 @@
 
 use crate::{Diagnostic, Diagnostics, Sources};
 
-/// Returns one `::error` or `::warning` line a finding.
+/// Returns one `::error` or `::warning` line per finding.
 pub fn all(diagnostics: &Diagnostics, sources: &Sources) -> String {
     let mut out = String::new();
     for diagnostic in diagnostics {
@@ -26,7 +26,8 @@ fn line(out: &mut String, diagnostic: &Diagnostic, sources: &Sources) {
     out.push_str(&annotation(diagnostic.severity.word(), place, diagnostic.rule.code, &body));
 }
 
-/// Returns one annotation: a command such as `error`, file with line and column, title, and text of any lines.
+/// Returns one annotation: a command such as `error`, a file with line and column, a title, and text of any number of
+/// lines.
 pub fn annotation(word: &str, place: Option<(&str, usize, usize)>, title: &str, text: &str) -> String {
     let place = place.map_or(String::new(), |(file, line, column)| {
         format!("file={},line={line},col={column},", property(file))

@@ -1,4 +1,4 @@
-//! Findings as JSON: one object a finding, fields stable.
+//! Findings as JSON: one object per finding, with stable fields.
 
 use serde::Serialize;
 
@@ -36,12 +36,12 @@ struct JsonPlace<'a> {
     end_column: usize,
 }
 
-/// A help that a program can follow.
+/// A suggestion that can be applied automatically.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct JsonFix<'a> {
     help: &'a str,
-    /// Whether `closc fix` makes it unasked.
+    /// Whether `closc fix` applies it without being asked.
     sure: bool,
     changes: Vec<JsonChange<'a>>,
 }
@@ -50,13 +50,13 @@ struct JsonFix<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum JsonChange<'a> {
-    /// A text in the place of another one.
+    /// Replaces a text.
     Replace {
         #[serde(flatten)]
         place: JsonPlace<'a>,
         text: &'a str,
     },
-    /// A value for the field at a path.
+    /// Sets the field at a path.
     Set { path: &'a str, value: &'a str },
 }
 

@@ -46,18 +46,18 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
     std::iter::once(main).chain(helps).collect()
 }
 
-/// A place as it is shown: a piece of a source with labels.
+/// An excerpt of a source, with its labels.
 type Shown<'a> = Snippet<'a, annotate_snippets::Annotation<'a>>;
 
-/// The longest piece of a source that is shown as it is. Longer ones, and those with a longer line than people write,
-/// are cut to the surroundings of each label: the renderer looks at every character of what it is given.
+/// The longest excerpt that is shown complete. Longer ones, and those with very long lines, are cut to the surroundings
+/// of each label, because the renderer processes every character that it is given.
 const PIECE_MAX: usize = 64 << 10;
 const LINE_MAX: usize = 2_000;
 
-/// Bytes before and behind the first byte of a label that are shown of a long line.
+/// Bytes of a long line shown before and after the start of a label.
 const AROUND: (usize, usize) = (60, 120);
 
-/// The places of a finding, source by source; the source of the primary label comes first.
+/// Returns the places of a finding, grouped by source; the source of the primary label comes first.
 fn elements<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Element<'a>> {
     let mut order: Vec<SourceId> = diagnostic.span().map(|first| first.source).into_iter().collect();
     for label in &diagnostic.labels {
@@ -79,7 +79,7 @@ fn elements<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Element
         .collect()
 }
 
-/// Returns the lines that hold all labels, and the number of the first; nothing if they are too long.
+/// Returns the lines that contain all labels, and the number of the first line; `None` if they are too long.
 fn piece(source: &Source, labels: &[&Label]) -> Option<(usize, Range<usize>)> {
     let text = &source.text;
     let ranges =
@@ -91,7 +91,7 @@ fn piece(source: &Source, labels: &[&Label]) -> Option<(usize, Range<usize>)> {
     short.then(|| (text[..start].bytes().filter(|byte| *byte == b'\n').count() + 1, start..end))
 }
 
-/// Shows lines with all their labels.
+/// Shows complete lines with all their labels.
 fn whole<'a>(source: &'a Source, line: usize, lines: Range<usize>, labels: &[&'a Label]) -> Shown<'a> {
     let start = lines.start;
     let annotations = labels.iter().map(|label| {
