@@ -1,4 +1,4 @@
-//! `cables/plane-P.csv`: the cables of a plane, one a row, as installers pull and labs plug them.
+//! `cables/plane-P.csv`: the cables of a plane, one per row, for installers and labs.
 //!
 //! Invariants: a row of fields that hold no comma, quote or line break (names of devices and ports never do) is CSV.
 
@@ -19,10 +19,10 @@ pub const COLUMNS: [&str; 9] = [
     "state",
 ];
 
-/// The first line, with its end.
+/// The header line, with its line break.
 pub const HEADER: &str = "plane,kind,lower_device,lower_port,upper_device,upper_port,length,medium,state\n";
 
-/// A row. Words are as they are written, so that a reader can say what is wrong with one of them.
+/// A row. Fields are kept as text, so a reader can report an invalid one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row<'a> {
     /// The plane, from 0.
@@ -31,11 +31,11 @@ pub struct Row<'a> {
     pub kind: &'a str,
     /// The device nearer to the NICs.
     pub lower_device: &'a str,
-    /// Its port, as it names it.
+    /// Name of its port.
     pub lower_port: &'a str,
     /// The other device.
     pub upper_device: &'a str,
-    /// Its port, as it names it.
+    /// Name of its port.
     pub upper_port: &'a str,
     /// Length with unit.
     pub length: &'a str,
@@ -46,7 +46,7 @@ pub struct Row<'a> {
 }
 
 impl fmt::Display for Row<'_> {
-    /// The row as it is in the file, without the end of the line.
+    /// Writes the row as in the file, without the line break.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { plane, kind, lower_device, lower_port, upper_device, upper_port, length, medium, state } =
             self;
@@ -72,7 +72,7 @@ impl Kind {
     /// All kinds.
     pub const ALL: [Kind; 3] = [Kind::NicT0, Kind::T0T1, Kind::T1T2];
 
-    /// Returns the word in the file.
+    /// Returns the keyword in the file.
     pub fn word(self) -> &'static str {
         match self {
             Kind::NicT0 => "nic-t0",
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a word.
+    /// Returns the kind of a keyword.
     pub fn from_word(word: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.word() == word)
     }
@@ -90,14 +90,14 @@ impl Kind {
 /// Whether traffic may use a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// It may.
+    /// It carries traffic.
     Up,
-    /// It is plugged in and carries no new traffic.
+    /// It is plugged in but must not carry new traffic.
     Drained,
 }
 
 impl State {
-    /// Returns the word in the file.
+    /// Returns the keyword in the file.
     pub fn word(self) -> &'static str {
         match self {
             State::Up => "up",
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Returns the state of a word.
+    /// Returns the state of a keyword.
     pub fn from_word(word: &str) -> Option<State> {
         [State::Up, State::Drained].into_iter().find(|state| state.word() == word)
     }

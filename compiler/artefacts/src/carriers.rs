@@ -1,14 +1,14 @@
-//! Which transport brings which file of a switch.
+//! Which transports deliver which file of a switch.
 //!
-//! In: the name of a file below `switches/NAME/`. Out: its [`SwitchFile`], and the [`Transport`]s that bring it. Invariants: every file
-//! that a tree has for a switch is in the list; a file is carried by the transports of its row and by no other, so a command that
-//! works over another transport names it ([`missed`]).
+//! In: the name of a file below `switches/NAME/`. Out: its [`SwitchFile`], and the [`Transport`]s that deliver it.
+//! Invariants: every file that a tree contains for a switch is in the list. Only the transports of its row deliver a
+//! file. A command over another transport reports the files that it does not deliver ([`missed`]).
 
 use std::fmt;
 
 use crate::paths;
 
-/// Makes the enum, its names and its list from one table.
+/// Makes the enum, its names and its list from a single table.
 macro_rules! named {
     ($(#[$of:meta])* $type:ident: $($(#[$doc:meta])* $name:ident, $text:expr;)+) => {
         $(#[$of])*
@@ -18,7 +18,7 @@ macro_rules! named {
         }
 
         impl $type {
-            /// All of them, in the order of listings.
+            /// All variants, in the order of listings.
             pub const ALL: &'static [$type] = &[$($type::$name),+];
 
             /// Returns its name.
@@ -58,35 +58,35 @@ named! {
     TcBatch, paths::TC_BATCH;
     /// Settings of the kernel.
     SysctlConf, paths::SYSCTL_CONF;
-    /// Entries of a P4 switch.
+    /// Table entries of a P4 switch.
     Entries, paths::ENTRIES;
-    /// Entries of SONiC hardware with P4Runtime.
+    /// Table entries of SONiC hardware with P4Runtime.
     PinsEntries, paths::PINS_ENTRIES;
-    /// Entries of a Tofino switch.
+    /// Table entries of a Tofino switch.
     TnaEntries, paths::TNA_ENTRIES;
 }
 
 named! {
-    /// A way by which files reach a switch.
+    /// How files reach a switch.
     Transport:
     /// `push`, `drift`, `watch` and `diff live` over P4Runtime.
     P4Runtime, "p4runtime";
-    /// The same for SONiC over SSH.
+    /// The same commands, for SONiC over SSH.
     SonicSsh, "sonic-ssh";
-    /// The same for SONiC over gNMI.
+    /// The same commands, for SONiC over gNMI.
     SonicGnmi, "sonic-gnmi";
-    /// The same for EOS, Cumulus Linux, FRRouting and Linux over SSH: the rules under `ssh` of an inventory.
+    /// The same commands, for EOS, Cumulus Linux, FRRouting and Linux over SSH: the rules under `ssh` of an inventory.
     Ssh, "ssh";
     /// Files of `closc diff --patches`.
     Patches, "diff --patches";
     /// Files of `closc export ztp`, which a new switch fetches.
     Ztp, "export ztp";
-    /// The play of `closc export ansible`.
+    /// The playbook of `closc export ansible`.
     Ansible, "export ansible";
 }
 
 impl Transport {
-    /// Returns how a user starts it.
+    /// Returns the command that starts it.
     fn command(self) -> String {
         match self {
             Transport::P4Runtime | Transport::SonicSsh | Transport::SonicGnmi | Transport::Ssh => {
@@ -96,7 +96,7 @@ impl Transport {
         }
     }
 
-    /// Tells whether it reads switches, so that the state of files it does not carry is unknown.
+    /// Returns whether it reads switches. If it does, the state of files that it does not carry is unknown.
     pub fn carries(self, file: SwitchFile) -> bool {
         file.carriers().contains(&self)
     }
@@ -108,28 +108,30 @@ impl SwitchFile {
         Self::ALL.iter().copied().find(|file| file.name() == name)
     }
 
-    /// Returns the transports that bring it, those that also read it back first. An empty list means that the site applies it.
+    /// Returns the transports that deliver the file; those that also read it back come first. If empty, the site must
+    /// apply the file by its own means.
     pub fn carriers(self) -> &'static [Transport] {
         use Transport::{Ansible, P4Runtime, Patches, SonicGnmi, SonicSsh, Ssh, Ztp};
         match self {
             SwitchFile::ConfigDb => &[SonicSsh, SonicGnmi, Patches, Ztp, Ansible],
-            // SONiC's gNMI server writes databases, and no file of the `bgp` container.
+            // The gNMI server of SONiC writes databases, not files of the `bgp` container.
             SwitchFile::FrrConf => &[SonicSsh, Ssh, Patches, Ztp, Ansible],
             SwitchFile::Daemons
             | SwitchFile::DevicesBatch
             | SwitchFile::IpBatch
             | SwitchFile::TcBatch
             | SwitchFile::SysctlConf => &[Ssh, Ansible],
-            // A push keeps the site's part. The play copies them nowhere: to replace a whole configuration would remove it.
+            // A push preserves the site's own part of the file. The playbook omits it: replacing the complete
+            // configuration would remove that part.
             SwitchFile::EosConf | SwitchFile::NvueYaml => &[Ssh],
             SwitchFile::Entries | SwitchFile::PinsEntries | SwitchFile::TnaEntries => &[P4Runtime],
         }
     }
 
-    /// Names what brings it where another transport does not.
+    /// Returns what delivers the file where another transport does not.
     pub fn instead(self) -> String {
         match self.carriers() {
-            [] => "`closc export ansible` writes it for what the site applies it with".to_owned(),
+            [] => "`closc export ansible` writes it; the site applies it with its own tool".to_owned(),
             [first, .., last] if *first != *last => {
                 format!("{} or {} brings it", first.command(), last.command())
             }
@@ -138,24 +140,24 @@ impl SwitchFile {
     }
 }
 
-/// A file of a switch that a command does not bring and does not compare.
+/// A file of a switch that a command neither delivers nor compares.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missed {
     /// Its name.
     pub file: String,
-    /// What brings it instead.
+    /// What delivers it instead.
     pub instead: String,
 }
 
-/// Returns those of some files of a switch that none of its transports carries, in the order of their names.
+/// Returns the files that none of the transports carries, sorted by name.
 pub fn missed<'n>(files: impl IntoIterator<Item = &'n str>, transports: &[Transport]) -> Vec<Missed> {
     let of_name = |name: &str| match SwitchFile::of_name(name) {
         Some(file) if transports.iter().any(|transport| transport.carries(file)) => None,
         Some(file) => Some(Missed { file: name.to_owned(), instead: file.instead() }),
-        // A tree of a later version may have more.
+        // Trees of later versions may contain more files.
         None => Some(Missed {
             file: name.to_owned(),
-            instead: "this version of closc does not know it".to_owned(),
+            instead: "it is unknown to this version of closc".to_owned(),
         }),
     };
     let mut found: Vec<Missed> = files.into_iter().filter_map(of_name).collect();
@@ -184,7 +186,7 @@ mod tests {
             line,
             [
                 "frr.conf: `closc push` over `sonic-ssh` or `closc export ansible` brings it",
-                "later.conf: this version of closc does not know it",
+                "later.conf: it is unknown to this version of closc",
             ]
         );
         assert!(missed(["entries.txtpb"], &[Transport::P4Runtime]).is_empty());

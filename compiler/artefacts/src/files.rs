@@ -1,7 +1,7 @@
-//! The files of a tree, wherever they are: the trait, a tree in memory, and closures.
+//! Access to the files of a tree: a trait, implemented by a tree in memory and by closures.
 //!
 //! In: a path below the tree, with `/`. Out: bytes. Invariants: files are read one at a time and dropped by the caller;
-//! nothing here touches a disk, so the stages that read trees compile for targets without one.
+//! nothing here accesses a disk, so the stages that read trees also compile for targets without one.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,20 +9,20 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_budget::OverLimit;
 
-/// Reads files by a path relative to some folder. A closure does.
+/// Reads files by a path relative to some folder. Implemented by closures.
 pub trait Files: Send + Sync {
     /// Returns the bytes of a file.
     fn read(&self, path: &str) -> io::Result<Vec<u8>>;
 
-    /// Reads a file into a buffer, which is emptied first.
+    /// Reads a file into a buffer, which is cleared first.
     fn read_into(&self, path: &Utf8Path, into: &mut Vec<u8>) -> io::Result<()> {
         into.clear();
         into.append(&mut self.read(path.as_str())?);
         Ok(())
     }
 
-    /// Reads a file of at most `max` bytes: what a manifest states, or what a reader takes. A longer one is refused before it is read,
-    /// where its size is known.
+    /// Reads a file of at most `max` bytes, the size in the manifest or the limit of the reader. If the size is known,
+    /// a longer file is rejected before it is read.
     fn read_within(&self, path: &Utf8Path, max: u64, into: &mut Vec<u8>) -> io::Result<()> {
         self.read_into(path, into)?;
         if into.len() as u64 > max {
@@ -31,7 +31,7 @@ pub trait Files: Send + Sync {
         Ok(())
     }
 
-    /// Returns every file, if the store can list them.
+    /// Returns the paths of all files, if the store can list them.
     fn list(&self) -> Option<Vec<Utf8PathBuf>> {
         None
     }
@@ -43,13 +43,13 @@ impl<F: Fn(&str) -> io::Result<Vec<u8>> + Send + Sync> Files for F {
     }
 }
 
-/// The most bytes of a file of a tree, whatever its manifest states: ten times the longest of the largest fabrics.
+/// Maximum size of a file, regardless of its manifest: ten times the largest file of the largest fabrics.
 pub const FILE_MAX: u64 = 256 << 20;
 
 /// A tree in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Memory {
-    /// Bytes by path.
+    /// Contents by path.
     pub files: BTreeMap<Utf8PathBuf, Vec<u8>>,
 }
 

@@ -1,9 +1,9 @@
-//! A compiled tree: its files, and the form of those that more than one program reads.
+//! A compiled tree: its files, and the formats of those that several programs read.
 //!
-//! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. What they have to agree on is here, once:
-//! [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], and [`Files`], through which a tree is
-//! read wherever it is; and which transport brings which file of a switch ([`carriers`]). Invariants: these are formats, not values; nothing here touches a disk; nothing here knows how a fabric is planned, so a
-//! reader that shares these types judges for itself.
+//! The compiler writes a tree; `verify`, `diff`, `deploy` and `lab` read it. The common definitions are here:
+//! [`paths`], the [`Manifest`], rows of [`cables`], the JSON of a [`path_table`], [`Files`], which reads a tree from
+//! any store, and the transports of each file ([`carriers`]). Invariants: these are formats, not values. Nothing here
+//! accesses a disk or depends on planning, so a verifier that shares these types stays independent of the compiler.
 
 mod address;
 pub mod cables;

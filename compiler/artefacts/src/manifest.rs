@@ -1,7 +1,7 @@
 //! `manifest.json`: the files of the tree with their digests.
 //!
 //! Invariants: sorted by path, without time, host name or absolute path, so that the same source gives the same bytes;
-//! a manifest that was read lists only paths inside the tree.
+//! a manifest that was parsed lists only paths inside the tree.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,59 +16,59 @@ use crate::profile::Stated;
 use crate::release::Release;
 use crate::routing::Routing;
 
-/// Version of the form.
+/// Version of the format.
 pub const FORMAT: &str = "closc-manifest/1";
 
-/// The most bytes of a manifest: that of the largest fabric has half of it.
+/// Maximum size of a manifest in bytes: twice that of the largest fabric.
 pub const MANIFEST_MAX: u64 = 128 << 20;
 
-/// The manifest. What no reader goes by may be missing.
+/// The manifest. Fields that readers do not need are optional.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Form of this file.
+    /// Version of the format.
     pub format: String,
-    /// Version of the program.
+    /// Version of closc.
     #[serde(default)]
     pub closc: String,
     /// Name of the fabric.
     pub fabric: String,
     /// Routing mode.
     pub routing: Routing,
-    /// BLAKE3 of what the source means: the same for permuted keys and other comments.
+    /// BLAKE3 of the meaning of the source: independent of comments and of the order of keys.
     #[serde(default)]
     pub source: String,
-    /// BLAKE3 of everything that the tree is rendered from.
+    /// BLAKE3 of all inputs of rendering.
     #[serde(default)]
     pub inputs: String,
-    /// Which part of the fabric was compiled: `shard=3/8`, or terms of `--select`; absent where it was all of it.
+    /// The part of the fabric that was compiled: `shard=3/8`, or terms of `--select`; absent for the complete fabric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<String>,
     /// Contents of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<StatedPart>,
-    /// Numbers of the fabric.
+    /// Counts of the fabric.
     #[serde(default)]
     pub counts: Counts,
-    /// Planes of these that are not built yet: without switches, cables and cable lists.
+    /// Planes that are not built yet: without switches, cables and cable lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub absent_planes: Vec<u8>,
-    /// Statements about the fabric.
+    /// Values that readers of the tree need to check its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Stated>,
-    /// Planes of switches of the fabric that no cable ends at, by name: no cable list says them.
+    /// Names of switches without any cable, and their planes; cable lists do not contain them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub uncabled: BTreeMap<String, u8>,
-    /// The place of the tree in the order of trees, where its signer stated one.
+    /// The release: order and expiry of the tree, if its signer set them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release: Option<Release>,
-    /// Every other file.
+    /// All other files of the tree.
     pub files: BTreeMap<Utf8PathBuf, Entry>,
 }
 
 /// Contents of a part of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedPart {
-    /// Planes that are whole: every switch and cable of them.
+    /// Planes that are complete, with every switch and cable.
     pub planes: Vec<u8>,
     /// T0 switches.
     pub t0: u64,
@@ -76,45 +76,45 @@ pub struct StatedPart {
     pub t1: u64,
     /// T2 switches.
     pub t2: u64,
-    /// T0 groups whose path tables and nodes these are.
+    /// T0 groups whose path tables and nodes are in the part.
     pub groups: Vec<GroupRun>,
     /// NICs in those groups.
     pub nics: u64,
 }
 
-/// Some consecutive T0 groups of a zone.
+/// A range of consecutive T0 groups of a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct GroupRun {
     /// The zone, from 0.
     pub zone: u16,
     /// The first group, from 1.
     pub first: u16,
-    /// The last.
+    /// The last group.
     pub last: u16,
 }
 
 /// A file of the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// BLAKE3 of the bytes.
     pub blake3: String,
 }
 
 impl Entry {
-    /// Describes the bytes of a file.
+    /// Makes the entry for the contents of a file.
     pub fn of(bytes: &[u8]) -> Entry {
         Entry { size: bytes.len() as u64, blake3: blake3::hash(bytes).to_string() }
     }
 
-    /// Tells whether these are the bytes.
+    /// Returns whether these are the contents of the entry.
     pub fn fits(&self, bytes: &[u8]) -> bool {
         self.size == bytes.len() as u64 && *self.blake3 == *blake3::hash(bytes).to_hex()
     }
 }
 
-/// Numbers of a fabric, after exceptions.
+/// Counts of a fabric, after exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
@@ -151,28 +151,28 @@ impl Counts {
     }
 }
 
-/// Why there is no manifest to go by.
+/// Why a manifest cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// There is none, so this is not a tree.
+    /// There is no manifest, so this is not a tree.
     #[error("`{MANIFEST}` is missing: this is not an artefact tree")]
     Missing,
     /// It cannot be read.
     #[error("cannot read `{MANIFEST}`: {0}")]
     Read(io::Error),
-    /// It does not have its form.
+    /// Its contents are invalid.
     #[error("`{MANIFEST}` does not parse: {0}")]
     Parse(serde_json::Error),
-    /// It is of a form that this program does not know.
-    #[error("manifests of form `{0}` are not known here")]
+    /// The version of its format is unknown.
+    #[error("unknown format `{0}` of a manifest")]
     Format(String),
-    /// It lists something that cannot be a file of the tree.
+    /// It lists a path that cannot be a file of the tree.
     #[error("`{MANIFEST}` lists `{0}`, which is not a path inside the tree")]
     Outside(Utf8PathBuf),
 }
 
 impl Manifest {
-    /// Makes a manifest without files, by this version of the program.
+    /// Makes a manifest without files, with the version of this program.
     pub fn new(fabric: impl Into<String>, routing: Routing) -> Manifest {
         Manifest {
             format: FORMAT.to_owned(),
@@ -207,7 +207,7 @@ impl Manifest {
     /// Parses a manifest.
     pub fn parse(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         let manifest: Manifest = serde_json::from_slice(bytes).map_err(|error| {
-            // A later form may have other fields: say which form it is, not which field is strange.
+            // A later format may have other fields: report the unknown format, not an unknown field.
             match serde_json::from_slice::<Form>(bytes) {
                 Ok(form) if form.format != FORMAT => ManifestError::Format(form.format),
                 Ok(_) | Err(_) => ManifestError::Parse(error),
@@ -229,7 +229,7 @@ impl Manifest {
         bytes
     }
 
-    /// Returns the files of a folder: the name of each sub-folder with its files.
+    /// Returns the files of a folder, grouped by sub-folder.
     pub fn folders(&self, parent: &str) -> BTreeMap<&str, Vec<&Utf8Path>> {
         let mut folders: BTreeMap<&str, Vec<&Utf8Path>> = BTreeMap::new();
         for path in self.files.keys() {
@@ -249,7 +249,7 @@ impl Manifest {
         from.map(|(path, _)| path.as_path()).take_while(move |path| path.starts_with(folder))
     }
 
-    /// Returns the files right in a folder that end in `.ending`.
+    /// Returns the files directly in a folder that end in `.ending`.
     pub fn files_in<'a>(&'a self, parent: &'a str, ending: &'a str) -> impl Iterator<Item = &'a Utf8Path> {
         self.files.keys().map(Utf8PathBuf::as_path).filter(move |path| {
             path.parent() == Some(Utf8Path::new(parent)) && path.extension() == Some(ending)
@@ -257,7 +257,7 @@ impl Manifest {
     }
 }
 
-/// Common fields of every form of a manifest.
+/// Common fields of all formats of a manifest.
 #[derive(Deserialize)]
 struct Form {
     format: String,
@@ -291,6 +291,6 @@ mod tests {
     #[test]
     fn a_later_form_is_named() {
         let error = Manifest::parse(br#"{"format": "closc-manifest/9", "files": []}"#).unwrap_err();
-        assert_eq!(error.to_string(), "manifests of form `closc-manifest/9` are not known here");
+        assert_eq!(error.to_string(), "unknown format `closc-manifest/9` of a manifest");
     }
 }

@@ -1,41 +1,42 @@
-//! `delay.json` of a node: what congestion control on it needs to know of the longest path.
+//! `delay.json` of a node: properties of the longest path, for congestion control on the node.
 //!
-//! In: bytes of the file, or its values. Out: the other. Invariants: the same whatever chooses the path: hosts with path tables find the
-//! same figures there.
+//! In: bytes of the file, or its values. Out: the other. Invariants: the values do not depend on the routing mode. Path
+//! tables contain the same figures.
 
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::path_table::Delay;
 
-/// Form of the file.
+/// Version of the format.
 pub const FORMAT: &str = "closc-node-delay/1";
 
 /// Properties of the longest path that a node needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeDelay {
-    /// Form of this file.
+    /// Version of the format.
     pub format: SmolStr,
     /// Name of the node.
     pub node: SmolStr,
-    /// Speed of a NIC port in Mb/s, which the bytes under way are of.
+    /// Speed of a NIC port in Mb/s; the bandwidth-delay product is based on it.
     pub port_mbps: u32,
-    /// The longest path, for each NIC port.
+    /// The longest path, per NIC port.
     pub delay: Delay,
-    /// When uplinks of the node's T0s mark the class of data; absent where they do not, or count packets.
+    /// ECN marking of the data class on uplinks of the node's T0s; absent if they do not mark, or count packets instead
+    /// of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Marks>,
 }
 
-/// When a queue is marked.
+/// ECN thresholds of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Marks {
-    /// Bytes from which some packets are marked.
+    /// Queue length in bytes from which some packets are marked.
     pub least_bytes: u64,
-    /// Bytes from which all are.
+    /// Queue length in bytes from which all packets are marked.
     pub most_bytes: u64,
-    /// Percent that are marked just below the most.
+    /// Percentage of packets marked just below `most_bytes`.
     pub percent: u64,
 }

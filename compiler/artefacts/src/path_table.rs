@@ -1,8 +1,8 @@
 //! `path-tables/GROUP.json`: the path table of a T0 group, for people and tools.
 //!
-//! The binary beside it is the form that hosts read; `closc-paths` is its reader and writer. Indices count from 0 where
+//! Hosts read the binary form beside it, which the crate `closc-paths` reads and writes. Indices count from 0 where
 //! they are fields of an entropy value (plane, uplinks) and from 1 where they are names (group, downlink). Invariants:
-//! every field of the file is here, and a file with another one is refused.
+//! all fields of the file are here, and a file with an unknown field is rejected.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -12,16 +12,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// Version of the form where all planes share a block, and T1s no row of T2s.
+/// Version of the format in which all planes share a block and T1s have no T2 rows.
 const FORMAT: &str = "closc-path-table/2";
-/// Version of the form with [`Segments::plan`] or [`Segments::t2_rows`].
+/// Version of the format with [`Segments::plan`] or [`Segments::t2_rows`].
 const FORMAT_OF_BLOCKS: &str = "closc-path-table/3";
 
-/// The file, with its destinations in some form: who has no use for them takes [`serde::de::IgnoredAny`].
+/// The file, generic over the type of its destinations. Readers that do not need them use [`serde::de::IgnoredAny`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document<D = Vec<Destination>> {
-    /// Form of this file.
+    /// Version of the format.
     pub format: SmolStr,
     /// Name of the fabric.
     pub fabric: SmolStr,
@@ -31,7 +31,7 @@ pub struct Document<D = Vec<Destination>> {
     pub group: u16,
     /// Prefix of the addresses of its NICs.
     pub prefix: Ipv6Net,
-    /// Conversion of a template into a list of uSIDs.
+    /// How a template becomes a list of uSIDs.
     pub segments: Segments,
     /// Packing and number of entropy values in use.
     pub entropy: Entropy,
@@ -52,22 +52,22 @@ pub struct Document<D = Vec<Destination>> {
     pub delay: Option<Delay>,
 }
 
-/// Conversion of a template into a list: each uSID is the template's plus its fields.
+/// How a template becomes a list of uSIDs: each uSID is that of the template plus its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {
-    /// Where an address says in which plane it is, if not in every uSID: `plane-in-block`.
+    /// `plane-in-block` if the block contains the plane; absent if every uSID does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<InBlock>,
-    /// The block in front of the uSIDs; with `plan` that of plane 0.
+    /// The block before the uSIDs; with `plan`, that of plane 0.
     pub block: Ipv6Net,
-    /// Width of the role.
+    /// Bits of the role.
     pub role_bits: u8,
-    /// Width of the plane.
+    /// Bits of the plane.
     pub plane_bits: u8,
-    /// Width of the zone.
+    /// Bits of the zone.
     pub zone_bits: u8,
-    /// Width of the index.
+    /// Bits of the index.
     pub index_bits: u8,
     /// Codes of the roles.
     pub roles: Roles,
@@ -77,21 +77,21 @@ pub struct Segments {
     pub parallel_t1_t2: u16,
     /// uSIDs that a T1 owns.
     pub usids_per_t1: u16,
-    /// Increment of the uSID of the T2 per T1 uplink; absent without a T2 tier, as the next.
+    /// Increment of the T2's uSID per T1 uplink; this and the next field are absent without a T2 tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_step: Option<u16>,
-    /// Addition by the T1's row.
+    /// Increment of the T2's uSID per T1 row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_row: Option<u16>,
-    /// Rows that T1s share: a T1's row is its index modulo this; absent where it is its index.
+    /// Number of T1 rows: the row of a T1 is its index modulo this. If absent, the row is the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t2_rows: Option<NonZeroU16>,
 }
 
-/// Says that every plane has a block of its own: that of plane 0, its number higher by the number of the plane.
+/// Marks a plan in which every plane has its own block: that of plane 0, plus the plane number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InBlock {
-    /// The one word.
+    /// The only value.
     #[serde(rename = "plane-in-block")]
     PlaneInBlock,
 }
@@ -104,7 +104,7 @@ impl Segments {
         Ipv6Net::new_assert(bits.into(), self.block.prefix_len())
     }
 
-    /// Returns the version of the form that has these fields.
+    /// Returns the format version that has these fields.
     pub fn format(&self) -> &'static str {
         if self.plan.is_some() || self.t2_rows.is_some() { FORMAT_OF_BLOCKS } else { FORMAT }
     }
@@ -128,30 +128,30 @@ pub struct Roles {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entropy {
-    /// Width of a value.
+    /// Bits of a value.
     pub bits: u8,
-    /// Width of the T0 uplink in it.
+    /// Bits of the T0 uplink in it.
     pub t0_uplink_bits: u8,
-    /// Width of the plane in it.
+    /// Bits of the plane in it.
     pub plane_bits: u8,
-    /// Width of the T1 uplink in it.
+    /// Bits of the T1 uplink in it.
     pub t1_uplink_bits: u8,
     /// Uplinks of a T0.
     pub t0_uplinks: u16,
     /// Uplinks of a T1.
     pub t1_uplinks: u16,
-    /// Where the group's sets start among the T1 uplinks; absent without a T2 tier.
+    /// First T1 uplink of the group's sets; absent without a T2 tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t1_start: Option<u16>,
-    /// Values in use, for each plane.
+    /// Values in use, per plane.
     pub active_per_plane: u16,
-    /// Values in reserve, for each plane.
+    /// Values in reserve, per plane.
     pub backup_per_plane: u16,
-    /// Fewest values a connection goes on with.
+    /// Minimum number of values with which a connection continues.
     pub min_active: u16,
     /// UDP destination port of the transport.
     pub udp_port: u16,
-    /// Seed of the order of uplinks.
+    /// Seed for the order of uplinks.
     pub seed: u64,
 }
 
@@ -170,7 +170,7 @@ pub struct Plane {
     pub t0_mac: String,
     /// Its uSID, four hexadecimal digits.
     pub t0_usid: String,
-    /// Uplinks in the order of which each NIC's entropy sets are windows, see `docs/hosts.md`.
+    /// Order of uplinks. The entropy sets of each NIC are windows of it, see `docs/hosts.md`.
     pub uplink_order: Vec<u16>,
 }
 
@@ -203,7 +203,7 @@ pub struct Destination {
     pub template: Ipv6Addr,
 }
 
-/// Something that must not be used; each field that is there narrows it.
+/// An element that must not be used. Each field that is present narrows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Denied {
@@ -253,12 +253,13 @@ pub struct Qos {
     pub payload_mtu: u16,
     /// The classes.
     pub classes: Vec<QosClass>,
-    /// The marks of trimmed packets; absent where the fabric does not trim.
+    /// Marks of trimmed packets; absent if the fabric does not trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<Trimmed>,
 }
 
-/// Where a packet was trimmed, by its code point: inside the fabric a path is congested, at the last hop the receiver.
+/// Code points of trimmed packets, by the place of trimming. Inside the fabric, the path is congested; at the last hop,
+/// the receiver is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trimmed {
@@ -282,23 +283,23 @@ pub struct QosClass {
     pub trim: bool,
 }
 
-/// DSCP of what the agent of a NIC sends, and of what switches cut at the port to it.
+/// DSCP of packets of the NIC agent, and of those that switches trim at the port to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentCodes {
-    /// Pieces of writes.
+    /// Data of writes.
     pub data: u8,
-    /// Pieces that are sent again.
+    /// Retransmitted data of writes.
     pub again: u8,
-    /// Acknowledgements, probes and answers.
+    /// Acknowledgements, probes and their answers.
     pub control: u8,
-    /// Packets that were cut at the port to the receiver; nothing where the fabric does not trim.
+    /// Packets trimmed at the port to the receiver; `None` if the fabric does not trim.
     pub cut_at_last_hop: Option<u8>,
 }
 
 impl Qos {
-    /// Marks of agents: data has the first class that is trimmed, retransmissions the next one, and
-    /// acknowledgements in the highest that is neither. Without trimming data is in the first class that has a code point other
-    /// than 0.
+    /// Returns the marks of agents. Data uses the first class that is trimmed, retransmissions the next one, and
+    /// acknowledgements the highest class that is neither. Without trimming, data uses the first class that has a code
+    /// point other than 0.
     pub fn agent_codes(&self) -> AgentCodes {
         let code = |class: &QosClass| class.dscp.first().copied();
         let mut trimmed = self.classes.iter().filter(|class| class.trim).filter_map(code);
@@ -322,11 +323,11 @@ impl Qos {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Delay {
-    /// Round trip without queues.
+    /// Round-trip time without queueing.
     pub base_rtt_ns: u64,
-    /// Bytes under way at full speed over it.
+    /// Bandwidth-delay product of a port at full speed.
     pub bandwidth_delay_bytes: u64,
-    /// Where congestion control is to keep it.
+    /// Target delay of congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_ns: Option<u64>,
 }
@@ -334,11 +335,11 @@ pub struct Delay {
 /// Why a path table cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It does not have its form.
+    /// Its contents are invalid.
     #[error("{0}")]
     Parse(#[from] serde_json::Error),
-    /// It is of a form that this program does not know.
-    #[error("path tables of form `{0}` are not known here")]
+    /// The version of its format is unknown.
+    #[error("unknown format `{0}` of a path table")]
     Format(SmolStr),
 }
 
@@ -348,7 +349,7 @@ impl<D: DeserializeOwned> Document<D> {
         match serde_json::from_slice::<Self>(bytes) {
             Ok(document) if document.format == document.segments.format() => Ok(document),
             Ok(document) => Err(DocumentError::Format(document.format)),
-            // A later form may have other fields: say which form it is, not which field is strange.
+            // A later format may have other fields: report the unknown format, not an unknown field.
             Err(error) => match serde_json::from_slice::<Form>(bytes) {
                 Ok(form) if form.format != FORMAT && form.format != FORMAT_OF_BLOCKS => {
                     Err(DocumentError::Format(form.format))
@@ -368,7 +369,7 @@ impl Document {
     }
 }
 
-/// Common fields of every form of a path table.
+/// Common fields of all formats of a path table.
 #[derive(Deserialize)]
 struct Form {
     format: SmolStr,

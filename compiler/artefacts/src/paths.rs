@@ -1,17 +1,17 @@
-//! The path of every file of a tree, and the names of those that several programs know.
+//! Paths of all files of a tree, and the file names that several programs use.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// The manifest.
 pub const MANIFEST: &str = "manifest.json";
 
-/// The signature of the manifest, of a tree that is signed.
+/// Signature of the manifest, in a signed tree.
 pub const SIGNATURE: &str = "manifest.json.sig";
 
-/// Folder of the switches, one folder each.
+/// Folder of the switches, with one folder per switch.
 pub const SWITCHES: &str = "switches";
 
-/// Folder of the nodes, one folder each.
+/// Folder of the nodes, with one folder per node.
 pub const HOSTS: &str = "hosts";
 
 /// Folder of the cable lists.
@@ -35,34 +35,34 @@ pub const EOS_CONF: &str = "eos.conf";
 /// The configuration of NVIDIA Cumulus Linux, for NVUE.
 pub const NVUE_YAML: &str = "nvue.yaml";
 
-/// Which daemons of FRRouting run.
+/// List of the FRRouting daemons that run.
 pub const DAEMONS: &str = "daemons";
 
-/// Entries of a P4 switch.
+/// Table entries of a P4 switch.
 pub const ENTRIES: &str = "entries.txtpb";
 
-/// Entries of SONiC hardware that speaks P4Runtime.
+/// Table entries of SONiC hardware with P4Runtime.
 pub const PINS_ENTRIES: &str = "pins.txtpb";
 
-/// Entries of a Tofino switch.
+/// Table entries of a Tofino switch.
 pub const TNA_ENTRIES: &str = "tna.txtpb";
 
-/// Files with entries, each with the pipeline that they are for.
+/// Files with table entries, each with its pipeline.
 pub const ENTRIES_OF: [(&str, &str); 3] =
     [(ENTRIES, "fabric"), (PINS_ENTRIES, "sai"), (TNA_ENTRIES, "fabric_tna")];
 
-/// Pipelines whose program is made where it is used, so that it is in no tree.
+/// Pipelines whose program is built where it is used and is not part of a tree.
 pub const WITHOUT_PROGRAM: [&str; 1] = ["fabric_tna"];
 
 /// Addresses, routes and neighbours, for `ip -batch`.
 pub const IP_BATCH: &str = "ip.batch";
 
-/// The files by which switches are known that have neither entries nor the configuration of SONiC, each with the word of what
-/// they run. Of several the first counts.
+/// Files that identify switches without table entries or a SONiC configuration, each with the keyword of their system.
+/// The first match counts.
 pub const CONFIGURATION_OF: [(&str, &str); 4] =
     [(NVUE_YAML, "nvue"), (EOS_CONF, "eos"), (FRR_CONF, "frr"), (IP_BATCH, "linux")];
 
-/// Devices to make before, for `ip -batch`.
+/// Devices to create before `ip.batch`, for `ip -batch`.
 pub const DEVICES_BATCH: &str = "devices.batch";
 
 /// Queues of a switch, for `tc -batch`.
@@ -87,19 +87,19 @@ pub fn host(name: &str, file: &str) -> Utf8PathBuf {
     [HOSTS, name, file].iter().collect()
 }
 
-/// Returns the path of the cable list of a plane, or in a part that cuts it of one of its zones.
+/// Returns the path of the cable list of a plane, or of one of its zones if a part contains only that.
 pub fn cables(plane: u8, zone: Option<u16>) -> Utf8PathBuf {
     let zone = zone.map(|zone| format!("-zone-{zone}")).unwrap_or_default();
     Utf8PathBuf::from(format!("{CABLES}/plane-{plane}{zone}.csv"))
 }
 
-/// Returns the plane whose cable list has this path.
+/// Returns the plane of a cable list.
 pub fn plane_of(cables: &Utf8Path) -> Option<u8> {
     cables.file_stem()?.strip_prefix("plane-")?.parse().ok()
 }
 
-/// Returns the paths of the JSON and the binary form of a group's path table. Zones count from 0 and are given where the
-/// fabric has T2 switches; groups count from 1.
+/// Returns the paths of the JSON and the binary form of a group's path table. Zones count from 0 and are `None` without
+/// T2 switches. Groups count from 1.
 pub fn path_table(zone: Option<u16>, group: u16) -> [Utf8PathBuf; 2] {
     let zone = zone.map(|zone| format!("z{zone}-")).unwrap_or_default();
     ["json", "bin"].map(|form| Utf8PathBuf::from(format!("{PATH_TABLES}/{zone}group-{group:04}.{form}")))
@@ -115,8 +115,7 @@ pub fn bmv2(pipeline: &str) -> Utf8PathBuf {
     Utf8PathBuf::from(format!("{PIPELINES}/{pipeline}.bmv2.json"))
 }
 
-/// Tells whether a path can be one of a tree: it goes down from the tree by plain names alone, and is written in the one
-/// way there is.
+/// Returns whether a path can be inside a tree: relative, of plain names only, and in canonical form.
 pub fn is_inside(path: &Utf8Path) -> bool {
     let plain =
         |name: &str| !name.is_empty() && name != "." && name != ".." && !name.chars().any(char::is_control);

@@ -1,6 +1,6 @@
-//! Statements about a fabric, so that readers of the tree know the required contents of its files.
+//! Values of a fabric that readers of the tree need to check the contents of its files.
 //!
-//! Invariants: numbers of one switch of each kind, so a profile is as long for a fabric of any size.
+//! Invariants: values are given per kind of switch, so the size of a profile does not grow with the fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -15,29 +15,29 @@ use crate::address::Prefix;
 pub struct Stated {
     /// Switches by tier and hardware.
     pub switches: Vec<StatedSwitch>,
-    /// Treatment of packets of each class by switches.
+    /// Classes of traffic and their treatment in switches.
     pub qos: StatedQos,
-    /// Timers of BGP sessions, where switches use BGP.
+    /// Timers of BGP sessions, if switches use BGP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<BgpTimers>,
-    /// Settings of NIC drivers and collective libraries, where files are written for them.
+    /// Settings of NIC drivers and collective libraries, if files are written for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<StatedHosts>,
-    /// Cables by kind: of every length and medium that the fabric has.
+    /// Cables by kind: all lengths and media of the fabric.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub cables: BTreeSet<StatedCable>,
-    /// Where addresses of switches and cables come from.
+    /// Address pools of switches and cables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<StatedAddresses>,
-    /// Management ports that a list gives instead of a pool, by the name of the switch.
+    /// Management ports from a list instead of a pool, by switch name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub management: BTreeMap<String, StatedManagement>,
-    /// Neighbours and cables of switches where nothing is absent, where switches choose the way.
+    /// Neighbours and cables of switches before exceptions, for routing modes where switches choose the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wiring: Option<StatedWiring>,
 }
 
-/// Neighbours and cables of switches where nothing is absent: what is left is a part of that.
+/// Neighbours and cables of switches before exceptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedWiring {
     /// Cables between a T0 and a T1.
@@ -50,7 +50,7 @@ pub struct StatedWiring {
     pub t1s_below: u16,
 }
 
-/// The pools of addresses, and the numbers by which an address says whose it is.
+/// Address pools, and the coordinates that addresses are computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedAddresses {
     /// The pool of both ends of every cable.
@@ -63,16 +63,16 @@ pub struct StatedAddresses {
     /// The gateway of the management network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway: Option<IpAddr>,
-    /// Cables between a T0 and a T1, where they have addresses and are several.
+    /// Cables between a T0 and a T1, if they have addresses and there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t0_t1: Option<u16>,
     /// The same between a T1 and a T2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t1_t2: Option<u16>,
-    /// Rows of T2s, where cables to them have addresses and there are several.
+    /// Rows of T2s, if cables to them have addresses and there are several rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u16>,
-    /// Bits of zone and index in IPv4 management addresses, where the fabric file states them.
+    /// Bits of zone and index in IPv4 management addresses, if the fabric file sets them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widths: Option<StatedManagementWidths>,
     /// Widths of coordinates, where a pool is IPv4 and its places follow from them.
@@ -85,7 +85,7 @@ pub struct StatedAddresses {
 pub struct StatedManagementWidths {
     /// Of the zone.
     pub zone: u8,
-    /// Of the index, below the zone.
+    /// Bits of the index, below the zone.
     pub index: u8,
 }
 
@@ -105,38 +105,38 @@ pub struct StatedWidths {
 /// A management port that is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedManagement {
-    /// Its address, with the length of its subnet.
+    /// Its address, with the prefix length.
     pub address: IpNet,
     /// The gateway of the subnet.
     pub gateway: IpAddr,
 }
 
-/// Cables of one kind that are alike.
+/// Equal cables of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StatedCable {
     /// What they connect, as in cable lists.
     pub kind: String,
     /// Length in whole metres.
     pub meters: u64,
-    /// What they are made of.
+    /// Their medium.
     pub medium: String,
 }
 
-/// Settings of NIC drivers and collective libraries besides the classes of switches.
+/// Settings of NIC drivers and collective libraries, besides traffic classes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedHosts {
     /// The pool of NIC addresses.
     pub reach: String,
-    /// Queue pairs of a connection.
+    /// Queue pairs per connection.
     pub queue_pairs: u16,
-    /// Whether NICs of one number meet on one T0.
+    /// Whether NICs with the same number share a T0.
     pub has_rails: bool,
     /// The code point of data.
     pub data_dscp: u8,
-    /// The code point of clear-to-send messages, where they have a class.
+    /// The code point of clear-to-send messages, if they have a class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clear_to_send_dscp: Option<u8>,
-    /// Congestion notifications, where DCQCN is used.
+    /// Congestion notifications, if DCQCN is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notifications: Option<StatedNotifications>,
 }
@@ -148,7 +148,7 @@ pub struct StatedNotifications {
     pub dscp: u8,
     /// Their priority.
     pub priority: u8,
-    /// The priorities whose senders slow down.
+    /// Priorities to which DCQCN applies.
     pub governed: Vec<u8>,
 }
 
@@ -157,25 +157,25 @@ pub struct StatedNotifications {
 pub struct BgpTimers {
     /// Seconds between keepalives.
     pub keepalive_s: u16,
-    /// Seconds of silence after which a session is down.
+    /// Hold time: seconds of silence after which a session is down.
     pub hold_s: u16,
-    /// Seconds between attempts to connect.
+    /// Seconds between connection attempts.
     pub connect_s: u16,
-    /// Seconds between announcements to one neighbour.
+    /// Seconds between updates to one neighbour.
     pub announce_s: u16,
     /// Seconds that neighbours keep forwarding while the daemon restarts (RFC 4724).
     pub restart_s: u16,
-    /// Seconds after which routes of a neighbour that restarted and did not repeat them are forgotten.
+    /// Seconds after which routes that a restarted neighbour has not repeated are removed.
     pub stale_s: u16,
-    /// Minutes until a session that was ended for its number of prefixes is tried again.
+    /// Minutes until a session that exceeded its maximum number of prefixes is tried again.
     pub retry_min: u16,
     /// Milliseconds between BFD packets, both ways (RFC 5880).
     pub bfd_interval_ms: u32,
-    /// BFD packets that may be missing.
+    /// BFD packets that may be lost before the session is down.
     pub bfd_multiplier: u8,
 }
 
-/// Switches of one tier and hardware.
+/// Switches of one tier and hardware platform.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedSwitch {
     /// Tier.
@@ -184,16 +184,16 @@ pub struct StatedSwitch {
     pub os: String,
     /// SONiC hwsku, or platform id.
     pub hardware: String,
-    /// SONiC's name of the hardware, where it has one.
+    /// SONiC's platform name, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// The buffer that ports share; absent without one of its own.
+    /// Shared buffer of the switch; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<StatedBuffer>,
-    /// The most that a lossless queue takes, where one static egress pool holds all queues; absent with dynamic pools.
+    /// Limit of a lossless queue, if one static egress pool holds all queues; absent with dynamic pools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lossless_queue_bytes: Option<u64>,
-    /// Action on a queue that stays paused; its times depend on the number of ports.
+    /// PFC watchdog; its times depend on the number of ports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<StatedWatchdog>,
     /// Packet trimming, if any.
@@ -203,21 +203,21 @@ pub struct StatedSwitch {
     pub ports: Vec<StatedPort>,
 }
 
-/// The buffer of a switch: what pools are computed from, by the cables that the switch has.
+/// The buffer of a switch. Pools are computed from it and the cables of the switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Hash)]
 pub struct StatedBuffer {
-    /// All of it, in whole cells.
+    /// Total size, in whole cells.
     pub total_bytes: u64,
-    /// Without what is taken beforehand.
+    /// Size without reservations.
     pub free_bytes: u64,
     /// The allocation unit.
     pub cell_bytes: u64,
-    /// By how much the headroom of all groups is larger than the pool they share.
+    /// Oversubscription of the shared headroom pool: the headroom of all groups divided by the size of the pool.
     pub headroom_ratio: u32,
-    /// Headroom that a port with a cable has beside that pool.
+    /// Headroom of a port with a cable outside of that pool.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub private_bytes: u64,
-    /// Whether ports are bounded in each pool as well (NVIDIA).
+    /// Whether ports are also limited in each pool (NVIDIA).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bounds_ports: bool,
 }
@@ -227,7 +227,7 @@ fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
 }
 
-/// Ports of one side, speed and length of cable.
+/// Ports of one direction, speed and cable length.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedPort {
     /// Whether the other end is nearer to the NICs.
@@ -236,38 +236,38 @@ pub struct StatedPort {
     pub speed_mbps: u32,
     /// Serial lanes.
     pub lanes: u8,
-    /// Largest packet.
+    /// MTU in bytes.
     pub mtu: u16,
     /// Length of the cable in whole metres.
     pub meters: u64,
-    /// Bytes of headroom of each paused group.
+    /// Bytes of headroom per lossless group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headroom_bytes: Option<u64>,
-    /// Bytes that each paused group has of its own, headroom included.
+    /// Bytes reserved per lossless group, headroom included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_bytes: Option<u64>,
-    /// Bytes that each paused group takes, beyond its own, from the pool of headroom.
+    /// Bytes that each lossless group takes from the headroom pool, beyond its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pooled_bytes: Option<u64>,
-    /// When a paused group goes on: bytes left in it, and bytes below the threshold, where the chip has that.
+    /// When a paused group resumes: bytes left in it, and bytes below the threshold on chips that have that setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes: Option<(u64, Option<u64>)>,
-    /// When each queue is marked: least and most bytes, percent just below the most. On P4 targets each class by its
-    /// rank, in packets and parts of a million.
+    /// ECN thresholds per queue: minimum and maximum bytes, and the percentage just below the maximum. On P4 targets
+    /// per class, by rank, in packets and parts per million.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks: BTreeMap<u8, (u64, u64, u64)>,
-    /// Packets in a queue from which P4 targets trim.
+    /// Queue length in packets from which P4 targets trim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trim_packets: Option<u64>,
-    /// Classes that a NIC does not choose freely, on P4 targets: bytes per second and bytes at once, then code point, class and
-    /// queue of packets above that.
+    /// Classes in which P4 targets police NICs: rate in bytes per second and burst in bytes, then code point, class and
+    /// queue of packets above them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_classes: BTreeMap<u8, [u64; 5]>,
-    /// Packets per second and packets at once that P4 targets send to their controller from this port.
+    /// Rate limit of packets from this port to the controller, on P4 targets: packets per second and burst in packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub punts: Option<(u64, u64)>,
-    /// Queues whose thresholds depend on the shared pool, and the bytes of the pool that they are stated for. All others
-    /// have exactly these thresholds.
+    /// Queues whose ECN thresholds depend on the shared pool, with the pool size that the thresholds are given for. The
+    /// thresholds of other queues are exact.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub marks_by_room: BTreeMap<u8, u64>,
 }
@@ -275,26 +275,26 @@ pub struct StatedPort {
 /// Packet trimming.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedTrimming {
-    /// Rest of them, in bytes.
+    /// Size of trimmed packets, in bytes.
     pub size_bytes: u64,
-    /// The queue of what is left, on the switch that trims.
+    /// Queue of trimmed packets on the switch that trims.
     pub queue: u8,
-    /// Whether the ASIC clears the code point of packets whose class has no entry in a port's map from classes to code
-    /// points, so that every class has one.
+    /// Whether the ASIC clears the code point of packets whose class is missing in the port's class-to-DSCP map. If so,
+    /// every class needs an entry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub maps_classes: bool,
 }
 
-/// Treatment of packets of each class by switches.
+/// Classes of traffic and their treatment in switches.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedQos {
     /// Name of the profile.
     pub name: String,
     /// Traffic class of each code point.
     pub dscp: Vec<u8>,
-    /// Classes by rising traffic class.
+    /// Classes in ascending order of traffic class.
     pub classes: Vec<StatedClass>,
-    /// The code points of trimmed packets, in the fabric and at the last hop.
+    /// Code points of trimmed packets, inside the fabric and at the last hop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimmed: Option<(u8, u8)>,
 }
@@ -308,33 +308,33 @@ pub struct StatedClass {
     pub queue: u8,
     /// Its priority group.
     pub group: u8,
-    /// Its weight; absent: before all others.
+    /// Its scheduler weight; absent for strict priority.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<u8>,
-    /// Its priority on hosts, where that is not the number of its traffic class.
+    /// Its priority on hosts, if it differs from the traffic class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
-    /// The priority that is paused; absent: none.
+    /// The PFC priority; absent for lossy classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<u8>,
-    /// Whether its overflow is trimmed.
+    /// Whether packets are trimmed on overflow.
     pub trims: bool,
-    /// Share of the free ingress pool for its group, as an exponent of two.
+    /// Dynamic threshold of its group in the ingress pool, as an exponent of two.
     pub ingress_th: String,
-    /// The same of its queue and the egress pool.
+    /// Dynamic threshold of its queue in the egress pool, as an exponent of two.
     pub egress_th: String,
 }
 
-/// Action on a queue that stays paused.
+/// PFC watchdog settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StatedWatchdog {
-    /// What.
+    /// The action.
     pub action: String,
-    /// After how long, at the least.
+    /// Minimum detection time in milliseconds.
     pub detection_ms: u64,
-    /// Until it was free for how long, at the least.
+    /// Minimum restoration time in milliseconds.
     pub restoration_ms: u64,
-    /// Poll interval of queues.
+    /// Polling interval in milliseconds.
     #[serde(default)]
     pub poll_ms: u64,
 }

@@ -1,7 +1,7 @@
-//! The release of a signed tree: its place in the order of trees, and its last day.
+//! The release of a signed tree: its sequence number and its expiry date.
 //!
-//! In: a number and a date that the signer chose. Out: fields of the manifest, so the signature covers them. Invariants: a date is a
-//! day of the Gregorian calendar, `YYYY-MM-DD`; it lasts until the end of that day in UTC.
+//! In: a number and a date that the signer chose. Out: fields of the manifest, so the signature covers them.
+//! Invariants: a date is a day of the Gregorian calendar, `YYYY-MM-DD`. A tree expires at the end of that day in UTC.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// Trees of a fabric with a higher number are newer.
+    /// Sequence number: a tree with a higher number is newer.
     pub sequence: u64,
     /// The last day on which the tree may be pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,21 +28,20 @@ pub struct Date {
     day: u8,
 }
 
-/// Seconds of a day.
 const DAY_S: u64 = 24 * 3600;
 
 impl Date {
-    /// Returns whether a time in seconds since 1970 is after the end of the day.
+    /// Returns whether the day has ended at a time, given in seconds since 1970.
     pub fn is_before(self, now_s: u64) -> bool {
         now_s >= (self.days() + 1) * DAY_S
     }
 
-    /// Days since 1970-01-01. Years begin in March, so that a leap day is the last one of a year.
+    /// Days since 1970-01-01. Years begin in March, so a leap day is the last day of its year.
     fn days(self) -> u64 {
         let month = u64::from(self.month);
         let year = u64::from(self.year) - u64::from(month < 3);
         let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + u64::from(self.day) - 1;
-        // 719,468 days are between 0000-03-01 and 1970-01-01.
+        // There are 719,468 days from 0000-03-01 to 1970-01-01.
         (365 * year + year / 4 - year / 100 + year / 400 + day_of_year).saturating_sub(719_468)
     }
 }

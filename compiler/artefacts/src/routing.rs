@@ -1,7 +1,7 @@
 //! Routing mode: a keyword of fabric files, and of the manifest of their trees.
 //!
-//! In: the word. Out: [`Routing`]. Invariants: code that depends on the routing names every kind, or asks a
-//! method here that does.
+//! In: the keyword. Out: [`Routing`]. Invariants: code that depends on the routing mode matches every variant, or calls
+//! a method here that does.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub enum Routing {
 }
 
 impl Routing {
-    /// Returns the word of a fabric file.
+    /// Returns the keyword in a fabric file.
     pub fn word(self) -> &'static str {
         match self {
             Routing::Srv6Static => "srv6-static",
@@ -31,7 +31,7 @@ impl Routing {
         }
     }
 
-    /// Tells whether NICs write the path into packets, as uSIDs.
+    /// Returns whether NICs write the path into packets, as uSIDs.
     pub fn is_source_routed(self) -> bool {
         match self {
             Routing::Srv6Static => true,
@@ -39,7 +39,7 @@ impl Routing {
         }
     }
 
-    /// Tells whether switches exchange routes with BGP.
+    /// Returns whether switches exchange routes by BGP.
     pub fn speaks_bgp(self) -> bool {
         match self {
             Routing::BgpUnnumbered => true,
@@ -47,7 +47,7 @@ impl Routing {
         }
     }
 
-    /// Tells whether switches have next-hop groups that the plan writes, with weights.
+    /// Returns whether switches have static next-hop groups with weights.
     pub fn has_static_groups(self) -> bool {
         match self {
             Routing::EcmpStatic => true,

@@ -1,9 +1,9 @@
-//! Separator of tables that people make in spreadsheets.
+//! Field separator of tables from spreadsheets.
 //!
 //! In: text with a header line. Out: the separator of its cells. Invariants: a header with a comma is comma-separated.
 
-/// Returns the separator of a table by its header: spreadsheets write `;` in countries with a decimal comma, and tabs into
-/// the clipboard. Empty lines and lines that begin with `#` are not the header.
+/// Detects the separator from the header: spreadsheets use `;` in locales with a decimal comma, and tabs in the
+/// clipboard. Empty lines and lines that begin with `#` are not the header.
 pub fn separator(text: &[u8]) -> u8 {
     let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let header = lines.find(|line| !line.is_empty() && line[0] != b'#').unwrap_or_default();
