@@ -251,11 +251,11 @@ fn domains_that_take_a_whole_are_pointed_at() {
     assert_eq!(
         text,
         "warning[W0303]: `rack-t0-1` holds the T0s of group 1 in all planes, 2 of 2\n  --> feeds.yaml:11:3\n   |\n11 |   \
-         rack: { by: [tier, index], run: 2 }\n   |   ^^^^ its loss cuts off 2 NICs\n   |\n   = note: domains of \
-         this kind that do the same besides: 1\nhelp: let planes or neighbours go by different domains\n\nwarning[W0303]: `feed-1` holds \
-         all 4 T1s of plane 0\n  --> feeds.yaml:12:3\n   |\n12 |   feed: { by: [plane] }\n   |   ^^^^ its loss takes 1 \
-         of 2 planes, 50.0 % of every pair across T0s\n   |\n   = note: domains of this kind that do the same besides: 1\nhelp: let \
-         planes or neighbours go by different domains\n\n"
+         rack: { by: [tier, index], run: 2 }\n   |   ^^^^ its loss cuts off 2 NICs\n   |\n   = note: other \
+         domains of this kind with the same effect: 1\nhelp: assign planes or neighbours to different \
+         domains\n\nwarning[W0303]: `feed-1` holds all 4 T1s of plane 0\n  --> feeds.yaml:12:3\n   |\n12 |   feed: { by: [plane] }\n   |   ^^^^ its loss takes 1 \
+         of 2 planes, 50.0 % of every pair across T0s\n   |\n   = note: other domains of this kind with the same \
+         effect: 1\nhelp: assign planes or neighbours to different domains\n\n"
     );
     // Racks of one plane on feeds in turn: the first rack of either plane is on feed 1, and its groups with it.
     let text = check("  rack: { by: [plane, tier, index], run: 2 }\n  feed: { by: [rack], count: 2 }\n");

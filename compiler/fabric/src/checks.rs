@@ -1,4 +1,4 @@
-//! Checks that need the expanded fabric: holes that cut something off.
+//! Checks that need the expanded fabric: NICs and T0 groups that exceptions cut off.
 
 use closc_diagnostics::figures::number;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -9,10 +9,10 @@ pub use crate::shared_fate::{EMPTY, WHOLE};
 use crate::usable::{Descent, Taken};
 use crate::{Fabric, shared_fate};
 
-/// Every rule of this crate.
+/// All rules of this crate.
 pub static RULES: &[&Rule] = &[&UNMANAGED, &CUT_OFF, &ISLANDS, &APART, &DRAINED_APART, &WHOLE, &EMPTY];
 
-/// A switch that the list of management ports leaves out.
+/// A switch without a line in the list of management ports.
 pub static UNMANAGED: Rule = Rule {
     code: "E0516",
     title: "a switch has no management port",
@@ -49,7 +49,7 @@ pub static ISLANDS: Rule = Rule {
     fix: "Remove some of the exceptions, or describe the parts as separate fabrics.",
 };
 
-/// Pairs that only drained things lead between.
+/// Pairs whose only paths use drained equipment.
 pub static DRAINED_APART: Rule = Rule {
     code: "W0821",
     title: "drains leave pairs without a path",
@@ -60,7 +60,7 @@ pub static DRAINED_APART: Rule = Rule {
     fix: "Drain less at a time, or stop the jobs on these NICs first.",
 };
 
-/// NICs that never meet.
+/// NICs without a common plane.
 pub static APART: Rule = Rule {
     code: "W0820",
     title: "two NICs have no plane in common",
@@ -80,7 +80,7 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     shared_fate::empty(fabric, diagnostics);
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
-    // Only an absence leaves a NIC alone or makes islands.
+    // Only absences can isolate a NIC or partition the fabric.
     if (exceptions.absent_switches.is_empty() && exceptions.absent_links.is_empty())
         || !absences(fabric, diagnostics)
     {
@@ -88,7 +88,7 @@ pub fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Reports switches that have no management port, and others have.
+/// Reports switches without a management port in fabrics where others have one.
 fn unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let addresses = &topology.addresses;
@@ -105,12 +105,12 @@ fn unmanaged(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let found = Diagnostic::error(&UNMANAGED, text)
         .help("add lines, or a pool for all that are not listed (`addresses.management`)");
     diagnostics.push(match topology.spans.get(field!("addresses.management_list")) {
-        Some(list) => found.at(list, "the only management ports there are"),
+        Some(list) => found.at(list, "the only management ports"),
         None => found,
     });
 }
 
-/// Reports what absences cut off, and tells whether they do.
+/// Reports NICs and groups that absences cut off, and returns whether there are any.
 fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
     let topology = fabric.topology();
     let place = topology.spans.get(field!("exceptions.absent"));
@@ -154,7 +154,7 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
     unreached.is_some()
 }
 
-/// The names of two NICs.
+/// Returns the names of two NICs.
 fn names(fabric: &Fabric, pair: (Nic, Nic)) -> [String; 2] {
     let topology = fabric.topology();
     [pair.0, pair.1].map(|nic| {
@@ -163,16 +163,16 @@ fn names(fabric: &Fabric, pair: (Nic, Nic)) -> [String; 2] {
     })
 }
 
-/// Says how many pairs of T0 groups are like the one that was named.
+/// Adds the number of equal pairs of T0 groups as a note.
 fn and_others(diagnostic: Diagnostic, groups: u64) -> Diagnostic {
     if groups > 1 {
-        diagnostic.note(format!("so it is for {} pairs of T0 groups", number(groups)))
+        diagnostic.note(format!("this affects {} pairs of T0 groups", number(groups)))
     } else {
         diagnostic
     }
 }
 
-/// Groups that cables connect, and no path.
+/// Reports groups that are connected by cables but have no path.
 fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
     let [one, other] = names(fabric, unreached.example);
     let place = fabric.topology().spans.get(field!("exceptions.absent"));
@@ -180,10 +180,10 @@ fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
         let message = format!("no path leads from `{one}` to `{other}` in any plane");
         Diagnostic::error(&ISLANDS, message).help(match Descent::of(fabric.topology().routing) {
             Descent::SameNumbers => {
-                "keep a T1 number, and a T1 uplink number between zones, that both ends have; `ecmp-static` \
-                 goes down by any that is left"
+                "keep a T1 number, and between zones a T1 uplink number, in common at both ends; \
+                 `ecmp-static` can use any remaining cable down"
             }
-            Descent::Any => "keep a switch that ways up from both ends meet at",
+            Descent::Any => "keep a switch that both ends can reach upwards",
         })
     } else {
         let message = format!(
@@ -199,7 +199,7 @@ fn without_path(fabric: &Fabric, unreached: Unreached) -> Diagnostic {
     }
 }
 
-/// Reports pairs that only drained things lead between.
+/// Reports pairs whose only paths use drained equipment.
 fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
@@ -210,11 +210,11 @@ fn drained(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let Some(unreached) = fabric.unreached(Taken::AbsentOrDrained) else { return };
     let [one, other] = names(fabric, unreached.example);
     let message = match Descent::of(topology.routing) {
-        Descent::SameNumbers => format!("`{one}` and `{other}` are left without a path by what is drained"),
-        Descent::Any => format!("`{one}` and `{other}` only have paths over what is drained"),
+        Descent::SameNumbers => format!("drains leave `{one}` and `{other}` without a path"),
+        Descent::Any => format!("`{one}` and `{other}` only have paths over drained equipment"),
     };
     let diagnostic = and_others(Diagnostic::warning(&DRAINED_APART, message), unreached.groups)
-        .help("drain less at a time, or stop the jobs on these NICs before");
+        .help("drain less at a time, or stop the jobs on these NICs first");
     diagnostics.push(match topology.spans.get(field!("exceptions.drained")) {
         Some(span) => diagnostic.at(span, "takes the last path"),
         None => diagnostic,
@@ -235,7 +235,7 @@ fn apart(fabric: &Fabric, (first, second, pairs): (Nic, Nic, u64)) -> Diagnostic
             .at(span, format!("leaves one in {} and the other in {}", planes(first), planes(second)));
     }
     if pairs > 1 {
-        diagnostic = diagnostic.note(format!("so it is for {pairs} pairs of NICs"));
+        diagnostic = diagnostic.note(format!("this affects {pairs} pairs of NICs"));
     }
     diagnostic.help("keep a cable of both in one plane, or declare one of the NICs absent")
 }

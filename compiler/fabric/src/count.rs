@@ -1,7 +1,7 @@
-//! Counts of a fabric: those of the numbers, less exceptions.
+//! Counts of a fabric: the regular numbers minus exceptions.
 //!
-//! In: a fabric. Out: [`Counts`]. Invariants: the work grows with the exceptions and their ports, not with the fabric; what
-//! is counted is what walking the fabric finds.
+//! In: a fabric. Out: [`Counts`]. Invariants: the work grows with the exceptions and their ports, not with the fabric;
+//! the counts are equal to those of walking the fabric.
 
 use std::collections::BTreeMap;
 
@@ -38,13 +38,13 @@ impl Fabric {
         }
     }
 
-    /// Returns the switches of a tier in each plane and zone before exceptions (T2: in each plane).
+    /// Returns the number of switches of a tier per plane and zone (T2: per plane), before exceptions.
     pub fn numbered(&self, tier: TierId) -> u64 {
         let topology = self.topology();
         let count = topology.count(tier);
         match tier {
             TierId::T0 | TierId::T1 => u64::from(count),
-            // Rows that are kept free leave holes.
+            // Reserved rows are holes in the numbering.
             TierId::T2 => {
                 let is_there = |index: &u16| index % topology.t2_rows() < topology.t1_count;
                 (0..count).filter(is_there).count() as u64
@@ -59,12 +59,12 @@ impl Fabric {
         u64::from(topology.planes) * zones * self.numbered(tier)
     }
 
-    /// Switches of a tier that exceptions take away.
+    /// Switches of a tier that are absent.
     fn absent(&self, tier: TierId) -> impl Iterator<Item = Switch> + '_ {
         self.topology().exceptions.absent_switches.iter().copied().filter(move |switch| switch.tier == tier)
     }
 
-    /// Nodes without any NIC left.
+    /// Nodes without any NIC.
     fn empty_nodes(&self) -> u64 {
         let topology = self.topology();
         let mut lost: BTreeMap<Node, u8> = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Fabric {
         lost.values().filter(|nics| **nics == topology.hosts.nics_per_node).count() as u64
     }
 
-    /// Cables of NICs that are there, to T0s that are not, or that are absent themselves.
+    /// Cables of existing NICs that are absent, or whose T0 is.
     fn lost_host_links(&self) -> u64 {
         let exceptions = &self.topology().exceptions;
         let mut absent_in: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();
@@ -90,7 +90,7 @@ impl Fabric {
         self.absent(TierId::T0).map(left).sum::<u64>() + alone.count() as u64
     }
 
-    /// Cables that are there from the switches of a tier to the tier above.
+    /// Existing cables from the switches of a tier to the tier above.
     fn fabric_links(&self, lower: TierId) -> u64 {
         let topology = self.topology();
         let Some(upper) = (match lower {

@@ -1,7 +1,7 @@
 //! Devices and connections.
 //!
-//! In: a valid topology. Out: iterators over switches, NICs, ports and links, computed as they are asked for.
-//! Invariants: a cable is present at one end exactly if it is present at the other.
+//! In: a valid topology. Out: lazy iterators over switches, NICs, ports and links. Invariants: a cable exists at one
+//! end exactly if it exists at the other.
 
 use std::sync::Arc;
 
@@ -41,21 +41,21 @@ pub enum PortUse {
         /// The other end.
         far: End,
     },
-    /// A cable belongs here, but it or its other end is declared absent.
+    /// The wiring rule has a cable here, but the cable or its other end is declared absent.
     Absent {
         /// The cable that would be here.
         link: Link,
     },
-    /// Nothing belongs here; the port is kept free.
+    /// The wiring rule has no cable here; the port is reserved.
     Spare,
 }
 
-/// A port of a switch and what it is for.
+/// A port of a switch, and its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
     /// The port by its role.
     pub at: PortRef,
-    /// Purpose.
+    /// Its use.
     pub used: PortUse,
 }
 
@@ -65,12 +65,12 @@ impl Fabric {
         Fabric { topology }
     }
 
-    /// Returns the topology it was expanded from.
+    /// Returns the underlying topology.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// Returns the switches that are there: plane by plane, T0s, then T1s, then T2s.
+    /// Returns the existing switches: plane by plane, T0s, then T1s, then T2s.
     pub fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
         self.topology.plane_ids().flat_map(|plane| self.plane_switches(plane))
     }
@@ -94,12 +94,12 @@ impl Fabric {
             .filter(|switch| self.has_switch(*switch))
     }
 
-    /// Tells whether a switch is there: inside the numbers, and not declared absent.
+    /// Returns whether a switch exists: its coordinates are valid and it is not declared absent.
     pub fn has_switch(&self, switch: Switch) -> bool {
         self.numbers_switch(switch) && !self.topology.exceptions.absent_switches.contains(&switch)
     }
 
-    /// Tells whether the numbers have a place for a switch, there or not.
+    /// Returns whether the coordinates of a switch are valid, even if it is absent.
     pub fn numbers_switch(&self, switch: Switch) -> bool {
         let topology = &*self.topology;
         let in_row = match switch.tier {
@@ -124,14 +124,14 @@ impl Fabric {
             .filter(|node| self.has_node(*node))
     }
 
-    /// Tells whether a node is there: inside the numbers, with at least one NIC.
+    /// Returns whether a node exists: its coordinates are valid and it has at least one NIC.
     pub fn has_node(&self, node: Node) -> bool {
         let topology = &*self.topology;
         topology.numbers_node(node)
             && (0..topology.hosts.nics_per_node).any(|k| self.has_nic(topology.nic_of(node, k)))
     }
 
-    /// Returns the NICs that are there, group by group.
+    /// Returns the existing NICs, group by group.
     pub fn nics(&self) -> impl Iterator<Item = Nic> + '_ {
         self.topology
             .zone_ids()
@@ -146,24 +146,24 @@ impl Fabric {
             .filter(|nic| self.has_nic(*nic))
     }
 
-    /// Tells whether a NIC is there.
+    /// Returns whether a NIC exists.
     pub fn has_nic(&self, nic: Nic) -> bool {
         self.numbers_nic(nic) && !self.topology.exceptions.absent_nics.contains(&nic)
     }
 
-    /// Tells whether the numbers have a place for a NIC, there or not.
+    /// Returns whether the coordinates of a NIC are valid, even if it is absent.
     pub fn numbers_nic(&self, nic: Nic) -> bool {
         nic.zone.0 < self.topology.zones
             && nic.group < self.topology.hosts.groups
             && nic.downlink < self.topology.hosts.per_group
     }
 
-    /// Tells whether a cable is there: neither it nor an end of it is declared absent.
+    /// Returns whether a cable exists: neither it nor an end of it is declared absent.
     pub fn has_link(&self, link: Link) -> bool {
         self.has_ends(link) && !self.topology.exceptions.absent_links.contains(&link)
     }
 
-    /// Tells whether both ends of a cable are there, and the numbers have a place for it between them.
+    /// Returns whether both ends of a cable exist and the wiring rule connects them.
     pub fn has_ends(&self, link: Link) -> bool {
         match link {
             Link::Host(port) => self.has_nic(port.nic) && self.has_switch(port.nic.t0(port.plane)),
@@ -174,7 +174,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the switch port at the upper end of a cable, whether or not the cable is there.
+    /// Returns the switch port at the upper end of a cable, even if the cable is absent.
     pub fn upper_end(&self, link: Link) -> Option<(Switch, PortRef)> {
         match link {
             Link::Host(port) => {
@@ -187,7 +187,7 @@ impl Fabric {
         }
     }
 
-    /// Returns every port of a switch, downlinks first, spare ones behind each block.
+    /// Returns every port of a switch: downlinks, then uplinks, each followed by spare ports.
     pub fn ports(&self, switch: Switch) -> impl Iterator<Item = Port> + '_ {
         let tier = self.topology.tier(switch.tier).expect("a switch exists only in a tier of the topology");
         let sides = [(Side::Down, tier.down), (Side::Up, tier.up)];
@@ -199,7 +199,7 @@ impl Fabric {
         })
     }
 
-    /// Returns what a port of a switch is for.
+    /// Returns the use of a switch port.
     pub fn port_use(&self, switch: Switch, at: PortRef) -> PortUse {
         let Some((link, far)) = self.planned(switch, at) else { return PortUse::Spare };
         if self.has_link(link) { PortUse::Link { link, far } } else { PortUse::Absent { link } }
@@ -226,19 +226,19 @@ impl Fabric {
         }
     }
 
-    /// Returns the links that are there, named by their lower ends: those of NICs, then of T0s, then of T1s.
+    /// Returns the existing links by their lower ends: those of NICs, then of T0s, then of T1s.
     pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
         let hosts = self.topology.plane_ids().flat_map(move |plane| self.host_links(plane));
         hosts.chain(self.topology.plane_ids().flat_map(move |plane| self.switch_links(plane)))
     }
 
-    /// Returns the links of a plane between NICs and T0s that are there.
+    /// Returns the existing links of a plane between NICs and T0s.
     pub fn host_links(&self, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
         let all = self.nics().map(move |nic| Link::Host(NicPort { plane, nic }));
         all.filter(|link| self.has_link(*link))
     }
 
-    /// Returns the links of a plane between switches that are there: those of T0s, then of T1s.
+    /// Returns the existing links of a plane between switches: those of T0s, then of T1s.
     pub fn switch_links(&self, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
         let all = self.plane_switches(plane).flat_map(move |lower| {
             let count = self.topology.tier(lower.tier).map_or(0, |tier| tier.up.count);
@@ -247,12 +247,12 @@ impl Fabric {
         all.filter(|link| self.has_link(*link))
     }
 
-    /// Returns length and medium of a cable: its own where an exception gives one, else those of its kind.
+    /// Returns length and medium of a cable: those of its exception if there is one, else those of its kind.
     pub fn cable(&self, link: Link) -> &Cable {
         self.topology.cable(link)
     }
 
-    /// Tells whether a cable carries no new traffic: it, an end of it, or its plane is declared drained.
+    /// Returns whether a cable must not carry new traffic: it, one of its ends or its plane is declared drained.
     pub fn is_drained(&self, link: Link) -> bool {
         let exceptions = &self.topology.exceptions;
         let lower = match link {

@@ -1,8 +1,7 @@
 //! The fabric as a graph: switches and NICs are vertices, cables are edges.
 //!
-//! In: a fabric. Out: a petgraph graph whose vertices are in the order of [`Fabric::switches`], then
-//! [`Fabric::nics`]. It is built for questions that coordinates cannot answer, such as what is still connected
-//! when exceptions or failures have made holes.
+//! In: a fabric. Out: a petgraph graph whose vertices are in the order of [`Fabric::switches`], then [`Fabric::nics`].
+//! It answers questions that coordinates cannot, such as connectivity after exceptions or failures.
 
 use closc_topology::{Link, Nic, NicPort, Switch};
 use petgraph::graph::{NodeIndex, UnGraph};
@@ -15,7 +14,7 @@ use crate::Fabric;
 pub enum Vertex {
     /// A switch.
     Switch(Switch),
-    /// A NIC, with one edge for each plane.
+    /// A NIC, with one edge per plane.
     Nic(Nic),
 }
 
@@ -27,7 +26,7 @@ pub struct FabricGraph {
 }
 
 impl FabricGraph {
-    /// Builds the graph of everything that is there.
+    /// Builds the graph of all existing devices and cables.
     pub fn of(fabric: &Fabric) -> Self {
         let vertices: Vec<Vertex> =
             fabric.switches().map(Vertex::Switch).chain(fabric.nics().map(Vertex::Nic)).collect();
@@ -63,8 +62,7 @@ impl FabricGraph {
         })
     }
 
-    /// Returns the number of parts that hold a NIC and are not connected with each other through switches and
-    /// NICs; 1 for a fabric in one piece.
+    /// Returns the number of connected components that contain a NIC; 1 for a connected fabric.
     pub fn islands(&self) -> usize {
         let mut sets = UnionFind::new(self.graph.node_count());
         for edge in self.graph.raw_edges() {
@@ -78,7 +76,7 @@ impl FabricGraph {
     }
 }
 
-/// Finds the vertex of a coordinate: dense tables, filled once.
+/// Dense tables that map coordinates to vertices.
 struct Index {
     switches: std::collections::BTreeMap<Switch, u32>,
     nics: Vec<u32>,

@@ -1,7 +1,8 @@
-//! Elements cut off by holes: NICs without a cable, and pieces that no cable connects with each other.
+//! NICs without a cable, and unconnected parts of a fabric, found without walking every cable.
 //!
-//! In: a fabric. Out: how many. Invariants: the work grows with the exceptions, not with the fabric: what no exception is
-//! near is alike, and one vertex stands for all of it; [`FabricGraph`] finds the same by walking every cable.
+//! In: a fabric. Out: how many. Invariants: the work grows with the exceptions, not with the fabric. Equipment that no
+//! exception affects is equal, so one vertex represents all of it. [`FabricGraph`] gives the same answers by walking
+//! every cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ type Group = (ZoneId, u16);
 type Planes = u16;
 
 impl Fabric {
-    /// Returns the first NIC without any cable, and how many there are.
+    /// Returns the first NIC without any cable, and the number of such NICs.
     pub fn lonely_nics(&self) -> Option<(Nic, u64)> {
         let lost = Lost::of(self);
         let all = lost.all_planes;
@@ -77,7 +78,8 @@ impl Fabric {
         groups.filter(|(zone, group)| self.group_nics(*zone, *group).next().is_some()).count() as u64
     }
 
-    /// Tells whether the numbers alone connect every T0 with every T1 of its zone, and every T1 with every T2 of its row.
+    /// Returns whether the wiring, before exceptions, connects every T0 with every T1 of its zone, and every T1 with
+    /// every T2 of its row.
     fn is_regular(&self) -> bool {
         let topology = self.topology();
         let reach = |up: u16, parallel: u16| u32::from(up.div_ceil(parallel.max(1)));
@@ -89,12 +91,12 @@ impl Fabric {
     }
 }
 
-/// Losses of NICs by exceptions.
+/// Losses of NICs caused by exceptions.
 struct Lost {
     all_planes: Planes,
     /// The planes in which T0s are absent.
     t0s: BTreeMap<Group, Planes>,
-    /// The planes in which NICs have no cable because it is absent by itself.
+    /// The planes in which the cable of a NIC itself is absent.
     nics: BTreeMap<Nic, Planes>,
 }
 
@@ -179,35 +181,34 @@ impl Lost {
     }
 }
 
-/// Things that are connected with each other or stand alone: single ones, and all those of a kind that no exception is
-/// near.
+/// A vertex: a single element, or all elements of a kind that no exception affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Vertex {
-    /// The groups of a zone that have every T0, every cable of these, and a NIC with every cable.
+    /// The groups of a zone with every T0, every cable of these, and a NIC with every cable.
     Groups(ZoneId),
-    /// The T1s of a plane, zone and row that have every cable that both ends of are there.
+    /// The T1s of a plane, zone and row with every cable that has both ends.
     T1s(PlaneId, ZoneId, u16),
-    /// The T2s of a plane and row that do.
+    /// The T2s of a plane and row with every cable that has both ends.
     T2s(PlaneId, u16),
-    /// A switch that an exception is near.
+    /// A switch that an exception affects.
     Switch(Switch),
 }
 
-/// The graph of what exceptions leave.
+/// The graph of all remaining equipment.
 struct Pieces<'a> {
     fabric: &'a Fabric,
     lost: Lost,
-    /// Groups that are looked at one by one.
+    /// Groups that are examined one by one.
     groups: BTreeSet<Group>,
-    /// T1s and T2s that are there, and that an absent cable is attached to.
+    /// Existing T1s and T2s with an absent cable.
     near: BTreeSet<Switch>,
-    /// Number of T1s and T2s outside a kind, because they are absent or near: by plane, tier, zone and row.
+    /// Number of T1s and T2s that are absent or have an absent cable, by plane, tier, zone and row.
     apart: BTreeMap<(PlaneId, TierId, ZoneId, u16), u16>,
     vertices: BTreeMap<Vertex, usize>,
     edges: Vec<(usize, usize)>,
     /// Vertices with a NIC.
     populated: BTreeSet<usize>,
-    /// Groups and NICs that nothing is attached to.
+    /// Groups and NICs without any connection.
     alone: u64,
 }
 
@@ -269,24 +270,24 @@ impl<'a> Pieces<'a> {
         switch.index % self.rows()
     }
 
-    /// The rows that have T1s.
+    /// Rows that contain T1s.
     fn rows_in_use(&self) -> impl Iterator<Item = u16> + use<> {
         0..self.rows().min(self.fabric.topology().t1_count)
     }
 
-    /// Tells whether some switches of a tier, plane, zone and row are of the kind that no exception is near.
+    /// Returns whether some switches of a tier, plane, zone and row are not affected by any exception.
     fn has_plain(&self, plane: PlaneId, tier: TierId, zone: ZoneId, row: u16) -> bool {
         let all = (self.fabric.topology().count(tier).saturating_sub(row)).div_ceil(self.rows());
         all > self.apart.get(&(plane, tier, zone, row)).copied().unwrap_or(0)
     }
 
-    /// Switches near an absent cable, of one tier, plane and zone.
+    /// Switches of one tier, plane and zone with an absent cable.
     fn near(&self, plane: PlaneId, tier: TierId, zone: ZoneId) -> Vec<Switch> {
         let at = |index| Switch { plane, tier, zone, index };
         self.near.range(at(0)..=at(u16::MAX)).copied().collect()
     }
 
-    /// T1s of a plane and zone that every plain T0 is connected with.
+    /// T1s of a plane and zone that are connected to every regular T0.
     fn t1s(&self, plane: PlaneId, zone: ZoneId) -> Vec<Vertex> {
         let near = self.near(plane, TierId::T1, zone).into_iter().map(Vertex::Switch);
         near.chain(self.plain_t1s(plane, zone)).collect()
@@ -330,7 +331,7 @@ impl<'a> Pieces<'a> {
             }
         }
         let fabric = self.fabric;
-        // NICs of a group that have the same cables are alike.
+        // NICs of a group with the same cables are equal.
         let mut kinds: BTreeMap<Planes, u64> = BTreeMap::new();
         for nic in fabric.group_nics(zone, group) {
             *kinds.entry(self.lost.nics.get(&nic).copied().unwrap_or(0)).or_default() += 1;
@@ -375,7 +376,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Groups that lack a T0 or a cable above one, have no NIC with every cable, or one without any.
+/// Groups that lack a T0 or a cable above one, without a fully cabled NIC, or with a NIC without cables.
 fn special_groups(fabric: &Fabric, lost: &Lost) -> BTreeSet<Group> {
     let exceptions = &fabric.topology().exceptions;
     let mut incomplete: BTreeMap<Group, u16> = BTreeMap::new();
@@ -393,7 +394,7 @@ fn special_groups(fabric: &Fabric, lost: &Lost) -> BTreeSet<Group> {
     lost.t0s.keys().copied().chain(empty).chain(uplinks).chain(lonely).collect()
 }
 
-/// T1s and T2s that are there, at an end of an absent cable.
+/// Existing T1s and T2s at an end of an absent cable.
 fn near(fabric: &Fabric) -> BTreeSet<Switch> {
     let links = fabric.topology().exceptions.absent_links.iter();
     let cables = links.filter_map(|link| match link {
@@ -404,7 +405,7 @@ fn near(fabric: &Fabric) -> BTreeSet<Switch> {
     ends.filter(|switch| switch.tier != TierId::T0 && fabric.has_switch(*switch)).collect()
 }
 
-/// Tells whether a cable between two switches is there.
+/// Returns whether the cable between two switches exists.
 fn is_connected(fabric: &Fabric, lower: Switch, upper: Switch) -> bool {
     let topology = fabric.topology();
     let parallel = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);

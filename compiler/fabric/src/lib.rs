@@ -1,8 +1,8 @@
 //! The expanded fabric: devices, ports and links by coordinate.
 //!
-//! In: a valid [`closc_topology::Topology`]. Out: [`Fabric`], which answers who is connected to whom, and
+//! In: a valid [`closc_topology::Topology`]. Out: [`Fabric`], which answers which ports are connected, and
 //! [`FabricGraph`], the same as a petgraph graph. Invariants: both ends of a cable agree, because both are computed
-//! from the one rule in `wiring`, and nothing is stored for each device.
+//! from the same rule in `wiring`. Nothing is stored per device.
 
 mod count;
 mod fabric;

@@ -1,8 +1,8 @@
-//! Pairs of NICs that no way leads between, by the rule of the routing.
+//! Pairs of NICs without a path, by the rule of the routing mode.
 //!
-//! In: a fabric, and what takes ways away. Out: [`Unreached`]. Invariants: a pair is named exactly if no plane has a way between its
-//! ends. Groups that have lost the same are looked at once, and those that have lost less than half in one plane meet there,
-//! so the work grows with the square of what is damaged worse, and not with the fabric.
+//! In: a fabric, and which exceptions count as losses. Out: [`Unreached`]. Invariants: a pair is reported exactly if no
+//! plane has a path between its ends. Groups with equal losses are examined once. Two groups that both lost less than
+//! half in a plane have a path there, so the work grows with the square of the worse damaged groups only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,32 +11,31 @@ use closc_topology::{Link, Nic, ZoneId};
 use crate::Fabric;
 use crate::usable::{Taken, UsablePaths};
 
-/// Pairs without a way.
+/// Pairs without a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreached {
-    /// Two NICs: of different T0 groups, unless only such of one group are without a way.
+    /// Two NICs of different T0 groups; of the same group only if no pair of groups is affected.
     pub example: (Nic, Nic),
-    /// Pairs of T0 groups that no way leads between; 0 where ways lead between groups, and not in planes that single NICs
-    /// have a cable in.
+    /// Number of pairs of T0 groups without a path; 0 if only single NICs are affected.
     pub groups: u64,
 }
 
-/// Groups of a zone that have lost the same, or NICs of such groups that have cables in the same planes.
+/// Groups of a zone with equal losses, or NICs of such groups with cables in the same planes.
 struct Class {
     zone: ZoneId,
     profile: usize,
     /// Planes in which the NICs have a cable, one bit each.
     ports: u16,
-    /// Planes in which less than half of the ways up is lost, one bit each.
+    /// Planes in which less than half of the upward paths is lost, one bit each.
     good: u16,
-    /// The first two that are there.
+    /// The first two members that exist.
     first: Nic,
     second: Option<Nic>,
     groups: u64,
 }
 
 impl Fabric {
-    /// Returns the first pair of NICs between which no plane has a way, and how many pairs of groups there are like it.
+    /// Returns the first pair of NICs without a path in any plane, and the number of such pairs of groups.
     pub fn unreached(&self, taken: Taken) -> Option<Unreached> {
         let ways = UsablePaths::of(self.topology(), taken);
         if !self.topology().has_t1() {
@@ -64,7 +63,7 @@ impl Fabric {
                     };
                     found = Some(found.map_or(pair, |known| known.min(pair)));
                 } else if planes & one.ports & other.ports == 0
-                    // NICs whose cables are absent in planes of each other are W0820's.
+                    // Two NICs without a common plane are reported as W0820.
                     && (taken == Taken::AbsentOrDrained || one.ports & other.ports != 0)
                 {
                     single = Some(single.map_or(pair, |known| known.min(pair)));
@@ -76,14 +75,14 @@ impl Fabric {
     }
 }
 
-/// Returns the first two NICs of one group between which no plane has a way: their T0s carry nothing, or each has cables where
-/// the other has none.
+/// Returns the first two NICs of one group without a path: their T0s carry nothing, or they have cables in different
+/// planes.
 fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Option<(Nic, Nic)> {
     let single = single_ports(fabric, taken);
     let mut groups: BTreeSet<(ZoneId, u16)> = ways.apart().collect();
     groups.extend(single.keys().map(|nic| (nic.zone, nic.group)));
     for zone in fabric.topology().zone_ids() {
-        // Of those that have lost nothing by themselves one stands for all.
+        // One NIC represents all NICs without losses of their own.
         let mut all = (0..fabric.topology().hosts.groups).map(|group| (zone, group));
         let plain = all.find(|group| !groups.contains(group));
         groups.extend(plain);
@@ -95,7 +94,7 @@ fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Option<(Nic,
         let first = Nic { zone, group, downlink: 0 };
         let last = Nic { zone, group, downlink: u16::MAX };
         let lacking = single.range(first..=last).map(|(nic, lost)| (*nic, open & !lost));
-        // Any two without losses of their own are like the first two.
+        // All NICs without losses of their own are equal to the first two.
         let whole = fabric.group_nics(zone, group).filter(|nic| !single.contains_key(nic)).take(2);
         let all: Vec<(Nic, u16)> = whole.map(|nic| (nic, open)).chain(lacking).collect();
         let pairs =
@@ -105,7 +104,7 @@ fn inside(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Option<(Nic,
     })
 }
 
-/// A pair of NICs of two classes, of different groups.
+/// Returns a pair of NICs of two classes, from different groups.
 fn pair(one: &Class, other: &Class) -> Option<(Nic, Nic)> {
     let second = if std::ptr::eq(one, other) { one.second? } else { other.first };
     let apart = |a: Nic, b: Nic| (a.zone, a.group) != (b.zone, b.group);
@@ -114,7 +113,7 @@ fn pair(one: &Class, other: &Class) -> Option<(Nic, Nic)> {
     Some((pair.0.min(pair.1), pair.0.max(pair.1)))
 }
 
-/// Sorts groups with NICs into classes; NICs that lack a cable of their own are classes besides.
+/// Sorts groups with NICs into classes. NICs that lack a cable of their own get additional classes.
 fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> {
     let topology = fabric.topology();
     let exceptions = &topology.exceptions;
@@ -166,7 +165,7 @@ fn classes(fabric: &Fabric, ways: &UsablePaths<'_>, taken: Taken) -> Vec<Class> 
     classes
 }
 
-/// The planes in which single NICs have no cable of their own, one bit each.
+/// Returns the planes in which cables of single NICs are absent, one bit each.
 fn single_ports(fabric: &Fabric, taken: Taken) -> BTreeMap<Nic, u16> {
     let exceptions = &fabric.topology().exceptions;
     let drained = exceptions.drained_links.iter().filter(|_| taken == Taken::AbsentOrDrained);
@@ -181,8 +180,8 @@ fn single_ports(fabric: &Fabric, taken: Taken) -> BTreeMap<Nic, u16> {
     found
 }
 
-/// The planes in which a group has less than half of its ways up lost, in its zone and towards others: any two such groups
-/// meet there.
+/// Returns the planes in which a group has lost less than half of its upward paths, within its zone and towards others.
+/// Any two such groups have a path there.
 fn good(fabric: &Fabric, ways: &UsablePaths<'_>, zone: ZoneId, profile: usize) -> u16 {
     let topology = fabric.topology();
     let planned = [ways.planned(zone, zone), ways.planned(zone, ZoneId(zone.0 + 1))];

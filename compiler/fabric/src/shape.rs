@@ -1,7 +1,7 @@
-//! The numbers of a fabric, for arrays over its groups, NICs or cables.
+//! Dimensions of a fabric, and indices into arrays over its groups, NICs or cables.
 //!
-//! In: a topology. Out: [`Shape`]: sizes, and the place of a thing in an array of its kind. Invariants: a place depends on
-//! numbers alone, whatever exceptions take away; `t0_link` undoes [`Shape::place`], and so does `t1_link`.
+//! In: a topology. Out: [`Shape`]: sizes, and the index of an element in an array of its kind. Invariants: indices do
+//! not depend on exceptions. `t0_link` and `t1_link` are inverses of [`Shape::place`].
 
 use std::iter::StepBy;
 use std::ops::Range;
@@ -11,33 +11,33 @@ use closc_topology::{Link, Nic, PlaneId, Switch, TierId, Topology, ZoneId};
 /// Megabits in a gigabit.
 const GIGA: f64 = 1000.0;
 
-/// The numbers of a fabric. Those that divide are at least 1.
+/// Dimensions of a fabric. Divisors are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     /// Planes.
     pub planes: usize,
     /// Zones.
     pub zones: usize,
-    /// T0 groups of a zone.
+    /// T0 groups per zone.
     pub groups: usize,
-    /// NICs of a group.
+    /// NICs per group.
     pub per_group: usize,
-    /// Uplinks of a T0.
+    /// Uplinks per T0.
     pub t0_up: usize,
-    /// Number that go to the same T1.
+    /// Uplinks of a T0 to the same T1.
     pub t0_parallel: usize,
-    /// T1s of a plane and zone.
+    /// T1s per plane and zone.
     pub t1s: usize,
-    /// Uplinks of a T1; 0 without a T2 tier.
+    /// Uplinks per T1; 0 without a T2 tier.
     pub t1_up: usize,
-    /// Number that go to the same T2.
+    /// Uplinks of a T1 to the same T2.
     pub t1_parallel: usize,
-    /// T2s of a plane, with the holes that rows leave.
+    /// T2s per plane, including reserved rows.
     pub t2s: usize,
-    /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2; of zones that have no other
-    /// ([`Topology::has_one_speed`]).
+    /// Capacity of one direction of a cable in Gb/s: NIC to T0, T0 to T1, T1 to T2. Zones with speeds of their own are
+    /// not covered ([`Topology::has_one_speed`]).
     pub speed: [f64; 3],
-    /// Indices between two T2s of one T1, see [`Topology::t2_rows`].
+    /// Distance between the indices of consecutive T2s of a T1, see [`Topology::t2_rows`].
     rows: usize,
 }
 
@@ -66,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// Tells whether the uplink of the sender's T0 decides the whole path: two tiers without parallel cables.
+    /// Returns whether the uplink of the sender's T0 determines the complete path: two tiers without parallel cables.
     pub fn has_single_paths(&self) -> bool {
         self.t1_up == 0 && self.t0_parallel == 1
     }
@@ -76,12 +76,12 @@ impl Shape {
         self.zones * self.groups
     }
 
-    /// Returns the number of a group over all zones.
+    /// Returns the index of a group over all zones.
     pub fn group(&self, zone: ZoneId, group: u16) -> usize {
         usize::from(zone.0) * self.groups + usize::from(group)
     }
 
-    /// Returns zone and index of a group.
+    /// Returns zone and index within it of a group.
     pub fn group_at(&self, group: usize) -> (ZoneId, u16) {
         (ZoneId((group / self.groups) as u16), (group % self.groups) as u16)
     }
@@ -91,28 +91,28 @@ impl Shape {
         group / self.groups
     }
 
-    /// Returns the number of a NIC over all groups.
+    /// Returns the index of a NIC over all groups.
     pub fn nic(&self, nic: Nic) -> usize {
         self.group(nic.zone, nic.group) * self.per_group + usize::from(nic.downlink)
     }
 
-    /// Returns a NIC by its number.
+    /// Returns the NIC with this index.
     pub fn nic_at(&self, nic: usize) -> Nic {
         let (zone, group) = self.group_at(nic / self.per_group);
         Nic { zone, group, downlink: (nic % self.per_group) as u16 }
     }
 
-    /// Returns the place of the first uplink of a T0 in arrays of T0-T1 cables.
+    /// Returns the index of the first uplink of a T0 in arrays of T0-T1 cables.
     pub fn t0(&self, group: usize) -> usize {
         group * self.t0_up
     }
 
-    /// Returns the place of the first uplink of a T1 in arrays of T1-T2 cables.
+    /// Returns the index of the first uplink of a T1 in arrays of T1-T2 cables.
     pub fn t1(&self, zone: usize, t1: usize) -> usize {
         (zone * self.t1s + t1) * self.t1_up
     }
 
-    /// Returns the place of a cable between switches in arrays of its stage.
+    /// Returns the index of a cable between switches in arrays of its stage.
     pub fn place(&self, link: Link) -> Option<usize> {
         let Link::Fabric { lower, up } = link else { return None };
         let first = match lower.tier {
@@ -129,34 +129,34 @@ impl Shape {
         step * self.rows + t1 % self.rows
     }
 
-    /// Returns the ways up from a T0 to each T2.
+    /// Returns the number of upward paths from a T0 to each T2.
     pub fn ways_to_t2(&self) -> u64 {
         (self.t1s.div_ceil(self.rows) * self.t0_parallel * self.t1_parallel) as u64
     }
 
-    /// Returns the T1s of each zone that reach a T2, and their uplinks that do.
+    /// Returns the T1s of each zone that reach a T2, and their uplinks to it.
     pub fn below_t2(&self, t2: usize) -> (StepBy<Range<usize>>, Range<usize>) {
         let (row, step) = (t2 % self.rows, t2 / self.rows);
         ((row..self.t1s).step_by(self.rows), step * self.t1_parallel..(step + 1) * self.t1_parallel)
     }
 
-    /// Returns the switch of a group in a plane.
+    /// Returns the T0 of a group in a plane.
     pub fn t0_switch(&self, plane: PlaneId, group: usize) -> Switch {
         let (zone, index) = self.group_at(group);
         Switch { plane, tier: TierId::T0, zone, index }
     }
 
-    /// Returns a T1 by its place.
+    /// Returns the T1 with this index.
     pub fn t1_switch(plane: PlaneId, zone: usize, t1: usize) -> Switch {
         Switch { plane, tier: TierId::T1, zone: ZoneId(zone as u16), index: t1 as u16 }
     }
 
-    /// Returns the T0-T1 cable at a place of an array.
+    /// Returns the T0-T1 cable with this index.
     pub fn t0_link(&self, plane: PlaneId, at: usize) -> Link {
         Link::Fabric { lower: self.t0_switch(plane, at / self.t0_up), up: (at % self.t0_up) as u16 }
     }
 
-    /// Returns the T1-T2 cable at a place of an array.
+    /// Returns the T1-T2 cable with this index.
     pub fn t1_link(&self, plane: PlaneId, at: usize) -> Link {
         let t1 = at / self.t1_up;
         let lower = Shape::t1_switch(plane, t1 / self.t1s, t1 % self.t1s);

@@ -1,7 +1,7 @@
-//! Complete loss by a domain of shared fate: a T0 group in all planes, or all T1s of a plane. And kinds of domains that
-//! no switch is in.
+//! Failure domains that contain a T0 group in all planes or all T1s of a plane, and kinds of domains without switches.
 //!
-//! In: a fabric. Out: diagnostics. Invariants: at most two for a kind of domains, whatever the number of its domains.
+//! In: a fabric. Out: diagnostics. Invariants: at most two diagnostics per kind, regardless of the number of its
+//! domains.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use closc_topology::{DomainRule, PlaneId, Subject, Switch, TierId, ZoneId, field
 
 use crate::Fabric;
 
-/// A domain that takes a whole away.
+/// A failure domain that contains a whole group or plane.
 pub static WHOLE: Rule = Rule {
     code: "W0303",
     title: "one failure domain contains a whole group or plane",
@@ -24,7 +24,7 @@ pub static WHOLE: Rule = Rule {
            2`. `closc whatif --each domain` shows the impact of each.",
 };
 
-/// A kind of domain that no switch is in.
+/// A kind of domain without switches.
 pub static EMPTY: Rule = Rule {
     code: "W0305",
     title: "a kind of domain contains no switches",
@@ -36,7 +36,7 @@ pub static EMPTY: Rule = Rule {
     fix: "Use tiers and coordinates of existing switches, or remove the kind.",
 };
 
-/// Number of switches of a group or of a plane in a domain.
+/// Number of switches of a group or plane in each domain.
 type Counts<K> = BTreeMap<(String, K), u64>;
 
 /// T0s by group, and T1s by plane.
@@ -65,11 +65,11 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
                 found = found.at(span, what);
             }
             if others > 0 {
-                found = found.note(format!("domains of this kind that do the same besides: {others}"));
+                found = found.note(format!("other domains of this kind with the same effect: {others}"));
             }
-            diagnostics.push(found.help("let planes or neighbours go by different domains"));
+            diagnostics.push(found.help("assign planes or neighbours to different domains"));
         };
-        // With one plane a T0 is its group, and with one T1 that is its plane: better is impossible.
+        // With one plane, a T0 is its whole group; with one T1, it is all T1s of its plane. That cannot be avoided.
         let all = t0s.iter().filter(|((_, group), held)| groups.get(group) == Some(held) && **held > 1);
         let (names, first) = named(all);
         if let Some((name, (zone, group), held)) = first {
@@ -97,7 +97,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Checks that some switch is in a domain of each kind that goes by position.
+/// Checks that each kind of domain by position contains a switch.
 pub(crate) fn empty(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     let topology = fabric.topology();
     for (kind, rule) in &topology.domains {
@@ -113,7 +113,7 @@ pub(crate) fn empty(fabric: &Fabric, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Counts the T0s of each group and the T1s of each plane in the domains of a kind.
+/// Counts the T0s of each group and the T1s of each plane per domain of a kind.
 fn held(fabric: &Fabric, kind: &str) -> Held {
     let (mut t0s, mut t1s) = Held::default();
     let topology = fabric.topology();
@@ -135,7 +135,7 @@ fn is_member(members: &BTreeSet<Subject>, switch: Switch) -> bool {
     members.contains(&Subject::Switch(switch)) || members.contains(&Subject::Plane(switch.plane))
 }
 
-/// Returns how many domains there are among counts, and the first with what it holds.
+/// Returns the number of domains in the counts, and the first one with its switches.
 fn named<'a, K: Copy + 'a>(
     counts: impl Iterator<Item = (&'a (String, K), &'a u64)>,
 ) -> (usize, Option<(String, K, u64)>) {

@@ -1,9 +1,10 @@
-//! Which ways two T0 groups have to each other, by the rule of the routing.
+//! Usable paths between two T0 groups, by the rule of the routing mode.
 //!
-//! In: a topology. Out: [`UsablePaths`]: how many are left in each plane between two groups, given what each has lost. Invariants: with
-//! nothing lost there are as many as uplinks of a T0, times those of a T1 between zones. There is none exactly if no packet
-//! gets there. Where hosts choose, a way has the same uplink numbers up and down, as uSIDs name them; where switches
-//! choose, each way up counts that turns at a switch from which a cable leads down, so both directions have numbers of their own.
+//! In: a topology. Out: [`UsablePaths`]: the number of remaining paths per plane between two groups, given the losses
+//! of each. Invariants: without losses, the number is that of the uplinks of a T0, times those of a T1 between zones.
+//! It is 0 exactly if no packet arrives. Where hosts choose, a path has the same uplink numbers up and down, as in
+//! uSIDs. Where switches choose, an upward path counts if the switch where it turns has a cable down, so the two
+//! directions can have different numbers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,18 +13,19 @@ use closc_artefacts::Routing;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 use fixedbitset::FixedBitSet;
 
-/// The way down of a packet from the switch where it turns.
+/// How a packet gets down from the switch where it turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descent {
-    /// By the numbers that it went up by: under the T1 of the same number, over the cables of the same numbers. A uSID
-    /// names a cable for both directions.
+    /// By the same uplink numbers as up: through the T1 with the same number, over cables with the same numbers. A uSID
+    /// identifies a cable for both directions.
     SameNumbers,
-    /// By any cable that leads there, over any T1 of the zone that the T2 reaches: the switch spreads packets over all.
+    /// By any cable that leads there, through any T1 of the zone that the T2 reaches: the switch spreads packets over
+    /// all of them.
     Any,
 }
 
 impl Descent {
-    /// Returns the rule of a routing.
+    /// Returns the rule of a routing mode.
     pub fn of(routing: Routing) -> Descent {
         match routing {
             Routing::Srv6Static => Descent::SameNumbers,
@@ -31,8 +33,8 @@ impl Descent {
         }
     }
 
-    /// Counts the ways from one end to the other where any cable leads down: the ways up that `from` has left to switches
-    /// where packets turn, but for those where `to` has lost all of the `each` cables or ways. An empty list stands for no loss.
+    /// Counts the paths in one direction where any cable leads down: the remaining upward paths of `from`, without
+    /// those to switches where `to` has lost all `each` cables or paths. An empty list means no loss.
     pub fn directed(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
         let own = |at: usize| from.get(at).map_or(0, |lost| u64::from(*lost));
         let is_dead = |at: usize| to.get(at).is_some_and(|lost| u64::from(*lost) >= each);
@@ -40,8 +42,8 @@ impl Descent {
         planned - lost.sum::<u64>()
     }
 
-    /// Counts the ways that carry at the same time where any cable leads down: at each switch where packets turn as many
-    /// as the end that has lost more has left. An empty list stands for no loss.
+    /// Counts the paths that carry traffic at the same time where any cable leads down: at each switch where packets
+    /// turn, the smaller of the remaining numbers of both ends. An empty list means no loss.
     pub fn paired(planned: u64, one: &[u32], other: &[u32]) -> u64 {
         let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
         let lost = match (one, other) {
@@ -66,31 +68,31 @@ pub enum Taken {
 struct GroupPlane {
     /// Its T0 carries nothing.
     dead: bool,
-    /// Its uplinks that carry nothing.
+    /// Its lost uplinks.
     uplinks: FixedBitSet,
 }
 
-/// Losses between T1s and T2s of a zone, in one plane: the T1 uplinks that carry nothing, by T0 uplink.
+/// Lost T1 uplinks of a zone in one plane, by T0 uplink.
 type Crossing = BTreeMap<usize, FixedBitSet>;
 
-/// One fabric as its exceptions leave it.
+/// The paths of a fabric after its exceptions.
 pub struct UsablePaths<'a> {
     topology: &'a Topology,
     descent: Descent,
     taken: Taken,
-    /// Losses of groups, each profile once; the first is that of groups without exceptions.
+    /// Distinct losses of groups; the first profile is that of groups without exceptions.
     profiles: Vec<Vec<GroupPlane>>,
     special: BTreeMap<(ZoneId, u16), usize>,
-    /// T0 uplinks lost with T1s, by zone and plane.
+    /// T0 uplinks lost through T1s, by zone and plane.
     zones: Vec<Vec<FixedBitSet>>,
     /// Cables lost between T1s and T2s, by zone and plane.
     crossings: Vec<Vec<Crossing>>,
-    /// Paths lost with T2s, by plane.
+    /// Paths lost through T2s, by plane.
     upper: Vec<Crossing>,
 }
 
 impl<'a> UsablePaths<'a> {
-    /// Takes away what exceptions of a topology name.
+    /// Computes the losses from the exceptions of a topology.
     pub fn of(topology: &'a Topology, taken: Taken) -> Self {
         let planes = usize::from(topology.planes);
         let zones = usize::from(topology.zones);
@@ -158,7 +160,7 @@ impl<'a> UsablePaths<'a> {
     }
 
     fn lose_link(&mut self, link: Link, groups: &mut BTreeMap<(ZoneId, u16), Vec<GroupPlane>>) {
-        // Host cables are lost by single NICs, and not by groups.
+        // Cables of single NICs are not losses of their group.
         let Link::Fabric { lower, up } = link else { return };
         match lower.tier {
             TierId::T0 => self.group(groups, lower).uplinks.insert(usize::from(up)),
@@ -187,24 +189,24 @@ impl<'a> UsablePaths<'a> {
         }
     }
 
-    /// Returns the number of the profile of a group: groups of a zone with the same one have lost the same. Nothing where the
-    /// numbers have no place for the group.
+    /// Returns the index of a group's profile; groups of a zone with the same profile have equal losses. `None` if the
+    /// group does not exist.
     pub fn profile(&self, zone: ZoneId, group: u16) -> Option<usize> {
         let there = zone.0 < self.topology.zones && group < self.topology.hosts.groups;
         there.then(|| self.special.get(&(zone, group)).copied().unwrap_or(0))
     }
 
-    /// Returns the groups that have lost something by themselves; the others of a zone are alike.
+    /// Returns the groups with losses of their own; the others of a zone are equal.
     pub fn apart(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         self.special.keys().copied()
     }
 
-    /// Returns the ways of a plane between NICs of one group, plane by plane: 1 or 0.
+    /// Returns the paths between NICs of one group, plane by plane: 1 or 0.
     pub fn local(&self, profile: usize) -> Vec<u64> {
         self.planes(|plane| u64::from(!self.profiles[profile][plane].dead))
     }
 
-    /// Returns the ways, plane by plane, from the first of two groups of these zones and profiles to the second.
+    /// Returns the paths from a group to another one, plane by plane, given their zones and profiles.
     pub fn between(&self, (from, a): (ZoneId, usize), (to, b): (ZoneId, usize)) -> Vec<u64> {
         self.planes(|plane| {
             if self.profiles[a][plane].dead || self.profiles[b][plane].dead {
@@ -229,14 +231,14 @@ impl<'a> UsablePaths<'a> {
         })
     }
 
-    /// Returns the ways of a plane between two groups of these zones when nothing is lost.
+    /// Returns the paths of a plane between two groups of these zones without losses.
     pub fn planned(&self, from: ZoneId, to: ZoneId) -> u64 {
         let t0 = u64::from(self.topology.t0.up.count);
         if from == to { t0 } else { t0 * u64::from(self.topology.t1.up.count) }
     }
 
-    /// Returns how many ways a group has lost in a plane at least of those that lead to any group of its zone, and of
-    /// those that lead to other zones: all where its T0 carries nothing.
+    /// Returns the minimum number of paths that a group has lost in a plane, for destinations in its zone and in other
+    /// zones. All are lost if its T0 carries nothing.
     pub(crate) fn lost_by(&self, plane: PlaneId, zone: ZoneId, profile: usize) -> [u64; 2] {
         let at = usize::from(plane.0);
         let other = ZoneId(zone.0 + 1);
@@ -256,7 +258,7 @@ impl<'a> UsablePaths<'a> {
         (0..self.topology.planes).map(count).collect()
     }
 
-    /// Returns the T0 uplinks of a group that carry nothing.
+    /// Returns the lost T0 uplinks of a group.
     fn lost(&self, plane: usize, zone: ZoneId, profile: usize) -> Cow<'_, FixedBitSet> {
         let own = &self.profiles[profile][plane].uplinks;
         let t1s = &self.zones[usize::from(zone.0)][plane];
@@ -268,8 +270,8 @@ impl<'a> UsablePaths<'a> {
         Cow::Owned(lost)
     }
 
-    /// Counts the ways over the T2 tier: for each T0 uplink that is left, the T1 uplinks that are left. Only uplinks behind
-    /// which something is lost are looked at one by one.
+    /// Counts the paths over the T2 tier: for each remaining T0 uplink, the remaining T1 uplinks. Only uplinks with
+    /// losses behind them are examined one by one.
     fn same_numbers(&self, plane: usize, lost: &FixedBitSet, from: ZoneId, to: ZoneId) -> u64 {
         let t1 = u64::from(self.topology.t1.up.count);
         let left = u64::from(self.topology.t0.up.count) - lost.count_ones(..) as u64;
@@ -289,7 +291,7 @@ impl<'a> UsablePaths<'a> {
         left * t1 - blocked.sum::<u64>()
     }
 
-    /// Returns the ways up from a T0 to each switch where packets turn, with nothing lost.
+    /// Returns the upward paths from a T0 to each switch where packets turn, without losses.
     fn ways_to_a_turn(&self, far: bool) -> u64 {
         let topology = self.topology;
         let below = if far {
@@ -300,8 +302,8 @@ impl<'a> UsablePaths<'a> {
         below * u64::from(topology.t0.parallel.max(1))
     }
 
-    /// Counts the ways up that a group has lost by the switch where they turn: T1s of its zone, or `far` T2s; nothing where none
-    /// is lost.
+    /// Counts the lost upward paths of a group by the switch where they turn: T1s of its zone, or T2s if `far`; empty
+    /// without losses.
     fn lost_where_they_turn(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
         let topology = self.topology;
         let lost = self.lost(plane, zone, profile);

@@ -1,9 +1,9 @@
-//! Where a cable ends, port by port, as plain arithmetic on coordinates.
+//! The wiring rule: computes the other end of a cable from the coordinates of a port.
 //!
-//! In: a topology and one end. Out: the other end, whether or not exceptions remove it. Invariants: `down` undoes
-//! `up`. Two parallel cables lie side by side: uplink `u` of k parallel ones goes to upper neighbour `u / k`
-//! over its cable `u % k`. No index depends on a count that growth changes: strides are `parallel`, the T2
-//! ports reserved for a zone, and the T2 indices reserved for a row.
+//! In: a topology and one end. Out: the other end, even if exceptions remove it. Invariants: `down` is the inverse of
+//! `up`. Parallel cables use consecutive ports: uplink `u` of k parallel ones goes to upper neighbour `u / k` over its
+//! cable `u % k`. No index depends on a count that growth changes: strides are `parallel`, the T2 ports reserved for a
+//! zone, and the T2 indices reserved for a row.
 
 use closc_topology::{PortRef, Side, Switch, TierId, Topology, ZoneId};
 
@@ -14,7 +14,7 @@ pub(crate) struct Far {
     pub(crate) port: PortRef,
 }
 
-/// Returns the upper end of uplink `up` of a switch; nothing at the top tier or past the last uplink.
+/// Returns the upper end of uplink `up` of a switch; `None` at the top tier or after the last uplink.
 pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
     let (switch, cable) = topology.upper(lower, up)?;
     let parallel = topology.tier(lower.tier)?.parallel;
@@ -28,8 +28,8 @@ pub(crate) fn up(topology: &Topology, lower: Switch, up: u16) -> Option<Far> {
     Some(Far { switch, port: PortRef { side: Side::Down, index: down } })
 }
 
-/// Returns the lower end of downlink `down` of a T1 or T2; nothing for a T0 (a NIC is there) or where the
-/// port is reserved.
+/// Returns the lower end of downlink `down` of a T1 or T2; `None` for a T0 (its downlinks go to NICs) and for reserved
+/// ports.
 pub(crate) fn down(topology: &Topology, upper: Switch, down: u16) -> Option<Far> {
     let (lower, port) = match upper.tier {
         TierId::T0 => return None,
