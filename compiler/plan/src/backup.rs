@@ -1,4 +1,4 @@
-//! The port that takes over from each NIC port.
+//! Backup port of each NIC port.
 //!
 //! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC where
 //! there is one that has a path to the same peers, and shares as little as possible: T0, plane, transceiver, power domain, declared domains, in this order
@@ -13,18 +13,18 @@ use smol_str::SmolStr;
 
 use crate::intent::{HostIntent, NicIntent, NicPortIntent};
 
-/// A port and the one that takes over from it.
+/// A port and its backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BackupPair {
     /// The port in use.
     pub primary: PortName,
     /// The port that takes over.
     pub backup: PortName,
-    /// Common parts, whose loss takes both.
+    /// Components that both ports depend on.
     pub shares: BTreeSet<Shared>,
 }
 
-/// A NIC port by its name and place.
+/// A NIC port with its name and position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PortName {
     /// Interface and RDMA device, for example `nic0p3`.
@@ -39,7 +39,7 @@ pub struct PortName {
     pub power: Option<SmolStr>,
 }
 
-/// Something that two ports have in common. In the order of weight, the heaviest first.
+/// A component that two ports can share, in order of weight, the heaviest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shared {
@@ -51,7 +51,7 @@ pub enum Shared {
     Transceiver,
     /// The power domain of the NICs.
     Power,
-    /// A domain of the fabric file, by name: what takes both with it.
+    /// A declared domain of the fabric file, by name.
     Domain(SmolStr),
 }
 
@@ -70,7 +70,7 @@ impl HostIntent<'_> {
             to.find(|(nic, port)| nic.number == number && port.plane == plane)
                 .filter(|to| self.replaces(from, *to))
         };
-        // The best step is missed by the fewest ports, and those of its pairs share least.
+        // Choose the step that the fewest ports miss, then the one whose pairs share least.
         let best = Step::all(&ports).into_iter().min_by_key(|step| {
             let of = |from: &At<'_>| find(*step, *from).map(|to| weight(&shared(*from, to)));
             let weights: Vec<u32> = ports.iter().filter_map(of).collect();
@@ -94,7 +94,7 @@ impl HostIntent<'_> {
     }
 }
 
-/// The way from a port to its backup: so many NICs and planes further, around the corner.
+/// Offset from a port to its backup: a number of NICs and planes, modulo their counts.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     nics: u16,
@@ -103,7 +103,7 @@ struct Step {
 }
 
 impl Step {
-    /// Returns every step but the one that stays, the shortest first.
+    /// Returns every step except the zero step, the shortest first.
     fn all(ports: &[At<'_>]) -> Vec<Step> {
         let nics = ports.iter().map(|(nic, _)| u16::from(nic.number) + 1).max().unwrap_or(0);
         let planes = ports.iter().map(|(_, port)| u16::from(port.plane.0) + 1).max().unwrap_or(0);
@@ -118,7 +118,7 @@ impl Step {
     }
 }
 
-/// The port that shares least with one whose partner is not there.
+/// Returns the port that shares least with a port whose regular backup is absent.
 fn nearest<'a>(ports: &[At<'a>], from: At<'_>) -> Option<At<'a>> {
     let others = ports.iter().filter(|(nic, port)| (nic.number, port.plane) != (from.0.number, from.1.plane));
     others.copied().min_by_key(|to| weight(&shared(from, *to)))
@@ -136,7 +136,7 @@ fn shared((nic, port): At<'_>, (other_nic, other): At<'_>) -> BTreeSet<Shared> {
     found.into_iter().filter_map(|(same, what)| same.then_some(what)).chain(domains).collect()
 }
 
-/// One heavy thing in common is worse than all lighter ones together.
+/// Lexicographic: one heavy component outweighs all lighter ones together.
 fn weight(shares: &BTreeSet<Shared>) -> u32 {
     let of = |shared: &Shared| match shared {
         Shared::T0 => 8 << 8,

@@ -1,10 +1,10 @@
-//! eBGP over unnumbered ports: what a switch is given with `routing: bgp-unnumbered` (RFC 7938, RFC 8950).
+//! eBGP over unnumbered ports: the settings of a switch with `routing: bgp-unnumbered` (RFC 7938, RFC 8950).
 //!
-//! In: a plan and a switch. Out: [`BgpIntent`]. Invariants: AS numbers are functions of position, one for each T0, one for
-//! the T1s of a plane and zone, one for the T2s of a plane; a neighbour is known by port and AS number, so a cable in
-//! the wrong plane brings no session up; no switch announces what it did not originate or receive from the tier on the other
-//! side, so a path that went down never goes up again; limits are functions of hardware and of address fields, so growth
-//! moves none.
+//! In: a plan and a switch. Out: [`BgpIntent`]. Invariants: AS numbers are functions of position: one per T0, one for
+//! the T1s of a plane and zone, one for the T2s of a plane. A port accepts only the AS number of its own neighbour, so
+//! a session over a cable to the wrong plane stays down. A switch announces only routes that it originates or receives
+//! from the tier on the other side, so a path never goes up again after it went down. Limits are functions of hardware
+//! and of address fields, so growth changes none.
 
 use closc_artefacts::{BgpTimers, Prefix};
 use closc_platform::capability::Capability;
@@ -16,8 +16,8 @@ use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNei
 use crate::intent::{Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 
-/// RFC 7938 section 7 asks for fast detection; these are what FRR's `datacenter` profile and SONiC's BFD use.
-/// Sessions of all switches have them.
+/// RFC 7938 section 7 asks for fast detection; these are what FRR's `datacenter` profile and SONiC's BFD use. They
+/// apply to the sessions of all switches.
 pub(crate) const TIMERS: BgpTimers = BgpTimers {
     keepalive_s: 3,
     hold_s: 9,
@@ -30,23 +30,25 @@ pub(crate) const TIMERS: BgpTimers = BgpTimers {
     bfd_multiplier: 3,
 };
 
-/// Bandwidth announced by one cable: the minimum of FRR. Daemons add bandwidths up in bytes a second and announce the sum
-/// in 32 bits, so that more than [`BANDWIDTH_CABLES_MAX`] of them come out as few; E0907 refuses those.
+/// Bandwidth announced for one cable: the minimum of FRR. Daemons sum bandwidths in bytes per second and announce the
+/// sum in 32 bits. The sum of more than [`BANDWIDTH_CABLES_MAX`] cables would overflow; E0907 rejects such fabrics.
 const CABLE_MBPS: u16 = 1;
 const _: () = assert!(
     BANDWIDTH_CABLES_MAX * CABLE_MBPS as u64 * 125_000 <= u32::MAX as u64,
     "the sum over the most cables fits 32 bits"
 );
 
-/// Prefixes that a T0 may send: its group's and its loopback, with room for what is announced while it is replaced.
+/// Maximum number of prefixes from a T0: those of its group and its loopback, plus a margin for announcements while it
+/// is replaced.
 const T0_PREFIXES_MAX: u32 = 8;
 
-/// Prefixes that a T1 may send to a T2: those of every T0 of its zone that addresses can name, and its loopback.
+/// Maximum number of prefixes from a T1 to a T2: those of every T0 of its zone that addresses have room for, and its
+/// loopback.
 fn zone_prefixes_max(widths: AddressWidths) -> u32 {
     2 * widths.groups_max() + 1
 }
 
-/// Returns what a switch delivers itself; the rest it receives.
+/// Returns the routes that a switch originates; it receives all others.
 pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
     let mut routes = match switch.tier {
         TierId::T0 => ecmp::local(plan, switch, ports),
@@ -56,13 +58,14 @@ pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<R
     routes
 }
 
-/// Returns the most paths to a prefix: as many as a group of the platform has members and the daemon uses.
+/// Returns the maximum number of paths to a prefix: the smaller of the group size of the platform and the limit of the
+/// daemon.
 fn multipath(plan: &Plan, switch: Switch) -> u16 {
     let most = plan.topology().hardware(switch).1.multipath_max().unwrap_or(u16::MAX);
     u16::try_from(ecmp::width(plan, switch)).map_or(most, |width| width.min(most))
 }
 
-/// Returns what a switch is given for BGP.
+/// Returns the BGP settings of a switch.
 pub(crate) fn intent(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> BgpIntent {
     let addresses = plan.addresses();
     let loopback = Prefix::from(addresses.loopback(switch));
@@ -93,7 +96,7 @@ fn neighbour(plan: &Plan, port: usize, intent: &PortIntent) -> Option<BgpNeighbo
     Some(BgpNeighbour { port, asn, direction, drained: connection.drained })
 }
 
-/// Below are T0s, which announce what is theirs, or T1s, which announce that and what their T0s do.
+/// Settings for downward sessions. T0s announce their own prefixes; T1s also announce those of their T0s.
 fn below(plan: &Plan, switch: Switch) -> BgpSide {
     let (longest, prefixes) = match switch.tier {
         TierId::T0 | TierId::T1 => (1, T0_PREFIXES_MAX),
@@ -108,7 +111,8 @@ fn below(plan: &Plan, switch: Switch) -> BgpSide {
     }
 }
 
-/// Above goes what was received from below: of a T0 nothing but its own, of a T1 one AS more.
+/// Settings for upward sessions. Only routes from below are announced upwards: a T0 announces its own, and the path of
+/// a T1 is one AS longer.
 fn above(plan: &Plan, switch: Switch) -> BgpSide {
     BgpSide {
         direction: BgpDirection::Above,
@@ -119,8 +123,9 @@ fn above(plan: &Plan, switch: Switch) -> BgpSide {
     }
 }
 
-/// With one cable to each neighbour and two tiers a path is there or it is withdrawn, and nothing has to be weighed.
-/// Elsewhere a neighbour can lose a part of what is behind it, and switches announce how much is left if they can.
+/// With two tiers and one cable to each neighbour, a path exists completely or is withdrawn, so weights are
+/// unnecessary. Otherwise a neighbour can lose part of the capacity behind it, and switches announce the remaining
+/// bandwidth if they can.
 fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     let topology = plan.topology();
     let partial = topology.t2.is_some() || topology.t0.parallel > 1;
@@ -131,12 +136,12 @@ fn bandwidth(plan: &Plan, switch: Switch) -> Option<BgpBandwidth> {
     })
 }
 
-/// Returns the routes that the tables of a switch hold, or of the smallest other hardware of its tier, so that all of a
-/// tier say the same: a neighbour that sends more is not a large fabric.
+/// Returns the table capacity of a switch, or that of the smallest hardware of its tier, so that all switches of a tier
+/// have the same limit. A neighbour that announces more routes is faulty.
 fn room(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
     let needed = routes_needed(topology);
-    // More than an assumed number has a warning (W0904), and sessions must not end by it.
+    // An assumed capacity gets a warning (W0904), and sessions must not be closed because of it.
     let routes = |platform: &Platform| match platform.limits.assumption(Limit::Ipv6Routes) {
         Some(_) => platform.limits.ipv6_routes.max(needed),
         None => platform.limits.ipv6_routes,
@@ -151,7 +156,7 @@ fn room(plan: &Plan, switch: Switch) -> u32 {
     others.fold(own, u32::min)
 }
 
-/// Returns the routes that the largest switch of a plane receives and delivers itself.
+/// Returns the number of routes that the largest switch of a plane receives and originates.
 fn routes_needed(topology: &Topology) -> u32 {
     let (zones, groups) = (u32::from(topology.zones), u32::from(topology.hosts.groups));
     let t2s = topology.t2.as_ref().map_or(0, |t2| u32::from(t2.count));

@@ -1,7 +1,8 @@
-//! Checks that need intents: numbers that a profile asks of hardware without support for them.
+//! Checks that need intents: values of a QoS profile that the hardware does not support, and NICs that have no usable
+//! entropy value.
 //!
-//! In: a plan. Out: diagnostics. Invariants: one switch is looked at for each kind ([`Plan::kinds`]), so that the work does
-//! not grow with the fabric.
+//! In: a plan. Out: diagnostics. Invariants: only one switch of each kind ([`Plan::kinds`]) is checked, so the work
+//! does not grow with the fabric.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ use crate::unusable::{self, NoUsableValue};
 /// Every rule of this crate.
 pub static RULES: &[&Rule] = &[&HEADROOM, &MARKS, &NO_USABLE_VALUE, &UNWRITTEN];
 
-/// Headroom that the buffer does not hold.
+/// Headroom that exceeds the buffer.
 pub static HEADROOM: Rule = Rule {
     code: "E0720",
     title: "PFC does not fit the buffer",
@@ -37,7 +38,7 @@ pub static HEADROOM: Rule = Rule {
            or use a platform with more buffer. The message states which of these work, with numbers.",
 };
 
-/// Thresholds that come too late.
+/// ECN thresholds that are too high.
 pub static MARKS: Rule = Rule {
     code: "E0721",
     title: "queues would be marked too late",
@@ -52,7 +53,7 @@ pub static MARKS: Rule = Rule {
     fix: "Lower the thresholds, let closc compute them, or use a platform with more buffer.",
 };
 
-/// Entropy values that are all denied.
+/// Only denied entropy values.
 pub static NO_USABLE_VALUE: Rule = Rule {
     code: "W0702",
     title: "every entropy value of a NIC is denied although paths exist",
@@ -68,7 +69,7 @@ pub static NO_USABLE_VALUE: Rule = Rule {
     fix: "Increase `entropy.backup`, give T0s more uplinks, or drain the plane.",
 };
 
-/// Routes of nodes that are not written.
+/// Routes of nodes that are omitted.
 pub static UNWRITTEN: Rule = Rule {
     code: "W0704",
     title: "nodes get no routes to other nodes",
@@ -84,7 +85,7 @@ pub static UNWRITTEN: Rule = Rule {
            build a smaller fabric, or remove `hosts.os`.",
 };
 
-/// Checks quality of service of every kind of switch, and that faults leave NICs a way.
+/// Checks the quality of service of every kind of switch, and that every NIC keeps a usable entropy value.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     if let Some(found) = unusable::find(plan) {
         diagnostics.push(no_value(plan, &found));
@@ -96,7 +97,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     for switch in plan.kinds() {
         let intent = plan.device(switch);
         if let Err(error) = SwitchQos::of(&intent)
-            // Planes and zones that are alike say the same.
+            // Equal planes and zones give the same message.
             && said.insert((switch.tier, intent.platform.id.clone(), error.to_string()))
         {
             diagnostics.push(report(plan.topology(), &intent, &error));
@@ -160,7 +161,7 @@ fn no_value(plan: &Plan, found: &NoUsableValue) -> Diagnostic {
     }
     if found.count > 1 {
         diagnostic =
-            diagnostic.note(format!("so it is {} times, counting NICs, groups and planes", found.count));
+            diagnostic.note(format!("this affects {} combinations of NIC, group and plane", found.count));
     }
     let room = u64::from(topology.t0.up.count) > u64::from(found.values);
     diagnostic.help(if room {
@@ -219,7 +220,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &QosError) -> D
     refusal.ways.iter().fold(diagnostic, |diagnostic, way| diagnostic.help(way.to_string()))
 }
 
-/// Suggestions where a queue cannot be marked in time, or headroom cannot be computed.
+/// Returns suggestions for a queue that cannot be marked in time, or for headroom that cannot be computed.
 fn way_out(error: &QosError) -> String {
     match error {
         QosError::Ecn(EcnError::ThresholdOrder { max, .. }) => {
@@ -241,7 +242,7 @@ fn way_out(error: &QosError) -> String {
     }
 }
 
-/// Finds where the file says how long a cable is: at a cable of the switch itself, or at a kind of cable it has.
+/// Returns the path of the cable length in the file: that of a cable of the switch itself, or of a kind of cable.
 fn cable_path(topology: &Topology, switch: Switch, length: Length) -> Option<FieldPath> {
     let is_it = |cable: Length| cable.meters_ceil() == length.meters_ceil();
     let cables = &topology.cables;

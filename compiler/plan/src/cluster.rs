@@ -1,7 +1,7 @@
-//! Settings of an orchestrator for all nodes together: the ports that every node has, and the pools of their addresses.
+//! Orchestrator settings for all nodes: the ports that every node has, and their address pools.
 //!
-//! In: a plan. Out: [`ClusterIntent`], and the addresses of each node where they are asked for. Invariants: a port is named
-//! by NIC and plane alone, so one object speaks of all nodes.
+//! In: a plan. Out: [`ClusterIntent`], and the addresses of each node on request. Invariants: a port is identified by
+//! NIC and plane only, so a single object describes all nodes.
 
 use closc_artefacts::{Address, Prefix};
 use closc_topology::{NicPort, Node, PlaneId, Topology};
@@ -16,7 +16,7 @@ use crate::port_name;
 pub struct ClusterIntent<'a> {
     /// Name of the fabric.
     pub fabric: &'a str,
-    /// Largest packet on the cable.
+    /// MTU of the cable.
     pub mtu: u16,
     /// Prefix of all NICs of the fabric.
     pub reach: Prefix,
@@ -29,7 +29,7 @@ pub struct ClusterIntent<'a> {
 pub struct ClusterNic {
     /// Number in the node, from 0.
     pub number: u8,
-    /// Its ports, one a plane.
+    /// Its ports, one per plane.
     pub ports: Vec<ClusterPort>,
 }
 
@@ -44,7 +44,7 @@ pub struct ClusterPort {
     pub pool: Prefix,
 }
 
-/// The addresses of one NIC, or of one of its ports, on one node.
+/// The addresses of a NIC, or of one of its ports, on one node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allocation {
     /// Name of the node.
@@ -56,7 +56,7 @@ pub struct Allocation {
 }
 
 impl Plan {
-    /// Returns what all nodes have in common.
+    /// Returns the common settings of all nodes.
     pub fn cluster(&self) -> ClusterIntent<'_> {
         let topology = self.topology();
         let port = |number: u8, plane: PlaneId| ClusterPort {
@@ -81,7 +81,7 @@ impl Plan {
         self.topology().plane_ids().map(move |plane| port_name::interface(number, plane))
     }
 
-    /// Returns the address of a NIC on every node that has it.
+    /// Returns the address of a NIC on every node that contains it.
     pub fn nic_allocations(&self, number: u8) -> impl Iterator<Item = Allocation> + '_ {
         self.nodes_with(number).map(move |(topology, node)| Allocation {
             node: topology.naming.node(node),
@@ -90,7 +90,7 @@ impl Plan {
         })
     }
 
-    /// Returns the addresses of a NIC's port in a plane on every node that has a cable there.
+    /// Returns the addresses of a NIC port in a plane, on every node with a cable there.
     pub fn port_allocations(&self, number: u8, plane: PlaneId) -> impl Iterator<Item = Allocation> + '_ {
         self.nodes_with(number).filter_map(move |(topology, node)| {
             let port = NicPort { plane, nic: topology.nic_of(node, number) };

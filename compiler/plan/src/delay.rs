@@ -1,8 +1,8 @@
-//! Delays of an empty network, from hops and cables.
+//! Delays of an idle network, from hops and cables.
 //!
 //! In: the numbers of the topology. Out: round-trip time and bandwidth-delay product, with every step. Invariants: the
-//! longest path of the fabric by its kinds of cable and the speeds of its zones; a single cable that differs does not move the
-//! thresholds of a whole fabric; zones are looked at once, and not pair by pair.
+//! longest path is computed from the kinds of cable and the speeds of zones, so a single longer cable does not change
+//! the thresholds of the fabric. The work grows with the number of zones, not of pairs of zones.
 
 use std::collections::BTreeMap;
 
@@ -14,33 +14,34 @@ use closc_topology::{HostOutput, Switch, TierId, ZoneId};
 use crate::Plan;
 use crate::zone_delay::{Empty, ZoneDelay};
 
-/// Delay of a switch for a packet without a queue. The MRC paper measures 5.09 us inside a T0 group and
-/// 6.54 us across a T1: 1.45 us for two more switches and the two cables between them.
+/// Delay of a switch without queueing. The MRC paper measures 5.09 us inside a T0 group and 6.54 us across a T1: 1.45
+/// us for two more switches and the two cables between them.
 pub const SWITCH_LATENCY: Nanoseconds = Nanoseconds(700);
 
-/// Delay of a NIC for a packet. No vendor publishes it; half a microsecond is the order of magnitude.
+/// Delay of a NIC. No vendor publishes it; 500 ns is the order of magnitude.
 pub const NIC_LATENCY: Nanoseconds = Nanoseconds(500);
 
-/// The smallest frame on the wire with gap and preamble, which carries an acknowledgement.
+/// Size of the smallest frame on the wire, with gap and preamble. An acknowledgement takes one.
 const ACKNOWLEDGEMENT: Bytes = Bytes(84);
 
 impl Plan {
-    /// Returns the delay between the two NICs farthest apart when nothing is queued, as that one of them has it that sends slower.
+    /// Returns the delay between the two NICs that are farthest apart, without queueing, as measured by the slower
+    /// sender.
     pub fn delay(&self) -> &Delay {
         &self.empty().longest
     }
 
-    /// Returns the delay between a NIC of a zone and the one that is farthest from it, at the speed of the zone's NICs.
+    /// Returns the delay between a NIC of a zone and the NIC farthest from it, at the speed of the zone's NICs.
     pub fn delay_from(&self, zone: ZoneId) -> &Delay {
         let empty = self.empty();
         &empty.kinds[empty.zones[usize::from(zone.0)]]
     }
 
-    /// Returns the delay that the thresholds of a tier start from.
+    /// Returns the delay from which the thresholds of a tier are computed.
     ///
-    /// T0s see their zone: a queue there holds what a zone has in flight, and does not grow with the distance to
-    /// another building. T1s and T2s, where the long cables begin and far flows come together, see the whole path. It is
-    /// one time in all zones, so that switches that are alike are set alike.
+    /// For T0s it is the delay inside their zone, so their queues do not grow with the distance to another building.
+    /// For T1s and T2s, where long cables begin and far flows meet, it is that of the complete path. The delay is the
+    /// same in all zones, so equal switches have equal settings.
     pub fn delay_of_tier(&self, tier: TierId) -> &Delay {
         match tier {
             TierId::T0 => &self.empty().in_zone,
@@ -53,7 +54,7 @@ impl Plan {
     }
 }
 
-/// Works out the delays of all zones.
+/// Computes the delays of all zones.
 fn empty(plan: &Plan) -> Empty {
     let (ends, mut known) = (Ends::of(plan), BTreeMap::new());
     let mut kinds: Vec<Delay> = Vec::new();
@@ -72,7 +73,7 @@ fn empty(plan: &Plan) -> Empty {
     Empty { in_zone: over(plan, &slowest_in_zone(plan)), longest, kinds, zones }
 }
 
-/// Works out the delay of a path.
+/// Computes the delay of a path.
 fn over(plan: &Plan, hops: &[Hop]) -> Delay {
     bdp::delay(&bdp::Path {
         hops,
@@ -85,7 +86,7 @@ fn over(plan: &Plan, hops: &[Hop]) -> Delay {
 }
 
 impl Plan {
-    /// Returns what senders of each zone need to know of the longest path.
+    /// Returns the data of the longest path for senders of each zone.
     pub fn zone_delays(&self) -> &[ZoneDelay] {
         self.delays.get_or_init(|| {
             let mut known = BTreeMap::new();
@@ -93,18 +94,18 @@ impl Plan {
         })
     }
 
-    /// Tells whether nodes are given files that state their delays.
+    /// Returns whether nodes get files with their delays.
     pub fn nodes_state_delays(&self) -> bool {
         self.topology().hosts.outputs.contains(&HostOutput::Nic)
     }
 
-    /// Returns what senders of a zone need to know of the longest path.
+    /// Returns the data of the longest path for senders of a zone.
     pub fn zone_delay(&self, zone: ZoneId) -> &ZoneDelay {
         &self.zone_delays()[usize::from(zone.0)]
     }
 }
 
-/// When uplinks of T0s mark the data class, by the T0 that stands for all that are alike.
+/// ECN marking of the data class on uplinks, by representative T0.
 type Marks = BTreeMap<Switch, Option<EcnThresholds>>;
 
 fn of_zone(plan: &Plan, zone: ZoneId, known: &mut Marks) -> ZoneDelay {
@@ -115,8 +116,8 @@ fn of_zone(plan: &Plan, zone: ZoneId, known: &mut Marks) -> ZoneDelay {
 }
 
 impl Plan {
-    /// Returns the T0 that stands for those of a zone: one stands for all that are alike, in whatever zone. Buffers of a T0
-    /// that lacks a cable are divided among fewer ports, and that moves no target.
+    /// Returns the T0 that represents those of a zone; equal T0s have the same representative in all zones. A T0 with a
+    /// missing cable divides its buffer among fewer ports, but that must not change the target delay.
     fn sample(&self, zone: ZoneId) -> Option<Switch> {
         let topology = self.topology();
         let first = |zone: ZoneId| {
@@ -131,7 +132,7 @@ impl Plan {
         topology.zone_ids().filter_map(first).find(|t0| hardware(*t0) == hardware(own))
     }
 
-    /// Returns when an uplink of a T0 marks the data class. Nothing where no switch marks.
+    /// Returns when an uplink of a T0 marks the data class; `None` if switches do not mark.
     fn marks(&self, t0: Switch) -> Option<EcnThresholds> {
         let device = self.device(t0);
         let qos = crate::qos::SwitchQos::of(&device).ok()?;
@@ -140,7 +141,7 @@ impl Plan {
     }
 }
 
-/// The links from a NIC of a zone up to the tier where the zone meets.
+/// The links from a NIC of a zone up to the top tier of the zone.
 fn up_in_zone(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
     let topology = plan.topology();
     let mut up = vec![Hop { length: topology.cables.nic_t0.length, speed: topology.port_speed(zone) }];
@@ -151,7 +152,7 @@ fn up_in_zone(plan: &Plan, zone: ZoneId) -> Vec<Hop> {
     up
 }
 
-/// The link from a zone to the T2s, where zones meet.
+/// The link from a zone to the T2s.
 fn to_t2(plan: &Plan, zone: ZoneId) -> Option<Hop> {
     let topology = plan.topology();
     let cable = topology.cables.t1_t2_by_zone.get(&zone).or(topology.cables.t1_t2.as_ref())?;
@@ -159,7 +160,7 @@ fn to_t2(plan: &Plan, zone: ZoneId) -> Option<Hop> {
     (topology.zones > 1 && topology.t2.is_some()).then_some(Hop { length: cable.length, speed })
 }
 
-/// The path inside the zone whose links are the slowest: up over each kind and down again.
+/// The path inside the zone with the slowest links: up over each kind of link and down again.
 fn slowest_in_zone(plan: &Plan) -> Vec<Hop> {
     let there_and_back = |zone| {
         let up = up_in_zone(plan, zone);
@@ -174,8 +175,9 @@ fn speeds(path: &[Hop]) -> (u32, u32) {
     (all.clone().min().unwrap_or(0), all.take(1).next().unwrap_or(0))
 }
 
-/// The zones that can be the farthest from another one: of those whose slowest link has one speed, the two with the longest
-/// cables to the T2s, since a zone is not its own neighbour. There are as many speeds as the hardware has, whatever the number of zones.
+/// The zones that can be farthest from another one. For each speed of the slowest link, these are the two zones with
+/// the longest cables to the T2s, because a zone is not paired with itself. The number of speeds depends on the
+/// hardware, not on the number of zones.
 struct Ends(BTreeMap<u32, [Option<(Length, ZoneId)>; 2]>);
 
 impl Ends {
@@ -187,7 +189,7 @@ impl Ends {
             up.push(last);
             let [first, second] = found.entry(speeds(&up).0).or_default();
             let own = Some((last.length, zone));
-            // Of zones that are alike the first stands for all.
+            // The first of several equal zones represents all.
             let longer = |than: &Option<(Length, ZoneId)>| than.is_none_or(|than| last.length > than.0);
             if longer(first) {
                 (*first, *second) = (own, *first);
@@ -198,7 +200,8 @@ impl Ends {
         Ends(found)
     }
 
-    /// Returns the paths from a zone of which one takes longest: up over each kind of cable and down again. Two zones meet at a T2.
+    /// Returns candidates for the longest path from a zone: up over each kind of cable and down again. Two zones meet
+    /// at a T2.
     fn paths(&self, plan: &Plan, zone: ZoneId) -> Vec<Vec<Hop>> {
         let up = |zone| up_in_zone(plan, zone).into_iter().chain(to_t2(plan, zone));
         let to = |other| up(zone).chain(up(other).collect::<Vec<Hop>>().into_iter().rev()).collect();

@@ -1,7 +1,7 @@
 //! The intent of one switch.
 //!
-//! In: a plan and a coordinate. Out: [`DeviceIntent`]. Invariants: ports come downlinks first and in order, so an
-//! index into them is stable while the intent lives.
+//! In: a plan and a coordinate. Out: [`DeviceIntent`]. Invariants: ports are in order, downlinks first, and are indexed
+//! by position.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -55,7 +55,7 @@ fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
     }
 }
 
-/// The SONiC hwsku of a switch, which may depend on how its cages are split, or else the platform id.
+/// Returns the SONiC hwsku of a switch, which may depend on how its cages are split, or the platform id.
 fn hardware(topology: &Topology, switch: Switch) -> SmolStr {
     let (platform, _) = topology.hardware(switch);
     let blocks = topology.blocks(switch).into_iter().filter(|block| block.count + block.spare > 0);
@@ -106,7 +106,7 @@ fn port(plan: &Plan, switch: Switch, port: &Port) -> PortIntent {
     }
 }
 
-/// The port as the device names it.
+/// Returns the name of a port on the device.
 fn physical(plan: &Plan, switch: Switch, at: PortRef) -> closc_platform::PhysicalPort {
     let topology = plan.topology();
     topology.hardware(switch).0.port(topology.slot(switch, at))

@@ -1,9 +1,9 @@
-//! Static routes with next-hop groups: what a switch holds with `routing: ecmp-static`.
+//! Static routes with next-hop groups: the routes of a switch with `routing: ecmp-static`.
 //!
-//! In: a switch with its ports. Out: its routes, the longest prefixes first. Invariants: packets go up, then down, never up
-//! again, so nothing loops; there is no default route, and the hosts' pool is a blackhole. What is down is reported by
-//! T0 group, what is up by zone: a prefix of its own is written for a group only where its way differs from its zone's,
-//! so tables stay small and growth adds routes and hops without changing others.
+//! In: a switch with its ports. Out: its routes, the longest prefixes first. Invariants: packets go up, then down,
+//! never up again, so there are no loops. There is no default route, and the hosts' pool is a blackhole. Downward
+//! routes are per T0 group, upward routes per zone. A group gets an upward route of its own only if its next hops
+//! differ from those of its zone. Tables therefore stay small, and growth adds routes and hops without changing others.
 //!
 //! | switch | routes |
 //! |---|---|
@@ -43,7 +43,7 @@ pub(crate) fn routes(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<R
     routes
 }
 
-/// Returns what a T0 delivers itself: its NICs, and nothing else of its group.
+/// Returns the local routes of a T0: its NICs, and a blackhole for the rest of its group.
 pub(crate) fn local(plan: &Plan, switch: Switch, ports: &[PortIntent]) -> Vec<Route> {
     let addresses = plan.addresses();
     let mut routes: Vec<Route> = ports
@@ -65,30 +65,30 @@ struct Groups<'a> {
     plan: &'a Plan,
     switch: Switch,
     room: Room,
-    /// Without what is drained, and with it where nothing else is left.
+    /// Capacities without drained equipment, and with it for destinations that are not reachable otherwise.
     capacities: [Capacities<'a>; 2],
-    /// T0 groups whose cables or T0 are not as planned, in the plane of the switch.
+    /// T0 groups with missing cables or T0s, in the plane of the switch.
     odd: BTreeSet<(ZoneId, u16)>,
     is_whole: bool,
 }
 
-/// Where the switches of a plane send packets: cables with the weights of their next-hop groups, pins aside.
+/// Next hops of the switches of a plane: cables with the weights of their next-hop groups, without pins.
 ///
-/// With `ecmp-static` these are the weights of the routes. BGP weighs at run time, by link bandwidths; the same
-/// capacities stand for them here.
+/// With `ecmp-static` these are the weights of the routes. BGP computes weights at run time from link bandwidths; the
+/// same capacities model that.
 pub struct NextHops<'a> {
     groups: Groups<'a>,
 }
 
 impl<'a> NextHops<'a> {
-    /// Takes a plan in which switches choose paths, and a plane.
+    /// Makes the next hops of a plane, for a plan in which switches choose paths.
     pub fn new(plan: &'a Plan, plane: PlaneId) -> Self {
         let first = Switch { plane, tier: TierId::T0, zone: ZoneId(0), index: 0 };
         NextHops { groups: Groups::new(plan, first) }
     }
 
-    /// Returns the cables by which a switch of the plane sends what is for a T0 group, with weights; none where nothing
-    /// but drained cables leads there, and on the way down from a T0.
+    /// Returns the cables, with weights, by which a switch of the plane sends packets to a T0 group. Empty if only
+    /// drained cables lead there, and for the local routes of a T0.
     pub fn to(&mut self, switch: Switch, zone: ZoneId, group: u16) -> Vec<(Link, u16)> {
         let groups = &mut self.groups;
         groups.switch = switch;
@@ -102,18 +102,18 @@ impl<'a> NextHops<'a> {
     }
 }
 
-/// A way out of a switch towards a destination, with what its weight is from.
+/// A next hop towards a destination, with the inputs of its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NextHop {
     /// Index in [`crate::DeviceIntent::ports`].
     pub port: usize,
     /// The switch at the other end.
     pub neighbour: Switch,
-    /// Remaining share of the planned capacity over that neighbour, as parts of a total.
+    /// Remaining share of the planned capacity through that neighbour, in parts of a total.
     pub left: (u64, u64),
-    /// Cables to that neighbour that share it.
+    /// Cables to that neighbour that share the capacity.
     pub cables: u64,
-    /// Its weight in the group; 0 where it is left out.
+    /// Weight in the group; 0 if it is not a member.
     pub weight: u16,
 }
 
@@ -146,7 +146,7 @@ impl NextHops<'_> {
     }
 }
 
-/// Returns what the groups of a switch can hold.
+/// Returns the group capabilities of a switch.
 fn room(plan: &Plan, switch: Switch) -> Room {
     let (_, os) = plan.topology().hardware(switch);
     let weighs = match plan.topology().routing {
@@ -156,8 +156,8 @@ fn room(plan: &Plan, switch: Switch) -> Room {
     Room { width: u64::from(width(plan, switch)), weighs }
 }
 
-/// Returns the members that a group of a switch can have: those of its platform; where that number is assumed, at least as
-/// many as the fabric needs, which has a warning (W0904).
+/// Returns the maximum number of members of a group: that of the platform. If that number is assumed, it is at least as
+/// large as the fabric needs; W0904 warns about it.
 pub(crate) fn width(plan: &Plan, switch: Switch) -> u32 {
     let topology = plan.topology();
     let limits = &topology.hardware(switch).0.limits;
@@ -184,12 +184,12 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Returns what a T0 group of a zone is distinguished by: itself where it is not as planned, else its zone.
+    /// Returns the scope of the routes to a T0 group: the group if it has losses, else its zone.
     fn scope(&self, zone: ZoneId, group: u16) -> Scope {
         if self.odd.contains(&(zone, group)) { Scope::Group(zone, group) } else { Scope::Zone(zone) }
     }
 
-    /// Returns the routes to a zone: those of its groups that stand out, then the zone's own.
+    /// Returns the routes to a zone: those of groups that differ from the zone, then that of the zone.
     fn zone(&mut self, zone: ZoneId) -> Vec<Route> {
         let addresses = self.plan.addresses();
         let from_above = self.switch.tier == TierId::T1 && self.switch.zone == zone;
@@ -213,8 +213,8 @@ impl<'a> Groups<'a> {
         routes
     }
 
-    /// Returns the routes of a T0 to NICs that take one uplink: those of the file as long as it leads there at all,
-    /// those by downlink as long as no other leads there better.
+    /// Returns the routes of a T0 that pin a NIC to one uplink. Pins of the file apply if the uplink reaches the NIC at
+    /// all; pins by downlink also require that no other uplink has more capacity to it.
     fn pins(&mut self, zone: ZoneId, odd: &[Route], whole: &Route) -> Vec<Route> {
         if self.switch.tier != TierId::T0 {
             return Vec::new();
@@ -231,7 +231,7 @@ impl<'a> Groups<'a> {
             let way = odd.iter().find(|route| route.prefix == prefix).unwrap_or(whole);
             let Target::Ports(hops) = &way.target else { continue };
             let scope = self.scope(zone, group);
-            // A drained path counts only where nothing else is left.
+            // A drained path is used only if there is no other.
             let Some(at) = (0..self.capacities.len()).find(|at| !self.hops(*at, scope).is_empty()) else {
                 continue;
             };
@@ -250,7 +250,7 @@ impl<'a> Groups<'a> {
         routes
     }
 
-    /// Returns the port of an uplink by which a destination can be reached.
+    /// Returns the port of an uplink that reaches a destination.
     fn port_that_leads(&mut self, at: usize, up: u16, scope: Scope) -> Option<usize> {
         let link = Link::Fabric { lower: self.switch, up };
         let (upper, _) = self.plan.fabric().upper_end(link)?;
@@ -260,7 +260,8 @@ impl<'a> Groups<'a> {
         leads.then(|| port_of(self.plan, self.switch, link)).flatten()
     }
 
-    /// Returns the port of the uplink of a NIC's number, counted around, if no other leads there better.
+    /// Returns the port of the uplink with the NIC's number, modulo the number of uplinks, if no other uplink has more
+    /// capacity.
     fn port_that_leads_best(&self, nic: Nic, hops: &[Hop]) -> Option<usize> {
         let up = nic.downlink % self.plan.topology().t0.up.count.max(1);
         let port = port_of(self.plan, self.switch, Link::Fabric { lower: self.switch, up });
@@ -277,7 +278,7 @@ impl<'a> Groups<'a> {
         self.ways(at, scope).into_iter().map(|(_, hop)| hop).collect()
     }
 
-    /// Returns the cables of a group with their hops, in the order of ports.
+    /// Returns the cables of a group with their hops, in port order.
     fn ways(&mut self, at: usize, scope: Scope) -> Vec<(Link, Hop)> {
         let found = self.shares(at, scope);
         let shares: Vec<Share> = found.iter().map(|(share, ..)| *share).collect();
@@ -286,7 +287,7 @@ impl<'a> Groups<'a> {
         weights::hops(&shares, self.room).into_iter().map(|hop| (cable_of[&hop.port], hop)).collect()
     }
 
-    /// Returns what is left over every cable that leads on, with the neighbour, in the order of ports.
+    /// Returns the remaining capacity over each usable cable, with its neighbour, in port order.
     fn shares(&mut self, at: usize, scope: Scope) -> Vec<(Share, Switch, Link)> {
         let (switch, capacities) = (self.switch, &mut self.capacities[at]);
         let neighbours: Vec<Switch> = match (switch.tier, scope) {
@@ -313,13 +314,13 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Tells whether a NIC of a T0 group has a pin.
+/// Returns whether a NIC of a T0 group is pinned.
 fn has_pin(pins: &BTreeMap<Nic, u16>, zone: ZoneId, group: u16) -> bool {
     let first = Nic { zone, group, downlink: 0 };
     pins.range(first..).next().is_some_and(|(nic, _)| (nic.zone, nic.group) == (zone, group))
 }
 
-/// Returns the index in the intent of the port of a switch that a cable is in.
+/// Returns the index of a cable's port in the intent of a switch.
 fn port_of(plan: &Plan, switch: Switch, link: Link) -> Option<usize> {
     let at = match link {
         Link::Fabric { lower, up } if lower == switch => PortRef { side: Side::Up, index: up },
@@ -336,13 +337,13 @@ fn is_way(route: &Route) -> bool {
     route.target != Target::Blackhole
 }
 
-/// Tells whether members of a group can weigh differently: not in `STATIC_ROUTE`, whose next hops are a set, nor in
-/// static routes of FRR.
+/// Returns whether members of a group can have different weights. Next hops in `STATIC_ROUTE` and in static routes of
+/// FRR cannot.
 fn weighs(os: Os) -> bool {
     os.renders(Capability::StaticWeights)
 }
 
-/// Returns the T0 groups of a plane whose T0 or cables to T1s are absent or drained.
+/// Returns the T0 groups of a plane with an absent or drained T0 or cable to a T1.
 fn odd_groups(topology: &Topology, plane: PlaneId) -> BTreeSet<(ZoneId, u16)> {
     let exceptions = &topology.exceptions;
     let links =
@@ -358,7 +359,7 @@ fn odd_groups(topology: &Topology, plane: PlaneId) -> BTreeSet<(ZoneId, u16)> {
         .collect()
 }
 
-/// Tells whether every cable between switches of a plane is there and in use.
+/// Returns whether every cable between switches of a plane exists and is in use.
 fn is_whole(topology: &Topology, plane: PlaneId) -> bool {
     let exceptions = &topology.exceptions;
     let mut switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);

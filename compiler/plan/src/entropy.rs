@@ -1,17 +1,17 @@
-//! Which entropy values a NIC uses, and which it holds in reserve.
+//! Active and backup entropy values of NICs.
 //!
 //! In: group, plane, NIC. Out: uplink choices. Invariants: every plane has the same number of active and of backup
-//! values, so planes stay equally loaded; active and backup sets of a NIC are disjoint; a set depends on the place of
-//! its NIC and on the uplinks that it names, never on how many groups, zones or NICs there are.
+//! values, so planes stay equally loaded; active and backup sets of a NIC are disjoint; a set depends on the position
+//! of its NIC and on the uplinks that it selects, never on the number of groups, zones or NICs.
 //!
-//! The uplinks of a (group, plane) are put in an order that a keyed hash decides, so an added uplink slips into
-//! the order and moves no other. NIC d takes a window of that order that starts at d times the window, so the
-//! NICs of a group together use every uplink equally often (exactly so where the windows come out even).
+//! The uplinks of a (group, plane) are ordered by a keyed hash, so an added uplink is inserted without reordering the
+//! others. NIC d uses a window of that order, starting at d times the window size. The NICs of a group together
+//! therefore use every uplink equally often, exactly so if the windows divide the uplinks evenly.
 //!
-//! With a T2 tier, a value names a T1 uplink too: the next one each time around the order, so a T0 uplink goes through
-//! the T1 uplinks in turn, and the next one with each T0 uplink, so the values of a NIC differ in both. A group has
-//! fewer values than pairs of uplinks as a rule; where it starts ([`EntropySets::t1_start`]) is such that the groups of
-//! a zone cover the T1 uplinks evenly, however many they are.
+//! With a T2 tier, a value also selects a T1 uplink. It advances with each T0 uplink, so the values of a NIC differ in
+//! both, and once more with each round of the order, so each T0 uplink is combined with all T1 uplinks in turn. A group
+//! usually has fewer values than pairs of uplinks. The first T1 uplink of a group ([`EntropySets::t1_start`]) is chosen
+//! so that any number of groups of a zone covers the T1 uplinks evenly.
 
 use closc_topology::{Nic, PlaneId, SegmentPlan, Topology, ZoneId};
 use rand_xoshiro::SplitMix64;
@@ -24,7 +24,7 @@ use crate::segment::UplinkChoice;
 pub struct EntropySets {
     zone: ZoneId,
     group: u16,
-    /// Values of each plane that are active at a time, and those in reserve.
+    /// Number of active values per plane, and number in reserve.
     active: u16,
     backup: u16,
     t0_uplinks: u16,
@@ -34,7 +34,7 @@ pub struct EntropySets {
 }
 
 impl EntropySets {
-    /// Takes a group.
+    /// Makes the entropy sets of a group.
     pub fn new(topology: &Topology, zone: ZoneId, group: u16) -> Self {
         let planes = u16::from(topology.planes);
         EntropySets {
@@ -49,22 +49,22 @@ impl EntropySets {
         }
     }
 
-    /// Returns where the sets of the group start among the uplinks of a T1; 0 in two tiers.
+    /// Returns the first T1 uplink of the group's sets; 0 in two tiers.
     pub fn t1_start(&self) -> u16 {
         self.t1_start
     }
 
-    /// Returns how many values of each plane are active at a time.
+    /// Returns the number of active values per plane.
     pub fn active_per_plane(&self) -> u16 {
         self.active
     }
 
-    /// Returns how many values of each plane are held in reserve.
+    /// Returns the number of backup values per plane.
     pub fn backup_per_plane(&self) -> u16 {
         self.backup
     }
 
-    /// Returns the uplinks of a plane in the order that windows are cut from.
+    /// Returns the uplinks of a plane in the order from which windows are taken.
     pub fn order(&self, plane: PlaneId) -> Vec<u16> {
         let mut order: Vec<u16> = (0..self.t0_uplinks).collect();
         order.sort_by_key(|uplink| (self.rank(plane, *uplink), *uplink));
@@ -102,9 +102,9 @@ impl EntropySets {
     }
 }
 
-/// Where a group starts among the uplinks of a T1: the numbers below `uplinks` in the order of their reversed bits, group
-/// by group (van der Corput 1935). However many groups there are, their starts are about equally far apart, so that runs
-/// of any one length from them cover every uplink equally often, give or take one or two.
+/// Returns the first T1 uplink of a group: the numbers below `uplinks` in the order of their reversed bits, group by
+/// group (van der Corput 1935). The starts of any number of groups are about equally far apart. Runs of equal length
+/// from them therefore cover every uplink equally often, within one or two.
 fn start(group: u16, uplinks: u16) -> u16 {
     let bits = u16::BITS - uplinks.saturating_sub(1).leading_zeros();
     let reversed = |n: u32| (u64::from(n.reverse_bits()) >> (u32::BITS - bits)) as u16;
@@ -112,25 +112,25 @@ fn start(group: u16, uplinks: u16) -> u16 {
     in_order.nth(usize::from(group % uplinks.max(1))).unwrap_or(0)
 }
 
-/// Spreads every bit of a number: a bijection, so that different numbers stay different.
+/// Mixes all bits of a number. It is a bijection, so different numbers stay different.
 fn mix(value: u64) -> u64 {
     SplitMix64::seed_from_u64(value).next_u64()
 }
 
-/// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the
-/// uSID layout. The low bits of an entropy value are thus the plane and index bits of the T1's uSID, less one. They are at most
-/// 32 bits: where the block says the plane, uSIDs have 14 for zone and index.
+/// Packs and unpacks entropy values: T1 uplink, plane, T0 uplink, most significant first, with the widths of the uSID
+/// layout. The low bits of an entropy value are thus the plane and index bits of the T1's uSID, minus one. Values have
+/// at most 32 bits: if the block contains the plane, uSIDs have 14 bits for zone and index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntropyFormat {
-    /// Bits of the T0 uplink, at the bottom.
+    /// Bits of the T0 uplink, the lowest.
     pub uplink_bits: u8,
-    /// Bits of the plane, above.
+    /// Bits of the plane, above them.
     pub plane_bits: u8,
-    /// Bits of the T1 uplink, on top; 0 without a T2 tier.
+    /// Bits of the T1 uplink, the highest; 0 without a T2 tier.
     pub t1_uplink_bits: u8,
 }
 
-/// Bits that tell the planes of the largest fabric apart, where uSIDs have none for them.
+/// Bits of the plane in entropy values if uSIDs have none: enough for the largest number of planes.
 const PLANE_BITS: u8 = 4;
 
 impl EntropyFormat {
@@ -158,7 +158,7 @@ impl EntropyFormat {
         high << self.uplink_bits | u32::from(choice.t0)
     }
 
-    /// Unpacks an entropy value; nothing where bits above the width are set.
+    /// Unpacks an entropy value; `None` if bits above the width are set.
     pub fn unpack(self, value: u32) -> Option<(PlaneId, UplinkChoice)> {
         let field = |shift: u8, bits: u8| ((u64::from(value) >> shift) & ((1 << bits) - 1)) as u16;
         let choice = UplinkChoice {

@@ -1,7 +1,7 @@
 //! The intent of one node.
 //!
 //! In: a plan and a coordinate. Out: [`HostIntent`]. Invariants: port p of a NIC belongs to plane p; ports without a
-//! cable are left out.
+//! cable are omitted.
 
 mod reach;
 pub(crate) mod routes;
@@ -35,7 +35,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         .filter(|number| plan.fabric().has_nic(topology.nic_of(node, *number)))
         .map(|number| nic(plan, reach.as_mut(), node, number))
         .collect();
-    // A first NIC whose cables are all gone would have these packets dropped while others get through.
+    // If all cables of the first NIC are absent, these packets would be dropped although other NICs can send.
     let unbound = nics.iter().position(|nic| nic.routes.iter().any(|route| !route.ports.is_empty()));
     let unbound = unbound.unwrap_or(0);
     follow(&mut nics, unbound);
@@ -61,7 +61,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
     }
 }
 
-/// Returns the blocks that segments are in: one, or one for each plane.
+/// Returns the blocks of the segments: a single one, or one per plane.
 fn blocks(plan: &Plan) -> Vec<Ipv6Net> {
     let topology = plan.topology();
     if !plan.is_source_routed() {
@@ -94,8 +94,8 @@ fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> Ni
     }
 }
 
-/// Returns the routes of a NIC: everything over every plane, and what cannot be reached in some planes over the
-/// others. What is drained is used where nothing else is left.
+/// Returns the routes of a NIC: a route to everything over every plane, and routes over fewer planes for destinations
+/// that some planes do not reach. Drained equipment is used only if there is no alternative.
 fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent]) -> Vec<NicRoute> {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let everything = NicRoute {
@@ -132,9 +132,9 @@ fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent])
     nics.into_iter().chain(groups).chain(zones).chain([everything]).collect()
 }
 
-/// Gives all NICs of a node the prefixes of one: its routes also hold for sockets that are bound to no address, and
-/// the kernel takes the longest prefix before it looks at the source, so a prefix of that one alone would draw
-/// packets of the others to its ports.
+/// Adds the prefixes of one NIC to all NICs of a node. Routes also apply to sockets that are not bound to an address,
+/// and the kernel matches the longest prefix before the source address. A prefix of only one NIC would attract packets
+/// of the others to its ports.
 fn follow(nics: &mut [NicIntent], unbound: usize) {
     let Some(routes) = nics.get(unbound).map(|nic| nic.routes.clone()) else { return };
     let others = nics.iter_mut().enumerate().filter(|(at, _)| *at != unbound);
@@ -154,7 +154,7 @@ fn within(routes: &[NicRoute], prefix: Prefix) -> Option<&NicRoute> {
     routes.iter().find(|route| route.prefix.contains(&prefix))
 }
 
-/// NICs with cables that are absent or drained.
+/// NICs with absent or drained cables.
 fn odd_nics(topology: &Topology) -> BTreeSet<Nic> {
     let exceptions = &topology.exceptions;
     let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
@@ -173,7 +173,7 @@ fn way(plan: &Plan, link: Link) -> PlaneState {
     }
 }
 
-/// Returns the ports that lead somewhere, without drained ones where others are left.
+/// Returns the usable ports, without drained ones if others remain.
 fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> PlaneState) -> Vec<usize> {
     let near = |port: &NicPortIntent| if port.drained { PlaneState::Drained } else { PlaneState::Open };
     let worth: Vec<PlaneState> = ports.iter().map(|port| far(port).and(near(port))).collect();
@@ -181,13 +181,14 @@ fn usable(ports: &[NicPortIntent], mut far: impl FnMut(&NicPortIntent) -> PlaneS
     (0..ports.len()).filter(|at| Some(worth[*at]) == best).collect()
 }
 
-/// The first routing table of NIC ports: above those that the kernel and most daemons use.
+/// The first routing table of NIC ports, above those that the kernel and most daemons use.
 const FIRST_TABLE: u16 = 1000;
 
-/// Tables kept for each NIC, so that another plane moves none.
+/// Tables reserved per NIC, so that another plane changes no numbers.
 const PLANES_MAX: u16 = 16;
 
-/// Where switches choose the uplink, as many flows as give them a choice; where the NIC does, one.
+/// Returns the number of queue pairs: several where switches choose the uplink, so that flows spread over uplinks; one
+/// where the NIC chooses.
 pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
     match topology.routing {
         Routing::Srv6Static => 1,
@@ -225,8 +226,8 @@ fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {
     }
 }
 
-/// Returns the declared domains that take a port with them. The node itself does not count: nothing of it is left to back
-/// anything up.
+/// Returns the declared domains that a port depends on. Domains of the node itself do not count, because their failure
+/// leaves no port as a backup.
 fn domains(topology: &Topology, port: NicPort) -> BTreeSet<SmolStr> {
     let t0 = port.nic.t0(port.plane);
     let is_in = |subject: &Subject| match subject {

@@ -1,7 +1,7 @@
-//! Intents: everything one device needs, with every number and name worked out.
+//! Intents: the final values for one device, with every number and name computed.
 //!
-//! In: nothing; these are plain data. Out: what renderers, entries and the lab read. Invariants: an intent holds no
-//! policy and leaves no arithmetic to do. Intents are made one at a time and dropped after rendering.
+//! Plain data, read by renderers, P4 entries and the lab. Invariants: an intent contains final values, so readers only
+//! format. Intents are made one at a time and dropped after rendering.
 
 pub(crate) mod bgp;
 
@@ -24,10 +24,10 @@ use self::bgp::BgpIntent;
 use crate::mac::Mac;
 use crate::zone_delay::ZoneDelay;
 
-/// Everything one switch needs.
+/// All values for one switch.
 #[derive(Debug, Clone)]
 pub struct DeviceIntent<'a> {
-    /// Where it stands.
+    /// Its coordinate.
     pub switch: Switch,
     /// Its name.
     pub name: SmolStr,
@@ -35,42 +35,42 @@ pub struct DeviceIntent<'a> {
     pub fabric: &'a str,
     /// Hardware.
     pub platform: &'a Platform,
-    /// SONiC hwsku as its cages are split, or platform id.
+    /// SONiC hwsku, which depends on the split of its cages, or platform id.
     pub hardware: SmolStr,
     /// Operating system.
     pub os: Os,
-    /// Its release, where releases differ in what is written for them.
+    /// Its release, if the generated files depend on it.
     pub release: Option<Release>,
     /// Routing mode.
     pub routing: Routing,
-    /// Addresses and numbers of the device itself.
+    /// Addresses and numbers of the switch itself.
     pub system: System<'a>,
-    /// Its segments; absent where routing does not use them.
+    /// Its segments; absent if the routing mode does not use them.
     pub srv6: Option<Srv6Intent>,
-    /// Its eBGP; absent where routing does not use it.
+    /// Its eBGP settings; absent if the routing mode does not use BGP.
     pub bgp: Option<BgpIntent>,
-    /// Every port, downlinks first; spare ones are included, shut.
+    /// Every port, downlinks first. Spare ports are included and shut down.
     pub ports: Vec<PortIntent>,
-    /// Static routes, in the order of prefixes' roles: neighbours or NICs by port, what is farther away by zone and
-    /// group, last the blackhole.
+    /// Static routes in this order: neighbours or NICs by port, then farther destinations by zone and group, last the
+    /// blackhole.
     pub routes: Vec<Route>,
     /// Quality of service.
     pub qos: &'a Profile,
-    /// Round-trip time when nothing is queued, of the longest path that the tier sees; what computed thresholds start
-    /// from.
+    /// Round-trip time without queueing of the longest path that counts for the tier. Computed thresholds are based on
+    /// it.
     pub base_rtt: Nanoseconds,
 }
 
-/// Addresses and numbers of the device itself.
+/// Addresses and numbers of the switch itself.
 #[derive(Debug, Clone)]
 pub struct System<'a> {
-    /// MAC address of the switch, used on all its ports.
+    /// MAC address of the switch, the same on all its ports.
     pub mac: Mac,
     /// Loopback address, /128.
     pub loopback: Address,
     /// Autonomous system number, where switches exchange routes with BGP: nothing else checks that it fits.
     pub asn: Option<u32>,
-    /// Management port, where a pool is given.
+    /// Management port, if a pool is given.
     pub management: Option<Management>,
     /// Servers that every device receives.
     pub services: &'a Services,
@@ -90,7 +90,7 @@ pub struct Management {
 pub struct Srv6Intent {
     /// The block of the switch's plane.
     pub block: Ipv6Net,
-    /// Own uN segments: one, or one for each parallel link.
+    /// Own uN segments: a single one, or one per parallel link.
     pub locators: Vec<Locator>,
 }
 
@@ -108,23 +108,23 @@ pub struct Locator {
 pub struct PortIntent {
     /// The port by its role.
     pub at: PortRef,
-    /// The port as the device names it.
+    /// Name of the port on the device.
     pub physical: PhysicalPort,
-    /// Largest packet.
+    /// MTU.
     pub mtu: u16,
-    /// Connection; absent: the port is shut.
+    /// Connection; without one, the port is shut down.
     pub connection: Option<Connection>,
     /// One line for people, in the device's own description field.
     pub description: String,
 }
 
 impl PortIntent {
-    /// Tells whether a NIC is at the other end.
+    /// Returns whether a NIC is at the other end.
     pub fn faces_nic(&self) -> bool {
         matches!(self.connection, Some(Connection { peer: Peer::Nic(_), .. }))
     }
 
-    /// Tells whether the port faces down.
+    /// Returns whether the port is a downlink.
     pub fn is_down(&self) -> bool {
         self.at.side == Side::Down
     }
@@ -137,7 +137,7 @@ pub struct Connection {
     pub link: Link,
     /// Length and medium.
     pub cable: Cable,
-    /// Whether the cable carries no new traffic.
+    /// Whether the cable must not carry new traffic.
     pub drained: bool,
     /// Own address, /127.
     pub address: Prefix,
@@ -159,11 +159,11 @@ pub enum Peer {
 /// A switch at the other end of a cable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwitchPeer {
-    /// Where it stands.
+    /// Its coordinate.
     pub switch: Switch,
     /// Its name.
     pub name: SmolStr,
-    /// Its port, as it names it.
+    /// Name of its port.
     pub port: SmolStr,
     /// SONiC hwsku or platform id, for neighbour metadata.
     pub hardware: SmolStr,
@@ -233,13 +233,12 @@ pub struct Route {
     pub target: Target,
 }
 
-/// Effect of a route.
+/// Action of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// Forwards over ports, by index in [`DeviceIntent::ports`], with weights that are all 1 where loads are
-    /// equal.
+    /// Forwards over ports, by index in [`DeviceIntent::ports`]. All weights are 1 for equal load.
     Ports(Vec<Hop>),
-    /// Drops, so that an unknown segment dies at the first switch.
+    /// Drops packets, so that an unknown segment is dropped at the first switch.
     Blackhole,
 }
 
@@ -252,10 +251,10 @@ pub struct Hop {
     pub weight: u16,
 }
 
-/// Everything one node needs.
+/// All values for one node.
 #[derive(Debug, Clone)]
 pub struct HostIntent<'a> {
-    /// Where it stands.
+    /// Its coordinate.
     pub node: Node,
     /// Its name.
     pub name: SmolStr,
@@ -263,11 +262,11 @@ pub struct HostIntent<'a> {
     pub fabric: &'a str,
     /// Routing mode.
     pub routing: Routing,
-    /// Blocks of the segments: one, or one for each plane; none where routing does not use them.
+    /// Blocks of the segments: a single one, or one per plane; empty if the routing mode does not use them.
     pub blocks: Vec<Ipv6Net>,
     /// Its NICs, in order.
     pub nics: Vec<NicIntent>,
-    /// Which of them sends what is bound to no address, where switches choose the path.
+    /// The NIC that sends packets of unbound sockets, if switches choose the path.
     pub unbound: usize,
     /// Prefix of all NICs of the fabric.
     pub reach: Prefix,
@@ -275,15 +274,15 @@ pub struct HostIntent<'a> {
     pub has_t1: bool,
     /// Whether there are T2s, so that names of groups have zones.
     pub has_t2: bool,
-    /// Whether NIC k of a node is attached to another T0 group than NIC k + 1.
+    /// Whether NIC k and NIC k + 1 of a node are connected to different T0 groups.
     pub is_rail_optimised: bool,
-    /// Queue pairs of a connection: as many as spread over the uplinks, where switches hash them.
+    /// Queue pairs per connection: enough to spread over the uplinks, if switches choose paths by hash.
     pub queue_pairs: u16,
-    /// Generated files for it besides its path table.
+    /// Operating system for which files are generated, besides the path table.
     pub os: HostOs,
-    /// Files that are generated for it too.
+    /// Further files that are generated for it.
     pub outputs: &'a BTreeSet<HostOutput>,
-    /// Largest packet on the cable.
+    /// MTU of the cable.
     pub mtu: u16,
     /// Largest packet that fits inside the outer header.
     pub payload_mtu: u16,
@@ -296,7 +295,7 @@ pub struct HostIntent<'a> {
 /// One NIC of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicIntent {
-    /// Where it stands.
+    /// Its coordinate.
     pub nic: Nic,
     /// Number in the node, from 0.
     pub number: u8,
@@ -308,13 +307,13 @@ pub struct NicIntent {
     pub group: Prefix,
     /// Where it is plugged in, where the fabric file says so.
     pub slot: Option<HostSlot>,
-    /// One port a plane, in the order of planes; those without a cable are left out.
+    /// Its ports, in the order of planes; those without a cable are omitted.
     pub ports: Vec<NicPortIntent>,
-    /// Routes from this NIC to others, the longest prefixes first; none where it writes paths into packets.
+    /// Routes from this NIC to others, the longest prefixes first; empty if it writes paths into packets.
     pub routes: Vec<NicRoute>,
 }
 
-/// A route of a NIC: which planes lead there.
+/// A route of a NIC: the planes that reach a destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicRoute {
     /// Where to: a NIC, a T0 group, a zone, or all NICs of the fabric.
@@ -330,15 +329,15 @@ pub struct NicPortIntent {
     pub plane: PlaneId,
     /// Interface name on Linux, for example `nic0p3`.
     pub interface: SmolStr,
-    /// MAC address in labs and where the T0 has a static neighbour.
+    /// MAC address in labs, and where the T0 has a static neighbour.
     pub mac: Mac,
-    /// Whether the T0 knows the port by that MAC address only, so that the port has to take it.
+    /// Whether the T0 has a static neighbour entry with that MAC address, so the port must use it.
     pub is_static: bool,
-    /// PCI address, where the fabric file says in which slot the NIC is.
+    /// PCI address, if the fabric file names the slot of the NIC.
     pub pci: Option<PciAddress>,
     /// Speed.
     pub speed: Speed,
-    /// Number of its own routing table, as no other port of the node has.
+    /// Number of its routing table, unique within the node.
     pub table: u16,
     /// Own address on the cable, /127.
     pub address: Prefix,
@@ -356,7 +355,7 @@ pub struct NicPortIntent {
     pub first_segment: Option<Ipv6Net>,
     /// Whether the cable, the T0 or the plane is drained.
     pub drained: bool,
-    /// Declared domains that its NIC, its cable, its T0 or its plane is in, by name.
+    /// Declared domains of its NIC, cable, T0 or plane, by name.
     pub domains: BTreeSet<SmolStr>,
     /// The cable.
     pub cable: Cable,

@@ -1,7 +1,7 @@
-//! Switches that stand for all: one of each kind, so that a check of hardware does not grow with the fabric.
+//! Representative switches, one of each kind, so that hardware checks do not grow with the fabric.
 //!
-//! In: a plan. Out: switches. Invariants: of switches that are alike in tier, hardware, lengths of cables and numbers of
-//! cables on each side one is there; where nothing is absent that is one for each kind of hardware in each place.
+//! In: a plan. Out: switches. Invariants: there is one representative for each combination of tier, hardware, cable
+//! lengths and numbers of cables on each side. Without exceptions, that is one per tier and hardware.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use closc_topology::{Link, Side, Switch, TierId, ZoneId};
 
 use crate::plan::Plan;
 
-/// Inputs of the requests to a switch's hardware: tier, hardware, the zone's cables, cables of its own, how
-/// many cables it has below and above, and how its cages are split.
+/// What distinguishes the hardware requirements of switches: tier, hardware, the cables of its zone, exceptional
+/// cables, numbers of cables below and above, and the split of its cages.
 type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>, [u32; 2], [Breakout; 2]);
 
 impl Plan {
@@ -38,7 +38,7 @@ impl Plan {
             let splits = topology.blocks(switch).map(|block| block.breakout);
             found.entry((switch.tier, &platform.id, os, zone, lengths, cables, splits)).or_insert(switch);
         };
-        // Without gaps all of a tier are alike; beside gaps those of a row are, wherever they are.
+        // Without gaps, all switches of a tier are equal. Next to gaps, those of a row are.
         let rows = if gaps.is_empty() { 1 } else { topology.t2_rows() };
         let mut plain: BTreeMap<(TierId, u16), [u32; 2]> = BTreeMap::new();
         for tier in TierId::ALL {
@@ -89,7 +89,7 @@ fn gaps(plan: &Plan) -> BTreeSet<Switch> {
     cables.chain(t0s).collect()
 }
 
-/// Number of cables of a switch, below and above.
+/// Returns the number of cables of a switch, below and above.
 fn cables(plan: &Plan, switch: Switch) -> [u32; 2] {
     let mut sides = [0; 2];
     for port in plan.fabric().ports(switch).filter(|port| matches!(port.used, PortUse::Link { .. })) {
@@ -98,7 +98,7 @@ fn cables(plan: &Plan, switch: Switch) -> [u32; 2] {
     sides
 }
 
-/// The switches at the ends of a cable.
+/// Returns the switches at the ends of a cable.
 fn ends(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
     let upper = plan.fabric().upper_end(link).map(|(switch, _)| switch);
     let lower = match link {

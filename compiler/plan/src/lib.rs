@@ -1,8 +1,8 @@
 //! The fabric plan: addresses, uSIDs, routes and path tables as functions of position.
 //!
-//! In: a [`closc_fabric::Fabric`]. Out: [`Plan`], which makes a [`DeviceIntent`], a [`HostIntent`] or a
-//! [`PathTable`] when it is asked for one. Invariants: a plan is small; what it makes depends on the coordinate and
-//! the topology only, so growth renumbers nothing and the same input gives the same plan.
+//! In: a [`closc_fabric::Fabric`]. Out: [`Plan`], which makes a [`DeviceIntent`], a [`HostIntent`] or a [`PathTable`]
+//! on demand. Invariants: a plan is small. Its results depend only on the coordinate and the topology, so growth
+//! renumbers nothing and the same input gives the same plan.
 
 mod address;
 mod backup;

@@ -1,7 +1,7 @@
 //! Single paths: what `closc paths` prints, hop by hop.
 //!
-//! In: two NICs, a plane and an uplink choice. Out: the outer destination address, and every switch, port and
-//! cable it passes. Invariants: this is the plan's own view; the verifier walks the rendered tables instead.
+//! In: two NICs, a plane and an uplink choice. Out: the outer destination address, and every switch, port and cable on
+//! the path. Invariants: this is the plan's own view; the verifier walks the rendered tables instead.
 
 use std::net::Ipv6Addr;
 
@@ -11,7 +11,7 @@ use crate::entropy::EntropyFormat;
 use crate::plan::Plan;
 use crate::segment::UplinkChoice;
 
-/// Distance between two NICs.
+/// Kind of path, by the distance between two NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathKind {
     /// Same T0 group: one switch.
@@ -34,7 +34,7 @@ impl PathKind {
         }
     }
 
-    /// Returns the number of switches passed.
+    /// Returns the number of switches on the path.
     pub fn switches(self) -> usize {
         match self {
             PathKind::Local => 1,
@@ -51,7 +51,7 @@ pub struct Path {
     pub plane: PlaneId,
     /// The uplinks taken.
     pub choice: UplinkChoice,
-    /// The entropy value that names it.
+    /// The entropy value that selects it.
     pub entropy: u32,
     /// The uSIDs in order.
     pub list: Vec<Usid>,
@@ -59,7 +59,7 @@ pub struct Path {
     pub destination: Ipv6Addr,
     /// The cable from the sending NIC.
     pub first: Link,
-    /// The switches passed.
+    /// The switches on the path.
     pub hops: Vec<PathHop>,
 }
 
@@ -68,23 +68,23 @@ pub struct Path {
 pub struct PathHop {
     /// The switch.
     pub switch: Switch,
-    /// Where the packet comes in.
+    /// Ingress port.
     pub enters: PortRef,
-    /// Where it goes out.
+    /// Egress port.
     pub leaves: PortRef,
-    /// The cable it goes out on.
+    /// The cable at the egress port.
     pub link: Link,
-    /// The outer destination address as it leaves: one uSID shorter.
+    /// The outer destination address at egress: one uSID shorter.
     pub destination: Ipv6Addr,
 }
 
-/// Why a path cannot be named.
+/// Why there is no such path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The fabric does not source-route.
-    #[error("paths are named by SRv6 segments, and the fabric routes by `{0}`")]
+    #[error("paths need `routing: srv6-static`; this fabric uses `{0}`")]
     NotSourceRouted(&'static str),
-    /// The entropy value has bits outside its fields, or names a plane or an uplink that does not exist.
+    /// The entropy value has bits outside its fields, or a plane or uplink that does not exist.
     #[error("entropy value {value:#x} names no path: {why}")]
     Entropy {
         /// The value.
@@ -95,7 +95,7 @@ pub enum PathError {
 }
 
 impl Plan {
-    /// Returns every path between two NICs, plane by plane, uplink by uplink, whether or not it is denied.
+    /// Returns every path between two NICs, plane by plane and uplink by uplink, including denied ones.
     pub fn paths(&self, from: Nic, to: Nic) -> impl Iterator<Item = Path> + '_ {
         let topology = self.topology();
         let (t0, t1) = match PathKind::between(from, to) {
@@ -110,7 +110,7 @@ impl Plan {
         })
     }
 
-    /// Returns the path that an entropy value names.
+    /// Returns the path that an entropy value selects.
     pub fn path_by_entropy(&self, from: Nic, to: Nic, value: u32) -> Result<Path, PathError> {
         let topology = self.topology();
         let fail = |why: String| PathError::Entropy { value, why };
@@ -156,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// The cables behind the first T0, in order.
+    /// The cables after the first T0, in order.
     fn cables(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Vec<Link> {
         let last = Link::Host(NicPort { plane, nic: to });
         let t0 = |nic: Nic| Link::Fabric { lower: nic.t0(plane), up: choice.t0 };
@@ -172,7 +172,7 @@ impl Plan {
         }
     }
 
-    /// The port by which a packet leaves `at` over a cable, and where it comes in at the other end.
+    /// The port by which a packet leaves `at` over a cable, and the ingress port at the other end.
     fn cross(&self, at: Switch, link: Link) -> (PortRef, Option<(Switch, PortRef)>) {
         let upper = self.fabric().upper_end(link).expect("a path takes planned cables only");
         match link {

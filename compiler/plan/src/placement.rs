@@ -1,13 +1,14 @@
-//! Which node gets which ranks of a job, so that little of its traffic crosses zones and T0 groups.
+//! Placement of the ranks of a job on nodes, with little traffic across zones and T0 groups.
 //!
-//! In: the nodes that are free, the shape of a job and what its groups exchange. Out: a [`Placement`]: nodes in rank
-//! order, and what crosses, against the order of names. Invariants: the same input gives the same placement; no node is
-//! used twice; what crosses zones is never more than in the order of names.
+//! In: the free nodes, the shape of a job and the traffic of its groups. Out: a [`Placement`]: nodes in rank order, and
+//! the traffic across zones, compared with placement by name. Invariants: the same input gives the same placement; no
+//! node is used twice; traffic across zones is never higher than with placement by name.
 //!
-//! A job is a graph: its nodes by rank, and the bytes that two of them exchange in a step ([`Job::edges`]). Cutting it
-//! over zones so that least is cut is hard in general, but jobs are grids of groups. So the orders that keep a kind of
-//! group together are tried, zones are filled in whole groups or completely, the best is taken, and pairs of nodes are
-//! swapped as long as that helps ([`cut`]). Inside a zone the same is done over units, which share their T0 groups.
+//! A job is a graph: its nodes by rank, and the bytes that two of them exchange in a step ([`Job::edges`]). A minimum
+//! cut over zones is hard to find in general, but jobs are grids of groups. The algorithm tries the orders that keep
+//! one kind of group together, and fills zones in whole groups or completely. It takes the best result and swaps pairs
+//! of nodes while that improves it ([`cut`]). Inside a zone it does the same over units, whose nodes share their T0
+//! groups.
 
 mod cut;
 mod job;
@@ -23,46 +24,46 @@ use crate::plan::Plan;
 
 pub use job::{Job, JobError, Traffic};
 
-/// A job on nodes.
+/// Assignment of a job to nodes.
 #[derive(Debug, Clone, Serialize)]
 pub struct Placement {
     /// The node of each block of ranks, in rank order.
     pub nodes: Vec<PlacedNode>,
     /// Traffic across zones as placed.
     pub placed: Crossing,
-    /// Traffic across zones if ranks went over the free nodes in the order of their names.
+    /// Traffic across zones if ranks were assigned to the free nodes in the order of names.
     pub by_name: Crossing,
 }
 
-/// A node and its ranks.
+/// A node and its first rank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlacedNode {
-    /// Its name.
+    /// Name of the node.
     pub name: SmolStr,
-    /// Its first rank; as many follow as a node has GPUs.
+    /// Its first rank; the other ranks of its GPUs follow.
     pub first_rank: u32,
     /// Its zone.
     pub zone: u16,
-    /// Its unit: the nodes that share their T0 groups.
+    /// Its unit: nodes that share their T0 groups.
     pub unit: u16,
 }
 
-/// Traffic that leaves zones and units in a step.
+/// Traffic across zones and units in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Crossing {
-    /// Zones that the job is in.
+    /// Number of zones with nodes of the job.
     pub zones: usize,
-    /// Pairs of nodes in different zones that exchange something.
+    /// Pairs of nodes in different zones that exchange data.
     pub zone_edges: u64,
     /// Bytes between zones.
     pub zone_bytes: u64,
-    /// Pairs of nodes in different units that exchange something.
+    /// Pairs of nodes in different units that exchange data.
     pub unit_edges: u64,
     /// Bytes between units, those between zones included.
     pub unit_bytes: u64,
 }
 
-/// The nodes that share their T0 groups.
+/// Nodes that share their T0 groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitNodes {
     /// Its zone.
@@ -120,14 +121,14 @@ impl Plan {
     }
 }
 
-/// A place to put nodes: a zone, or a unit of it.
+/// A bin for nodes: a zone, or a unit of it.
 type Bin = (u16, u16);
 
 fn zones_of(nodes: &[Node]) -> Vec<Bin> {
     nodes.iter().map(|node| (node.zone.0, 0)).collect()
 }
 
-/// Free nodes in each bin.
+/// Returns the number of free nodes in each bin.
 fn capacities(nodes: &[Node], bin: impl Fn(&Node) -> Bin) -> BTreeMap<Bin, usize> {
     let mut found = BTreeMap::new();
     for node in nodes {
@@ -136,7 +137,7 @@ fn capacities(nodes: &[Node], bin: impl Fn(&Node) -> Bin) -> BTreeMap<Bin, usize
     found
 }
 
-/// Places the part of a job that is in one zone on its units.
+/// Assigns the part of a job in one zone to the units of the zone.
 fn fill_zone(job: &Job, edges: &job::Edges, members: &[usize], here: &[Node], nodes: &mut [Option<Node>]) {
     let unit = |node: &Node| (node.zone.0, node.unit);
     let (inner, number) = edges.among(members);

@@ -1,7 +1,7 @@
-//! The plan itself: a fabric, its addresses and its uSIDs.
+//! The plan: a fabric with its addresses and uSIDs.
 //!
-//! In: a fabric. Out: [`Plan`], of which the intents and tables are made, one at a time, each where it is described.
-//! Invariants: a plan holds no list of devices.
+//! In: a fabric. Out: [`Plan`], from which intents and tables are made one at a time, each in its own module.
+//! Invariants: a plan contains no list of devices.
 
 use std::sync::OnceLock;
 
@@ -19,9 +19,9 @@ use crate::zone_delay::{Empty, ZoneDelay};
 #[derive(Debug, Clone)]
 pub struct Plan {
     fabric: Fabric,
-    /// Worked out when they are asked for first: hundreds of thousands of nodes and tables state those of their zone.
+    /// Computed on first use, because hundreds of thousands of nodes and tables contain those of their zone.
     pub(crate) delays: OnceLock<Vec<ZoneDelay>>,
-    /// The same of every switch.
+    /// Also computed on first use, for the thresholds of switches.
     pub(crate) empty: OnceLock<Empty>,
 }
 
@@ -31,12 +31,12 @@ impl Plan {
         Plan { fabric, delays: OnceLock::new(), empty: OnceLock::new() }
     }
 
-    /// Returns the fabric it plans.
+    /// Returns the underlying fabric.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// Returns the topology it started from.
+    /// Returns the underlying topology.
     pub fn topology(&self) -> &Topology {
         self.fabric.topology()
     }
@@ -56,13 +56,13 @@ impl Plan {
         self.topology().naming.node(node)
     }
 
-    /// Returns the planes that are there.
+    /// Returns the planes that exist.
     pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
         let absent = self.topology().absent_planes();
         self.topology().plane_ids().filter(move |plane| !absent.contains(plane))
     }
 
-    /// Returns how packets find their way.
+    /// Returns the routing mode.
     pub fn routing(&self) -> Routing {
         self.topology().routing
     }
@@ -82,22 +82,22 @@ impl Plan {
         Segments::new(self.topology())
     }
 
-    /// Returns the name of a cable that the numbers of the topology allow, there or not.
+    /// Returns the name of a cable with valid coordinates, even if it is absent.
     pub fn link_name(&self, link: Link) -> String {
         self.topology().link_name(link).expect("the plan names planned cables only")
     }
 
-    /// Tells whether hosts write the path into the packet.
+    /// Returns whether hosts write the path into the packet.
     pub fn is_source_routed(&self) -> bool {
         self.topology().routing.is_source_routed()
     }
 
-    /// Returns the switches that are there, in the order of all listings.
+    /// Returns the existing switches, in the order of all listings.
     pub fn switches(&self) -> impl Iterator<Item = Switch> + '_ {
         self.fabric.switches()
     }
 
-    /// Returns the switches that no cable ends at.
+    /// Returns the switches without any cable.
     pub fn uncabled(&self) -> impl Iterator<Item = Switch> + '_ {
         let exceptions = &self.topology().exceptions;
         let whole = exceptions.absent_switches.is_empty()
@@ -118,7 +118,7 @@ impl Plan {
         self.topology().hosts.has_files().then(|| self.nodes()).into_iter().flatten()
     }
 
-    /// Returns the T0 groups, each of which has one path table.
+    /// Returns the T0 groups; each has one path table.
     pub fn groups(&self) -> impl Iterator<Item = (ZoneId, u16)> + '_ {
         let topology = self.topology();
         topology.zone_ids().flat_map(|zone| (0..topology.hosts.groups).map(move |group| (zone, group)))

@@ -1,7 +1,7 @@
-//! Names of ports, as the devices at both ends of a cable have them.
+//! Names of ports on the devices at both ends of a cable.
 //!
-//! In: a plan and a port or a cable. Out: names. Invariants: intents, cable lists and diagnostics all take them from
-//! here.
+//! In: a plan and a port or a cable. Out: names. Invariants: intents, cable lists and diagnostics all use these
+//! functions.
 
 use closc_topology::{Link, PlaneId, PortRef, Side, Switch};
 use smol_str::{SmolStr, format_smolstr};
@@ -18,13 +18,13 @@ pub struct CableEnds {
 }
 
 impl Plan {
-    /// Returns the name of a port, as the device has it.
+    /// Returns the name of a port on its device.
     pub fn port_name(&self, switch: Switch, port: PortRef) -> SmolStr {
         let topology = self.topology();
         topology.hardware(switch).0.port_name(topology.slot(switch, port))
     }
 
-    /// Returns device and port at both ends of a cable, as the devices name them.
+    /// Returns device and port name at both ends of a cable.
     pub fn cable_ends(&self, link: Link) -> CableEnds {
         let topology = self.topology();
         let (upper, upper_port) = self.fabric().upper_end(link).expect("the plan names planned cables only");
@@ -43,7 +43,7 @@ impl Plan {
     }
 }
 
-/// The name of a NIC port on Linux: NIC and plane, both from 0.
+/// Returns the name of a NIC port on Linux: NIC and plane, both from 0.
 pub(crate) fn interface(number: u8, plane: PlaneId) -> SmolStr {
     format_smolstr!("nic{number}p{plane}")
 }

@@ -1,9 +1,9 @@
-//! Quality of service of one switch, with every number worked out: headroom, pools, marking thresholds.
+//! Quality of service of one switch, with every number computed: headroom, pools, marking thresholds.
 //!
-//! In: the intent of a switch. Out: [`SwitchQos`], or why the profile and the hardware do not go together. Invariants:
-//! read off the one profile that the hosts are rendered from; ports that are alike in place, speed, cable, lanes
-//! and MTU are one [`PortKind`]; every number keeps its steps. What is not headroom is computed for a panel full
-//! of ports, so that one more cable changes no threshold of the others.
+//! In: the intent of a switch. Out: [`SwitchQos`], or why the hardware does not support the profile. Invariants:
+//! switches and hosts are rendered from the same profile. Ports with equal place, speed, cable, lanes and MTU are one
+//! [`PortKind`]. Every number keeps the steps of its calculation. Everything except headroom is computed for a full
+//! panel, so another cable does not change the thresholds of existing ports.
 
 mod buffer;
 mod kind;
@@ -30,18 +30,18 @@ use crate::plan::Plan;
 pub struct SwitchQos {
     /// Its kinds of ports, in the order of their first port.
     pub kinds: Vec<PortKind>,
-    /// Kind of each port, by index in [`DeviceIntent::ports`]; nothing for a port without a cable.
+    /// Kind of each port, by index in [`DeviceIntent::ports`]; `None` for a port without a cable.
     pub ports: Vec<Option<usize>>,
-    /// Its buffer, divided; absent on targets without one of their own, which do not pause.
+    /// Division of its buffer; absent on targets without a shared buffer, which do not support PFC.
     pub buffers: Option<SwitchBuffers>,
-    /// When each queue is marked, by kind of port; a queue that is not marked is left out.
+    /// ECN thresholds of each queue, by kind of port; queues without marking are omitted.
     pub marks: Vec<BTreeMap<Queue, EcnThresholds>>,
-    /// Times of the watchdog, where the profile has one: those of a full panel, so that growth changes none.
+    /// Times of the watchdog, if the profile has one. They are those of a full panel, so growth does not change them.
     pub watchdog: Option<WatchdogTimes>,
 }
 
 impl SwitchQos {
-    /// Works out what a switch is given.
+    /// Computes the QoS settings of a switch.
     pub fn of(intent: &DeviceIntent<'_>) -> Result<Self, QosError> {
         let (kinds, ports) = kind::kinds(intent);
         let buffers = intent.platform.buffer.as_ref();
@@ -63,7 +63,7 @@ impl SwitchQos {
 }
 
 impl Plan {
-    /// Works out the quality of service of a switch.
+    /// Computes the QoS settings of a switch.
     pub fn qos(&self, switch: Switch) -> Result<SwitchQos, QosError> {
         SwitchQos::of(&self.device(switch))
     }

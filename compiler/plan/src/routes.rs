@@ -1,7 +1,7 @@
-//! Static routes of a switch: one /48 for every neighbour's uSID, a blackhole for the block, nothing else.
+//! Static routes of a switch: a /48 for the uSID of every neighbour, and a blackhole for the block.
 //!
-//! In: a switch with its ports. Out: its routes. Invariants: no default route, no route to anything that is not a
-//! neighbour; so a packet whose cable was swapped dies at the first switch and is never misdelivered. The
+//! In: a switch with its ports. Out: its routes. Invariants: there is no default route, and only neighbours have
+//! routes. If a cable is swapped, its packets are therefore dropped at the first switch and never misdelivered. The
 //! blackhole comes last in a file and is never removed (removing a covering route deletes the SID on SONiC:
 //! sonic-buildimage issue 23812).
 
@@ -30,7 +30,7 @@ pub(crate) fn srv6(topology: &Topology, switch: Switch, ports: &[PortIntent]) ->
     routes
 }
 
-/// Which of the parallel cables between two switches a link is, from 0.
+/// Returns the index of a link among the parallel cables between two switches, from 0.
 pub(crate) fn cable_number(topology: &Topology, link: Link) -> u16 {
     match link {
         Link::Host(_) => 0,

@@ -1,13 +1,13 @@
-//! Segment lists: which uSIDs name a path.
+//! Segment lists: the uSIDs of a path.
 //!
-//! In: source group, uplink choice, destination NIC, plane. Out: the list that goes into the outer destination
-//! address. Invariants: the plane is in every uSID of a list, or in the block in front of it; a list ends in a NIC's uSID, never in a
-//! switch's own (Tomahawk 5 drops a packet whose next uSID is 0); it has 2, 4 or 6 uSIDs.
+//! In: source group, uplink choice, destination NIC, plane. Out: the list for the outer destination address.
+//! Invariants: the plane is in every uSID of a list, or in the block before it. A list ends with the uSID of a NIC,
+//! never of a switch (Tomahawk 5 drops a packet whose next uSID is 0). It has 2, 4 or 6 uSIDs.
 //!
-//! Parallel links: every cable between two switches has a uSID of its own at both ends. A switch therefore
-//! owns as many uSIDs as it has cables to one neighbour (the larger of both sides), and an uplink is named by
-//! the T1 uSID alone. The way down uses the cable of the same number as the way up, so the number of paths is
-//! planes times uplinks, as without parallel links.
+//! Parallel links: every cable between two switches has its own uSID at both ends. A switch therefore owns as many
+//! uSIDs as it has cables to one neighbour (the larger of both sides), and the T1 uSID alone identifies an uplink. A
+//! path uses the cable of the same number down as up, so the number of paths is planes times uplinks, as without
+//! parallel links.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -15,15 +15,15 @@ use std::num::NonZeroU16;
 use closc_topology::{Nic, PlaneId, Role, Switch, TierId, Topology, Usid, ZoneId};
 use ipnet::Ipv6Net;
 
-/// Most uSIDs that fit behind a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
+/// Maximum number of uSIDs after a 32-bit block in 128 bits (RFC 9800 section 4, F3216).
 const CONTAINER: usize = 6;
 
-/// Which uplinks a path takes: a number below `t0.up`, and below `t1.up` where it crosses the T2 tier.
+/// The uplinks of a path: a number below `t0.up`, and one below `t1.up` if the path crosses the T2 tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UplinkChoice {
     /// Uplink of the source's T0.
     pub t0: u16,
-    /// Uplink of the T1; 0 where the path does not cross the T2 tier.
+    /// Uplink of the T1; 0 if the path does not cross the T2 tier.
     pub t1: u16,
 }
 
@@ -34,12 +34,12 @@ pub struct Segments<'a> {
 }
 
 impl<'a> Segments<'a> {
-    /// Takes the layout and the numbers of parallel links of a topology.
+    /// Makes the uSIDs from the layout and the parallel links of a topology.
     pub fn new(topology: &'a Topology) -> Self {
         Segments { topology }
     }
 
-    /// Returns how many uSIDs each switch of a tier owns: one for every cable to one neighbour.
+    /// Returns how many uSIDs each switch of a tier owns: one per cable to the same neighbour.
     pub fn per_switch(&self, tier: TierId) -> u16 {
         let below = match tier {
             TierId::T0 => 1,
@@ -54,7 +54,7 @@ impl<'a> Segments<'a> {
         below.max(above)
     }
 
-    /// Returns the uSID that names a switch by its parallel cable `cable`, from 0.
+    /// Returns the uSID of a switch for its parallel cable `cable`, from 0.
     pub fn switch(&self, switch: Switch, cable: u16) -> Usid {
         self.topology.srv6.layout.switch(switch, self.per_switch(switch.tier), cable)
     }
@@ -70,7 +70,7 @@ impl<'a> Segments<'a> {
         self.topology.srv6.layout.nic(plane, nic)
     }
 
-    /// Returns block and uSID as a /48, in a plane.
+    /// Returns the /48 prefix of block and uSID in a plane.
     pub fn prefix(&self, plane: PlaneId, usid: Usid) -> Ipv6Net {
         Ipv6Net::new_assert(self.address(plane, &[usid]), 48)
     }
@@ -108,17 +108,17 @@ impl<'a> Segments<'a> {
         step * rows + t1_index % rows
     }
 
-    /// Returns what a step of the T1 uplink and what the T1's row add to the uSID of the T2 that is reached.
+    /// Returns the increments of the T2's uSID per T1 uplink and per T1 row.
     ///
-    /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number. One row for all T1s
-    /// is not a row: nothing is added.
+    /// A T2 owns as many uSIDs as it has cables to one T1, so its index counts in steps of that number. If all T1s are
+    /// in a single row, the increment per row is 0.
     pub fn t2_strides(&self) -> (u16, u16) {
         let (rows, per_t2) = (self.topology.t2_rows(), self.per_switch(TierId::T2));
         (rows * per_t2, if rows > 1 { per_t2 } else { 0 })
     }
 
-    /// Returns the number of rows where several T1s of a zone share one: a T1's row is its index modulo that. Nothing where
-    /// a T1's row is its index, or there is one for all.
+    /// Returns the number of rows if several T1s of a zone share one: the row of a T1 is its index modulo that. `None`
+    /// if the row of a T1 is its index, or if there is a single row.
     pub(crate) fn shared_rows(self) -> Option<NonZeroU16> {
         let rows = self.topology.t2_rows();
         NonZeroU16::new(rows).filter(|rows| rows.get() > 1 && rows.get() < self.topology.t1_count)

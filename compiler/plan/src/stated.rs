@@ -1,8 +1,8 @@
-//! Statements of the manifest about a fabric, so that readers of the tree know its required contents.
+//! Values of the fabric in the manifest, which readers of the tree need to check its files.
 //!
-//! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the QoS profile in numbers. Invariants: of
-//! each kind ([`Plan::kinds`]) one switch is worked out, so this costs the same in a fabric of any size; listed management ports
-//! are stated one by one.
+//! In: a plan. Out: [`Stated`]: ports and buffers of each kind of switch, and the numbers of the QoS profile.
+//! Invariants: only one switch of each kind ([`Plan::kinds`]) is computed, so the work does not grow with the fabric.
+//! Listed management ports are written one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,16 +32,16 @@ use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
 
-/// Switches that are stated once: tier, platform, operating system and splits of cages.
+/// What distinguishes the switches of the manifest: tier, platform, operating system and split of cages.
 type Once<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
 
 impl Plan {
-    /// Returns what the fabric states of itself. `add` adds what only the target of a switch knows.
+    /// Returns the values of the fabric. `add` adds values that only the target of a switch knows.
     pub fn stated<E: From<QosError>>(
         &self,
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
     ) -> Result<Stated, E> {
-        // Where the switch of a kind is in what is stated, and whether it has a port in use: one without is not a measure.
+        // By kind: index in the result, and whether that switch has a port in use. If not, it is replaced.
         let mut kinds: BTreeMap<Once<'_>, (usize, bool)> = BTreeMap::new();
         let mut stated = Stated::default();
         let mut profile = None;
@@ -83,7 +83,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Returns the listed management ports of switches that are there and whose language has such.
+    /// Returns the listed management ports of existing switches whose target has one.
     fn listed_management(&self) -> BTreeMap<String, StatedManagement> {
         let listed = &self.topology().addresses.management_list;
         let own = |(switch, port): (&Switch, &ManagementPort)| {
@@ -142,7 +142,7 @@ fn wiring(topology: &Topology) -> StatedWiring {
     }
 }
 
-/// Cables of every kind: as they are by default, in single zones, and one by one.
+/// Cables of every kind: defaults, those of single zones, and single cables.
 fn cables(topology: &Topology) -> BTreeSet<StatedCable> {
     let Cables { nic_t0, t0_t1, t1_t2, t1_t2_by_zone } = &topology.cables;
     let above = t1_t2.iter().chain(t1_t2_by_zone.values()).map(|cable| (Kind::T1T2, cable));
@@ -164,7 +164,7 @@ fn kind(link: Link) -> Kind {
     }
 }
 
-/// Settings of nodes, where files are written for their NIC drivers or collective libraries.
+/// Settings of nodes, if files are written for their NIC drivers or collective libraries.
 fn hosts(topology: &Topology) -> Option<StatedHosts> {
     let outputs = &topology.hosts.outputs;
     if !outputs.contains(&HostOutput::Nic) && !outputs.contains(&HostOutput::Nccl) {
@@ -186,7 +186,7 @@ fn hosts(topology: &Topology) -> Option<StatedHosts> {
     })
 }
 
-/// Adds ports of other sides, speeds and lengths of cables.
+/// Adds ports with other sides, speeds and cable lengths.
 fn join(ports: &mut Vec<StatedPort>, more: Vec<StatedPort>) {
     let kind = |port: &StatedPort| (port.down, port.speed_mbps, port.lanes, port.mtu, port.meters);
     for port in more {
@@ -226,7 +226,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
             ports.push(stated);
         }
     }
-    // As rendered: a lossy profile has its queues in one dynamic pool everywhere.
+    // As rendered: in a lossy profile, all queues use one dynamic pool.
     let lossless = intent.platform.buffer.as_ref().filter(|_| intent.qos.is_lossless());
     let most = lossless.and_then(|buffer| buffer.lossless_queue_max).map(|most| most.0);
     Ok(StatedSwitch {
@@ -242,7 +242,7 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
     })
 }
 
-/// Inputs of pools.
+/// Returns the inputs of pools.
 fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
     let SwitchBuffers { memory, .. } = qos.buffers.as_ref()?;
     let total = memory.total.round_down(memory.cell);
@@ -259,7 +259,7 @@ fn buffer(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Option<StatedBuffer> {
     })
 }
 
-/// The queues of a kind of port whose thresholds depend on the shared pool.
+/// Returns the queues of a kind of port whose thresholds depend on the shared pool.
 fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<u8, u64> {
     let Some(buffers) = &qos.buffers else { return BTreeMap::new() };
     let sized = |queue: &Queue| {
@@ -271,7 +271,7 @@ fn by_room(intent: &DeviceIntent<'_>, qos: &SwitchQos, kind: usize) -> BTreeMap<
     queues.map(|queue| (queue.get(), buffers.pools.shared.0)).collect()
 }
 
-/// Size and queue of trimmed packets: as requested, or of the platform.
+/// Returns size and queue of trimmed packets: as configured, or those of the platform.
 fn trimming(intent: &DeviceIntent<'_>) -> Option<StatedTrimming> {
     let trimming = intent.qos.trimming().filter(|_| !intent.platform.is_software())?;
     let class = intent.qos.class(&trimming.class)?;

@@ -1,10 +1,10 @@
-//! The path table of a T0 group: what its NICs need to turn a destination and an entropy value into an outer
-//! destination address.
+//! The path table of a T0 group, with which its NICs map a destination and an entropy value to an outer destination
+//! address.
 //!
-//! In: a plan and a group. Out: [`PathTable`]: one template for each destination group, with plane, uplink and
-//! downlink left open, plus what must not be used, and every number that its readers need: who renders it asks the
-//! plan for nothing. Invariants: one table serves every NIC of the group; its size grows with the number of groups, not
-//! of NICs or paths.
+//! In: a plan and a group. Out: [`PathTable`]: one template per destination group, with plane, uplink and downlink as
+//! variables; the elements that must not be used; and every number that its readers need, so that rendering does not
+//! need the plan. Invariants: one table serves every NIC of the group; its size grows with the number of groups, not of
+//! NICs or paths.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -37,13 +37,13 @@ pub struct PathTable<'a> {
     pub prefix: Ipv6Net,
     /// Contents of the fabric.
     pub size: TableSize,
-    /// Layout and names of uSIDs.
+    /// How uSIDs are composed.
     pub segments: TableSegments,
-    /// Which entropy values NICs use.
+    /// Entropy values that NICs use.
     pub sets: EntropySets,
-    /// Least values in use before a NIC complains.
+    /// Number of usable values below which a NIC reports a problem.
     pub min_active: u16,
-    /// Destination port of packets whose entropy is in the source port.
+    /// UDP destination port of packets that carry the entropy value in the source port.
     pub udp_port: u16,
     /// The seed of the order of uplinks.
     pub seed: u64,
@@ -57,7 +57,7 @@ pub struct PathTable<'a> {
     pub destinations: Vec<Destination>,
     /// The order of uplinks in each plane, from which entropy sets are cut.
     pub orders: Vec<Vec<u16>>,
-    /// Where entropy sets start among the uplinks of a T1; 0 in two tiers.
+    /// First T1 uplink of entropy sets; 0 in two tiers.
     pub t1_start: u16,
     /// Unusable elements.
     pub denied: Vec<Denied>,
@@ -65,11 +65,11 @@ pub struct PathTable<'a> {
     pub probes: Vec<Probe>,
     /// Class of packets.
     pub qos: &'a Profile,
-    /// Largest packet that fits inside the outer header.
+    /// Largest packet that fits into the outer header.
     pub payload_mtu: u16,
-    /// The longest round trip.
+    /// Data of the longest path.
     pub delay: Delay,
-    /// The delay that senders aim for; absent where no queue is marked.
+    /// Target delay of senders; absent if switches do not mark.
     pub target_delay: Option<Nanoseconds>,
 }
 
@@ -96,10 +96,10 @@ pub struct TableSize {
     pub zone_bits: u8,
 }
 
-/// Layout and names of uSIDs.
+/// How uSIDs are composed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSegments {
-    /// Where an address says in which plane it is.
+    /// Whether uSIDs or the block contain the plane.
     pub plan: SegmentPlan,
     /// The block of plane 0.
     pub block: Ipv6Net,
@@ -113,9 +113,9 @@ pub struct TableSegments {
     pub per_t1: u16,
     /// Increment of the uSID of the reached T2 per T1 uplink.
     pub t2_step: u16,
-    /// Addition by the row of the T1.
+    /// Increment of the uSID of the reached T2 per T1 row.
     pub t2_row: u16,
-    /// Rows that T1s share: a T1's row is its index modulo this; nothing where it is its index.
+    /// Number of T1 rows: the row of a T1 is its index modulo this; `None` if the row is the index.
     pub t2_rows: Option<NonZeroU16>,
 }
 
@@ -142,7 +142,7 @@ pub struct TablePlane {
 /// A NIC of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableNic {
-    /// Where it stands.
+    /// Its coordinate.
     pub nic: Nic,
     /// Name, for example `su001-n004/nic2`.
     pub name: SmolStr,
@@ -161,24 +161,24 @@ pub struct Destination {
     pub prefix: Ipv6Net,
     /// Distance.
     pub kind: PathKind,
-    /// The list for plane 0, uplink 0, downlink 0; the others differ in those fields only.
+    /// The list for plane 0, uplink 0, downlink 0; other lists differ in those fields only.
     pub template: Vec<Usid>,
 }
 
-/// Something that must not be used, as narrow as its reason.
+/// Paths that must not be used, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Denied {
     /// The plane.
     pub plane: PlaneId,
     /// The paths in it.
     pub scope: Scope,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// Name of the device or cable at fault.
     pub name: String,
 }
 
-/// The paths of a plane that are denied: each field narrows them, absent means any.
+/// The denied paths of a plane. Each field narrows them; an absent field matches everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Scope {
     /// Sending NIC's downlink.
@@ -195,12 +195,12 @@ pub struct Scope {
     pub downlink: Option<u16>,
 }
 
-/// Why something must not be used.
+/// Why paths must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// It is not there.
+    /// The element is absent.
     Absent,
-    /// It is being emptied.
+    /// The element is drained.
     Drained,
 }
 
@@ -214,7 +214,7 @@ impl Reason {
     }
 }
 
-/// Probe to send to find usable paths: a list that comes back to the sender, or reaches a peer.
+/// A probe: a list that returns to the sender, or reaches a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// Tested element.
@@ -226,16 +226,16 @@ pub struct Probe {
 /// Scope of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProbeKind {
-    /// NIC to T0 and back: the NIC's own cable and T0.
+    /// NIC to T0 and back: tests the NIC's cable and T0.
     T0,
-    /// NIC to T0 to T1 and back: with a good T0 probe, one T0-T1 cable.
+    /// NIC to T0 to T1 and back: together with a good T0 probe, tests one T0-T1 cable.
     T1,
-    /// NIC to T0 to T1 to T2 and back the same way: with a good T1 probe, one T1-T2 cable.
+    /// NIC to T0 to T1 to T2 and back the same way: together with a good T1 probe, tests one T1-T2 cable.
     T2,
 }
 
 impl Denied {
-    /// Tells whether it covers a path of its plane.
+    /// Returns whether it matches a path of its plane.
     pub fn covers(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
         let kind = PathKind::between(from, to);
         let s = self.scope;
@@ -255,7 +255,7 @@ impl Denied {
 }
 
 impl PathTable<'_> {
-    /// Returns what denies a path, if anything does.
+    /// Returns the first denial of a path, if any.
     pub fn denies(&self, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> Option<&Denied> {
         self.denied.iter().find(|d| d.covers(plane, from, to, choice))
     }
@@ -297,7 +297,7 @@ fn table(plan: &Plan, zone: ZoneId, group: u16) -> PathTable<'_> {
     }
 }
 
-/// The floor of active values is over all planes, equally many in each: without some planes it is lower.
+/// The minimum number of active values counts all planes equally, so it is lower if planes are absent.
 fn min_active(plan: &Plan) -> u16 {
     let topology = plan.topology();
     let (all, there) = (u32::from(topology.planes), plan.planes().count() as u32);
@@ -386,12 +386,12 @@ fn probes(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Probe> {
     probes
 }
 
-/// Everything that exceptions take away from paths that start in a group.
+/// Returns the denials of paths from a group that exceptions cause.
 fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
     let mut out = Vec::new();
-    // Planes as such, instead of each of their switches.
+    // Absent and drained planes, instead of each of their switches.
     let absent_planes = plan.topology().absent_planes();
     for (planes, reason) in [(&absent_planes, Reason::Absent), (&exceptions.drained_planes, Reason::Drained)]
     {
@@ -425,7 +425,7 @@ fn denied(plan: &Plan, zone: ZoneId, group: u16) -> Vec<Denied> {
     out
 }
 
-/// The fabric as seen from one group: turns a fault into the paths it denies.
+/// The fabric as seen from one group: maps a fault to the paths that it denies.
 pub(crate) struct View<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) zone: ZoneId,
@@ -487,7 +487,7 @@ impl View<'_> {
         }
     }
 
-    /// A T1 of the own zone is passed on the way to everywhere, one of another zone only on the way to it.
+    /// A T1 of the group's zone is on paths to all destinations, a T1 of another zone only on paths to that zone.
     fn through_t1(&self, t1: Switch, scope: Scope) -> Vec<Scope> {
         if t1.zone == self.zone { vec![scope] } else { vec![Scope { zone: Some(t1.zone), ..scope }] }
     }

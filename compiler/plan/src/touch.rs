@@ -1,15 +1,15 @@
 //! Which artefacts an exception touches.
 //!
-//! In: an exception and a fabric that has what it names. Out: [`Touch`]es. Invariants: an artefact that is not touched
-//! has the same bytes with and without the exception, but for what all switches or tables take from the delays of the
-//! fabric (see [`crate::Plan::zone_delays`]). So one cable that changes renders two switches again, not six thousand.
+//! In: an exception and a fabric with its subject. Out: [`Touch`]es. Invariants: an artefact that is not touched has
+//! the same bytes with and without the exception, except for values that depend on the delays of the fabric (see
+//! [`crate::Plan::zone_delays`]). A changed cable thus renders two switches again instead of six thousand.
 
 use closc_artefacts::Routing;
 use closc_fabric::{End, Fabric, PortUse};
 use closc_topology::{Link, Nic, Node, PlaneId, Switch, ZoneId};
 use serde::Serialize;
 
-/// Something that an exception is about.
+/// Subject of an exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Subject {
     /// A plane.
@@ -22,29 +22,29 @@ pub enum Subject {
     Link(Link),
 }
 
-/// Statements about it.
+/// Kind of exception.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Excepted {
-    /// It is not there.
+    /// The subject does not exist.
     Absent(Subject),
-    /// It carries no new traffic.
+    /// The subject must not carry new traffic.
     Drained(Subject),
     /// The cable differs from its kind.
     Cable(Link),
-    /// The switch is of other hardware or operating system than its tier.
+    /// The switch has other hardware or another operating system than its tier.
     Device(Switch),
 }
 
-/// Artefacts that are touched.
+/// A set of artefacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touch {
     /// Everything of a switch.
     Switch(Switch),
     /// Everything of every switch of a plane.
     Plane(PlaneId),
-    /// Everything of a node, its group's path table aside.
+    /// Everything of a node, except the path table of its group.
     Host(Node),
-    /// The same of every node.
+    /// Everything of every node, except path tables.
     Hosts,
     /// The path table of a T0 group.
     Table(ZoneId, u16),
@@ -54,14 +54,14 @@ pub enum Touch {
     List(PlaneId),
 }
 
-/// Names every artefact that an exception touches, some of them more than once.
+/// Returns every artefact that an exception touches, possibly with duplicates.
 pub fn touch(exception: Excepted, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     match exception {
         Excepted::Absent(subject) => {
             weigh(subject, fabric, found);
             absent(subject, fabric, found);
         }
-        // Where NICs choose paths, hosts receive what is drained and switches do not.
+        // If NICs choose paths, drains change files of hosts, not of switches.
         Excepted::Drained(subject) => {
             weigh(subject, fabric, found);
             found(Touch::Hosts);
@@ -93,7 +93,7 @@ fn absent(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
         }
         Subject::Nic(nic) => {
             found(Touch::Host(fabric.topology().node_of(nic).0));
-            // Nodes of small fabrics have a route to every NIC.
+            // In small fabrics, nodes have a route to every NIC.
             found(Touch::Hosts);
             found(Touch::Table(nic.zone, nic.group));
             for plane in fabric.topology().plane_ids() {
@@ -104,21 +104,21 @@ fn absent(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     }
 }
 
-/// Switches that choose paths and receive what is drained or absent.
+/// Switches whose weights depend on a drained or absent element.
 fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     match (fabric.topology().routing, subject) {
         (Routing::Srv6Static, _) | (_, Subject::Nic(_)) => {}
-        // Static weights follow from everything that is missing in the plane.
+        // Static weights depend on all missing elements of the plane.
         (Routing::EcmpStatic, Subject::Switch(Switch { plane, .. }))
         | (Routing::EcmpStatic | Routing::BgpUnnumbered, Subject::Plane(plane)) => found(Touch::Plane(plane)),
         (Routing::EcmpStatic, Subject::Link(link)) => found(Touch::Plane(link.plane())),
-        // BGP finds out at run time what is missing farther away.
+        // BGP learns more distant losses at run time.
         (Routing::BgpUnnumbered, Subject::Switch(switch)) => neighbours(switch, fabric, found),
         (Routing::BgpUnnumbered, Subject::Link(link)) => ends(link, fabric, found),
     }
 }
 
-/// A switch, and those that it has sessions with.
+/// A switch, and all switches that it has sessions with.
 fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     found(Touch::Switch(switch));
     if fabric.topology().tier(switch.tier).is_none() {
@@ -131,7 +131,7 @@ fn neighbours(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     }
 }
 
-/// A switch, and both ends of every cable on it.
+/// A switch, and both ends of each of its cables.
 fn plugged(switch: Switch, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
     found(Touch::Switch(switch));
     found(Touch::List(switch.plane));

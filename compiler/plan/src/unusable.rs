@@ -1,8 +1,9 @@
-//! NICs whose entropy values are all denied while other paths are open.
+//! NICs without a usable entropy value although usable paths exist.
 //!
-//! In: a plan. Out: how many, and the first. Invariants: entropy values are a choice of few paths, so faults can take all of
-//! a NIC's values towards a group and leave paths that none of them names. With one T0 uplink and a T2 tier one fault is
-//! enough. The work grows with the faults: where they cannot cover all values of a NIC, nothing is counted.
+//! In: a plan. Out: their number, and the first of them. Entropy values select only some of the paths, so faults can
+//! deny all values of a NIC towards a group while other paths remain usable. With one T0 uplink and a T2 tier, a single
+//! fault is enough. Invariants: the work grows with the faults. Groups are not examined if the faults cannot cover all
+//! values of a NIC.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,27 +15,27 @@ use crate::plan::Plan;
 use crate::segment::UplinkChoice;
 use crate::table::{Scope, View};
 
-/// NICs without a value for a group.
+/// NICs without a usable value for a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NoUsableValue {
     /// The first NIC.
     pub(crate) from: Nic,
-    /// The group that it has no value for, by zone and index.
+    /// The first such group, by zone and index.
     pub(crate) to: (ZoneId, u16),
     /// The plane.
     pub(crate) plane: PlaneId,
     /// Entropy values of the NIC in the plane.
     pub(crate) values: u16,
-    /// Paths of the plane that are open, and all of them.
+    /// Number of usable paths of the plane, and of all paths.
     pub(crate) open: (u64, u64),
-    /// Counts of NICs, groups and planes.
+    /// Number of combinations of NIC, group and plane.
     pub(crate) count: u64,
 }
 
-/// Denials on the path to a group, by their scopes: all, a zone, a group.
+/// Denials of paths to a group by scope: all groups, a zone, or the group.
 type Buckets = BTreeMap<(Option<ZoneId>, Option<u16>), Vec<Scope>>;
 
-/// Looks at every group.
+/// Examines every group.
 pub(crate) fn find(plan: &Plan) -> Option<NoUsableValue> {
     let topology = plan.topology();
     let exceptions = &topology.exceptions;
@@ -61,14 +62,14 @@ pub(crate) fn find(plan: &Plan) -> Option<NoUsableValue> {
     found
 }
 
-/// Tells whether the T0 of a group is absent or drained in a plane, so that no path is open at all.
+/// Returns whether the T0 of a group is absent or drained in a plane, so that no path is usable.
 fn is_gone(plan: &Plan, plane: PlaneId, zone: ZoneId, index: u16) -> bool {
     let t0 = Switch { plane, tier: TierId::T0, zone, index };
     let exceptions = &plan.topology().exceptions;
     exceptions.absent_switches.contains(&t0) || exceptions.drained_switches.contains(&t0)
 }
 
-/// Returns what faults of a plane deny, except for faults that deny all paths of a NIC.
+/// Returns the denials of a plane, without those that deny all paths of a NIC.
 fn buckets(plan: &Plan, (zone, group): (ZoneId, u16), plane: PlaneId) -> Buckets {
     let exceptions = &plan.topology().exceptions;
     let view = View { plan, zone, group };
@@ -117,7 +118,7 @@ impl Source<'_> {
             };
             let on_all = scopes(None);
             if self.can_cover(&on_all, zone, values) {
-                // Groups that no fault names are alike: the first stands for them.
+                // Groups without denials of their own are equal: the first represents them.
                 let mut others = (0..topology.hosts.groups)
                     .filter(|group| !named.contains(group) && !is_own(group) && there(group));
                 if let Some(first) = others.next() {
@@ -133,8 +134,8 @@ impl Source<'_> {
         }
     }
 
-    /// Tells whether scopes could cover all values of a NIC: its values have different T0 uplinks, and over these the T1
-    /// uplinks in turn, at most twice around.
+    /// Returns whether scopes could cover all values of a NIC. The values have different T0 uplinks, and over these the
+    /// T1 uplinks in turn, at most twice around.
     fn can_cover(&self, scopes: &[&Scope], to: ZoneId, values: u16) -> bool {
         let far = to != self.zone;
         let topology = self.plan.topology();
@@ -148,7 +149,7 @@ impl Source<'_> {
         values > 0 && scopes.iter().map(covered).sum::<u64>() >= u64::from(values)
     }
 
-    /// Counts the NICs without a value.
+    /// Counts the NICs without a usable value.
     fn count(
         &self,
         scopes: &[&Scope],

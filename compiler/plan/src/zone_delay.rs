@@ -1,6 +1,6 @@
 //! Data of the longest path for senders of a zone, and delays of all zones.
 //!
-//! In: nothing; this is plain data. Out: what path tables and nodes state. Invariants: the same for every routing mode.
+//! Plain data, written to path tables and nodes. Invariants: the same for every routing mode.
 
 use closc_qos::Nanoseconds;
 use closc_qos::bdp::Delay;
@@ -13,24 +13,24 @@ use serde::Serialize;
 pub struct ZoneDelay {
     /// Speed of a NIC port.
     pub port: Speed,
-    /// The delay between a NIC of the zone and the one that is farthest from it.
+    /// The delay between a NIC of the zone and the NIC farthest from it.
     pub delay: Delay,
-    /// The delay that senders aim at: that of an empty network, and the queue at which an uplink of T0s like the zone's
-    /// begins to mark the data class. Absent where no switch marks.
+    /// Target delay of senders: the delay without queueing, plus the queue at which an uplink of the zone's T0s begins
+    /// to mark the data class. Absent if switches do not mark.
     pub target: Option<Nanoseconds>,
-    /// When such an uplink marks the data class.
+    /// ECN thresholds of the data class on such an uplink.
     pub marks: Option<EcnThresholds>,
 }
 
-/// Delays of the network when nothing is queued.
+/// Delays without queueing.
 #[derive(Debug, Clone)]
 pub(crate) struct Empty {
-    /// Inside the zone whose links are the slowest.
+    /// Inside the zone with the slowest links.
     pub(crate) in_zone: Delay,
-    /// Over the path that takes longest.
+    /// Over the longest path.
     pub(crate) longest: Delay,
-    /// Over the paths that take longest from a zone, each once.
+    /// Over the longest path from each zone, without duplicates.
     pub(crate) kinds: Vec<Delay>,
-    /// Which of them it is for each zone.
+    /// For each zone, its index in `kinds`.
     pub(crate) zones: Vec<usize>,
 }

@@ -1,4 +1,4 @@
-//! Effect of growth on BGP settings of switches: new sessions, and nothing else.
+//! Growth adds BGP sessions and changes no other BGP setting of a switch.
 
 use closc_artefacts::Routing;
 use closc_plan::{BgpIntent, BgpNeighbour, Plan};
@@ -9,7 +9,7 @@ fn shape(groups: u16, t1: u16, zones: Option<u16>) -> Shape {
     Shape { planes: 1, groups, per_group: 1, rails: 1, t1, parallel: 1, t2, exceptions: String::new() }
 }
 
-/// Compares without sessions, of which there are more in a larger fabric.
+/// Removes sessions from an intent, because a larger fabric has more of them.
 fn without_sessions(bgp: &BgpIntent) -> BgpIntent {
     BgpIntent { neighbours: Vec::<BgpNeighbour>::new(), ..bgp.clone() }
 }
@@ -22,7 +22,7 @@ fn grows(small: &Plan, large: &Plan) {
     }
 }
 
-/// Prefixes are limited by hardware and address fields: growth past any power of two moves no limit.
+/// Prefix limits depend on hardware and address fields, so growth beyond a power of two changes none.
 #[test]
 fn growth_moves_no_limit() {
     let routed = |shape: &Shape| shape.routed(Routing::BgpUnnumbered);

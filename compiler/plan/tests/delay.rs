@@ -1,4 +1,4 @@
-//! The delay of the longest path counts every cable and switch once each way.
+//! The delay of the longest path counts every cable and switch once in each direction.
 
 use closc_plan::Plan;
 use closc_tests::shape::{Shape, T2, plan};
@@ -43,8 +43,8 @@ fn the_farthest_zones_count() {
     assert_eq!(cable, "80009");
 }
 
-/// By hand: 9,216 B and 84 B take 372 ns at 200G and 744 ns at 100G; 2 x 500 ns in NICs, 700 ns in each switch each way, and
-/// 2 / 0.198 ns for each metre.
+/// Computed by hand: 9,216 B and 84 B take 372 ns at 200G and 744 ns at 100G. Each NIC adds 500 ns, each switch 700 ns
+/// per direction, and each metre 2 / 0.198 ns.
 #[test]
 fn packets_arrive_at_the_speed_of_the_slowest_link() {
     let file = |zones: u16, zone1: &str, uplinks: &str| {
@@ -64,13 +64,13 @@ fn packets_arrive_at_the_speed_of_the_slowest_link() {
     let rtt = |switches: u64, meters: u64, sending: u64| {
         1_000 + 2 * 700 * switches + sending + (2 * meters * 1_000).div_ceil(198)
     };
-    // One zone: no path goes over a T2, whatever its cables are.
+    // With one zone, paths never use a T2, so its cables do not matter.
     let one = rtt(3, 22, 372);
     assert_eq!(of(&file(1, "", "400G"), 0), (one, one * 25));
     // Uplinks slower than NIC ports carry every packet between groups.
     let slow = rtt(3, 22, 744);
     assert_eq!(of(&file(1, "", "100G"), 0), (slow, slow * 25));
-    // NICs of 100G in one of three zones: both directions wait for that port, and each sender has its own speed under way.
+    // One of three zones has 100G NICs: both directions wait for that port, at the own rate of each sender.
     let mixed = file(3, ", nic_by_zone: { 1: { speed: 100G } }", "400G");
     let far = rtt(5, 222, 744);
     assert_eq!(
@@ -82,7 +82,7 @@ fn packets_arrive_at_the_speed_of_the_slowest_link() {
     assert_eq!(of(&file(2, "", "400G"), 0).0, rtt(5, 222, 372), "alike");
 }
 
-/// A NIC that is absent leaves more of the buffer to the other ports of its T0, and moves no target.
+/// An absent NIC leaves more buffer to the other ports of its T0, but does not change the target delay.
 #[test]
 fn zones_that_are_alike_aim_at_one_delay_whatever_is_absent() {
     let text = "fabric: shape\nplanes: 2\nzones: 2\nhosts: { groups: 2, per_group: 3, nic: { speed: 1600G, lanes: 16 }, os: none }\n\

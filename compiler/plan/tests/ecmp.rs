@@ -1,5 +1,5 @@
-//! Properties with `routing: ecmp-static`: whatever an ECMP hash chooses, a packet arrives wherever a path is left,
-//! dies where none is, and never goes round; groups are as wide as what survives.
+//! Properties of `routing: ecmp-static`. For every hash result, a packet arrives if a path exists, is dropped
+//! otherwise, and never loops. Weights follow the remaining capacity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
 use num_rational::Ratio;
 use proptest::prelude::*;
 
-/// Switches that forward by the longest prefix, over every hop of a group.
+/// Switches that forward by longest prefix match, over every hop of a group.
 struct Walker<'a> {
     plan: &'a Plan,
     devices: BTreeMap<Switch, DeviceIntent<'a>>,
@@ -68,7 +68,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Tells whether a path up and down is left, by trying all of them.
+/// Returns whether a path up and down exists, by trying all of them.
 fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let fabric = plan.fabric();
     plan.paths(from, to).filter(|path| path.plane == plane).any(|path| {
@@ -77,7 +77,8 @@ fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     }) || crossing(plan, from, plane, to)
 }
 
-/// Paths of the plan use the same cable number up and down; an ECMP group may change it.
+/// Counts paths with any cable down: the paths of the plan use the same cable number up and down, but an ECMP group may
+/// change it.
 fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let t1s = |zone| (0..topology.t1_count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
@@ -103,7 +104,7 @@ fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     })
 }
 
-/// Remaining share between two neighbours: the part of their cables that is present and in use.
+/// Remaining share of the cables between two neighbours: those that exist and are in use.
 fn cables_left(plan: &Plan, lower: Switch, upper: Switch) -> Ratio<u64> {
     let topology = plan.topology();
     let parallel = topology.tier(lower.tier).map_or(0, |tier| tier.parallel);
@@ -113,8 +114,8 @@ fn cables_left(plan: &Plan, lower: Switch, upper: Switch) -> Ratio<u64> {
     Ratio::new(left as u64, u64::from(parallel))
 }
 
-/// Remaining capacity from a switch to a T0, by definition and one neighbour at a time: the mean of its neighbours, of which each
-/// has the smaller of what is left of its cables and of what is behind it.
+/// Remaining capacity from a switch to a T0, by definition and one neighbour at a time: the mean over its neighbours.
+/// Each contributes the smaller of its remaining cables and the remaining capacity behind it.
 fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
     let topology = plan.topology();
     if at.tier == TierId::T1 && at.zone == to.zone {
@@ -134,7 +135,7 @@ fn left(plan: &Plan, at: Switch, to: Switch) -> Ratio<u64> {
     sum / (next.len() as u64).max(1)
 }
 
-/// The capacities that weights follow from are those of the definition, for every switch and T0 group.
+/// The capacities used for weights are equal to those of the definition, for every switch and T0 group.
 fn every_way_is_worth_what_is_left(plan: &Plan) {
     for at in plan.switches() {
         let mut ways = NextHops::new(plan, at.plane);
@@ -142,7 +143,7 @@ fn every_way_is_worth_what_is_left(plan: &Plan) {
         for (zone, index) in groups {
             let to = Switch { plane: at.plane, tier: TierId::T0, zone, index };
             let prefix = plan.addresses().group(zone, index);
-            // Where nothing but what is drained is left, that counts instead.
+            // Drained equipment counts if there is no alternative.
             let Some((found, false)) = ways.ways(at, prefix) else { continue };
             for way in found.iter().filter(|way| way.neighbour != to) {
                 let (lower, upper) =
@@ -171,8 +172,7 @@ fn every_copy_arrives(plan: &Plan) {
     }
 }
 
-/// A NIC sends into every plane that leads to another NIC and into no other; what is drained counts where nothing else
-/// is left.
+/// A NIC sends into exactly the planes that reach another NIC. Drained equipment counts if there is no alternative.
 fn nics_send_where_planes_lead(plan: &Plan) {
     let exceptions = &plan.topology().exceptions;
     let is_drained = !exceptions.drained_links.is_empty()
@@ -247,7 +247,7 @@ fn with_pins(plan: &Plan, pins: Pins) -> Plan {
     Plan::new(Fabric::new(Arc::new(topology)))
 }
 
-/// A pinned packet leaves by its uplink, or by the group where nothing that is in use leads on from there.
+/// A pinned packet leaves by its uplink, or by the group if no equipment in use leads on from that uplink.
 fn every_pin_holds(plan: &Plan, pins: &Pins) {
     let walker = Walker::new(plan);
     for (switch, of) in pins {
@@ -260,7 +260,7 @@ fn every_pin_holds(plan: &Plan, pins: &Pins) {
             let leads = upper.is_some_and(|(upper, _)| {
                 let mut ends = Ends::default();
                 walker.flood(upper, *to, 1, &mut ends);
-                // A NIC without a cable is left out by its T0, which the path led to.
+                // A T0 has no route to a NIC without a cable, although the path ends there.
                 ends.delivered > 0 || ends.dropped.contains(&to.t0(switch.plane))
             });
             if hops == [Some(link)] {
@@ -276,14 +276,14 @@ fn every_pin_holds(plan: &Plan, pins: &Pins) {
     }
 }
 
-/// Tells whether something of the plane of a cable is drained, which is used only where nothing else is left.
+/// Returns whether a part of the plane of a cable is drained; such a path is used only without alternative.
 fn drained_behind(plan: &Plan, link: Link) -> bool {
     let exceptions = &plan.topology().exceptions;
     exceptions.drained_links.iter().any(|drained| drained.plane() == link.plane())
         || exceptions.drained_planes.contains(&link.plane())
 }
 
-/// All uplinks of one T0 are gone in one plane: others leave that plane out for its NICs, and its NICs for all but
+/// A T0 has lost all uplinks in one plane. Other NICs avoid that plane for its NICs, and its NICs avoid it for all but
 /// their own group.
 #[test]
 fn a_t0_without_uplinks_is_avoided() {
@@ -315,7 +315,7 @@ fn shape(exceptions: &str) -> Shape {
     }
 }
 
-/// Ports and weights of the way from the first T0 to a group.
+/// Ports and weights of the route from the first T0 to a group.
 fn way(plan: &Plan, group: u16) -> Vec<(String, u16)> {
     let walker = Walker::new(plan);
     let from = plan.switches().next().expect("a T0");
@@ -328,7 +328,7 @@ fn weights(plan: &Plan, group: u16) -> Vec<u16> {
     way(plan, group).into_iter().map(|(_, weight)| weight).collect()
 }
 
-/// A whole fabric needs one route for everything that is not below.
+/// Without losses, a T0 needs a single upward route.
 #[test]
 fn a_whole_fabric_has_one_group() {
     let plan = shape("").routed(Routing::EcmpStatic);
@@ -349,7 +349,7 @@ fn a_whole_fabric_has_one_group() {
     assert_eq!(weights(&plan, 1), [1; 8]);
 }
 
-/// The T1 that has one cable of two left to the destination gets half.
+/// A T1 with one of two cables left to the destination gets half the weight.
 #[test]
 fn weights_follow_surviving_capacity() {
     let plan = shape("exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n").routed(Routing::EcmpStatic);
@@ -361,7 +361,7 @@ fn weights_follow_surviving_capacity() {
     assert!(way(&plan, 1).iter().all(|(to, _)| !to.starts_with("p0-t1-003:")));
 }
 
-/// FRR cannot weigh static routes: three whole T1s carry more than four of which one is half.
+/// FRR cannot weight static routes: three complete T1s carry more than four of which one has half its capacity.
 #[test]
 fn without_weights_a_half_t1_is_left_out() {
     let exceptions = "exceptions: { absent: [ p0-t0-002--p0-t1-003 ] }\n";
@@ -398,7 +398,8 @@ fn a_loss_behind_the_third_tier_is_weighed_at_the_first() {
     every_copy_arrives(&plan);
 }
 
-/// Meta's pinning: a destination's downlink names the uplink. What an uplink does not lead to falls back to the group.
+/// Meta's pinning: the downlink of the destination selects the uplink. Destinations that the uplink does not reach use
+/// the group.
 #[test]
 fn pins_take_their_uplink_while_it_leads_there() {
     let pinned = |exceptions: &str| {
@@ -423,7 +424,7 @@ fn pins_take_their_uplink_while_it_leads_there() {
     every_copy_arrives(&cut);
 }
 
-/// A pin of the file also takes a narrower path, on purpose; it overrides `pin: downlink`.
+/// A pin of the file also uses a path with less capacity, deliberately. It takes precedence over `pin: downlink`.
 #[test]
 fn pins_of_the_file_take_any_uplink_that_leads_there() {
     let base = |lines: &str| {
@@ -442,7 +443,7 @@ fn pins_of_the_file_take_any_uplink_that_leads_there() {
                 |hop: &Hop| (walker.devices[&from(&plan)].ports[hop.port].description.clone(), hop.weight);
             walker.group(from(&plan), nic).iter().map(name).collect()
         };
-        // Uplinks 4 and 5 lead to the third T1, of whose two cables to the second group one is left.
+        // Uplinks 4 and 5 lead to the third T1, which has one of two cables left to the second group.
         assert_eq!(taken(to(1, 0)), [("p0-t1-003:eth1".to_owned(), 1)], "{lines}");
         assert_eq!(taken(to(1, 1)), [("p0-t1-004:eth2".to_owned(), 1)], "{lines}");
         assert_eq!(taken(to(2, 1)), [("p0-t1-003:eth2".to_owned(), 1)], "{lines}");

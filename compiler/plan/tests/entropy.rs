@@ -1,5 +1,5 @@
-//! Entropy sets: spread over the uplinks of every tier, different for the NICs of a group, and moved by nothing but the
-//! uplinks that they name.
+//! Entropy sets use the uplinks of every tier evenly, differ between the NICs of a group, and change only with the
+//! uplinks that they select.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ fn sets(plan: &Plan, plane: PlaneId) -> BTreeMap<Nic, [Vec<UplinkChoice>; 2]> {
     all
 }
 
-/// Number of times that each pair of T1 and T1 uplink is chosen in a zone.
+/// Counts how often each pair of T1 and T1 uplink is chosen in a zone.
 fn by_t1_uplink(plan: &Plan) -> BTreeMap<(u16, u16, u16), u32> {
     let topology = plan.topology();
     let t1s = topology.t0.up.count / topology.t0.parallel;
@@ -38,7 +38,7 @@ fn by_t1_uplink(plan: &Plan) -> BTreeMap<(u16, u16, u16), u32> {
     used
 }
 
-/// 16,384 T1 uplinks, of which 5,922 once had no value at all and the busiest six times the mean.
+/// Regression: of 16,384 T1 uplinks, 5,922 had no value at all and the busiest had six times the mean.
 #[test]
 fn the_large_fabric_of_three_tiers_uses_every_t1_uplink_alike() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies/reference/three-tier-64x800g.yaml");

@@ -16,7 +16,7 @@ use closc_plan::{Plan, checks};
 
 use support::Case;
 
-/// Returns what is found in a plan, and its text form.
+/// Returns the findings of a plan, and their text form.
 fn run(case: &Case) -> (Diagnostics, String) {
     let mut sources = Sources::new();
     let document = closc_topology::load(&mut sources, "fabric.yaml", &case.bytes())
@@ -92,7 +92,7 @@ qos: lossless
         let buffers = qos.buffers.as_ref().unwrap();
         let headrooms: Vec<u64> =
             (0..qos.kinds.len()).filter_map(|kind| Some(buffers.headroom(kind)?.xoff.0)).collect();
-        // 53.3 MB and 79.9 MB: the published rows, at most one in a thousand above.
+        // 53.3 MB and 79.9 MB: the published rows, exceeded by at most 0.1 %.
         let published = each..=each + each / 1000;
         assert!(headrooms.iter().any(|found| published.contains(found)), "{length}: {headrooms:?}");
     }

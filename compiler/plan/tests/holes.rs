@@ -9,10 +9,10 @@ use closc_tests::shape::{Shape, one_tier, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Side, Switch, TierId, Topology, ZoneId};
 use proptest::prelude::*;
 
-/// Something to take away: what it is, and numbers that are cut down to what the fabric has.
+/// Something to remove: its kind, and numbers that are reduced to the size of the fabric.
 type Pick = (u8, [u16; 5]);
 
-/// Takes things away from a fabric, also so much that it falls apart.
+/// Removes elements from a fabric, possibly until it is partitioned.
 fn without(shape: &Shape, picks: &[Pick]) -> Fabric {
     let mut topology = shape.plan().topology().clone();
     for (what, numbers) in picks {

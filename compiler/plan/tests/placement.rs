@@ -1,4 +1,5 @@
-//! Ranks on nodes: never more across zones than by name, and the least where all ways can be tried.
+//! Placement of ranks on nodes: traffic across zones is never higher than by name, and minimal if all assignments can
+//! be tried.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,7 @@ fn stages_that_talk_little_are_what_zones_cut() {
     let plan = fabric(2, 2, 4);
     let placement = place(&plan, &job((1, 4, 4), 1));
     assert_eq!((placement.placed.zones, placement.placed.zone_bytes), (2, 4 * 10));
-    // With heavy stages and light rings whole replicas stay together: rings of four are cut twice in four stages.
+    // With large pipeline traffic and small rings, replicas stay together: rings of four are cut twice in four stages.
     let heavy = Job::new((1, 4, 4), 1, Traffic { tensor: 0, data: 1, pipeline: 1000 }).unwrap();
     assert_eq!(place(&plan, &heavy).placed.zone_bytes, 4 * 2);
 }
@@ -48,7 +49,7 @@ fn a_job_that_fits_one_zone_is_in_one() {
 #[test]
 fn uneven_zones_are_filled_in_whole_groups() {
     let plan = fabric(2, 2, 4);
-    // Seven and five free nodes for three stages of four: by name a ring is cut, in whole groups none is.
+    // Seven and five free nodes for three stages of four: only placement in whole groups cuts no ring.
     let free: Vec<Node> = plan
         .nodes()
         .filter(|node| if node.zone.0 == 0 { (node.unit, node.index) != (1, 3) } else { true })
@@ -70,7 +71,7 @@ fn what_cannot_be_placed_says_why() {
     assert!(Job::new((0, 1, 1), 2, TRAFFIC).is_err() && Job::new((u32::MAX, 2, 1), 1, TRAFFIC).is_err());
 }
 
-/// The least that any half of the nodes cuts, by trying all.
+/// Returns the minimum cut into two halves, by trying all of them.
 fn least(sizes: (u32, u32, u32)) -> u64 {
     let (_, data, pipeline) = sizes;
     let nodes = data * pipeline;

@@ -1,5 +1,5 @@
-//! Properties of every fabric: addresses are unique, every segment list walks to its NIC over exactly the cables
-//! it names, and growth changes nothing that is there.
+//! Properties of every fabric: addresses are unique, every segment list leads to its NIC over exactly its cables, and
+//! growth changes nothing that exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -12,14 +12,14 @@ use closc_tests::shape::{Shape, T2, any_routing, in_blocks, one_tier, plan, thre
 use closc_topology::{Link, Nic, Switch, TierId};
 use proptest::prelude::*;
 
-/// Where a packet is.
+/// Position of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Switch(Switch),
     Nic(Nic),
 }
 
-/// Forwards by intents alone: own segments shift, routes decide, everything else is dropped.
+/// Forwards by intents alone: own segments are removed, routes are followed, everything else is dropped.
 struct Walker<'a> {
     devices: BTreeMap<Switch, DeviceIntent<'a>>,
 }
@@ -29,7 +29,7 @@ impl<'a> Walker<'a> {
         Walker { devices: plan.switches().map(|switch| (switch, plan.device(switch))).collect() }
     }
 
-    /// Returns the cables taken and where the packet ends; nothing where it is dropped.
+    /// Returns the cables used and where the packet ends; `None` if it is dropped.
     fn walk(&self, first: Switch, destination: Ipv6Addr) -> Option<(Vec<Link>, Nic)> {
         let (mut at, mut bits, mut cables) = (At::Switch(first), u128::from(destination), Vec::new());
         for _ in 0..16 {
@@ -60,7 +60,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Places in arrays are undone, each once, and say of T2s what the wiring says.
+/// Array indices are unique and invertible, and their T2s agree with the wiring.
 fn places_are_those_of_the_wiring(plan: &Plan) {
     let (fabric, numbers) = (plan.fabric(), Numbers::new(plan.topology()));
     for nic in fabric.nics() {
@@ -141,7 +141,7 @@ fn every_address_is_unique(plan: &Plan) {
     }
 }
 
-/// Everything a device is given, as text: ports and routes, one a line.
+/// Everything in an intent as text: ports and routes, one per line.
 fn routes_of_hosts(plan: &Plan) -> BTreeMap<String, BTreeSet<String>> {
     let devices = plan.switches().map(|switch| {
         let device = plan.device(switch);
@@ -195,7 +195,8 @@ fn planned(shape: &Shape, blocks: bool) -> Plan {
     if blocks { plan(&in_blocks(&shape.yaml())) } else { shape.plan() }
 }
 
-/// Shapes to which a T1 can be added: rows that T1s share are a number of T1s, and more of these make others.
+/// Shapes to which a T1 can be added. The number of rows that T1s share is a number of T1s, so with more T1s the rows
+/// change.
 fn growing() -> impl Strategy<Value = Shape> {
     let has_room = |shape: &Shape| shape.t2.as_ref().is_none_or(|t2| t2.rows == 0 || t2.rows > shape.t1);
     prop_oneof![two_tiers(), three_tiers()].prop_filter("a row for another T1", has_room)
@@ -279,7 +280,7 @@ proptest! {
         }
     }
 
-    /// Where planes have blocks of their own, more of anything moves nothing either, a plane included.
+    /// If planes have their own blocks, growth renumbers nothing either, including growth by a plane.
     #[test]
     fn growth_renumbers_nothing_in_blocks(shape in growing()) {
         let before = planned(&shape, true);
@@ -341,7 +342,7 @@ fn one_more_t1_adds_one_port_to_each_t0() {
     println!("8 spines x 24 leaves x 2 planes, one more T1 per plane: 0 lines removed, {added} added");
 }
 
-/// Four T1s of a zone share two rows: every list walks, and more T1s in the rows move nothing.
+/// Four T1s of a zone share two rows: every list reaches its NIC, and more T1s in the rows renumber nothing.
 #[test]
 fn t1s_share_rows() {
     let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: 8, node_zones: 1 };
@@ -367,7 +368,7 @@ fn t1s_share_rows() {
     assert!(growth_removes_nothing(&before, &after) > 0);
 }
 
-/// A list of one plane meets no route in another: every address dies at the first switch that it meets.
+/// A list of one plane has no route in another plane: the first switch drops it.
 #[test]
 fn a_list_of_another_plane_dies_at_the_first_switch() {
     let shape = Shape {

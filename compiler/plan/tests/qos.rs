@@ -1,4 +1,4 @@
-//! Quality of service of a switch: kinds of ports, the divided buffer, marking.
+//! QoS settings of a switch: kinds of ports, division of the buffer, marking.
 
 use closc_plan::SwitchQos;
 use closc_qos::Place;
@@ -40,12 +40,12 @@ fn ports_that_are_alike_are_one_kind() {
     let found = qos(&yaml("th5-128x400g", "sonic", "400G", "lossless", "30m"), "p0-t0-002").unwrap();
     let kinds: Vec<_> = found.kinds.iter().map(|kind| (kind.place, kind.cable, kind.ports)).collect();
     let meters = Length::from_meters;
-    // 2.5 m is written as 3 m: switches are given whole metres.
+    // 2.5 m is written as 3 m: lengths on switches are whole metres.
     assert_eq!(
         kinds,
         [(Place::LastHop, meters(3), 4), (Place::Edge, meters(30), 1), (Place::Edge, meters(45), 1)]
     );
-    // The spare uplink is of no kind.
+    // The spare uplink has no kind.
     assert_eq!(found.ports, [Some(0), Some(0), Some(0), Some(0), Some(1), Some(2), None]);
     let above = qos(&yaml("th5-128x400g", "sonic", "400G", "lossless", "30m"), "p0-t1-001").unwrap();
     assert!(above.kinds.iter().all(|kind| kind.place == Place::Fabric && kind.speed == Speed::gbps(400)));
@@ -79,7 +79,7 @@ fn marks_stay_below_the_pause() {
     let threshold = closc_qos::profile::Preset::Lossless.profile().data().ingress_threshold;
     for marks in &found.marks {
         assert_eq!(marks.keys().collect::<Vec<_>>(), [&data]);
-        // All of the panel's ports, full.
+        // All ports of the panel, full.
         assert!(marks[&data].max() < buffers.share(threshold, 128));
     }
 }

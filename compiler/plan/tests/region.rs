@@ -1,4 +1,4 @@
-//! Two sites 80 km apart: what the distance does to delay, headroom and marking, and what sites of different size are.
+//! Two sites 80 km apart: the effect of distance on delay, headroom and marking, and sites of different size.
 
 use closc_plan::{Plan, SwitchQos};
 use closc_qos::units::{Bytes, Length};
@@ -14,7 +14,7 @@ fn first(plan: &Plan, tier: TierId, zone: u16) -> Switch {
     plan.switches().find(|switch| switch.tier == tier && switch.zone == ZoneId(zone)).unwrap()
 }
 
-/// XOFF of the kind of port whose cable is so long, and when it begins to mark data.
+/// Returns XOFF and the lower ECN threshold of data for the kind of port with a cable of this length.
 fn port(plan: &Plan, switch: Switch, meters: u32) -> (Bytes, Bytes) {
     let intent = plan.device(switch);
     let qos = SwitchQos::of(&intent).unwrap();
@@ -41,12 +41,12 @@ fn eighty_kilometres_are_eight_hundred_microseconds_and_forty_megabytes() {
 fn both_ends_of_the_long_cable_hold_what_is_under_way() {
     let plan = region();
     for switch in [first(&plan, TierId::T1, 1), first(&plan, TierId::T2, 0)] {
-        // The published row is 53,305,344; the line through all rows is one in a thousand above at most.
+        // The published row is 53,305,344; the line through all rows exceeds it by at most 0.1 %.
         let headroom = port(&plan, switch, 80_000).0.0;
         assert!((53_305_344..53_360_000).contains(&headroom), "{headroom}");
     }
     let near = port(&plan, first(&plan, TierId::T1, 0), 200).0;
-    // The shortest published row of the line card is 2 km: 2,850,816 at 800G, so no cable gets less than half of it.
+    // The shortest published row of the line card is 2 km: 2,850,816 at 800G. Shorter cables use at least half of that.
     assert!(near < Bytes(1_500_000), "{near:?}");
 }
 
@@ -90,7 +90,7 @@ fn a_smaller_site_leaves_holes_and_renumbers_nothing() {
     }
 }
 
-/// Zones of 400G and 200G a NIC port: a third of the fabric 80 km away, with T0s and T1s of its own.
+/// Zones with 400G and 200G per NIC port: a third of the fabric is 80 km away, with its own T0s and T1s.
 fn mixed(second: &str) -> Plan {
     plan(&format!(
         "fabric: mixed
@@ -142,7 +142,7 @@ fn a_zone_of_other_hardware_has_its_own_ports_and_names_and_moves_nothing() {
     assert_eq!(speeds(TierId::T1, 1).1, [200, 400]);
     assert_eq!(speeds(TierId::T0, 0).1, [400]);
     assert_ne!(speeds(TierId::T0, 0).0, speeds(TierId::T0, 1).0);
-    // Fewer NICs are holes.
+    // Positions of missing NICs stay reserved.
     let nics = |plan: &Plan, zone| plan.fabric().nics().filter(|nic| nic.zone == ZoneId(zone)).count();
     assert_eq!([0, 1, 2].map(|zone| nics(&all, zone)), [8, 4, 8]);
     for nic in all.fabric().nics() {

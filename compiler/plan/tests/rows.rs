@@ -1,4 +1,4 @@
-//! Rows of T2s: what hosts add up is the T2 that a cable goes to, however many rows there are.
+//! Rows of T2s: the uSID that hosts compute is that of the T2 at the end of the cable, for any number of rows.
 
 use closc_topology::ZoneId;
 

@@ -1,4 +1,5 @@
-//! `W0702` against every value of every NIC: said exactly where all values of a NIC are denied and a path is open.
+//! Checks `W0702` against every value of every NIC: it is reported exactly if all values of a NIC are denied and a path
+//! is usable.
 
 use closc_diagnostics::Diagnostics;
 use closc_plan::{Denied, PathTable, Plan, UplinkChoice, checks};
@@ -7,7 +8,7 @@ use closc_tests::shape::{Shape, T2};
 use closc_topology::{Nic, PlaneId, ZoneId};
 use proptest::prelude::*;
 
-/// Returns how often the check says that a NIC has no value for a group in a plane.
+/// Returns how often the check reports a NIC without a value for a group in a plane.
 fn said(plan: &Plan) -> u64 {
     let mut diagnostics = Diagnostics::new();
     checks::check(plan, &mut diagnostics);
@@ -18,13 +19,13 @@ fn said(plan: &Plan) -> u64 {
     times.map_or(1, |times| times.parse().expect("a number"))
 }
 
-/// Tells whether a path is denied, apart from what is wrong with one NIC's own cable.
+/// Returns whether a path is denied, ignoring faults of one NIC's own cable.
 fn denied(table: &PathTable<'_>, plane: PlaneId, from: Nic, to: Nic, choice: UplinkChoice) -> bool {
     let between = |denied: &&Denied| denied.scope.source.is_none() && denied.scope.downlink.is_none();
     table.denied.iter().filter(between).any(|denied| denied.covers(plane, from, to, choice))
 }
 
-/// Counts by looking at everything.
+/// Counts by examining everything.
 fn counted(plan: &Plan) -> u64 {
     let topology = plan.topology();
     let groups: Vec<(ZoneId, u16)> = plan.groups().collect();
@@ -51,7 +52,7 @@ fn counted(plan: &Plan) -> u64 {
     count
 }
 
-/// One T0 uplink, two T1 uplinks, one of them gone: every other NIC has its one value there.
+/// One T0 uplink and two T1 uplinks, one of them lost: every second NIC has its only value there.
 #[test]
 fn one_uplink_leaves_nothing_for_every_other_nic() {
     let shape = Shape {

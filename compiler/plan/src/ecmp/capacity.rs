@@ -1,10 +1,10 @@
 //! Remaining share of the fabric between a switch and a destination, relative to the plan.
 //!
-//! In: a fabric with its exceptions. Out: the part of the capacity from a T1 or T2 to a zone or a T0 group. Invariants:
-//! paths go up, then down, never up again; a cable counts where it is there and, unless asked otherwise, not drained;
-//! a neighbour counts with the smaller of what is left of the cables to it and of what is behind it, and a switch
-//! with the mean of its neighbours: all switches of a tier share what is behind, so each may use its part of it
-//! (tier by tier, as in Zhou et al., EuroSys 2014, section 3).
+//! In: a fabric with its exceptions. Out: the remaining fraction of the capacity from a T1 or T2 to a zone or a T0
+//! group. Invariants: paths go up, then down, never up again. A cable counts if it exists and, unless requested
+//! otherwise, is not drained. The capacity through a neighbour is the smaller of the remaining cables to it and the
+//! remaining capacity behind it. The capacity of a switch is the mean over its neighbours, because all switches of a
+//! tier share the capacity behind them (tier by tier, as in Zhou et al., EuroSys 2014, section 3).
 
 mod alike;
 
@@ -16,10 +16,10 @@ use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 use super::fraction::{Fraction, NOTHING, WHOLE, mean, part};
 use alike::Alike;
 
-/// Where packets are to go.
+/// Destination of packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
-    /// A T0 group of a zone to which every planned cable is there.
+    /// A T0 group of a zone with all its planned cables.
     Zone(ZoneId),
     /// One T0 group.
     Group(ZoneId, u16),
@@ -33,7 +33,7 @@ impl Scope {
     }
 }
 
-/// Capacities in a fabric, remembered while a switch is worked out.
+/// Capacities in a fabric, cached while a switch is computed.
 pub(crate) struct Capacities<'a> {
     fabric: &'a Fabric,
     with_drained: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Capacities<'a> {
     known: BTreeMap<(Kind, Scope), Fraction>,
 }
 
-/// A switch, or all that are alike in a row of a plane.
+/// A switch, or all equal switches of a row and plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Row(PlaneId, TierId, u16),
@@ -49,7 +49,7 @@ enum Kind {
 }
 
 impl<'a> Capacities<'a> {
-    /// Takes a fabric; drained cables count only where that is asked for.
+    /// Makes the capacities of a fabric; drained cables count only on request.
     pub(crate) fn new(fabric: &'a Fabric, with_drained: bool) -> Self {
         Capacities { fabric, with_drained, alike: BTreeMap::new(), known: BTreeMap::new() }
     }
@@ -58,7 +58,7 @@ impl<'a> Capacities<'a> {
         self.fabric.topology()
     }
 
-    /// Returns what is left from a T1 or T2 to a destination.
+    /// Returns the remaining capacity from a T1 or T2 to a destination.
     pub(crate) fn to(&mut self, at: Switch, scope: Scope) -> Fraction {
         if at.tier == TierId::T1 && at.zone == scope.zone() {
             return match scope {
@@ -79,7 +79,7 @@ impl<'a> Capacities<'a> {
             (TierId::T0, _) => self.above(at).map(|t1| (t1, 1)).collect(),
             (TierId::T1, _) => alike.above(at),
             (TierId::T2, Scope::Zone(zone)) => alike.below(at, zone),
-            // Each T1 has cables of its own to the group.
+            // Each T1 has its own cables to the group.
             (TierId::T2, Scope::Group(zone, _)) => self.below_t2(at, zone).map(|t1| (t1, 1)).collect(),
         };
         let count = neighbours.iter().map(|(_, alike)| alike).sum();
@@ -89,7 +89,7 @@ impl<'a> Capacities<'a> {
         left
     }
 
-    /// Returns what is left from a switch to a destination over one neighbour.
+    /// Returns the remaining capacity from a switch to a destination through one neighbour.
     pub(crate) fn through(&mut self, at: Switch, neighbour: Switch, scope: Scope) -> Fraction {
         let (lower, upper) = in_order(at, neighbour);
         let cables = self.between(lower, upper);
@@ -115,7 +115,7 @@ impl<'a> Capacities<'a> {
             .filter(move |t1| topology.uplink(*t1, t2, 0).is_some())
     }
 
-    /// Returns the cables between two switches that count.
+    /// Returns the number of usable cables between two switches.
     pub(crate) fn cables(&self, lower: Switch, upper: Switch) -> impl Iterator<Item = Link> + '_ {
         (0..self.parallel(lower.tier))
             .filter_map(move |cable| self.topology().uplink(lower, upper, cable))

@@ -1,24 +1,24 @@
-//! Exact parts of a whole.
+//! Exact fractions.
 //!
-//! Invariants: reduced, and between 0 and 1, since something that survives is part of what was planned. Denominators
-//! divide products of a few counts of neighbours, so 64 bits hold them.
+//! Invariants: reduced, and between 0 and 1, because remaining capacity never exceeds the planned one. Denominators
+//! divide products of a few counts of neighbours, so 64 bits are enough.
 
 use num_rational::Ratio;
 
-/// A part of what was planned.
+/// A fraction of the planned capacity.
 pub(crate) type Fraction = Ratio<u64>;
 
-/// Nothing of it.
+/// Zero.
 pub(crate) const NOTHING: Fraction = Ratio::new_raw(0, 1);
-/// All of it.
+/// One.
 pub(crate) const WHOLE: Fraction = Ratio::new_raw(1, 1);
 
-/// Returns `part` of `whole`; nothing of nothing is nothing.
+/// Returns `part / whole`; 0 / 0 is zero.
 pub(crate) fn part(part: u64, whole: u64) -> Fraction {
     if whole == 0 { NOTHING } else { Ratio::new(part, whole) }
 }
 
-/// Returns the mean of parts: of `count` equal neighbours, those that are left out have nothing.
+/// Returns the mean over `count` equal neighbours; neighbours that are not listed count as zero.
 pub(crate) fn mean(parts: impl Iterator<Item = Fraction>, count: u64) -> Fraction {
     if count == 0 { NOTHING } else { parts.sum::<Fraction>() / count }
 }

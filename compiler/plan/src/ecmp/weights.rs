@@ -1,31 +1,31 @@
 //! From capacities to the weights of a next-hop group.
 //!
-//! In: for each way out the capacity that is left over its neighbour, and what the target takes. Out: hops. Invariants: weights are
-//! whole numbers without a common divisor and at least 1; their sum fits the group of the platform, since hardware
-//! holds a member as often as it weighs; a way without capacity is left out.
+//! In: the remaining capacity of each next hop, and the group capabilities of the target. Out: hops. Invariants:
+//! weights are integers of at least 1 without a common divisor. Their sum fits the group size of the platform, because
+//! hardware repeats a member according to its weight. Next hops without capacity are omitted.
 
 use num_integer::{gcd, lcm};
 
 use super::fraction::Fraction;
 use crate::intent::Hop;
 
-/// One way out of a switch.
+/// A candidate for a next hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     /// Index of the port in the intent.
     pub(crate) port: usize,
-    /// Remaining capacity over that neighbour, by which neighbours are compared.
+    /// Remaining capacity through that neighbour, comparable between neighbours.
     pub(crate) left: Fraction,
-    /// Cables to that neighbour, which share it.
+    /// Number of cables to that neighbour, which share the capacity.
     pub(crate) cables: u64,
 }
 
 /// Group capabilities of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// Members of a group, by weight.
+    /// Maximum sum of the weights of a group.
     pub(crate) width: u64,
-    /// Whether members can weigh differently.
+    /// Whether members can have different weights.
     pub(crate) weighs: bool,
 }
 
@@ -49,7 +49,8 @@ pub(crate) fn hops(shares: &[Share], room: Room) -> Vec<Hop> {
         .collect()
 }
 
-/// Leaves the ways that carry most where each gets the same: a group of n is as good as n times its narrowest way.
+/// Selects next hops for equal weights so that the group carries most: a group of n carries n times its narrowest
+/// member.
 fn equal(ways: Vec<(usize, u64)>) -> Vec<(usize, u64)> {
     let mut capacities: Vec<u64> = ways.iter().map(|(_, weight)| *weight).collect();
     capacities.sort_unstable_by(|a, b| b.cmp(a));
@@ -58,8 +59,8 @@ fn equal(ways: Vec<(usize, u64)>) -> Vec<(usize, u64)> {
     ways.into_iter().filter(|(_, weight)| *weight >= least).map(|(port, _)| (port, 1)).collect()
 }
 
-/// Shrinks weights whose sum is above the width: every way keeps one member, and each further one goes to the way
-/// that is farthest behind (Sainte-Laguë's method; Zhou et al., EuroSys 2014, section 4, bound what shrinking costs).
+/// Reduces weights to the width. Every next hop keeps one member, and each further member goes to the one that is
+/// farthest behind (Sainte-Laguë's method; Zhou et al., EuroSys 2014, section 4, bound the loss).
 fn fit(ways: &mut [(usize, u64)], width: u64) {
     if ways.iter().map(|(_, weight)| weight).sum::<u64>() <= width {
         return;
@@ -69,7 +70,7 @@ fn fit(ways: &mut [(usize, u64)], width: u64) {
         *weight = 1;
     }
     for _ in ways.len() as u64..width {
-        // Compares wanted / (2 * had + 1) without division; the first wins a tie.
+        // Compares wanted / (2 * had + 1) without division; the first of equals wins.
         let claim = |at: usize, against: usize| u128::from(wanted[at]) * u128::from(2 * ways[against].1 + 1);
         let next =
             (1..ways.len()).fold(0, |best, at| if claim(at, best) > claim(best, at) { at } else { best });
@@ -89,7 +90,7 @@ mod tests {
 
     const WIDE: Room = Room { width: 256, weighs: true };
 
-    /// Parts of 12, and cables.
+    /// Candidates as parts of 12, and numbers of cables.
     fn weights(shares: &[(u64, u64)], room: Room) -> Vec<(usize, u16)> {
         let share = |(port, (part, cables)): (usize, &(u64, u64))| Share {
             port,
@@ -111,15 +112,15 @@ mod tests {
         assert_eq!(weights(&[(0, 1)], WIDE), []);
     }
 
-    /// Two cables to each of two T1s, of which the second has lost one of its two cables on the other side.
+    /// Two cables to each of two T1s. The second T1 has lost one of its two cables to the destination.
     #[test]
     fn weights_follow_what_is_left() {
         assert_eq!(weights(&[(12, 2), (12, 2), (6, 2), (6, 2)], WIDE), [(0, 2), (1, 2), (2, 1), (3, 1)]);
-        // One cable of three to the first neighbour is gone on this side.
+        // One of three cables to the first neighbour is missing on this side.
         assert_eq!(weights(&[(8, 2), (8, 2), (12, 3)], WIDE), [(0, 1), (1, 1), (2, 1)]);
     }
 
-    /// Without weights a half neighbour is worth taking only where leaving it out costs more.
+    /// Without weights, a neighbour with half the capacity is used only if the group carries more with it.
     #[test]
     fn without_weights_the_best_equal_set_is_taken() {
         let equal = Room { weighs: false, ..WIDE };
@@ -134,7 +135,7 @@ mod tests {
         let narrow = Room { width: 8, weighs: true };
         let fitted = weights(&[(12, 1), (11, 1), (6, 1)], narrow);
         assert_eq!(fitted, [(0, 3), (1, 3), (2, 2)]);
-        // As many members as there is room: each keeps one.
+        // Exactly as many candidates as members: each keeps one.
         let full: Vec<(u64, u64)> = (1..=8).map(|part| (part, 1)).collect();
         assert_eq!(weights(&full, narrow).len(), 8);
     }

@@ -1,8 +1,8 @@
-//! Which planes lead from a T0 to others, where switches choose the way.
+//! Planes that lead from a T0 to other T0s, where switches choose the path.
 //!
-//! In: a plan. Out: what a plane is worth as a way to a T0 group, a zone, or anything. Invariants: the same capacities decide as
-//! for the routes of switches, so no NIC sends into a plane whose T0 has no way on. Capacities are worked out only
-//! where as many cables and switches are missing as it takes to part two T0s.
+//! In: a plan. Out: the state of a plane towards a T0 group, a zone, or any destination. Invariants: routes of switches
+//! use the same capacities, so a NIC never sends into a plane whose T0 has no route to the destination. Capacities are
+//! computed only if enough cables and switches are missing to separate two T0s.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::ecmp::capacity::{Capacities, Scope};
 use crate::ecmp::fraction::NOTHING;
 use crate::plan::Plan;
 
-/// Value of a plane as a path, the worst first.
+/// Usability of a plane for a destination, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PlaneState {
     Gone,
@@ -21,27 +21,27 @@ pub(super) enum PlaneState {
 }
 
 impl PlaneState {
-    /// Returns what two ways are worth one after the other.
+    /// Returns the state of two paths in series.
     pub(super) fn and(self, next: PlaneState) -> PlaneState {
         self.min(next)
     }
 }
 
-/// Ways through the planes.
+/// Usability of planes.
 pub(super) struct Reach<'a> {
     plan: &'a Plan,
-    /// Without what is drained, and with it.
+    /// Capacities without drained equipment, and with it.
     capacities: [Capacities<'a>; 2],
-    /// Uplinks of T0s that are absent or drained.
+    /// Absent or drained uplinks of T0s.
     uplinks: BTreeMap<Switch, u64>,
-    /// Absent or drained elements above T0s, by plane; a T2 may be behind all T1s and counts as everything.
+    /// Absent or drained elements above T0s, by plane. A T2 may be behind all T1s, so it always counts as enough.
     above: BTreeMap<PlaneId, u64>,
-    /// T0 groups that are not as planned in some plane.
+    /// T0 groups with a loss in some plane.
     odd: BTreeSet<(ZoneId, u16)>,
 }
 
 impl<'a> Reach<'a> {
-    /// Looks at what is absent or drained.
+    /// Collects absent and drained elements.
     pub(super) fn new(plan: &'a Plan) -> Self {
         let exceptions = &plan.topology().exceptions;
         let mut reach = Reach {
@@ -61,7 +61,7 @@ impl<'a> Reach<'a> {
                 Link::Fabric { lower, .. } => *reach.above.entry(lower.plane).or_default() += 1,
             }
         }
-        // An absent plane is no way to any group, so it makes none of them different from the others.
+        // An absent plane reaches no group, so it does not make any of them different.
         let absent_planes = plan.topology().absent_planes();
         let switches = exceptions.absent_switches.iter().chain(&exceptions.drained_switches);
         for switch in switches.filter(|switch| !absent_planes.contains(&switch.plane)) {
@@ -78,15 +78,15 @@ impl<'a> Reach<'a> {
         reach
     }
 
-    /// Returns the groups that may need a route of their own: those that are not as planned, and the NIC's own, which
-    /// is there when nothing above is.
+    /// Returns the groups that may need their own route: those with losses, and the NIC's own group, which is reachable
+    /// even if everything above the T0 is lost.
     pub(super) fn groups(&self, own: (ZoneId, u16)) -> Vec<(ZoneId, u16)> {
         let mut groups = self.odd.clone();
         groups.insert(own);
         groups.into_iter().collect()
     }
 
-    /// Returns what a plane is worth on the way from a T0 to a T0 group.
+    /// Returns the state of a plane from a T0 to a T0 group.
     pub(super) fn group(&mut self, from: Switch, zone: ZoneId, index: u16) -> PlaneState {
         let to = Switch { zone, index, ..from };
         let ends = self.switch(from).and(self.switch(to));
@@ -96,7 +96,7 @@ impl<'a> Reach<'a> {
         ends.and(self.left(from, Scope::Group(zone, index)))
     }
 
-    /// Returns what a plane is worth on the way from a T0 to a zone in which nothing is missing.
+    /// Returns the state of a plane from a T0 to a zone without losses.
     pub(super) fn zone(&mut self, from: Switch, zone: ZoneId) -> PlaneState {
         let near = self.switch(from);
         if near == PlaneState::Gone || !self.may_be_parted(from, None) {
@@ -105,7 +105,7 @@ impl<'a> Reach<'a> {
         near.and(self.left(from, Scope::Zone(zone)))
     }
 
-    /// Returns what a plane is worth on the way from a T0 to whatever it leads to best.
+    /// Returns the state of a plane from a T0 to its best destination.
     pub(super) fn anywhere(&mut self, from: Switch) -> PlaneState {
         let zones = self.plan.topology().zone_ids();
         zones.map(|zone| self.zone(from, zone)).max().unwrap_or(PlaneState::Gone)

@@ -1,10 +1,10 @@
-//! The routes of a node to every NIC elsewhere: the paths in use, as segment lists with their shares.
+//! The routes of a node to the NICs of all other nodes: the active paths, as segment lists with their shares.
 //!
-//! In: a plan and a node. Out: [`NodeRoutes`], or nothing where hosts do not choose paths or [`HostRoutes`] says that the
-//! fabric is too large. Invariants: every plane gets the same share; denied paths are replaced by backup ones of the same
+//! In: a plan and a node. Out: [`NodeRoutes`], or `None` if hosts do not choose paths or the fabric is too large
+//! ([`HostRoutes`]). Invariants: every plane gets the same share. Denied paths are replaced by backup ones of the same
 //! plane.
 //!
-//! A node reaches a NIC elsewhere from its own NIC of the same number, as collectives over rails do.
+//! A node sends to a NIC of another node from its own NIC with the same number, as rail-based collectives do.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -20,20 +20,20 @@ use crate::plan::Plan;
 use crate::segment::UplinkChoice;
 use crate::table::PathTable;
 
-/// The routes of a node to every NIC elsewhere.
+/// The routes of a node to the NICs of all other nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRoutes {
     /// Name of the node.
     pub name: SmolStr,
     /// Planes of the fabric.
     pub planes: u8,
-    /// Largest packet that fits inside the outer header.
+    /// Largest packet that fits into the outer header.
     pub mtu: u16,
     /// The NICs of other nodes, in order.
     pub destinations: Vec<NodeDestination>,
 }
 
-/// A NIC elsewhere, and the paths to it.
+/// A NIC of another node, and the paths to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeDestination {
     /// The NIC.
@@ -62,8 +62,7 @@ pub struct PortPaths {
 }
 
 impl Plan {
-    /// Makes the routes of a node to every NIC elsewhere; nothing where hosts do not choose paths, or the fabric is too
-    /// large to write them out.
+    /// Makes the routes of a node; `None` if hosts do not choose paths, or if the fabric is too large for them.
     pub fn node_routes(&self, node: Node) -> Option<NodeRoutes> {
         routes(self, node)
     }
@@ -125,7 +124,7 @@ fn lists(plan: &Plan, table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic)
     out
 }
 
-/// The choices in use in a plane: as many as are active, those that are denied replaced by backup ones.
+/// Returns the choices in use in a plane: the active ones, with denied ones replaced by backup choices.
 fn choices(table: &PathTable<'_>, from: Nic, plane: PlaneId, to: Nic) -> Vec<UplinkChoice> {
     let sets = table.sets;
     let Some(order) = table.orders.get(usize::from(plane.0)) else { return Vec::new() };

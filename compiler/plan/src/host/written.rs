@@ -1,27 +1,27 @@
-//! Whether the routes of nodes to all NICs elsewhere are written out.
+//! Decides whether routes of nodes to the NICs of all other nodes are written.
 //!
-//! In: the numbers of a fabric. Out: [`HostRoutes`]. Invariants: a function of stated numbers, so that it is known before
-//! anything is made; a fabric that is too large gets W0704, because its nodes then have no routes to other nodes.
+//! In: the numbers of a fabric. Out: [`HostRoutes`]. Invariants: the decision depends only on numbers of the fabric
+//! file. A fabric that is too large gets W0704, because its nodes have no routes to other nodes.
 
 use closc_topology::Topology;
 
-/// The routes of all nodes to the NICs of others, one next hop for each path in use.
+/// The routes of all nodes to NICs of other nodes, with one next hop per active path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostRoutes {
-    /// NICs that groups have places for.
+    /// Number of NIC positions in all groups.
     pub nics: u64,
-    /// Paths in use from one NIC to another, over all planes.
+    /// Active paths from one NIC to another, over all planes.
     pub paths: u64,
-    /// Whether the identifiers of next hops have room for every NIC.
+    /// Whether next-hop identifiers have enough bits for every NIC.
     pub has_identifiers: bool,
 }
 
 impl HostRoutes {
-    /// Most next hops written out over all nodes of a fabric: some 30 megabytes of batch files. Larger fabrics have
-    /// path tables only.
+    /// Maximum number of next hops over all nodes of a fabric: about 30 MB of batch files. Larger fabrics have path
+    /// tables only.
     pub const NEXT_HOPS_MAX: u64 = 1 << 18;
 
-    /// Bits of a next hop's identifier, from the top: zone, group and downlink (each from 1 but the zone), plane, member.
+    /// Bits of a next-hop identifier, from the top: zone (from 0), group and downlink (from 1), plane, member.
     pub const FIELDS: [u32; 5] = [3, 9, 8, 4, 8];
 
     /// Counts the routes of a topology.
@@ -44,7 +44,7 @@ impl HostRoutes {
         self.nics.saturating_mul(self.nics).saturating_mul(self.paths)
     }
 
-    /// Tells whether they are written out.
+    /// Returns whether the routes are written.
     pub fn are_written(self) -> bool {
         self.has_identifiers && self.next_hops() <= HostRoutes::NEXT_HOPS_MAX
     }

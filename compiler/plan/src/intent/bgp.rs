@@ -13,7 +13,7 @@ pub struct BgpIntent {
     pub asn: u32,
     /// 32-bit identifier.
     pub router_id: Ipv4Addr,
-    /// Paths to one prefix that are used at a time.
+    /// Maximum number of paths to one prefix that are used together.
     pub multipath: u16,
     /// Its own announcements.
     pub networks: Vec<Prefix>,
@@ -27,7 +27,7 @@ pub struct BgpIntent {
     pub timers: BgpTimers,
 }
 
-/// Prefixes that are taken.
+/// Prefixes that are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accepted {
     /// The pool they are in.
@@ -36,7 +36,7 @@ pub struct Accepted {
     pub length: u8,
 }
 
-/// Which way a neighbour is.
+/// Direction of a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BgpDirection {
     /// Nearer to the NICs.
@@ -62,7 +62,7 @@ pub struct BgpNeighbour {
     pub port: usize,
     /// Its autonomous system number.
     pub asn: u32,
-    /// Which way it is.
+    /// Its direction.
     pub direction: BgpDirection,
     /// Whether its routes are the last resort, because the cable, an end of it or the plane is drained.
     pub drained: bool,
@@ -73,20 +73,21 @@ pub struct BgpNeighbour {
 pub struct BgpSide {
     /// The side.
     pub direction: BgpDirection,
-    /// Most AS numbers in a path that is taken from there; absent: any.
+    /// Maximum AS path length accepted from there; absent: any.
     pub longest_accepted: Option<u8>,
-    /// Most AS numbers in a path that is announced there, own not counted; absent: any.
+    /// Maximum AS path length announced there, without the own AS; absent: any.
     pub longest_announced: Option<u8>,
-    /// Prefixes of one neighbour beyond which the session is ended.
+    /// Number of prefixes from one neighbour above which the session is closed.
     pub prefixes_max: u32,
-    /// Attribute announced with each route so that receivers weigh their paths; absent where paths are all or nothing.
+    /// Bandwidth attribute of each announced route, from which receivers compute weights; absent if paths are never
+    /// partially lost.
     pub bandwidth: Option<BgpBandwidth>,
 }
 
 /// The bandwidth that is announced with a route (draft-ietf-idr-link-bandwidth).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BgpBandwidth {
-    /// That of one cable, in Mb/s: all cables of a tier are equal, so only ratios matter.
+    /// That of one cable, in Mb/s. All cables of a tier are equal, so only ratios matter.
     Cable(u16),
     /// The sum over all paths in use.
     Sum,

@@ -1,26 +1,26 @@
-//! Cuts a job over bins so that few bytes are cut.
+//! Partitions a job over bins with few bytes between bins.
 //!
-//! In: edges, how many nodes each bin has room for, and an assignment to begin with. Out: a bin for each node. Invariants: no
-//! bin gets more than it has room for, and no more is cut than by the assignment that it began with.
+//! In: edges, the capacity of each bin, and an initial assignment. Out: a bin for each node. Invariants: no bin exceeds
+//! its capacity, and the cut is never larger than that of the initial assignment.
 
 use std::collections::BTreeMap;
 
 use super::Bin;
 use super::job::{Edges, Job, Order};
 
-/// The most pairs of nodes that are looked at in one round of swaps; jobs beyond it are left as their groups lie.
+/// Maximum number of pairs of nodes examined in one round of swaps. Larger jobs are not improved by swaps.
 const PAIRS_MAX: usize = 4_000_000;
 
-/// Rounds of swaps.
+/// Maximum number of rounds of swaps.
 const ROUNDS: usize = 8;
 
-/// Cuts a whole job.
+/// Partitions a whole job.
 pub(super) fn place(job: &Job, edges: &Edges, bins: &BTreeMap<Bin, usize>, naive: &[Bin]) -> Vec<Bin> {
     let number: Vec<usize> = (0..job.nodes()).collect();
     place_part(job, edges, &number, bins, naive)
 }
 
-/// Cuts a part of a job, whose nodes have other numbers in the whole.
+/// Partitions a part of a job, with nodes renumbered.
 pub(super) fn place_part(
     job: &Job,
     edges: &Edges,
@@ -45,7 +45,8 @@ pub(super) fn place_part(
     best
 }
 
-/// Orders to fill bins in: as they stand, the largest first, and first of all the smallest that holds everything.
+/// Returns orders in which to fill bins: as given, the largest first, and before these the smallest bin that holds
+/// everything.
 fn fillings(bins: &BTreeMap<Bin, usize>, nodes: usize) -> Vec<Vec<(Bin, usize)>> {
     let standing: Vec<(Bin, usize)> = bins.iter().map(|(bin, room)| (*bin, *room)).collect();
     let mut largest = standing.clone();
@@ -54,7 +55,7 @@ fn fillings(bins: &BTreeMap<Bin, usize>, nodes: usize) -> Vec<Vec<(Bin, usize)>>
     whole.map(|bin| vec![*bin]).into_iter().chain([largest, standing]).collect()
 }
 
-/// Fills bins with a row, in whole groups; nothing if they do not all fit like that.
+/// Fills bins from a row, in whole groups; `None` if they do not fit.
 fn fill(row: &[usize], group: usize, bins: &[(Bin, usize)]) -> Option<Vec<Bin>> {
     let mut rest = row;
     let mut found = vec![(0, 0); row.len()];
@@ -73,7 +74,7 @@ fn cut(edges: &Edges, bins: &[Bin]) -> u64 {
     edges.iter().filter(|(a, b, _)| bins[*a] != bins[*b]).map(|(_, _, bytes)| bytes).sum()
 }
 
-/// Swaps pairs of nodes in different bins as long as less is cut by it (Kernighan and Lin, without their detours).
+/// Swaps pairs of nodes in different bins while that reduces the cut (Kernighan and Lin, without intermediate losses).
 fn swap(edges: &Edges, bins: &mut [Bin]) {
     let nodes = bins.len();
     if nodes.saturating_mul(nodes) > PAIRS_MAX {
@@ -81,7 +82,7 @@ fn swap(edges: &Edges, bins: &mut [Bin]) {
     }
     for _ in 0..ROUNDS {
         let mut changed = false;
-        // Only nodes at a border can gain.
+        // Only nodes with an edge between bins can gain.
         let border: Vec<usize> = (0..nodes)
             .filter(|node| edges.of(*node).iter().any(|(other, _)| bins[*other] != bins[*node]))
             .collect();
@@ -99,13 +100,13 @@ fn swap(edges: &Edges, bins: &mut [Bin]) {
     }
 }
 
-/// Gain of swapping two nodes.
+/// Returns the reduction of the cut by swapping two nodes.
 fn gain(edges: &Edges, bins: &[Bin], a: usize, b: usize) -> i128 {
     let one = |node: usize, other: usize| -> i128 {
         let (from, to) = (bins[node], bins[other]);
         let of = |(far, bytes): &(usize, u64)| {
             let bytes = i128::from(*bytes);
-            // Cables between the two stay cut.
+            // Edges between the two stay cut.
             if *far == other {
                 0
             } else if bins[*far] == to {

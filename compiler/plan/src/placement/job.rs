@@ -1,7 +1,8 @@
-//! The shape of a job, and what its nodes exchange.
+//! The shape of a job, and the traffic between its nodes.
 //!
-//! In: the sizes of its groups. Out: edges between nodes, by rank. Invariants: ranks count as Megatron-LM counts them,
-//! tensor parallel fastest, then data parallel, then pipeline stages; rings send to the next rank and around.
+//! In: the sizes of its groups. Out: edges between nodes, by rank. Invariants: ranks are numbered as in Megatron-LM:
+//! tensor parallel fastest, then data parallel, then pipeline stages. In a ring, each rank sends to the next one, the
+//! last to the first.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +23,11 @@ pub struct Traffic {
     pub tensor: u64,
     /// To the next rank of its data-parallel group.
     pub data: u64,
-    /// To the same rank of the next pipeline stage, there and back.
+    /// To the same rank of the next pipeline stage, and back.
     pub pipeline: u64,
 }
 
-/// A job that cannot be placed.
+/// Why a job cannot be placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// The sizes of groups make no job.
@@ -41,7 +42,7 @@ pub enum JobError {
         /// Pipeline stages.
         pipeline: u32,
     },
-    /// The ranks do not fill their last node.
+    /// The ranks do not fill the last node.
     #[error(
         "{ranks} ranks do not fill nodes of {gpus_per_node} GPUs: {ranks} / {gpus_per_node} is not a whole number"
     )]
@@ -61,7 +62,7 @@ pub enum JobError {
     },
 }
 
-/// Order of a job's nodes before it is cut.
+/// Order of a job's nodes before it is partitioned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// By rank: the data-parallel ranks of a stage together.
@@ -71,7 +72,7 @@ pub(super) enum Order {
 }
 
 impl Job {
-    /// Takes the sizes of the groups.
+    /// Makes a job from the sizes of its groups.
     pub fn new(
         (tensor, data, pipeline): (u32, u32, u32),
         gpus_per_node: u32,
@@ -97,7 +98,7 @@ impl Job {
         (self.ranks() / self.gpus_per_node) as usize
     }
 
-    /// Returns the GPUs of a node, which is its number of ranks.
+    /// Returns the number of GPUs of a node; each is one rank.
     pub fn gpus_per_node(&self) -> u32 {
         self.gpus_per_node
     }
@@ -106,7 +107,7 @@ impl Job {
         ((tensor + self.tensor * (data + self.data * pipeline)) / self.gpus_per_node) as usize
     }
 
-    /// Returns the nodes in a row, and how many of a group stand together in it.
+    /// Returns the nodes in a row, and the number of consecutive nodes of a group in it.
     pub(super) fn row(&self, order: Order) -> (Vec<usize>, usize) {
         match order {
             Order::Stages => {
@@ -134,7 +135,7 @@ impl Job {
         }
     }
 
-    /// Returns what its nodes exchange in a step.
+    /// Returns the bytes that its nodes exchange in a step.
     pub(super) fn edges(&self) -> Edges {
         let mut found: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         let mut add = |a: usize, b: usize, bytes: u64| {
@@ -162,7 +163,7 @@ impl Job {
 #[derive(Debug, Clone)]
 pub(super) struct Edges {
     all: Vec<(usize, usize, u64)>,
-    /// By node: the others and the bytes.
+    /// By node: the other nodes with the bytes.
     of: Vec<Vec<(usize, u64)>>,
 }
 
@@ -184,7 +185,7 @@ impl Edges {
         &self.of[node]
     }
 
-    /// Returns the edges among some nodes, numbered anew, and the old numbers.
+    /// Returns the edges among some nodes, renumbered, and the old numbers.
     pub(super) fn among(&self, members: &[usize]) -> (Edges, Vec<usize>) {
         let place: BTreeMap<usize, usize> =
             members.iter().enumerate().map(|(at, node)| (*node, at)).collect();

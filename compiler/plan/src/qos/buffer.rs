@@ -1,7 +1,7 @@
-//! The buffer of a switch, divided.
+//! Division of the buffer of a switch.
 //!
-//! In: the profile, the platform's buffer, the kinds of ports. Out: [`SwitchBuffers`]. Invariants: what is reserved,
-//! what is kept for headroom and what is shared add up to the buffer, or the refusal says by how much they do not.
+//! In: the profile, the platform's buffer, the kinds of ports. Out: [`SwitchBuffers`]. Invariants: reservations,
+//! headroom and shared pool add up to the buffer. If they do not fit, the error contains the difference.
 
 use closc_platform::Buffer;
 use closc_qos::Place;
@@ -15,19 +15,19 @@ use closc_qos::units::Bytes;
 use super::PortKind;
 use super::kind::FullPanel;
 
-/// The buffer of a switch, divided.
+/// The buffer of a switch and its division.
 #[derive(Debug, Clone)]
 pub struct SwitchBuffers {
-    /// All of it, and what is taken beforehand.
+    /// Total size and reservations.
     pub memory: Memory,
-    /// Ports with their headroom, one group for each kind of port; empty in a lossy profile.
+    /// Ports with their headroom, one group per kind of port; empty for a lossy profile.
     pub groups: Vec<PortGroup>,
-    /// Headroom and the rest to share.
+    /// Headroom pool and shared pool.
     pub pools: Pools,
 }
 
 impl SwitchBuffers {
-    /// Works out headroom and pools.
+    /// Computes headroom and pools.
     pub(super) fn of(
         profile: &Profile,
         buffer: &Buffer,
@@ -41,19 +41,19 @@ impl SwitchBuffers {
         Ok(SwitchBuffers { memory, groups, pools })
     }
 
-    /// Returns the headroom of a lossless class on a kind of port; nothing in a lossy profile.
+    /// Returns the headroom of a lossless class on a kind of port; `None` for a lossy profile.
     pub fn headroom(&self, kind: usize) -> Option<&Headroom> {
         self.groups.get(kind).map(PortGroup::headroom)
     }
 
-    /// Returns what one of `users` of the shared pool gets when all want as much as they can.
+    /// Returns the share of each of `users` of the shared pool if all want as much as possible.
     pub fn share(&self, threshold: DynamicThreshold, users: u32) -> Bytes {
         dynamic_limit(self.pools.shared, threshold, users)
     }
 }
 
-/// The buffer and what is taken beforehand, which NVIDIA publishes and others do not. Ports of eight lanes take less
-/// than twice as much as others, so the finest split is enough for any mix.
+/// Returns the buffer and its reservations, which NVIDIA publishes and other vendors do not. Ports of eight lanes
+/// reserve less than twice as much as others, so the finest split is an upper bound for any mix.
 fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &[PortKind], full: FullPanel) -> Memory {
     let Model::Spectrum(asic) = model else { return Memory::new(buffer.total, buffer.cell) };
     let lossy = profile.priority_groups().values().filter(|classes| !classes[0].pfc).count();
@@ -70,7 +70,7 @@ fn memory(model: Model, profile: &Profile, buffer: &Buffer, kinds: &[PortKind], 
     Memory::spectrum(asic, buffer.total, ports, profile.shared_headroom().is_some())
 }
 
-/// Headroom by kind of port; nothing for a lossy profile.
+/// Returns the headroom by kind of port; empty for a lossy profile.
 fn groups(
     model: Model,
     profile: &Profile,
@@ -89,7 +89,7 @@ fn groups(
     kinds.iter().map(group).collect()
 }
 
-/// Names ports of a place in a refusal.
+/// Returns the name of ports of a place for error messages.
 fn name(place: Place) -> &'static str {
     match place {
         Place::LastHop => "ports to NICs",

@@ -1,7 +1,7 @@
-//! Kinds of ports: those alike in all that quality of service depends on.
+//! Kinds of ports: ports that are equal in everything that their QoS settings depend on.
 //!
-//! In: the intent of a switch. Out: its kinds and the kind of each port. Invariants: a switch has a handful of kinds,
-//! so work is done by kind and not by port.
+//! In: the intent of a switch. Out: its kinds and the kind of each port. Invariants: a switch has few kinds, so
+//! settings are computed per kind, not per port.
 
 use closc_platform::{Panel, PhysicalPort};
 use closc_qos::Place;
@@ -13,21 +13,21 @@ use crate::intent::{Connection, DeviceIntent, PortIntent};
 /// A kind of port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortKind {
-    /// Where on a path it stands.
+    /// Its place on the path.
     pub place: Place,
     /// Its speed.
     pub speed: Speed,
     /// Its serial lanes.
     pub lanes: u8,
-    /// Largest packet.
+    /// MTU.
     pub mtu: Bytes,
-    /// Length of the cable, in whole metres, rounded up, as switches are given it.
+    /// Length of the cable in whole metres, rounded up, as configured on switches.
     pub cable: Length,
-    /// Number of ports of it.
+    /// Number of ports of this kind.
     pub ports: u32,
 }
 
-/// Returns the kinds of a switch and, by index of its ports, the kind of those with a cable.
+/// Returns the kinds of a switch, and the kind of each port with a cable by port index.
 pub(super) fn kinds(intent: &DeviceIntent<'_>) -> (Vec<PortKind>, Vec<Option<usize>>) {
     let mut kinds: Vec<PortKind> = Vec::new();
     let mut ports = Vec::with_capacity(intent.ports.len());
@@ -56,8 +56,8 @@ pub(super) struct FullPanel {
 }
 
 impl FullPanel {
-    /// Fills a panel with the ports of the fewest lanes, those without a cable included: what is not plugged in changes
-    /// nothing.
+    /// Fills a panel with ports of the fewest lanes, including ports without a cable, so that plugging in a cable
+    /// changes nothing.
     pub(super) fn of(panel: &Panel, ports: &[PortIntent]) -> Self {
         let lanes = ports.iter().map(|port| lanes(&port.physical)).min().unwrap_or(1).max(1);
         let split = (panel.lanes / lanes).max(1);

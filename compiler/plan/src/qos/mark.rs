@@ -15,15 +15,16 @@ use super::kind::FullPanel;
 use super::{PortKind, SwitchBuffers};
 use crate::intent::DeviceIntent;
 
-/// The longest queue of a kernel that has a threshold: what its averages have bits for (`red_check_params`).
+/// The highest threshold of a kernel queue, limited by the bits of its averages (`red_check_params`).
 const LONGEST: Bytes = Bytes(1 << 29);
 
-/// The room that queues have.
+/// The space of queues.
 #[derive(Clone, Copy)]
 pub(super) enum Room<'a> {
-    /// A part of a buffer that all share, of a panel full of ports.
+    /// A part of a shared buffer, with a full panel of ports.
     Shared { buffers: &'a SwitchBuffers, full: FullPanel },
-    /// Each has its own, of so many packets of full size, and more where chosen thresholds ask for it.
+    /// A queue of its own for each class, with this many packets of full size, or more if configured thresholds require
+    /// it.
     Own { packets: u32 },
 }
 
@@ -36,12 +37,12 @@ impl Room<'_> {
         }
     }
 
-    /// What the upper threshold of a class must stay below.
+    /// Returns the limit that the upper threshold of a class must stay below.
     fn limit(self, class: &Class, rule: Ecn, mtu: Bytes) -> Limit {
         match self {
             Room::Shared { buffers, full } => {
-                // Computed thresholds hold even when every port of the panel is full. Chosen ones are taken as they are,
-                // as long as one full port can reach them.
+                // Computed thresholds are valid even if every port of the panel is full. Configured ones are accepted
+                // if a single full port can reach them.
                 let users = match rule {
                     Ecn::Computed(_) => full.ports,
                     Ecn::Off | Ecn::Preset(_) | Ecn::Thresholds(_) | Ecn::Fill(_) => 1,
@@ -77,7 +78,7 @@ pub(super) fn marks(
     kinds.iter().map(of_kind).collect()
 }
 
-/// Returns the thresholds of a class on a kind of port; nothing where it is not marked.
+/// Returns the thresholds of a class on a kind of port; `None` if it is not marked.
 fn thresholds(
     intent: &DeviceIntent<'_>,
     kind: &PortKind,

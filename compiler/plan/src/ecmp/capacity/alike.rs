@@ -1,21 +1,21 @@
-//! Which T1s and T2s of a plane are alike, so that one of a row stands for the others.
+//! Equal T1s and T2s of a plane, of which one per row represents the others.
 //!
-//! In: a topology and a plane. Out: the row that a switch is alike in, and neighbours with how many each stands for.
-//! Invariants: a T1 or T2 that is absent or drained, or at which a T1-T2 cable ends that is, stands for itself; the other T1s
-//! of a row reach the same T2s, whatever their zone, and the other T2s of a row the same T1s. So work grows with rows and
-//! exceptions, and not with T1s times T2s.
+//! In: a topology and a plane. Out: the row that a switch represents, and neighbours with the number of switches that
+//! each represents. Invariants: a T1 or T2 is separate if it, or one of its T1-T2 cables, is absent or drained. The
+//! other T1s of a row reach the same T2s, regardless of their zone, and the other T2s of a row the same T1s. The work
+//! therefore grows with rows and exceptions, not with T1s times T2s.
 
 use std::collections::BTreeSet;
 
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 
-/// The T1s and T2s of a plane, as its exceptions leave them.
+/// The T1s and T2s of a plane, after exceptions.
 pub(super) struct Alike<'a> {
     topology: &'a Topology,
     rows: u16,
     /// Number of T2s per T1.
     reached: u16,
-    /// Switches that stand for themselves.
+    /// Switches that represent only themselves.
     odd: BTreeSet<Switch>,
 }
 
@@ -40,25 +40,25 @@ impl<'a> Alike<'a> {
         Alike { topology, rows: topology.t2_rows(), reached, odd }
     }
 
-    /// Returns the row in which a T1 or T2 is alike to others; nothing where it stands for itself.
+    /// Returns the row of a T1 or T2 that equals the others of it; `None` if it represents only itself.
     pub(super) fn row(&self, switch: Switch) -> Option<u16> {
         let is_reached = switch.tier != TierId::T2 || switch.index / self.rows < self.reached;
         (is_reached && !self.odd.contains(&switch)).then(|| switch.index % self.rows)
     }
 
-    /// Returns the T2s above a T1, each with how many it stands for.
+    /// Returns the T2s above a T1, each with the number that it represents.
     pub(super) fn above(&self, t1: Switch) -> Vec<(Switch, u64)> {
         self.grouped(from(t1.plane, TierId::T2, ZoneId(0), t1.index % self.rows), self.reached)
     }
 
-    /// Returns the T1s of a zone below a T2, each with how many it stands for.
+    /// Returns the T1s of a zone below a T2, each with the number that it represents.
     pub(super) fn below(&self, t2: Switch, zone: ZoneId) -> Vec<(Switch, u64)> {
         let is_reached = t2.index / self.rows < self.reached;
         let count = if is_reached { self.topology.t1s_below(t2.index).count() as u16 } else { 0 };
         self.grouped(from(t2.plane, TierId::T1, zone, t2.index % self.rows), count)
     }
 
-    /// Groups so many switches of a row from the first on: those that stand for themselves, and one for the others.
+    /// Groups `count` switches of a row, starting at the first: separate ones individually, and one for all others.
     fn grouped(&self, first: Switch, count: u16) -> Vec<(Switch, u64)> {
         let at = |step: u16| Switch { index: first.index + step * self.rows, ..first };
         let Some(last) = count.checked_sub(1).map(at) else { return Vec::new() };
