@@ -1,8 +1,8 @@
-//! Binds what devices say to the cable lists: whose ports, routes and segments lead where.
+//! Binds switches and nodes to the cable lists: which cable each port, route and segment uses.
 //!
-//! In: a device as its files say, and the cables. Out: what is kept of it, without text, and what of the device alone can
-//! already be seen to be wrong. Invariants: nothing of a device is passed over: a port, route or segment is either kept
-//! or reported.
+//! In: a device as its files describe it, and the cables. Out: the data to keep of it, without text, and the faults
+//! that are visible in the device alone. Invariants: every port, route and segment of a device is either kept or
+//! reported.
 
 pub(crate) mod bgp;
 pub(crate) mod binding;

@@ -1,4 +1,4 @@
-//! Why a tree cannot be verified at all. What is wrong inside a tree is a [`crate::Violation`].
+//! Why a tree cannot be verified at all. Faults inside a tree are [`crate::Violation`]s.
 
 use camino::Utf8PathBuf;
 use closc_artefacts::ManifestError;
@@ -11,10 +11,10 @@ pub enum VerifyError {
     Read {
         /// The path, below the tree.
         path: Utf8PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// There is no manifest to go by.
+    /// The manifest cannot be used.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// Only some devices were compiled, and a proof needs both ends of every cable.
@@ -29,15 +29,15 @@ pub enum VerifyError {
     /// There are more shards than planes.
     #[error("{of} shards are more than {planes} planes, and a plane is proved in whole")]
     Shards {
-        /// Shards that were asked for.
+        /// Requested number of shards.
         of: u32,
         /// Planes of the fabric.
         planes: u64,
     },
-    /// Something that is asked for is not in the tree.
+    /// Something that was requested is not in the tree.
     #[error("there is no {0} in the tree")]
     Absent(String),
-    /// Nothing of what is asked for is in the tree.
+    /// Nothing that was requested is in the tree.
     #[error("nothing of what is asked for is in the tree")]
     Nothing,
     /// Nodes have files, which are about all planes.
@@ -46,16 +46,16 @@ pub enum VerifyError {
          `--select`"
     )]
     Nodes(Utf8PathBuf),
-    /// Tables of other groups are not there.
+    /// Path tables of other groups are missing.
     #[error(
         "the paths of a plane lead to the NICs of all groups, and there is no path table of {0}: name the parts that have \
          them with --tables"
     )]
     Tables(String),
-    /// Two parts have different tables of one name.
+    /// Two parts have different tables with the same name.
     #[error("two parts have a `{0}`, and not the same")]
     Twice(Utf8PathBuf),
-    /// A part with tables is of another fabric.
+    /// A part with tables belongs to another fabric.
     #[error("`{0}` was compiled from another description than the tree")]
     Other(String),
 }

@@ -1,8 +1,7 @@
-//! Findings of the checks: facts that hold, and violations with the line of the artefact at fault.
+//! Findings of the checks: verified facts, and violations with the line of the artefact at fault.
 //!
-//! In: one fact after the other. Out: [`Findings`], merged from many tasks. Invariants: nothing is lost: of every
-//! rule the first violations are kept in full and the rest are counted, so that a tree in which everything is
-//! wrong still fits in memory.
+//! In: one fact after the other. Out: [`Findings`], merged from many tasks. Invariants: the first violations of every
+//! rule are kept in full and the rest are counted, so a tree in which everything is wrong still fits in memory.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
@@ -16,10 +15,10 @@ use crate::model::cabling::SwitchId;
 use crate::model::place::Place;
 use crate::model::segment::Usid;
 
-/// Violations of one rule that one task keeps in full.
+/// Maximum number of violations of one rule that one task keeps in full.
 const KEPT: u64 = 16;
 
-/// Kinds of things of which it is noted what is meant: more than any fabric has.
+/// Maximum number of kinds of objects with a recorded common value: more than any fabric has.
 const MEANT: usize = 1 << 14;
 
 /// Returns a digest of a value, for comparison within this version of the program.
@@ -34,20 +33,20 @@ pub struct Violation {
     #[serde(serialize_with = "code")]
     #[schemars(with = "String")]
     pub rule: &'static Rule,
-    /// One line in the user's names.
+    /// One line, with the user's names.
     pub message: String,
     /// The artefact at fault.
     pub place: Place,
-    /// Other lines that conflict with it: any of them may be the one that is wrong.
+    /// Other lines that conflict with it; any of them may be the wrong one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Place>,
-    /// A packet that comes to harm, hop by hop.
+    /// The trace of an affected packet, hop by hop.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
-    /// The switch and the uSID whose packets come to harm.
+    /// The switch and the uSID of affected packets.
     #[serde(skip)]
     pub(crate) about: Option<(SwitchId, Usid)>,
-    /// The switch and the destination whose packets come to harm, where switches choose the way.
+    /// The switch and the destination of affected packets, where switches choose the path.
     #[serde(skip)]
     pub(crate) towards: Option<(SwitchId, Address)>,
 }
@@ -57,7 +56,7 @@ fn code<S: serde::Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Violation {
-    /// Says what is wrong where.
+    /// Makes a violation at a place.
     pub(crate) fn new(rule: &'static Rule, place: Place, message: impl Into<String>) -> Self {
         Violation {
             rule,
@@ -77,14 +76,14 @@ impl Violation {
         self
     }
 
-    /// Says whose packets come to harm, so that one of them can be followed.
+    /// Records the uSID of affected packets, so that one of them can be traced.
     #[must_use]
     pub(crate) fn about(mut self, switch: SwitchId, usid: Usid) -> Self {
         self.about = Some((switch, usid));
         self
     }
 
-    /// The same where switches choose the way.
+    /// Records the destination of affected packets, where switches choose the path.
     #[must_use]
     pub(crate) fn towards(mut self, switch: SwitchId, address: Address) -> Self {
         self.towards = Some((switch, address));
@@ -101,7 +100,7 @@ impl Violation {
 pub struct TraceStep {
     /// Event.
     pub text: String,
-    /// The artefact that decided.
+    /// The artefact that decided this step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
@@ -118,14 +117,14 @@ pub struct Tally {
 /// Result of a task.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Findings {
-    /// Contents that are not judged, with their number.
+    /// Contents that are not verified, with their number.
     not_judged: BTreeMap<String, u64>,
     /// In the order in which rules were first applied.
     tallies: Vec<(&'static Rule, Tally)>,
-    /// The place of the rule that was applied last: rows in turn are of one rule.
+    /// Index of the rule that was applied last; consecutive facts usually belong to the same rule.
     last: usize,
     violations: Vec<Violation>,
-    /// By rule and kind of thing a digest of what was taken as meant, where that is what most have.
+    /// For each rule and kind of object, a digest of the value that most of them have.
     meant: BTreeMap<String, String>,
 }
 
@@ -135,7 +134,7 @@ impl Findings {
         self.tally(rule).facts += facts;
     }
 
-    /// Notes something that is there and is not judged.
+    /// Records contents that are present and not verified.
     pub(crate) fn not_judged(&mut self, what: &str) {
         if let Some(count) = self.not_judged.get_mut(what) {
             *count += 1;
@@ -144,20 +143,20 @@ impl Findings {
         }
     }
 
-    /// Returns what is there and is not judged, and how often.
+    /// Takes the contents that are not verified, with their number.
     pub(crate) fn take_not_judged(&mut self) -> BTreeMap<String, u64> {
         std::mem::take(&mut self.not_judged)
     }
 
-    /// Notes what is taken as meant, since most have it: in other parts of the fabric it has to be the same. Rules that go by
-    /// what most have are judged over all parts by this alone: whatever differs inside of a part is found there.
+    /// Records a common value, which most objects of a kind have. Other parts of the fabric must have the same. Rules
+    /// about common values are judged across parts by this digest alone; deviations inside a part are found there.
     pub(crate) fn meant(&mut self, rule: &'static Rule, of: impl Display, value: &impl Debug) {
         if self.meant.len() < MEANT {
             self.meant.insert(format!("{} {of}", rule.code), digest(value));
         }
     }
 
-    /// Returns what was taken as meant.
+    /// Takes the common values.
     pub(crate) fn take_meant(&mut self) -> BTreeMap<String, String> {
         std::mem::take(&mut self.meant)
     }
@@ -171,7 +170,7 @@ impl Findings {
         }
     }
 
-    /// Counts a fact and adds a violation where it does not hold.
+    /// Counts a fact, and adds a violation if it does not hold.
     pub(crate) fn expect(&mut self, holds: bool, rule: &'static Rule, otherwise: impl FnOnce() -> Violation) {
         self.checked(rule, 1);
         if !holds {
@@ -191,7 +190,7 @@ impl Findings {
         &mut self.tallies[self.last].1
     }
 
-    /// Adds what another task found.
+    /// Adds the findings of another task.
     pub(crate) fn merge(mut self, other: Findings) -> Findings {
         for (rule, tally) in other.tallies {
             let own = self.tally(rule);
@@ -206,7 +205,7 @@ impl Findings {
         self
     }
 
-    /// Tells whether nothing is broken.
+    /// Returns whether there are no violations.
     pub(crate) fn is_clean(&self) -> bool {
         self.violations.is_empty()
     }

@@ -1,9 +1,9 @@
 //! Values that parts of a fabric must share, or must not share.
 //!
-//! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Of values that are used once in
-//! the fabric it has runs that hold all of them: where runs of two parts meet, a value may be used twice. A rule is judged inside of
-//! planes, by which a part proves it, or by what is here, and by nothing else: `alike` is what rules took as meant that go by what
-//! most have, `once` what no two switches or cables share, `nics` what a NIC has in every plane.
+//! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Values that must be unique
+//! in the fabric are covered by ranges: if ranges of two parts overlap, a value may be used twice. Every rule is judged
+//! either inside a part or from these values alone. `alike` contains the common values of rules that compare with the
+//! majority, `once` the values that no two switches or cables share, `nics` the values that a NIC has in every plane.
 
 pub(crate) mod nics;
 
@@ -26,10 +26,10 @@ use crate::proof::chosen::network::Network;
 use crate::proof::planes;
 use nics::Nics;
 
-/// Runs of values of a kind that are kept: planes, tiers and zones are runs of their own in every plan of addresses.
+/// Maximum number of ranges per kind of value. In every address plan, planes, tiers and zones are separate ranges.
 const RUNS: usize = 1024;
 
-/// Kinds of values that are used once.
+/// Kinds of values that must be unique.
 pub(crate) const KINDS: [&str; 7] = [
     "loopback",
     "MAC address",
@@ -40,12 +40,12 @@ pub(crate) const KINDS: [&str; 7] = [
     "prefix of a cable",
 ];
 
-/// Reads a value of a summary that was looked at: a hexadecimal number.
+/// Reads a hexadecimal number of a summary that was validated before.
 pub(crate) fn number(text: &str) -> u128 {
     u128::from_str_radix(text, 16).unwrap_or_default()
 }
 
-/// Tells whether a text is a hexadecimal number as it is written here.
+/// Returns whether a text is a hexadecimal number in canonical form.
 pub(crate) fn is_number(text: &str) -> bool {
     u128::from_str_radix(text, 16).is_ok_and(|number| format!("{number:x}") == text)
 }
@@ -54,23 +54,23 @@ pub(crate) fn is_number(text: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Interface {
-    /// Of each kind of value that is used once: runs, as hexadecimal numbers.
+    /// For each kind of unique value: ranges, as hexadecimal numbers.
     pub(crate) once: BTreeMap<String, Vec<[String; 2]>>,
     /// Gateways of the management network.
     pub(crate) gateways: Vec<String>,
-    /// By rule and kind of thing: a digest of what most here have, where all have to have the same.
+    /// For each rule and kind of object: a digest of the value that most have here, and that all must have.
     pub(crate) alike: BTreeMap<String, String>,
-    /// The cables of each plane as they look without their plane.
+    /// The cables of each plane, independent of the plane.
     pub(crate) planes: Vec<PlaneCables>,
     /// The shortest and the longest cable of each kind.
     pub(crate) lengths: Lengths,
     /// Round trips of path tables.
     pub(crate) delay: Option<StatedDelay>,
-    /// Statements of path tables about the fabric, and the digest of all that were read.
+    /// Values of path tables about the fabric, and the digest of all tables that were read.
     pub(crate) tables: Option<Tables>,
-    /// Where switches choose the way: the addresses of the NICs of each plane.
+    /// Where switches choose the path: the addresses of the NICs of each plane.
     pub(crate) nics: BTreeMap<u8, Nics>,
-    /// And how many ends of cables NICs send from.
+    /// Number of cable ends from which NICs send.
     pub(crate) senders: u64,
 }
 
@@ -82,9 +82,9 @@ pub(crate) struct PlaneCables {
     pub(crate) plane: u8,
     /// Count.
     pub(crate) cables: u64,
-    /// A digest of what they join.
+    /// A digest of the ends that they connect.
     pub(crate) digest: String,
-    /// Whether path tables say that something is absent.
+    /// Whether path tables declare something absent.
     pub(crate) declares: bool,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct PlaneCables {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatedDelay {
-    /// The longest round trip: of the zone where that is shortest, and of the one where it is longest.
+    /// The longest round trip: in the zone where it is shortest, and in the zone where it is longest.
     pub(crate) base_rtt_ns: [u64; 2],
     /// Largest packet of a port.
     pub(crate) mtu: u16,
@@ -100,7 +100,7 @@ pub(crate) struct StatedDelay {
     pub(crate) speed_mbps: u32,
 }
 
-/// Statements of path tables about the fabric.
+/// Values of path tables about the fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tables {
@@ -108,16 +108,16 @@ pub(crate) struct Tables {
     pub(crate) zones: u16,
     /// Groups of a zone.
     pub(crate) groups: u16,
-    /// A digest of what all tables state alike.
+    /// A digest of everything that is equal in all tables.
     pub(crate) header: String,
-    /// The sum of the digests of all tables, where planes were proved with them.
+    /// The sum of the digests of all tables, if planes were proved with them.
     pub(crate) all: Option<String>,
-    /// The sum of the digests of those that were judged.
+    /// The sum of the digests of the tables that were judged.
     pub(crate) judged: String,
 }
 
 impl Interface {
-    /// Takes what others have to know.
+    /// Collects the values that other parts need.
     pub(crate) fn of(
         fabric: &Fabric,
         (nics, sums): (&NicCables, Option<TableSums>),
@@ -138,7 +138,8 @@ impl Interface {
     }
 }
 
-/// Sums of the digests of tables: of all, where planes were proved with them, and of those that were judged. Parts add up.
+/// Sums of the digests of tables: of all, if planes were proved with them, and of those that were judged. Sums of parts
+/// are added.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TableSums {
     pub(crate) all: Option<u128>,
@@ -154,7 +155,7 @@ fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
     Some(Tables {
         zones: h.zones,
         groups: h.groups,
-        // Delays differ from zone to zone; merging bounds them.
+        // Delays differ between zones; merging checks their bounds.
         header: digest(&(alike, first.layout, classes)),
         all: sums.all.map(|sum| format!("{sum:x}")),
         judged: format!("{:x}", sums.judged),
@@ -179,8 +180,8 @@ fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     }
     for (id, speaker) in speakers(fabric) {
         let place = fabric.switch(id).and_then(Switch::place);
-        // As in a fabric that is whole: switches of one plane and tier share a number, and one without cables may share it
-        // with any but a T0.
+        // As in a complete fabric: switches of one plane and tier share a number, and a switch without cables may share
+        // it with any switch except a T0.
         if place.is_some() {
             add("autonomous system", true, speaker.asn.into());
         }
@@ -200,8 +201,8 @@ fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     values.into_iter().map(|(kind, values)| (kind.to_owned(), values.runs())).collect()
 }
 
-/// Values of a kind. Those of switches without cables are judged by one part, whatever plane they are meant for, and lie
-/// between values of others.
+/// Values of a kind. Values of switches without cables are judged by one part, whatever plane they are meant for, and
+/// may lie between values of others.
 #[derive(Default)]
 struct Values {
     placed: Vec<u128>,
@@ -209,7 +210,7 @@ struct Values {
 }
 
 impl Values {
-    /// Runs that hold all values. Runs of lone ones hold nothing else.
+    /// Returns ranges that contain all values. Single values get ranges of their own.
     fn runs(self) -> Vec<[String; 2]> {
         let mut all = runs(self.placed, RUNS);
         all.extend(runs(self.lone, usize::MAX));
@@ -224,7 +225,7 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// Runs that hold all values, cut where the gaps are widest.
+/// Returns ranges that contain all values, split at the widest gaps.
 fn runs(mut values: Vec<u128>, most: usize) -> Vec<[String; 2]> {
     values.sort_unstable();
     let gaps = values.windows(2).zip(1..).map(|(pair, at)| (pair[1] - pair[0], at)).filter(|gap| gap.0 > 1);
@@ -259,7 +260,7 @@ fn gateways(fabric: &Fabric) -> Vec<String> {
     all.into_iter().map(|gateway| format!("{gateway:x}")).collect()
 }
 
-/// The cables of each plane, where hosts write the path.
+/// Returns the cables of each plane, if hosts write the path.
 fn cables(fabric: &Fabric, nics: &NicCables) -> Vec<PlaneCables> {
     let Some(layout) = &fabric.layout else { return Vec::new() };
     let of_plane = |plane: u8| {
@@ -301,7 +302,7 @@ fn addresses(network: &Network<'_>) -> BTreeMap<u8, Nics> {
     planes.into_iter().map(|(plane, nics)| (plane, Nics::of(nics.into_iter()))).collect()
 }
 
-/// Ends of cables from which NICs send, of all planes.
+/// Returns the number of cable ends from which NICs send, over all planes.
 fn senders(network: &Network<'_>) -> u64 {
     network.fabric.cabling.switch_ids().map(|id| network.senders(id).count() as u64).sum()
 }

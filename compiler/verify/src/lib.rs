@@ -1,10 +1,9 @@
-//! The second reader: proves a fabric plan from the rendered artefacts.
+//! The verifier: proves a fabric from its rendered artefacts, independently of the compiler.
 //!
-//! In: an artefact tree. Out: a [`Report`]: every path that arrives, counted; every fact by the rule that it was
-//! checked by; every violation with the line of the artefact at fault and the trace of a packet that comes to
-//! harm. Invariants: nothing is asked of the planner. The readers here know the languages of the artefacts and
-//! nothing of how they were made; what a reader does not understand is a violation, because it might forward
-//! packets behind the proof's back.
+//! In: an artefact tree. Out: a [`Report`]: the number of paths that arrive, the number of facts per rule, and every
+//! violation with the line of the artefact at fault and the trace of an affected packet. Invariants: the planner is not
+//! used. The readers implement the languages of the artefacts independently of the renderers. Statements that a reader
+//! does not understand are violations, because they could affect forwarding without being modelled.
 //!
 //! The rules, and why facts about single cables prove all paths, are in this crate's README.
 
@@ -63,13 +62,13 @@ use model::switch::OtherRoute;
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
 
-/// Verifies a tree, or what of it is to be judged.
+/// Verifies a tree, or the selected parts of it.
 pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError> {
     Ok(judge(tree, &[], options, false)?.0)
 }
 
-/// Verifies a part, or what of a tree is to be judged, and sums up what [`merge`] has to know of it. Path tables of other groups
-/// are in the tree, or in parts beside it.
+/// Verifies a part, or selected parts of a tree, and summarises it for [`merge`]. Path tables of other groups are in
+/// the tree, or in parts beside it.
 pub fn verify_part(
     tree: &dyn Files,
     beside: &[&dyn Files],
@@ -81,7 +80,7 @@ pub fn verify_part(
     Ok((report, summary))
 }
 
-/// Findings of a part besides its report.
+/// Findings about a part, in addition to its report.
 struct Found {
     slice: slice::Slice,
     host_links: u64,
@@ -150,13 +149,13 @@ fn judge(
     Ok((report, found))
 }
 
-/// The fabric as packets see it, where switches choose the way.
+/// Returns the fabric for packets, where switches choose the path.
 fn by_choice<'f>(fabric: &'f Fabric, zones: &Zones, stated: Option<&Stated>) -> Option<ChoiceNetwork<'f>> {
     let wiring = stated.and_then(|stated| stated.wiring);
     fabric.layout.is_none().then(|| ChoiceNetwork::new(fabric, zones, wiring))
 }
 
-/// Compares what is there with what the manifest states.
+/// Compares the tree with the values in the manifest.
 fn as_stated(fabric: &Fabric, stated: &Stated, (counts, zones): (&Counts, &Zones)) -> Findings {
     let mut findings = check::coordinates::check(fabric, stated, counts, zones);
     check::profile::check(fabric, stated, &mut findings);
@@ -170,7 +169,7 @@ fn of_tier(fabric: &Fabric, tier: Tier) -> u64 {
     fabric.switches.iter().flatten().filter(|switch| switch.tier == Some(tier)).count() as u64
 }
 
-/// Counts what was found, and fills up what of it is shown.
+/// Counts the findings, and fills in the lines of those that are shown.
 fn finished(
     tree: &dyn Files,
     (fabric, nics, network): (&Fabric, &NicCables, Option<&ChoiceNetwork<'_>>),
@@ -197,7 +196,7 @@ fn finished(
 /// A route that BGP comes to: where to, and the port and weight of each next hop.
 pub type ConvergedRoute = (Prefix, Vec<(SmolStr, u32)>);
 
-/// Returns the routes that BGP comes to on each switch, from the configurations of all, for whoever compares them with
+/// Returns the routes that BGP converges to on each switch, computed from all configurations, for comparison with
 /// running switches.
 pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRoute>>, VerifyError> {
     let options = Options { digests: false, ..Options::default() };
@@ -239,7 +238,7 @@ fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&
     findings.merge(check::ports::check(fabric)).merge(check::routes::check(fabric, &nics.usids))
 }
 
-/// Composes the facts to paths, and walks them where there are few.
+/// Composes facts to paths, and walks all paths if there are few.
 fn prove(
     fabric: &Fabric,
     nics: &NicCables,
@@ -249,13 +248,13 @@ fn prove(
     let layout = fabric.layout.as_ref()?;
     let ways = proof::path_cables::follow(fabric, layout, nics)?;
     proof::planes::check(fabric, layout, &nics.usids, &ways, findings);
-    // Where a switch or table is at fault, the ways that are missing follow from that and are only counted.
+    // Where a switch or table is at fault, missing paths are a consequence and are only counted.
     let lost = findings.is_clean();
     *findings = std::mem::take(findings).merge(proof::denied::check(fabric, &ways, lost));
     proof::buffers::lists::check(fabric, nics, options.walk_up_to, findings);
     let paths = proof::count::count(fabric, &ways);
     let load = proof::spread::measure(fabric, &ways, findings);
-    // Walks are over all planes.
+    // Walks need all planes.
     let few = fabric.slice.is_whole() && paths.named <= options.walk_up_to;
     let walk = few.then(|| walk::exhaustive::walk(fabric, nics));
     if let Some(walk) = &walk {
@@ -264,7 +263,7 @@ fn prove(
     Some((paths, load, walk))
 }
 
-/// Finds the traces of packets that come to harm: of each rule the first that has one.
+/// Finds traces of affected packets: for each rule, of the first violation that has one.
 fn traces(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     let concerned = violations.iter().any(|violation| violation.about.is_some());
     if !concerned || fabric.layout.is_none() {
@@ -278,7 +277,7 @@ fn traces(fabric: &Fabric, nics: &NicCables, violations: &mut [Violation]) {
     }
 }
 
-/// Proves delivery where switches choose the next hop, and walks every way where there are few.
+/// Proves delivery where switches choose the next hop, and walks every path if there are few.
 fn deliver(
     network: &ChoiceNetwork<'_>,
     options: &Options,
@@ -292,7 +291,7 @@ fn deliver(
     (counts, chosen::load::measure(network), walk)
 }
 
-/// Finds the traces of packets that come to harm where switches choose the next hop.
+/// Finds traces of affected packets where switches choose the next hop.
 fn choice_traces(network: &ChoiceNetwork<'_>, violations: &mut [Violation]) {
     for violation in violations {
         if let Some((switch, address)) = violation.towards {

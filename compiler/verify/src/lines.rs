@@ -1,7 +1,7 @@
-//! Lines of violations: each file that one is in is read again, once.
+//! Line numbers of violations. Each file with a violation is read a second time.
 //!
-//! In: a tree and what was found in it. Out: the same with lines. Invariants: nothing is judged here, and a file without a
-//! violation is not read; so that none of the text is kept while paths are proved.
+//! In: a tree and its violations. Out: the violations with lines. Invariants: nothing is judged here, and files without
+//! violations are not read. No text therefore has to be kept while paths are proved.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use closc_artefacts::Files;
 use crate::finding::Violation;
 use crate::model::place::Place;
 
-/// Fills in the lines of violations, reading each file again once.
+/// Fills in the line numbers of violations, reading each file once.
 pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
     let mut by_file: HashMap<Utf8PathBuf, Vec<&mut Place>> = HashMap::new();
     for violation in violations {

@@ -1,8 +1,8 @@
 //! Reads a whole tree: cable lists, then path tables, then switches and nodes, each file once.
 //!
 //! In: a tree. Out: [`Loaded`]: the fabric and what the readers found. Invariants: a file is read, compared with the
-//! manifest, parsed, reduced to what the proof needs, and dropped; two threads hold two files. Nothing is judged here:
-//! what is read goes on to the checks and does not return.
+//! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds one file. Nothing is
+//! judged here.
 
 pub(crate) mod files;
 mod networks;
@@ -51,9 +51,9 @@ use files::Files;
 /// Everything that was read.
 pub(crate) struct Loaded {
     pub(crate) fabric: Fabric,
-    /// Path tables that do not fit those of the fabric.
+    /// Path tables that are inconsistent with those of the fabric.
     pub(crate) apart: Vec<Group>,
-    /// Node statements in files for netplan and systemd-networkd.
+    /// Network settings of nodes for netplan and systemd-networkd.
     pub(crate) networks: Vec<(NodeId, NodeNetwork)>,
     /// Settings of NIC drivers and collective libraries.
     pub(crate) tools: Vec<NodeTools>,
@@ -66,18 +66,18 @@ pub(crate) struct Loaded {
     pub(crate) counts: Counts,
     /// Planes that the manifest states as absent.
     pub(crate) absent_planes: Vec<u8>,
-    /// Statements of the manifest about a part, where all of it is judged.
+    /// Values of the manifest about a part, if the complete part is judged.
     pub(crate) part: Option<StatedPart>,
-    /// Sums of digests of path tables, where only a part is judged.
+    /// Sums of digests of path tables, if only a part is judged.
     pub(crate) sums: Option<TableSums>,
-    /// Statements of the manifest about the fabric.
+    /// Values of the manifest about the fabric.
     pub(crate) stated: Option<Stated>,
     pub(crate) not_proved: Vec<&'static str>,
-    /// Whether switches choose the way by routes that are known.
+    /// Whether switches choose the path by known routes.
     pub(crate) follows: bool,
 }
 
-/// Amount read.
+/// Counts of files, devices and cables read.
 fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     ReadCounts {
         files: files.count.into_inner(),
@@ -90,7 +90,7 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     }
 }
 
-/// Reads a tree. Routes of nodes to each other are too many to keep: `judge` is given those of one node at a time.
+/// Reads a tree. Routes between nodes are too many to keep: `judge` gets those of one node at a time.
 pub(crate) fn load(
     tree: &dyn Source,
     beside: &[&dyn Source],
@@ -188,8 +188,8 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     let folders = files.manifest.folders(paths::SWITCHES);
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
     if !slice.is_all() {
-        // Those are judged that have a cable in a plane that is, or none and are stated to be in such a
-        // plane; and with the first plane those of which nothing says where they are.
+        // A switch is judged if it has a cable in a judged plane, or no cable and the manifest places it in such a
+        // plane. The first plane includes the switches that are placed nowhere.
         let named = names_in(files, |path| judged(&path))?;
         let elsewhere =
             if slice.has_plane(0) { names_in(files, |path| !judged(&path))? } else { HashSet::new() };
@@ -215,7 +215,7 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     Ok(lists.finish())
 }
 
-/// Reads the names in cable lists: files, bytes and findings are counted where lists are judged.
+/// Reads the names in cable lists. Files, bytes and findings are counted where lists are judged.
 fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<HashSet<SmolStr>, VerifyError> {
     let apart = Files::new(files.tree, files.manifest, false);
     let mut names: HashSet<SmolStr> = HashSet::new();
@@ -231,8 +231,8 @@ fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<Has
     Ok(names)
 }
 
-/// Tells whether a file of a tree is judged where only some of its planes or tables are: what is in no folder of devices,
-/// lists and tables is judged with each.
+/// Returns whether a file is judged if only some planes or tables are. Files outside the folders of devices, lists and
+/// tables are judged with every selection.
 fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     if fabric.slice.is_all() {
         return true;
@@ -246,7 +246,7 @@ fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     }
 }
 
-/// Files that no reader asked for: their digests are compared with the manifest all the same, and they are named.
+/// Files without a reader: their digests are compared with the manifest, and they are reported.
 fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Findings, VerifyError> {
     let mut findings = Findings::default();
     let mut buffer = Vec::new();
@@ -277,11 +277,11 @@ fn rest(files: &Files<'_>, fabric: &Fabric, options: &Options) -> Result<Finding
     Ok(findings)
 }
 
-/// Checks that the files of each pipeline are those that are known, all of one.
+/// Checks that the files of each pipeline are known and belong to the same pipeline.
 fn pipelines(files: &Files<'_>, options: &Options, findings: &mut Findings) {
-    // Files of a pipeline begin with its name.
+    // Names of files of a pipeline begin with its name.
     let of = |path: &Utf8Path| path.file_name().and_then(|name| name.split('.').next()).map(str::to_owned);
-    // Files that are the same for several widths are of all of them.
+    // Files that are equal for several port widths belong to all of them.
     let mut widths: BTreeMap<Option<String>, BTreeSet<usize>> = BTreeMap::new();
     for (path, meant) in &options.pipelines {
         let Some(entry) = files.manifest.files.get(path) else {

@@ -1,8 +1,8 @@
-//! The verdict of a whole fabric from summaries of its parts, without any tree.
+//! Merges the summaries of all parts of a fabric into a report, without any tree.
 //!
-//! In: summaries, by name. Out: a [`Report`] as of the whole, or why there is none: parts are of other sources, one is missing
-//! or there twice, or says what cannot be. Invariants: what is proved of planes and tables adds up, and every sum is looked at;
-//! what spans parts is judged in one place ([`across`]), by what the interfaces say, and nowhere else.
+//! In: summaries, by name. Out: the [`Report`] of the complete fabric, or the error: parts have different sources, a
+//! part is missing or duplicate, or its values are impossible. Invariants: results about planes and tables are added,
+//! with overflow checks. Facts that span parts are judged only in [`across`], from the interfaces.
 
 mod across;
 mod cover;
@@ -19,36 +19,36 @@ use crate::report::{ReadCounts, Report, not_proved};
 use crate::rules::rules;
 use crate::summary::Summary;
 
-/// Why parts make no whole.
+/// Why parts cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// There is none.
+    /// There are no parts.
     #[error("there is no part")]
     Nothing,
-    /// Two parts are of different fabrics.
+    /// Two parts belong to different fabrics.
     #[error(
         "`{one}` and `{other}` are parts of different fabrics: {what} differ; compile and verify both from one file, with one \
          version"
     )]
     Other {
-        /// A part.
+        /// The first part.
         one: String,
-        /// Another.
+        /// The other part.
         other: String,
-        /// Differences.
+        /// The differences.
         what: &'static str,
     },
-    /// Something is in no part.
+    /// No part contains something.
     #[error("no part has {0}")]
     Missing(String),
-    /// Something is in two parts.
+    /// Two parts contain the same thing.
     #[error("{what} is in `{one}` and in `{other}`")]
     Twice {
-        /// What.
+        /// The duplicate.
         what: String,
-        /// A part.
+        /// The first part.
         one: String,
-        /// Another.
+        /// The other part.
         other: String,
     },
     /// Planes were proved with other path tables than those that were judged.
@@ -56,7 +56,7 @@ pub enum MergeError {
         "`{0}` was proved with other path tables than those of the parts: verify it again, with their tables"
     )]
     Tables(String),
-    /// A summary says what cannot be.
+    /// The values of a summary are impossible.
     #[error("`{name}`: `{field}`: {why}")]
     Unsound {
         /// The part.
@@ -71,7 +71,7 @@ pub enum MergeError {
 /// A summary by the name of its part.
 type Named<'a> = &'a [(String, Summary)];
 
-/// Puts parts together.
+/// Merges parts.
 pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
     let (_, first) = parts.first().ok_or(MergeError::Nothing)?;
     of_one_fabric(parts)?;
@@ -110,7 +110,7 @@ pub fn merge(parts: &[(String, Summary)]) -> Result<Report, MergeError> {
     })
 }
 
-/// Refuses parts of several fabrics.
+/// Rejects parts of different fabrics.
 fn of_one_fabric(parts: Named<'_>) -> Result<(), MergeError> {
     let (one, first) = &parts[0];
     for (other, part) in &parts[1..] {

@@ -1,9 +1,10 @@
-//! Statements of the artefacts, in any language.
+//! Contents of the artefacts, independent of their language.
 //!
-//! `device` is one switch in full, borrowed from its file and dropped when the file is; `switch` is what is kept
-//! of it; `language` is what its language can say, and `about` what a violation on it is about; `pipeline` is what P4 tables are called; `bgp` is what both hold
-//! of BGP; `cabling` is who is connected with whom; `group` is a path table; `choice` is what switches do with classes of
-//! destinations where they choose the next hop; `fabric` is all of it together.
+//! `device` is a complete switch, borrowed from its file and dropped with it; `switch` is the data that is kept.
+//! `language` describes the capabilities of a configuration language, and `about` the subject of a violation.
+//! `pipeline` contains the names of P4 tables, `bgp` the BGP settings of switches and devices, and `cabling` the
+//! cables. `group` is a path table. `choice` is the treatment of classes of destinations where switches choose the next
+//! hop. `fabric` combines all of them.
 
 pub(crate) mod about;
 pub(crate) mod bgp;

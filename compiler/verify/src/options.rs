@@ -7,8 +7,8 @@ use closc_platform::Hardware;
 
 use crate::slice::Judged;
 
-/// Returns the digests (BLAKE3) that a file of pipelines may have, by its path: one for each pipeline, in the same order for
-/// each path. Asked for trees that have the file.
+/// Returns the allowed digests (BLAKE3) of a pipeline file, by its path: one per pipeline, in the same order for each
+/// path. Called for trees that contain the file.
 pub type PipelineDigests = fn(&Utf8Path) -> Vec<String>;
 
 /// Scope and depth of verification.
@@ -16,15 +16,15 @@ pub type PipelineDigests = fn(&Utf8Path) -> Vec<String>;
 pub struct Options {
     /// Whether digests are compared with the manifest.
     pub digests: bool,
-    /// Fabrics of at most as many paths are also walked path by path.
+    /// Maximum number of paths of fabrics that are also walked path by path.
     pub walk_up_to: u128,
-    /// Violations of one rule that are shown in full.
+    /// Maximum number of violations per rule that are shown in full.
     pub shown: usize,
-    /// Files of pipelines that are known, by path. Others are read as they are.
+    /// Digests of known pipeline files, by path. Unknown files are read without that check.
     pub pipelines: BTreeMap<Utf8PathBuf, PipelineDigests>,
-    /// Judged parts of the tree.
+    /// Parts of the tree to judge.
     pub judged: Judged,
-    /// Hardware that is known, by SONiC hwsku: what fits it, and the ports it has. Where none is, none is judged.
+    /// Known hardware, by SONiC hwsku: table sizes and ports. If empty, hardware is not judged.
     pub hardware: BTreeMap<String, Hardware>,
 }
 

@@ -1,8 +1,8 @@
 //! The proof by composition: from facts about single cables to every path.
 //!
-//! `path_cables` says whether frames get over for each cable that lists name, in each
-//! direction; `spread` adds up what each would carry, and `load` states it; `buffers` looks for rings of buffers that wait; `denied` holds what is missing against what the path tables deny; `count` adds up the paths.
-//! The argument is in this crate's README.
+//! `path_cables` determines which cables of segment lists carry frames, per direction. `spread` adds up their load, and
+//! `load` reports it. `buffers` looks for cyclic buffer waits. `denied` compares missing paths with the denials of path
+//! tables. `count` counts the paths. The argument is in this crate's README.
 
 mod bandwidth;
 pub(crate) mod bits;

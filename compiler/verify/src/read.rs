@@ -1,7 +1,7 @@
-//! Readers, one for each kind of artefact. None of them knows how the artefact was made.
+//! Readers, one per kind of artefact, independent of the renderers.
 //!
-//! Nodes are read in `linux`, and as they are set up by tools of their own in `netplan` and `networkd`.
-//! A language of switches is one room, declared and listed here. What a room must offer is in `room`.
+//! `linux` reads nodes; `netplan` and `networkd` read nodes that are set up by these tools. Each language of switches
+//! is one module, declared and listed here. `room` defines the interface of such a module.
 
 pub(crate) mod bgp;
 pub(crate) mod cables;
@@ -31,26 +31,26 @@ pub(crate) mod value;
 use room::{Pipeline, Room};
 use site::{SiteGroup, SiteSetting};
 
-/// All languages of switches. A switch speaks the first one whose main file it has.
+/// All languages of switches. The language of a switch is the first one whose main file it has.
 const ROOMS: [&Room; 8] =
     [&pins::ROOM, &sonic::ROOM, &frr::ROOM, &p4::ROOM, &p4::tna::ROOM, &linux::ROOM, &eos::ROOM, &nvue::ROOM];
 
-/// Returns the room of a switch that has some files.
+/// Returns the language module of a switch, by its files.
 pub(crate) fn room_of(has: impl Fn(&str) -> bool) -> Option<&'static Room> {
     ROOMS.into_iter().find(|room| has(room.main()))
 }
 
-/// Returns the pipelines of languages that have one, each with the main file of the language.
+/// Returns the languages with a pipeline, each with the name of its main file.
 pub(crate) fn pipelines() -> impl Iterator<Item = (&'static Pipeline, &'static str)> {
     ROOMS.into_iter().filter_map(|room| Some((room.pipeline?, room.main())))
 }
 
-/// Tells whether a file of a switch has this name in any language.
+/// Returns whether a file of a switch with this name belongs to any language.
 pub(crate) fn is_known(name: &str) -> bool {
     ROOMS.iter().any(|room| room.files.iter().any(|file| file.name == name))
 }
 
-/// Returns every setting that a site makes as it likes, in the order of languages.
+/// Returns all settings that sites may set freely, in the order of languages.
 pub fn site_settings() -> Vec<SiteSetting> {
     let rooms = ROOMS.into_iter().map(|room| (room.main(), room.site));
     let one = |(file, groups): (&'static str, &'static [SiteGroup])| {

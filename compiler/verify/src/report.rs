@@ -1,7 +1,7 @@
-//! The outcome of a verification: what was proved by which rule, and what is broken where.
+//! The result of a verification: proved facts by rule, and violations by place.
 //!
-//! In: findings and counts. Out: [`Report`], for people as text and for tools by serde. Invariants: rules in the
-//! order of codes, violations in the order of codes and places; the same tree gives the same report.
+//! In: findings and counts. Out: [`Report`], as text and for serialisation. Invariants: rules are in the order of
+//! codes, violations in the order of codes and places. The same tree gives the same report.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::proof::load::LoadCounts;
 use crate::walk::choices::ChoiceWalk;
 use crate::walk::exhaustive::WalkCounts;
 
-/// Characters that a line has for what a rule says.
+/// Maximum length of a rule's text in a line.
 const SUBJECT_MAX: usize = 76;
 
 /// The outcome of a verification.
@@ -28,21 +28,21 @@ pub struct Report {
     pub fabric: String,
     /// Routing mode.
     pub routing: String,
-    /// Unproved parts with this routing; empty where hosts write the path.
+    /// Facts that are not proved with this routing mode; empty if hosts write the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_proved: Vec<&'static str>,
-    /// Contents that are not judged, with their number: a site sets them freely.
+    /// Contents that are not judged, because sites set them freely, with their number.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub not_judged: BTreeMap<String, u64>,
-    /// Readings.
+    /// Counts of files, devices and cables read.
     pub read: ReadCounts,
-    /// Proof of paths; absent where hosts do not write paths.
+    /// Proof of paths; absent if hosts do not write paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths: Option<PathCounts>,
     /// Load of cables when every NIC sends to every other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadCounts>,
-    /// Result of walking every path; absent where it was not asked for or would take too long.
+    /// Result of walking every path; absent if it was not requested or would take too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walk: Option<WalkCounts>,
     /// Proof of deliveries where switches choose the path.
@@ -51,15 +51,15 @@ pub struct Report {
     /// Result of walking every path where switches choose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<ChoiceWalk>,
-    /// Objects that each rule was applied to.
+    /// Number of objects that each rule was applied to.
     pub rules: Vec<RuleCounts>,
-    /// Violations, of each rule the first in order.
+    /// The first violations of each rule, in order.
     pub violations: Vec<Violation>,
-    /// Violations that were found, shown or not.
+    /// Number of all violations, shown or not.
     pub broken: u64,
 }
 
-/// Readings.
+/// Counts of files, devices and cables read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ReadCounts {
     /// Files.
@@ -74,11 +74,11 @@ pub struct ReadCounts {
     pub cables: u64,
     /// Path tables.
     pub tables: u64,
-    /// NICs: in path tables, or in cable lists where there are none.
+    /// NICs: those of path tables, or of cable lists if there are no tables.
     pub nics: u64,
 }
 
-/// Unproved parts where hosts do not write the path.
+/// Facts that are not proved if hosts do not write the path.
 pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     const NODES: &str = "what nodes do by files other than `ip.batch`, `netplan.yaml`, `networkd/`, `nic-qos.sh`, `delay.json` and `nccl.conf`";
     const ADDRESS: &str =
@@ -96,14 +96,14 @@ pub(crate) fn not_proved(routing: Routing) -> Vec<&'static str> {
     }
 }
 
-/// Objects that a rule was applied to.
+/// Number of objects that a rule was applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RuleCounts {
     /// The rule's code.
     pub code: &'static str,
-    /// Its title: what is wrong where it is broken.
+    /// Its title: the fault if it is broken.
     pub title: &'static str,
-    /// Value where it is absent.
+    /// Text of the check.
     pub what: &'static str,
     /// Number of applications and violations.
     #[serde(flatten)]
@@ -117,7 +117,7 @@ impl RuleCounts {
 }
 
 impl Report {
-    /// Tells whether everything holds.
+    /// Returns whether there are no violations.
     pub fn holds(&self) -> bool {
         self.broken == 0
     }
@@ -135,7 +135,7 @@ impl Report {
         text + &self.summary()
     }
 
-    /// Returns what was read and what holds by which rule, for people.
+    /// Returns the summary for people: contents of the tree, and facts per rule.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         let read = &self.read;
@@ -233,7 +233,7 @@ impl Report {
     }
 }
 
-/// Says of each tier and direction how much the busiest cable carries.
+/// Writes the load of the busiest cable per tier and direction.
 fn load_text(load: &LoadCounts, text: &mut String) {
     if let Some(why) = &load.not_measured {
         let _ = writeln!(text, "load of cables is not measured: {why}");
@@ -249,7 +249,7 @@ fn load_text(load: &LoadCounts, text: &mut String) {
     }
 }
 
-/// Text of a rule: the violation, else the first statement of the check.
+/// Returns the text for a rule: the violation, or the first statement of the check.
 fn subject(rule: &RuleCounts) -> &'static str {
     if rule.tally.broken > 0 {
         return rule.title;
@@ -259,7 +259,7 @@ fn subject(rule: &RuleCounts) -> &'static str {
     rule.what[..end].trim_end_matches('.')
 }
 
-/// Cuts a line between words where it is longer than a terminal is wide; `closc explain` has all of it.
+/// Truncates a line between words to the width of a terminal; `closc explain` shows the complete text.
 fn shortened(text: &str) -> String {
     if text.len() <= SUBJECT_MAX {
         return text.to_owned();

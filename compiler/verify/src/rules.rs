@@ -1,4 +1,4 @@
-//! The rules, one file for each family. Readers, binders, checks and proofs name them from here.
+//! The rules, one file per family, for readers, binders, checks and proofs.
 
 use closc_diagnostics::Rule;
 

@@ -1,8 +1,8 @@
-//! Which part of a fabric is judged: whole planes, and path tables of some T0 groups.
+//! Selection of the judged part of a fabric: complete planes, and path tables of some T0 groups.
 //!
-//! In: what is asked for, and the manifest of the tree. Out: [`Slice`]. Invariants: no path leaves its plane, so what is proved of
-//! paths is proved plane by plane; a plane that is cut is not proved. Tables of other groups are read, since paths lead to
-//! their NICs, and judged where they are asked for.
+//! In: the request, and the manifest of the tree. Out: [`Slice`]. Invariants: no path leaves its plane, so paths are
+//! proved plane by plane, and only for complete planes. Tables of other groups are read, because paths lead to their
+//! NICs, but judged only on request.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +15,21 @@ use crate::error::VerifyError;
 /// Selected parts of a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Judged {
-    /// All that is in it.
+    /// Everything in it.
     #[default]
     All,
-    /// One of so many shards.
+    /// One of several shards.
     Shard {
-        /// Which, from 0.
+        /// Index of the shard, from 0.
         index: u32,
-        /// Count.
+        /// Number of shards.
         of: u32,
     },
-    /// Selection.
+    /// Selected planes and zones.
     Selected {
-        /// Planes; none means all.
+        /// Planes; empty for all.
         planes: Vec<u8>,
-        /// Zones whose path tables are judged; none means all.
+        /// Zones whose path tables are judged; empty for all.
         zones: Vec<u16>,
         /// Whether planes are judged.
         switches: bool,
@@ -41,23 +41,23 @@ pub enum Judged {
 /// Planes and T0 groups that are judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Slice {
-    /// Planes; absent where all are.
+    /// Planes; `None` for all.
     planes: Option<BTreeSet<u8>>,
-    /// T0 groups by their tables; absent where all are.
+    /// T0 groups whose tables are judged; `None` for all.
     groups: Option<Vec<GroupRun>>,
-    /// Whether the tree has more than that.
+    /// Whether the tree contains more than that.
     cut: bool,
 }
 
 impl Slice {
-    /// Works out what is judged of a tree.
+    /// Computes the judged part of a tree.
     pub(crate) fn of(judged: &Judged, manifest: &Manifest) -> Result<Slice, VerifyError> {
         let own = match (&manifest.selection, &manifest.part) {
             (None, _) => Slice::default(),
             (Some(selection), None) => return Err(VerifyError::Partial(selection.clone())),
             (Some(selection), Some(part)) => {
                 let planes: BTreeSet<u8> = part.planes.iter().copied().collect();
-                // An absent plane has no list. That path tables deny it is proved with the part that it would be in.
+                // An absent plane has no list; its denials are proved with the part that would contain it.
                 let absent = manifest.absent_planes.iter().copied().filter(|plane| planes.contains(plane));
                 let lists: BTreeSet<u8> = lists(manifest).chain(absent).collect();
                 let cut = part.t0 + part.t1 + part.t2 > 0 && planes.is_empty();
@@ -116,12 +116,12 @@ impl Slice {
         Slice { planes, groups, cut: true }
     }
 
-    /// Tells whether everything is judged.
+    /// Returns whether the complete fabric is judged.
     pub(crate) fn is_whole(&self) -> bool {
         self.planes.is_none() && self.groups.is_none()
     }
 
-    /// Tells whether all that is in the tree is judged, whether or not that is the whole fabric.
+    /// Returns whether the complete tree is judged, even if the tree is only a part of the fabric.
     pub(crate) fn is_all(&self) -> bool {
         !self.cut
     }
@@ -141,7 +141,7 @@ impl Slice {
         self.planes.as_ref().is_none_or(|planes| planes.contains(&plane))
     }
 
-    /// Tells whether the table of a group is judged; the group counts from 0.
+    /// Returns whether the table of a group is judged; groups count from 0.
     pub(crate) fn has_group(&self, zone: u16, group: u16) -> bool {
         self.groups.as_ref().is_none_or(|runs| {
             runs.iter().any(|run| run.zone == zone && (run.first..=run.last).contains(&(group + 1)))
@@ -153,19 +153,19 @@ impl Slice {
         self.groups.is_none() || table(path).is_none_or(|run| self.has_group(run.zone, run.first - 1))
     }
 
-    /// Returns the planes and groups that are judged, for a summary: nothing where all are.
+    /// Returns the judged planes and groups for a summary; `None` for all.
     pub(crate) fn named(&self) -> (Option<Vec<u8>>, Option<Vec<GroupRun>>) {
         (self.planes.as_ref().map(|planes| planes.iter().copied().collect()), self.groups.clone())
     }
 
-    /// Returns the planes of so many that are judged.
+    /// Returns the judged planes of `count`.
     pub(crate) fn planes(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|plane| self.has_plane(*plane as u8)).collect()
     }
 }
 
-/// A shard of what a tree has. Planes are in it by their number, as `compile` shares them out; path tables are shared out among
-/// the shards that have a plane of the tree, so that of a part the shard that it is has all.
+/// A shard of a tree. Planes are assigned by number, as in `compile`. Path tables are divided among the shards that
+/// have a plane of the tree, so if the tree is itself a shard, it gets all its tables.
 fn shard(
     (index, of): (u32, u32),
     planes: u64,
@@ -190,17 +190,17 @@ fn shard(
     })
 }
 
-/// The planes that a tree has lists of.
+/// Returns the planes with a list in the tree.
 fn lists(manifest: &Manifest) -> impl Iterator<Item = u8> {
     manifest.files_in(paths::CABLES, "csv").filter_map(paths::plane_of)
 }
 
-/// The groups that a tree has tables of, each as a run of one.
+/// Returns the groups with a table in the tree, each as a run of one.
 fn tables(manifest: &Manifest) -> impl Iterator<Item = GroupRun> {
     manifest.files_in(paths::PATH_TABLES, "json").filter_map(table)
 }
 
-/// The group whose table has this path.
+/// Returns the group of a path table.
 fn table(path: &Utf8Path) -> Option<GroupRun> {
     let stem = path.file_stem()?;
     let (zone, group) = match stem.strip_prefix('z') {

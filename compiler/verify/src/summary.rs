@@ -1,9 +1,9 @@
-//! `closc-summary/1`: what the proof of a part comes to, for whoever puts parts together.
+//! `closc-summary/1`: the result of the proof of a part, as input for merging.
 //!
-//! In: a report, and the fabric that it is of. Out: [`Summary`], a few kilobytes whatever the part has: counts, sums of load,
-//! what was broken, and the [`Interface`], which is what parts have to have alike or must not share. Invariants: nothing in it
-//! grows with the number of devices; where not all values of a kind are in it, runs are that hold more of them and never fewer.
-//! It carries a digest of itself, and one that was changed is refused; what cannot be is refused with its field ([`sound`]).
+//! In: a report and its fabric. Out: [`Summary`], a few kilobytes for a part of any size: counts, sums of load,
+//! violations, and the [`Interface`]: the values that parts must share or must not share. Invariants: its size does not
+//! grow with the number of devices. Where a set of values is too large, ranges contain it. It carries its own digest,
+//! and a modified summary is rejected. Impossible values are rejected with their field ([`sound`]).
 
 mod sound;
 
@@ -21,17 +21,17 @@ use crate::proof::count::PathCounts;
 use crate::proof::load::LoadSums;
 use crate::report::{ReadCounts, Report};
 
-/// Version of the form.
+/// Version of the format.
 pub(crate) const FORMAT: &str = "closc-summary/1";
 
-/// Violations that a summary shows; all are counted.
+/// Maximum number of violations shown in a summary; all are counted.
 const SHOWN: usize = 32;
 
 /// Result of the proof of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Summary {
-    /// Form of this file.
+    /// Version of the format.
     pub(crate) format: String,
     /// Version of the program that proved it.
     pub(crate) closc: String,
@@ -39,43 +39,42 @@ pub struct Summary {
     pub(crate) fabric: String,
     /// Routing mode.
     pub(crate) routing: Routing,
-    /// BLAKE3 of what the source means.
+    /// BLAKE3 of the meaning of the source.
     pub(crate) source: String,
-    /// BLAKE3 of everything that the trees are rendered from.
+    /// BLAKE3 of all inputs of rendering.
     pub(crate) inputs: String,
-    /// Numbers of the whole fabric, as the manifest says.
+    /// Counts of the complete fabric, from the manifest.
     pub(crate) counts: Counts,
-    /// Switches of the fabric without a cable, by plane, as the manifest says: they are in no tier.
+    /// Number of switches without a cable, by plane, from the manifest; they are in no tier.
     pub(crate) uncabled: BTreeMap<u8, u64>,
-    /// Planes that were proved; absent where all were.
+    /// Planes that were proved; absent for all.
     pub(crate) planes: Option<Vec<u8>>,
-    /// T0 groups whose tables were judged; absent where all were, and where there are none.
+    /// T0 groups whose tables were judged; absent for all, and if there are no tables.
     pub(crate) groups: Option<Vec<GroupRun>>,
-    /// Readings: switches are those of tiers and those without a cable, tables those of `groups`, cables those of
-    /// `interface.planes`; nodes are in no part. Files and bytes follow from nothing here.
+    /// Counts of what was read. `switches` is the sum over tiers plus those without a cable, `tables` that of `groups`,
+    /// `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.
     pub(crate) read: ReadCounts,
-    /// Cables between NICs and T0s among them; of all parts those of `counts`.
+    /// Cables between NICs and T0s among them; all parts add up to those of `counts`.
     pub(crate) host_links: u64,
-    /// T0s, T1s and T2s; of all parts those of `counts`.
+    /// T0s, T1s and T2s; all parts add up to those of `counts`.
     pub(crate) tiers: [u64; 3],
-    /// Proof of paths: where nothing is absent, as many as pairs of the NICs of `counts` have.
+    /// Proof of paths. If nothing is absent, the number follows from the NICs of `counts`.
     pub(crate) paths: Option<PathCounts>,
-    /// Inputs of load: the mean is between the least and the most.
+    /// Inputs of load; the mean must be between minimum and maximum.
     pub(crate) load: Option<LoadSums>,
-    /// Proof of deliveries: those of `interface.senders` to every other NIC; where nothing is broken all that are possible
-    /// arrive.
+    /// Proof of deliveries from `interface.senders` to every other NIC. Without violations, all possible ones arrive.
     pub(crate) delivery: Option<DeliveryCounts>,
     /// Contents that are not judged.
     pub(crate) not_judged: BTreeMap<String, u64>,
     /// Number of applications and violations of each rule.
     pub(crate) rules: BTreeMap<String, Tally>,
-    /// Violations, the first.
+    /// The first violations.
     pub(crate) violations: Vec<Broken>,
-    /// Violations that were found.
+    /// Number of violations.
     pub(crate) broken: u64,
-    /// Values that other parts must share, or must not have.
+    /// Values that other parts must share, or must not use.
     pub(crate) interface: Interface,
-    /// BLAKE3 of all of the above, as JSON without spaces.
+    /// BLAKE3 of all fields above, as JSON without spaces.
     pub(crate) digest: String,
 }
 
@@ -88,7 +87,7 @@ fn uncabled(named: &BTreeMap<String, u8>) -> BTreeMap<u8, u64> {
     counts
 }
 
-/// Something that is broken in a part.
+/// A violation in a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Broken {
@@ -96,20 +95,20 @@ pub(crate) struct Broken {
     pub(crate) rule: String,
     /// One line.
     pub(crate) message: String,
-    /// File, and line where there is one.
+    /// File, and line if known.
     pub(crate) place: String,
 }
 
-/// Why a summary says nothing.
+/// Why a summary cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
-    /// It does not have its form.
+    /// Its contents are invalid.
     #[error("it is not a summary of a proof: {0}")]
     Parse(serde_json::Error),
-    /// It is of a form that this program does not know.
+    /// The version of its format is unknown.
     #[error("summaries of form `{0}` are not known here")]
     Format(String),
-    /// It is not as it was written.
+    /// It was changed after it was written.
     #[error(
         "`digest` is not that of the other fields: the summary was changed or cut after it was written; verify the part again"
     )]
@@ -117,7 +116,7 @@ pub enum SummaryError {
 }
 
 impl Summary {
-    /// Takes what was proved of a part.
+    /// Summarises the proof of a part.
     pub(crate) fn new(
         tree: &dyn Files,
         report: &Report,
@@ -158,7 +157,7 @@ impl Summary {
         Ok(Summary { digest: summary.seal(), ..summary })
     }
 
-    /// Returns the digest of everything else in it.
+    /// Returns the digest of all other fields.
     fn seal(&self) -> String {
         let open = Summary { digest: String::new(), ..self.clone() };
         let bytes = serde_json::to_vec(&open).expect("a summary has only string keys");

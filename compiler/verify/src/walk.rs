@@ -1,8 +1,7 @@
-//! Packets walked one by one through what was read: the second way to the same verdict.
+//! Walks packets one by one through the fabric that was read: an independent second method for the same verdict.
 //!
-//! `exhaustive` walks every path of a small fabric, and `choices`
-//! every choice of switches; `trace` and `choice_trace` follow one packet that comes to harm; `agree` compares with the
-//! proof.
+//! `exhaustive` walks every path of a small fabric, and `choices` every choice of switches. `trace` and `choice_trace`
+//! follow one affected packet. `agree` compares the results with the proof.
 
 pub(crate) mod agree;
 pub(crate) mod choice_trace;

@@ -1,6 +1,7 @@
-//! Only a switch itself shows its sessions and announcements.
+//! Binds BGP sessions to cables, and reports faults that are visible in one switch.
 //!
-//! In: a switch as its files say, laid over the cable lists. Out: a [`Speaker`]. Invariants: only sessions over cables are kept.
+//! In: a switch as its files describe it, and the cable lists. Out: a [`Speaker`]. Invariants: only sessions over
+//! cables are kept.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::model::cabling::Party;
 use crate::model::device::Via;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED, SESSION, STRANGER};
 
-/// Keeps what a switch is given for BGP by its cables, and reports what it shows alone.
+/// Binds the BGP settings of a switch to its cables, and reports faults that are visible in the switch alone.
 pub(crate) fn speaker(binding: &mut Binding<'_, '_>) -> Option<Speaker> {
     if !binding.context.routing.speaks_bgp() {
         return None;
@@ -81,7 +82,7 @@ fn owned(binding: &mut Binding<'_, '_>, config: &Config<'_>) {
     }
 }
 
-/// Lays neighbours over cables. Only what can come up is kept.
+/// Binds neighbours to cables. Only sessions that can come up are kept.
 fn sessions(
     binding: &mut Binding<'_, '_>,
     config: &Config<'_>,
@@ -114,7 +115,7 @@ fn sessions(
             continue;
         }
         if let Some(why) = silent(&device.ports[port], neighbour) {
-            // A link-local address is a matter of the port, and not of the routing.
+            // Whether a link-local address is used is decided by the port, not by the routing mode.
             let about =
                 if device.ports[port].discovery.link_local { about } else { About::Port(&neighbour.name) };
             binding.broken(&SESSION, about, &format!("port `{}` {why}", neighbour.name));
@@ -142,7 +143,7 @@ fn sessions(
     sessions
 }
 
-/// Says what keeps a session from coming up.
+/// Returns the reason why a session cannot come up.
 fn silent(port: &crate::model::device::Port<'_>, neighbour: &Neighbour<'_>) -> Option<&'static str> {
     if !port.discovery.link_local {
         return Some("has a session and no link-local address");

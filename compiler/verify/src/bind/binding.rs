@@ -1,4 +1,4 @@
-//! The work on one switch: what it is bound to, and how it is reported.
+//! The state of binding one switch, and reports about it.
 
 use std::collections::BTreeMap;
 
@@ -19,33 +19,33 @@ use crate::model::segment::{Layout, Tier};
 use crate::model::switch::ways::Lists;
 use crate::model::switch::{Facts, FactsId, Pairs, Pool};
 
-/// Requirements for binding switches to the cable lists.
+/// Inputs for binding switches to the cable lists.
 pub(crate) struct Context<'a> {
     /// The cable lists.
     pub(crate) cabling: &'a Cabling,
     /// Tier and plane of each switch, by its cables.
     pub(crate) positions: &'a HashMap<SwitchId, (Tier, u8)>,
-    /// Layout of uSIDs; absent where hosts do not write the path.
+    /// Layout of uSIDs; absent if hosts do not write the path.
     pub(crate) layout: Option<&'a Layout>,
     /// Common values of many ports.
     pub(crate) facts: &'a Pool<Facts>,
-    /// Quality of service that many ports share.
+    /// QoS settings, shared by many ports.
     pub(crate) qos: &'a Pool<PortQos>,
-    /// Settings and lanes that many switches share.
+    /// Settings and lanes, shared by many switches.
     pub(crate) pairs: &'a Pool<Pairs>,
-    /// Lanes as ports were written that have them.
+    /// Lanes of ports, as written.
     pub(crate) lanes: &'a Lanes,
     /// Common values of all sessions of a switch, shared.
     pub(crate) processes: &'a Pool<Process>,
     /// Agreements with neighbours, shared.
     pub(crate) terms: &'a Pool<Terms>,
-    /// Next hops that many routes share.
+    /// Next hops, shared by many routes.
     pub(crate) ways: &'a Lists,
     /// Routing mode.
     pub(crate) routing: Routing,
-    /// Planes of switches without a cable, by name.
+    /// Names of switches without a cable, and their planes.
     pub(crate) uncabled: &'a BTreeMap<String, u8>,
-    /// Which switches keep the MAC addresses of their makers, so that neighbours ask for them.
+    /// Switches that keep their factory MAC addresses, so neighbours resolve them.
     pub(crate) own_macs: &'a [bool],
     /// The NIC at the lower end of each cable: its node and inner address.
     pub(crate) nics: &'a NicCables,
@@ -54,22 +54,22 @@ pub(crate) struct Context<'a> {
 /// Parts of the facts of a port, quality of service by its number on the switch.
 pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<u16>);
 
-/// The work on one switch.
+/// The state of binding one switch.
 pub(crate) struct Binding<'c, 'd> {
     pub(crate) context: &'c Context<'c>,
     pub(crate) id: SwitchId,
     pub(crate) device: &'d Device<'d>,
     /// Slot of each port of the device that has a cable.
     pub(crate) slots: Vec<Option<u16>>,
-    /// Whether any port is given the length of its cable.
+    /// Whether any port has a configured cable length.
     pub(crate) lengths: bool,
-    /// Facts of ports that were seen, with their number: a switch has a handful.
+    /// Distinct facts of ports, with their number: a switch has only a few.
     pub(crate) seen: Vec<(FactsKey, FactsId)>,
     pub(crate) findings: &'c mut Findings,
 }
 
 impl Context<'_> {
-    /// Returns the plane of a switch by its cables; of one without a cable what the manifest states.
+    /// Returns the plane of a switch by its cables, or that in the manifest if it has none.
     pub(crate) fn plane(&self, id: SwitchId) -> Option<u8> {
         let stated = || self.uncabled.get(self.cabling.switch(id)).copied();
         self.positions.get(&id).map(|(_, plane)| *plane).or_else(stated)
@@ -77,8 +77,8 @@ impl Context<'_> {
 }
 
 impl Binding<'_, '_> {
-    /// Returns the plane of the switch by its cables; of one without a cable, which no packet reaches, what the manifest
-    /// states, or 0.
+    /// Returns the plane of the switch by its cables. Without cables, no packet reaches it, and this is the plane in
+    /// the manifest, or 0.
     pub(crate) fn plane(&self) -> u8 {
         self.context.plane(self.id).unwrap_or_default()
     }
@@ -88,13 +88,13 @@ impl Binding<'_, '_> {
         self.context.cabling.switch(self.id)
     }
 
-    /// Reports something about the switch.
+    /// Reports a violation about the switch.
     pub(crate) fn broken(&mut self, rule: &'static Rule, about: About<'_>, message: &str) {
         let violation = self.violation(rule, about, message);
         self.findings.broken(violation);
     }
 
-    /// Reports that the switch and the list of its plane's cables do not fit.
+    /// Reports a contradiction between the switch and the cable list of its plane.
     pub(crate) fn unlike(
         &mut self,
         rule: &'static Rule,

@@ -1,7 +1,7 @@
 //! Lanes and cages of the ports of a switch, shared by switches that have the same.
 //!
-//! In: ports. Out: sorted pairs of name and lanes. Invariants: ports are compared with those of earlier switches as they
-//! are written, in their order, and only what no recent switch has is put together anew.
+//! In: ports. Out: sorted pairs of name and lanes. Invariants: ports are first compared with those of recent switches,
+//! as written and in order. A new list is made only if none of them is equal.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use smol_str::SmolStr;
 use crate::model::device::{Device, Port};
 use crate::model::switch::{Pairs, Pool};
 
-/// So many lists are compared: a fabric has a few kinds of switches.
+/// Number of recent lists to compare with: a fabric has few kinds of switches.
 const KEPT: usize = 8;
 
 /// Lists of earlier switches.
 #[derive(Debug, Default)]
 pub(crate) struct Lanes(Mutex<Vec<Arc<List>>>);
 
-/// The ports of a switch in its own order, and the same sorted.
+/// The ports of a switch in their original order, and sorted.
 #[derive(Debug)]
 struct List {
     ports: Pairs,
@@ -25,7 +25,7 @@ struct List {
 }
 
 impl Lanes {
-    /// Returns the lanes of all ports that state them.
+    /// Returns the lanes of all ports that have them configured.
     pub(super) fn of(&self, device: &Device<'_>, pool: &Pool<Pairs>) -> Arc<Pairs> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(list) = recent.iter().find(|list| list.is_of(device)) {
@@ -60,16 +60,16 @@ impl List {
     }
 }
 
-/// The words of a port that states its lanes: these, alias, number of the cage and part of it.
+/// The words of a port: its lanes, alias, number of the cage and position in it.
 fn words<'p>(port: &'p Port<'_>) -> Option<impl Iterator<Item = &'p str>> {
     let lanes = port.lanes.as_deref()?;
     let cage = port.cage.iter().flatten().map(|word| &**word);
-    // Where nothing is said of the cage, that is an empty word.
+    // An empty word if the cage is not configured.
     let none = port.cage.is_none().then_some("");
     Some(std::iter::once(lanes).chain(cage).chain(none))
 }
 
-/// Tells whether a text is some words with blanks between them.
+/// Returns whether a text consists of these words, separated by blanks.
 fn reads<'w>(text: &str, words: &mut impl Iterator<Item = &'w str>) -> bool {
     let mut rest = Some(text);
     for (at, word) in words.enumerate() {

@@ -1,4 +1,4 @@
-//! Which cable leads to which NIC, from names and cable lists; and whether the tables agree.
+//! Finds the cables of NICs by names in cable lists, and compares them with the path tables.
 //!
 //! A NIC `NODE/nicN` of a path table is the node's interface `nicNpP` in plane P.
 
@@ -15,15 +15,15 @@ use crate::model::names::Name;
 use crate::model::segment::Usid;
 use crate::rules::tables::NICS;
 
-/// No cable: lists have fewer.
+/// No cable; lists have fewer cables.
 const NONE: CableId = CableId(u32::MAX);
 
 /// The cables of all NICs.
 #[derive(Debug, Default)]
 pub(crate) struct NicCables {
-    /// By group, then NIC times planes plus plane; [`NONE`] where there is none.
+    /// By group, then NIC times planes plus plane; [`NONE`] without a cable.
     of_group: Vec<Box<[CableId]>>,
-    /// The uSID that names the NIC at the lower end of each cable.
+    /// For the cable of each NIC, the uSID of the NIC.
     pub(crate) usids: Vec<Option<Usid>>,
     /// The inner address of the NIC at the lower end of each cable; empty where nobody asks.
     inner: HashMap<CableId, Address>,
@@ -48,7 +48,7 @@ impl NicCables {
     }
 }
 
-/// Finds the cables of all NICs. `sources` says whether some switch checks where packets come from.
+/// Finds the cables of all NICs. `sources` states whether some switch checks source addresses.
 pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> NicCables {
     let mut cables = NicCables { usids: vec![None; fabric.cabling.cables().len()], ..NicCables::default() };
     let mut interfaces = Interfaces { fabric, names: HashMap::new() };
@@ -90,7 +90,7 @@ pub(crate) fn find(fabric: &Fabric, sources: bool, findings: &mut Findings) -> N
     cables
 }
 
-/// A NIC's address leads to its own group and downlink.
+/// Checks that the address of a NIC leads to its own group and downlink.
 fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings) {
     let known = destination(table, group.zone, group.group, nic.downlink).is_some();
     let found = table.destination(nic.address.octets());
@@ -115,7 +115,7 @@ fn one(table: &Table<'_>, group: &Group, nic: &GroupNic, findings: &mut Findings
     });
 }
 
-/// The T0 of the group is the switch at the other end of the NIC's cable.
+/// Checks that the NIC's cable ends at the T0 of its group.
 fn attached(fabric: &Fabric, group: &Group, nic: &GroupNic, plane: u8, id: CableId, findings: &mut Findings) {
     let cable = fabric.cabling.cable(id);
     let stated = &group.planes[usize::from(plane)];
@@ -133,7 +133,7 @@ fn attached(fabric: &Fabric, group: &Group, nic: &GroupNic, plane: u8, id: Cable
     });
 }
 
-/// Every cable to a NIC belongs to a listed one.
+/// Checks that every cable to a NIC belongs to a listed NIC.
 fn strangers(fabric: &Fabric, cables: &NicCables, findings: &mut Findings) {
     for (at, cable) in fabric.cabling.cables().enumerate() {
         if cable.kind != Kind::NicT0 {
@@ -148,7 +148,7 @@ fn strangers(fabric: &Fabric, cables: &NicCables, findings: &mut Findings) {
     }
 }
 
-/// Finds interfaces by number and plane, whose names are the same on every node.
+/// Finds interfaces by number and plane; their names are the same on every node.
 struct Interfaces<'a> {
     fabric: &'a Fabric,
     names: HashMap<(u8, u8), Option<Name>>,

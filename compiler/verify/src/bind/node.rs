@@ -94,7 +94,7 @@ impl Binding<'_> {
         self.findings.broken(Violation::new(rule, place, format!("`{}`: {message}", self.name)));
     }
 
-    /// The end of a cable at a port, and the port's address.
+    /// Binds a port to the end of a cable.
     fn end(
         &mut self,
         facts: &Pool<Facts>,
@@ -103,7 +103,7 @@ impl Binding<'_> {
         asked: bool,
     ) -> (EndState, Option<Address>) {
         self.findings.checked(&PROFILE, 1);
-        // A port takes a MAC address only where its T0 expects one; that is compared by the cable.
+        // A port sets a MAC address only if its T0 expects one; the check of both ends compares them.
         if found.wire.mtu.is_none() {
             self.broken(&PROFILE, port, &format!("port `{port}` has no MTU"));
         }
@@ -179,7 +179,7 @@ impl Binding<'_> {
         out
     }
 
-    /// Ports and routes that no cable asks for, and the blackhole.
+    /// Reports ports and routes without a cable, and checks the blackhole.
     fn strangers(&mut self, id: NodeId) {
         let known: Vec<&str> = self
             .cabling

@@ -20,7 +20,7 @@ use crate::read::linux::node::Host;
 use crate::read::linux::place::FILE;
 use crate::rules::choices::NODE_ROUTES;
 
-/// Keeps what a node is given: its routes by slot, and which NIC has which address.
+/// Keeps the routes of a node by slot, and the addresses of its NICs.
 pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut Node, findings: &mut Findings) {
     let name = &cabling.nodes[id.0 as usize];
     let broken = |needle: String, message: String, findings: &mut Findings| {
@@ -76,13 +76,13 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             ),
         }
     }
-    // Of routes of one prefix those for one source count before others, and of these the one of the lowest metric.
+    // For the same prefix, routes with a source come first, and among these the one with the lowest metric.
     routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
 }
 
-/// Routed packets are dropped when their routes are gone, for packets from each address and for those that have none yet:
-/// nothing falls to a default route of the site.
+/// Checks that packets are dropped when their routes are gone, for each source address and for unbound sockets. They
+/// must not follow a default route of the site.
 fn dropped_in_the_end(host: &Host<'_>, broken: &mut dyn FnMut(String, String)) {
     let sources: BTreeSet<Option<Prefix>> = host.routes.iter().map(|route| route.scope.from).collect();
     for from in sources {

@@ -1,4 +1,4 @@
-//! Binds the ports of a switch: each to its cable, its neighbour and what it says of both.
+//! Binds the ports of a switch to cables and neighbours, and compares their settings with both.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::rules::files::KNOWN;
 use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR};
 
 impl Binding<'_, '_> {
-    /// The ports with a cable, by slot.
+    /// Returns the ports with a cable, by slot.
     pub(crate) fn ends(&mut self) -> Vec<EndState> {
         let by_name: HashMap<&str, usize> =
             self.device.ports.iter().enumerate().map(|(at, port)| (&*port.name, at)).collect();
@@ -86,7 +86,7 @@ impl Binding<'_, '_> {
         id
     }
 
-    /// The neighbour that the device expects, in whatever way its language says so.
+    /// Compares the neighbour that the device expects, in any form that its language has.
     fn peer(&mut self, port: &Port<'_>, id: CableId, cable: &Cable, far: End) {
         let cabling = self.context.cabling;
         let (device, far_port) = (cabling.party(far.party), cabling.names.text(far.port));
@@ -119,7 +119,7 @@ impl Binding<'_, '_> {
         }
     }
 
-    /// Arriving packets are checked by what is plugged, where the language checks it.
+    /// Checks that ingress filters fit the connected device, if the language has filters.
     fn role(&mut self, port: &Port<'_>, far: End, cable: CableId) {
         let Some(faces_nic) = port.faces_nic else { return };
         self.findings.checked(&ROLE, 1);
@@ -170,7 +170,7 @@ impl Binding<'_, '_> {
             [] => self.broken(&HALVES, about, &format!("port `{}` has no address", port.name)),
             [address] if address.prefix_len() == 127 => return Some(address.addr()),
             [address] => {
-                let message = format!("the address of port `{}`, `{address}`, is no /127", port.name);
+                let message = format!("the address of port `{}`, `{address}`, is not a /127", port.name);
                 self.broken(&HALVES, about, &message);
                 return Some(address.addr());
             }
@@ -236,12 +236,12 @@ impl Binding<'_, '_> {
         }
     }
 
-    /// Tells whether the ends of a cable find each other by their link-local addresses.
+    /// Returns whether the ends of a cable find each other by their link-local addresses.
     fn finds_itself(&self, far: End) -> bool {
         self.context.routing.speaks_bgp() && matches!(far.party, Party::Switch(_))
     }
 
-    /// Ports without a cable are off and know nobody.
+    /// Ports without a cable must be off and without neighbours.
     pub(crate) fn spare_ports(&mut self) {
         let device = self.device;
         for (port, slot) in device.ports.iter().zip(self.slots.clone()) {
@@ -261,7 +261,7 @@ impl Binding<'_, '_> {
         }
     }
 
-    /// MAC addresses that routes carry themselves.
+    /// MAC addresses that are written in routes.
     pub(crate) fn written_macs(&self) -> Vec<(u16, Mac)> {
         let hops = self.device.routes.iter().flat_map(|route| match &route.via {
             Via::Blackhole => &[],
@@ -271,7 +271,7 @@ impl Binding<'_, '_> {
         hops.filter_map(|hop| Some((self.slots[usize::from(hop.port)]?, hop.mac?))).collect()
     }
 
-    /// Packets that NICs may send.
+    /// Ingress filter for packets from NICs.
     pub(crate) fn ingress(&self) -> Option<Box<IngressFilter>> {
         let (plain, denied) = self.device.plain.clone()?;
         let ports = self.device.ports.iter().zip(&self.slots);
@@ -280,8 +280,8 @@ impl Binding<'_, '_> {
     }
 }
 
-/// Tells whether a description names a device and port: `DEVICE:PORT` for switches, and for NICs
-/// `NODE/nicN.pP` for interface `nicNpP`.
+/// Returns whether a description contains a device and port: `DEVICE:PORT` for switches, and for NICs `NODE/nicN.pP`
+/// for interface `nicNpP`.
 fn describes(description: &str, device: &str, port: &str, party: Party, plane: u8) -> bool {
     let Some(rest) = description.strip_prefix(device) else { return false };
     match party {

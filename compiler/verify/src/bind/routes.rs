@@ -1,4 +1,4 @@
-//! Binds the routes of a switch: sorts them by kind, and reports what is none of them.
+//! Binds the routes of a switch: sorts them by kind, and reports routes of unknown kinds.
 
 use super::binding::Binding;
 use crate::model::about::About;
@@ -15,12 +15,12 @@ pub(crate) struct Routes {
     pub(crate) others: Vec<OtherRoute>,
 }
 
-/// Sorts the routes of a switch by kind, and reports what is none of them.
+/// Sorts the routes of a switch by kind, and reports routes of unknown kinds.
 pub(crate) fn sort(binding: &mut Binding<'_, '_>) -> Routes {
     let mut routes = Routes::default();
     let device = binding.device;
     let Some(layout) = binding.context.layout else {
-        // Switches choose the way: their routes are kept as they are.
+        // Where switches choose the path, routes are kept unchanged.
         routes.others.reserve_exact(device.routes.len());
         for route in &device.routes {
             let ways = ways(binding, route);
@@ -77,7 +77,7 @@ fn one(binding: &mut Binding<'_, '_>, layout: &Layout, route: &Route<'_>, routes
     }
 }
 
-/// Returns the next hops of a route; none where it drops.
+/// Returns the next hops of a route; empty if it drops.
 fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
     match &route.via {
         Via::Blackhole => &[],
@@ -86,7 +86,7 @@ fn hops<'a>(route: &'a Route<'_>) -> &'a [Hop] {
     }
 }
 
-/// Returns the ways of a route.
+/// Returns the next hops of a route, bound to slots.
 fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Ways {
     let way = |hop: &Hop| {
         let (slot, gateway) = next(binding, route, *hop);
@@ -96,7 +96,7 @@ fn ways(binding: &mut Binding<'_, '_>, route: &Route<'_>) -> Ways {
     binding.context.ways.keep(&ways)
 }
 
-/// Returns the slot of a next hop, and reports one that nobody answers for.
+/// Returns the slot of a next hop, and reports a next hop without a cable.
 fn next(binding: &mut Binding<'_, '_>, route: &Route<'_>, hop: Hop) -> (Option<u16>, Gateway) {
     let about = About::Route(&route.text);
     let port = binding.device.port(hop.port);

@@ -5,7 +5,7 @@ use crate::model::about::About;
 use crate::model::segment::{GIB_MAX, Layout, Usid};
 use crate::rules::segments::{COUNT, UN, VALUE};
 
-/// Returns the own uSIDs of a switch, rising, and reports what is none.
+/// Returns the own uSIDs of a switch in ascending order, and reports invalid segments.
 pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
     let Some(layout) = binding.context.layout else { return Vec::new() };
     let mut usids = Vec::with_capacity(binding.device.segments.len());
@@ -18,7 +18,7 @@ pub(crate) fn own(binding: &mut Binding<'_, '_>) -> Vec<Usid> {
             usids.push(usid);
         } else {
             let block = layout.block(plane);
-            let message = format!("segment `{}` is no /48 in the block `{block}`", segment.text);
+            let message = format!("segment `{}` is not a /48 in the block `{block}`", segment.text);
             binding.broken(&UN, about, &message);
         }
     }

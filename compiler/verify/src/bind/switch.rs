@@ -78,7 +78,7 @@ pub(crate) fn bind(
     switch
 }
 
-/// Use of hardware limits.
+/// Returns the use of tables that hardware limits.
 fn sizes(device: &Device<'_>) -> Sizes {
     Sizes {
         segments: device.segments.len(),
@@ -87,7 +87,7 @@ fn sizes(device: &Device<'_>) -> Sizes {
     }
 }
 
-/// Segments of a switch where hosts do not write the path.
+/// Reports segments of a switch if hosts do not write the path.
 fn needless_segments(context: &Context<'_>, id: SwitchId, device: &Device<'_>, findings: &mut Findings) {
     let slots = Vec::new();
     let mut this = Binding { context, id, device, slots, lengths: false, seen: Vec::new(), findings };
@@ -97,7 +97,7 @@ fn needless_segments(context: &Context<'_>, id: SwitchId, device: &Device<'_>, f
     }
 }
 
-/// Sorts names with values, and shares them with switches that have the same.
+/// Sorts names with values; equal lists of switches are shared.
 fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Arc<Pairs> {
     let mut pairs: Pairs = pairs.map(|(name, value)| (name.into(), value.into())).collect();
     pairs.sort_unstable();
@@ -106,9 +106,9 @@ fn pairs<'a>(context: &Context<'_>, pairs: impl Iterator<Item = (&'a str, &'a st
 
 fn identity(this: &mut Binding<'_, '_>) {
     let Some(hostname) = &this.device.hostname else {
-        // Batch files and entries name no device: which one they are for is said by their folder alone.
+        // Batch files and entries contain no device name; only their folder identifies the switch.
         if this.device.language.states_peers {
-            this.broken(&COMPLETE, About::Device, "it does not say what it is called");
+            this.broken(&COMPLETE, About::Device, "it does not contain a host name");
         }
         return;
     };
@@ -118,7 +118,7 @@ fn identity(this: &mut Binding<'_, '_>) {
     }
 }
 
-/// Reports what a reader met on its way.
+/// Reports a fault that a reader found.
 fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
     let rule = match fault.kind {
         FaultKind::Unknown | FaultKind::Dangling => &KNOWN,

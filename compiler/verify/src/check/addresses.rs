@@ -1,4 +1,4 @@
-//! V04: addresses are where they belong, and only once.
+//! V04: addresses are in the right pools and unique.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -78,7 +78,7 @@ fn switches(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Owners.
+/// The first owner of each value.
 struct Owners<K>(HashMap<K, SwitchId>);
 
 impl<K> Default for Owners<K> {
@@ -118,7 +118,7 @@ fn block(
     });
 }
 
-/// Cables have prefixes of their own, outside the block.
+/// Checks that cables have their own prefixes, outside the block.
 fn cables(fabric: &Fabric, findings: &mut Findings) {
     for cable in fabric.cabling.cables() {
         for end in [cable.upper, cable.lower] {
@@ -131,7 +131,7 @@ fn cables(fabric: &Fabric, findings: &mut Findings) {
     prefixes(fabric, findings);
 }
 
-/// No two cables have one prefix. Millions of prefixes are compared as numbers of eight bytes first.
+/// Checks that no two cables have the same prefix. Millions of prefixes are first compared as numbers of eight bytes.
 fn prefixes(fabric: &Fabric, findings: &mut Findings) {
     let prefix = |cable: Cable| {
         let address = [cable.upper, cable.lower].iter().find_map(|end| fabric.end_state(*end)?.address)?;
@@ -161,7 +161,7 @@ fn prefixes(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// A prefix as a number of eight bytes: equal ones have the same, and others hardly ever.
+/// Hashes a prefix to eight bytes: equal ones have the same number, others almost never.
 fn number(prefix: u128) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let high = ((prefix >> 64) as u64).wrapping_mul(ODD);

@@ -1,7 +1,7 @@
-//! V1309: what agents of NICs are started with, against the path tables.
+//! V1309: compares the settings of NIC agents with the path tables.
 //!
-//! In: what was read of nodes. Out: violations. Invariants: a NIC is found by its name in the tables; marks come from the classes of
-//! the same table by the rule for agents.
+//! In: what was read of nodes. Out: violations. Invariants: a NIC is found by its name in the tables. Expected marks
+//! are computed from the classes of the same table.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,13 +14,13 @@ use crate::model::place::Place;
 use crate::model::tools::{NodeTools, Settings};
 use crate::rules::hosts::AGENT;
 
-/// Where the files of a tree are on a node.
+/// Folder of the tree's files on a node.
 const FOLDER: &str = "/etc/closc";
 
-/// What a site sets as it likes: names for people, the key of the fabric, and how packets are sent.
+/// Settings that sites set freely: names for people, the key of the fabric, and socket options.
 const OF_SITE: [&str; 4] = ["COOKIE", "FABRIC", "METRICS", "XDP"];
 
-/// Checks the agents of all nodes, where there are any.
+/// Checks the agents of all nodes, if there are any.
 pub(crate) fn check(fabric: &Fabric, tools: &[NodeTools], findings: &mut Findings) {
     if tools.iter().all(|tools| tools.agents.is_empty()) {
         return;
@@ -59,7 +59,7 @@ fn one(fabric: &Fabric, group: &Group, nic: &GroupNic, tools: &NodeTools, findin
         findings.broken(Violation::new(&AGENT, Place::file(path), message));
         return;
     };
-    // A file that does not parse is reported already.
+    // A file that does not parse is reported elsewhere.
     let Some(settings) = settings else { return };
     let mut judged: Settings = settings.clone();
     judged.retain(|name, _| !OF_SITE.contains(&name.as_str()));
@@ -69,7 +69,7 @@ fn one(fabric: &Fabric, group: &Group, nic: &GroupNic, tools: &NodeTools, findin
     }
 }
 
-/// What the agent of a NIC has to be given.
+/// Returns the required settings of a NIC's agent.
 fn wanted(group: &Group, nic: &GroupNic) -> BTreeMap<&'static str, String> {
     let mut wanted = BTreeMap::from([
         ("TABLE", format!("{FOLDER}/{}", group.binary)),
@@ -81,7 +81,7 @@ fn wanted(group: &Group, nic: &GroupNic) -> BTreeMap<&'static str, String> {
     let plain = || group.classes.iter().filter_map(code).find(|code| *code != 0);
     let data = trimmed.next().or_else(plain).unwrap_or(0);
     let again = trimmed.next().unwrap_or(data);
-    // Acknowledgements are in the highest class that carries neither data nor what was cut.
+    // Acknowledgements use the highest class that carries neither data nor trimmed packets.
     let cut: Vec<u8> = group.trimmed.iter().flat_map(|(inside, last)| [*inside, *last]).collect();
     let is_free = |class: &&TrafficClass| {
         !class.trim && !class.dscp.iter().any(|code| *code == data || cut.contains(code))

@@ -1,7 +1,7 @@
 //! V18: sessions of BGP, what they announce and what they take.
 //!
-//! In: what each switch is given. Out: violations of single switches, of both ends of a cable, and of all switches
-//! together. What follows from it for routes is derived in [`crate::proof::converge`].
+//! In: the BGP settings of each switch. Out: violations of single switches, of both ends of a cable, and of all
+//! switches together. [`crate::proof::converge`] derives the resulting routes.
 
 mod alike;
 mod ends;
@@ -26,7 +26,7 @@ use crate::model::segment::Tier;
 use crate::model::switch::Switch;
 use crate::rules::bgp::{IDENTIFIER, NUMBERS, OWNED};
 
-/// Holds what switches are given against each other.
+/// Compares the BGP settings of all switches.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     if fabric.switches.iter().flatten().all(|switch| switch.speaker.is_none()) {
         return;
@@ -48,7 +48,8 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     *findings = std::mem::take(findings).merge(of_cables);
 }
 
-/// Tells whether two switches may have one number. A switch without cables is in no plane or tier, and harms nobody.
+/// Returns whether two switches may have the same AS number. Switches without cables are in no plane or tier and cannot
+/// conflict.
 fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     let place = |id| fabric.switch(id).and_then(Switch::place);
     match (place(one), place(other)) {
@@ -58,7 +59,7 @@ fn may_share(fabric: &Fabric, one: SwitchId, other: SwitchId) -> bool {
     }
 }
 
-/// A T0's number is its own; others are of one plane and tier.
+/// The AS number of a T0 must be unique; other switches share one per plane and tier.
 fn numbers(fabric: &Fabric, findings: &mut Findings) {
     let mut first: HashMap<u32, SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {
@@ -88,7 +89,7 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// A prefix is announced by one switch of a plane.
+/// Each prefix must be announced by only one switch of a plane.
 fn announced(fabric: &Fabric, findings: &mut Findings) {
     let mut owners: HashMap<(Option<u8>, Prefix), SwitchId> = HashMap::new();
     for (id, speaker) in speakers(fabric) {

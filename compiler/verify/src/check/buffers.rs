@@ -1,4 +1,4 @@
-//! V15: buffers: pools fit the chip, headroom holds what a cable does.
+//! V15: buffer pools fit the chip, and headroom covers the cable length.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
                 Violation::new(&HEADROOM, fabric.place(id, About::Headroom(port)), message)
                     .and(fabric.cabling.place(cable_id))
             });
-            // Without a pool that ports share, a group's own room has its headroom in it.
+            // Without a shared pool, the headroom is part of the group's own buffer.
             let (room, whose) = match switch.pools.and_then(|pools| pools.headroom).filter(|pool| *pool > 0) {
                 Some(pool) => (pool, "the pool that ports share has"),
                 None => (qos.reserved.get(group).copied().unwrap_or(0), "no pool is shared; its own room is"),
@@ -66,7 +66,8 @@ fn headroom(fabric: &Fabric, id: SwitchId, switch: &Switch, findings: &mut Findi
     }
 }
 
-/// Bytes on their way when a pause is sent: both ways over the cable at 5 ns a metre, a packet at each end.
+/// Bytes that still arrive after a pause is sent: those on the cable in both directions at 5 ns per metre, plus a
+/// packet at each end.
 fn in_flight(meters: u64, mbps: u64, mtu: u64) -> u64 {
     let nanoseconds = 2 * meters * 5;
     nanoseconds * mbps / 8000 + 2 * mtu

@@ -1,4 +1,4 @@
-//! V02: the cable lists, and whether devices say the same.
+//! V02: the cable lists, and their agreement with devices.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,8 @@
-//! V0404: the addresses of a switch say where it is, and all of them the same.
+//! V0404: all addresses of a switch encode the same position.
 //!
-//! In: switches, and the pools that the manifest states. Out: violations. Invariants: the layouts are those of `docs/language.md`,
-//! read backwards; what most addresses of a switch say is where it is, and one that says otherwise is not its own.
+//! In: switches, and the pools that the manifest states. Out: violations. Invariants: the layouts are those of
+//! `docs/language.md`, inverted. The position of a switch is the one that most of its addresses encode; an address with
+//! another position is a violation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,10 +22,10 @@ use crate::model::stated::{Counts, Stated, StatedAddresses, StatedManagement};
 use crate::model::switch::Switch;
 use crate::rules::addresses::{MANAGEMENT, PLACE};
 
-/// The zone of each switch that is in one, as most of its own addresses say.
+/// The zone of each switch that is in one, from the majority of its addresses.
 pub(crate) type Zones = [Option<u8>];
 
-/// Checks every switch, and that cables inside a zone join switches of one.
+/// Checks every switch, and that cables inside a zone connect switches of the same zone.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Zones) -> Findings {
     let mut findings = Findings::default();
     inside(fabric, zones, &mut findings);
@@ -44,7 +45,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, counts: &Counts, zones: &Z
     findings.merge(found)
 }
 
-/// Finds the zone of each T0 and T1. What is not in a zone, or has no address of its own, has none.
+/// Finds the zone of each T0 and T1. Switches outside zones, or without addresses of their own, have none.
 pub(crate) fn zones(fabric: &Fabric, stated: Option<&Stated>, counts: &Counts) -> Vec<Option<u8>> {
     let pools = Pools::of(fabric, stated, counts);
     let zone = |(at, switch): (usize, &Option<Switch>)| {
@@ -54,7 +55,7 @@ pub(crate) fn zones(fabric: &Fabric, stated: Option<&Stated>, counts: &Counts) -
     fabric.switches.par_iter().enumerate().map(zone).collect()
 }
 
-/// A T0 and a T1 that a cable joins are in one zone.
+/// Checks that a T0 and a T1 with a common cable are in the same zone.
 fn inside(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
     let zone = |end: End| match end.party {
         Party::Switch(id) => zones[id.0 as usize],
@@ -73,16 +74,16 @@ fn inside(fabric: &Fabric, zones: &Zones, findings: &mut Findings) {
     }
 }
 
-/// The pools, and what is not stated of them.
+/// The address pools, and missing values about them.
 struct Pools<'s> {
     stated: Option<&'s StatedAddresses>,
-    /// Management ports that a list gives, by the name of the switch.
+    /// Management ports from a list, by switch name.
     listed: Option<&'s BTreeMap<String, StatedManagement>>,
-    /// Bits of the number of a switch in an IPv4 management address; its zone is above them.
+    /// Bits of the switch number in an IPv4 management address; the zone is above them.
     index_bits: u32,
     /// Bits of both together.
     device_bits: u32,
-    /// So many zones there are.
+    /// Number of zones.
     zones: u64,
 }
 
@@ -94,7 +95,7 @@ impl<'s> Pools<'s> {
             Some(widths) => [widths.zone.min(8) + widths.index.min(16), widths.index.min(16)].map(u32::from),
             None => [DEVICE_BITS, stated.map_or(DEVICE_BITS, |stated| index_bits(fabric, stated))],
         };
-        // A manifest that counts nothing was written before there was a tree.
+        // A manifest without counts was written before there was a tree.
         let zones = if *counts == Counts::default() { u64::MAX } else { counts.zones };
         Pools { stated, listed, index_bits, device_bits, zones }
     }
@@ -105,8 +106,8 @@ impl<'s> Pools<'s> {
     }
 }
 
-/// Finds how many bits of an IPv4 management address are the number of a switch: what most switches outside of zone 0 have above
-/// their own.
+/// Finds the number of bits of the switch number in IPv4 management addresses, by majority over the switches outside of
+/// zone 0.
 fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     let Some(IpNet::V4(pool)) = stated.management else { return DEVICE_BITS };
     let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
@@ -124,7 +125,7 @@ fn index_bits(fabric: &Fabric, stated: &StatedAddresses) -> u32 {
     votes.into_iter().max_by_key(|(_, count)| *count).map_or(DEVICE_BITS, |(bits, _)| bits)
 }
 
-/// Bits of zone and number in an IPv4 management address, where no widths are stated.
+/// Bits of zone and number in an IPv4 management address, if the manifest states no widths.
 const DEVICE_BITS: u32 = 12;
 
 /// Bits of tier and plane in an IPv4 management address with fixed places; smaller pools have the stated widths.
@@ -135,14 +136,14 @@ const POSITION_BITS: u32 = 6;
 struct Spot {
     tier: Tier,
     plane: u8,
-    /// Zones have eight bits in addresses of cables, which are the narrowest.
+    /// Zones have eight bits in addresses of cables, which have the least room.
     zone: u8,
     /// From 1.
     number: u16,
 }
 
 impl Spot {
-    /// Takes numbers as they are in an address.
+    /// Converts numbers from an address.
     fn new(tier: u32, plane: u32, zone: u32, number: u32) -> Option<Spot> {
         let tier = *[Tier::T0, Tier::T1, Tier::T2].get(tier as usize)?;
         let number = u16::try_from(number).ok().filter(|number| *number > 0)?;
@@ -191,7 +192,7 @@ impl Spot {
     fn of_router_id(id: Ipv4Addr) -> Option<Spot> {
         let bits = u32::from(id);
         let tier = (bits >> 24).checked_sub(1)?;
-        // T2s are in zone 0, and their numbers have the bits of the zone.
+        // T2s are in zone 0, and their numbers also use the bits of the zone.
         let [zone, number] = if tier == 2 { [0, bits & 0xf_ffff] } else { [bits >> 12 & 0xff, bits & 0xfff] };
         Spot::new(tier, bits >> 20 & 0xf, zone, number)
     }
@@ -322,7 +323,7 @@ struct SwitchAddress<'a> {
     about: About<'a>,
 }
 
-/// Calls for every address of a switch with what it says; how it is shown is made where it is asked for.
+/// Calls a function for every address of a switch with its decoded position. Text for messages is made lazily.
 fn each<'f>(
     fabric: &'f Fabric,
     pools: &Pools<'_>,
@@ -334,7 +335,7 @@ fn each<'f>(
             || SwitchAddress { what: "loopback", text: net.addr().to_string(), about: About::Loopback };
         call(pools.stated.and_then(|stated| Spot::behind(stated, stated.loopbacks, net.addr())), &said);
     }
-    // One that is listed says nothing of a position.
+    // An address from a list encodes no position.
     let is_placed = pools.listed(fabric, id).is_none();
     for (net, _) in switch.management.iter().filter(|_| is_placed) {
         let said =
@@ -375,12 +376,12 @@ fn each<'f>(
     }
 }
 
-/// Addresses of a switch.
+/// The positions that the addresses of a switch encode.
 struct Said {
     count: u64,
-    /// Whether all say the same.
+    /// Whether all are equal.
     alike: bool,
-    /// Majority value, and of equally frequent ones the first.
+    /// The most frequent position; among equally frequent ones, the first.
     meant: Option<Spot>,
 }
 
@@ -432,7 +433,7 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
     });
 }
 
-/// A listed management port is the one of the list, and the gateway of every other one is stated.
+/// Checks that a listed management port is that of the list, and that the gateways of all others are as stated.
 fn management(
     fabric: &Fabric,
     pools: &Pools<'_>,

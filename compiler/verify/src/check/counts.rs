@@ -1,4 +1,4 @@
-//! V0109: the manifest counts what the tree has.
+//! V0109: the counts of the manifest are those of the tree.
 
 use closc_artefacts::manifest::StatedPart;
 use closc_artefacts::paths::MANIFEST;
@@ -18,8 +18,8 @@ pub(crate) fn check(
     fabric: &Fabric,
     findings: &mut Findings,
 ) {
-    // A manifest that counts nothing was written before there was a tree. Of a slice a part says what is in it, and the
-    // whole is compared when slices are merged.
+    // A manifest without counts was written before there was a tree. For a slice, the part states its contents, and the
+    // totals are compared when slices are merged.
     let whole = fabric.slice.is_whole();
     if *stated == Counts::default() || !whole && part.is_none() {
         return;
@@ -28,7 +28,7 @@ pub(crate) fn check(
     let hosts = fabric.cabling.cables().filter(|cable| cable.kind == Kind::NicT0).count();
     // Switches without a cable have no tier.
     let all = fabric.switches.iter().flatten().all(|switch| switch.tier.is_some());
-    // Every plane has a list, also one that exceptions leave without a cable, unless it has no switch either.
+    // Every plane with a switch has a list, even if exceptions leave it without a cable.
     let planes = fabric.cabling.lists.len() + absent_planes;
     let tables = !fabric.groups.is_empty();
     let nics: usize = fabric.judged_groups().map(|group| group.nics.len()).sum();

@@ -1,7 +1,7 @@
-//! V0708 and V1308: delays of path tables and of nodes, against the cable lists and what the manifest states of ports.
+//! V0708 and V1308: compares delays of path tables and nodes with the cable lists and the ports of the manifest.
 //!
-//! In: path tables, and files of nodes. Out: violations. Invariants: light in fibre and the lengths of the lists bound a round trip; what is in
-//! flight and what senders aim at follow from it exactly.
+//! In: path tables, and files of nodes. Out: violations. Invariants: the speed of light in fibre and the listed cable
+//! lengths bound a round trip. The bandwidth-delay product and the target delay follow from it exactly.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +25,14 @@ use crate::model::tools::NodeTools;
 use crate::rules::hosts::NODE_DELAY;
 use crate::rules::tables::DELAY;
 
-/// Nanoseconds that light takes for 1,000 m of fibre, there and back: a refractive index of 1.515.
+/// Nanoseconds for light in 1,000 m of fibre, there and back: a refractive index of 1.515.
 const LIGHT_PER_KM: u64 = 2 * 5_051;
 
-/// The most that five switches and two NICs without queues take there and back: cut-through switches of today take about a
+/// Upper bound for five switches and two NICs without queues, there and back. Current cut-through switches take about a
 /// microsecond, NICs less.
 const DEVICES_MAX: u64 = 2 * (5 * 2_000 + 2 * 2_000);
 
-/// Checks the delays that the tables of each zone state alike.
+/// Checks the delays that all tables of a zone share.
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
     let Some(stated) = stated.filter(|_| fabric.judged_groups().next().is_some()) else { return };
     let mut zones: BTreeMap<u16, &Group> = BTreeMap::new();
@@ -44,7 +44,8 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     }
 }
 
-/// Returns what may be stated of the T0s of a group; where they are not read, of all T0s if all are alike.
+/// Returns the possible stated values for the T0s of a group. If T0s are not read, these are the values of all T0s,
+/// provided that they are equal.
 fn stated_t0s<'s>(fabric: &Fabric, stated: &'s Stated, group: &Group) -> Vec<&'s StatedSwitch> {
     let there = group.planes.iter().filter_map(|plane| Some((plane.t0?, fabric.switch(plane.t0?)?)));
     let mut own = there.map(|switch| profile::candidates(fabric, stated, switch, Tier::T0));
@@ -75,19 +76,19 @@ fn zone(fabric: &Fabric, stated: &Stated, group: &Group, findings: &mut Findings
     }
 }
 
-/// Returns the packet size and the speed of the port that takes longest for a packet, of all that are stated.
+/// Returns packet size and speed of the stated port with the longest transmission time.
 pub(crate) fn slowest(stated: &Stated) -> (u16, u32) {
     let ports = || stated.switches.iter().flat_map(|switch| &switch.ports);
     let mtu = ports().map(|port| port.mtu).max().unwrap_or(0);
     (mtu, ports().map(|port| port.speed_mbps).min().unwrap_or(1))
 }
 
-/// Checks the delays that nodes are given.
+/// Checks the delays in files of nodes.
 pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
     let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling, Some(stated)));
     let queue = data_queue(stated);
-    // Where a fabric has one T0 group its longest path may end there; the cables of a part say nothing of the longest.
+    // With a single T0 group, the longest path may end within it. The cables of a part do not contain the longest one.
     let within = |extent| bounds(&lengths, extent, slowest(stated));
     let span = (within(Extent::Group).0, within(Extent::Zones).1);
     let mut known: BTreeMap<SwitchId, Vec<(&StatedSwitch, &StatedPort)>> = BTreeMap::new();
@@ -113,8 +114,8 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
     }
 }
 
-/// Returns the T0s that are stated, with a port to a NIC, where ports to NICs are as fast as those of a T0 may be. Where planes have
-/// other hardware, it is that of a T0 that a node need not be attached to.
+/// Returns the stated T0s, each with a port to a NIC, if all possible T0s have NIC ports of equal speed. If planes have
+/// different hardware, the T0 may be one that the node is not connected to.
 fn with_ports_alike<'s>(
     fabric: &Fabric,
     stated: &'s Stated,
@@ -127,17 +128,17 @@ fn with_ports_alike<'s>(
     t0s.filter(|(_, port)| speeds.contains(&port.speed_mbps)).collect()
 }
 
-/// The queue of data, as it is stated for nodes.
+/// Returns the queue of data, as stated for nodes.
 fn data_queue(stated: &Stated) -> Option<u8> {
     let point = usize::from(stated.hosts.as_ref()?.data_dscp);
     let tc = stated.qos.dscp.get(point)?;
     stated.qos.classes.iter().find(|class| class.tc == *tc).map(|class| class.queue)
 }
 
-/// Whether something is wrong, in which field, and why.
+/// Whether there is a fault, its field, and the reason.
 type Fault = (bool, &'static str, String);
 
-/// Compares what a node is given with a T0.
+/// Compares the delays of a node with a T0.
 fn of_node(
     (own, name): (&NodeDelay, &str),
     queue: Option<u8>,
@@ -159,12 +160,12 @@ fn of_node(
     found
 }
 
-/// Tells whether a switch marks from a number of packets on, as entries of a pipeline do, and not from a number of bytes.
+/// Returns whether a switch marks from a number of packets, as P4 table entries do, instead of bytes.
 fn marks_by_packets(switch: &StatedSwitch) -> bool {
     Os::ALL.into_iter().any(|os| os.word() == switch.os && os.takes_pipelines())
 }
 
-/// Compares a delay with what bounds it.
+/// Checks a delay against its bounds.
 fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u64, u64)) -> [Fault; 3] {
     let mbps = u64::from(port.speed_mbps).max(1);
     let rtt = delay.base_rtt_ns;
@@ -198,11 +199,11 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
     ]
 }
 
-/// The shortest and the longest cable of each kind, in metres, from below.
+/// The shortest and the longest cable of each kind, in metres, from the lowest tier.
 pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 
-/// Returns the shortest and the longest cable of each kind: of those in the lists, and of those that are stated, for the longest
-/// of a kind may all be absent.
+/// Returns the shortest and the longest cable of each kind. Listed and stated cables count, because the longest of a
+/// kind may all be absent.
 pub(crate) fn lengths(cabling: &Cabling, stated: Option<&Stated>) -> Lengths {
     let stated = || stated.iter().flat_map(|stated| &stated.cables);
     [(Kind::NicT0, Form::NicT0), (Kind::T0T1, Form::T0T1), (Kind::T1T2, Form::T1T2)].map(|(kind, form)| {
@@ -214,24 +215,24 @@ pub(crate) fn lengths(cabling: &Cabling, stated: Option<&Stated>) -> Lengths {
     })
 }
 
-/// Distances between two NICs.
+/// Distance between two NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Extent {
     /// On one T0.
     Group,
-    /// On two T0s of a zone, whatever is above its T1s.
+    /// On two T0s of a zone, regardless of the tiers above its T1s.
     Zone,
     /// In two zones.
     Zones,
 }
 
 impl Extent {
-    /// Returns what the numbers of a table allow.
+    /// Returns the greatest distance that the numbers of a table allow.
     fn of(header: &Header) -> Extent {
         Extent::with(header.zones, header.groups)
     }
 
-    /// Returns what so many zones of so many groups allow.
+    /// Returns the greatest distance in a fabric of `zones` and `groups`.
     pub(crate) fn with(zones: u16, groups: u16) -> Extent {
         match (zones, groups) {
             (0 | 1, 0 | 1) => Extent::Group,
@@ -241,8 +242,8 @@ impl Extent {
     }
 }
 
-/// The least and the most that the longest path takes there and back: light in the shortest and in the longest cables of
-/// the kinds that it is of, without and with devices. `port` is the largest packet and the lowest speed of a port.
+/// Returns the bounds of the round trip on the longest path: light in the shortest cables of its kinds without devices,
+/// and in the longest ones with devices. `port` is the largest packet and the lowest speed of a port.
 pub(crate) fn bounds(lengths: &Lengths, extent: Extent, (mtu, speed_mbps): (u16, u32)) -> (u64, u64) {
     let (mut least, mut most) = (0, 0);
     let within = [Extent::Group, Extent::Zone, Extent::Zones];

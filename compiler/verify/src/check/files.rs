@@ -1,4 +1,4 @@
-//! V0106: settings of whole devices are alike.
+//! V0106: settings of whole devices are equal on all of them.
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::model::language::Language;
 use crate::model::switch::Pairs;
 use crate::rules::files::SAME;
 
-/// Checks that settings of whole devices are those that most have.
+/// Checks that settings of whole devices equal those of the majority.
 pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
     let mut votes: BTreeMap<(&'static Language, &Pairs), Vec<SwitchId>> = BTreeMap::new();
     for id in fabric.cabling.switch_ids() {

@@ -1,4 +1,4 @@
-//! V12: no two tiers hash alike.
+//! V12: switches of different tiers use different hash seeds.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
         let seed = switch.kind.as_deref().and_then(seed);
         tiers.entry(tier).or_default().entry(seed).or_default().push(id);
     }
-    // The majority value of switches of a tier is the intended one.
+    // The seed of most switches of a tier is the intended one.
     let mut meant: Vec<(Tier, u8, SwitchId)> = Vec::new();
     for (tier, seeds) in &tiers {
         let most = seeds.iter().filter(|(seed, _)| seed.is_some()).max_by_key(|(_, ids)| ids.len());

@@ -1,4 +1,4 @@
-//! V13: nodes, where the tree describes them.
+//! V13: nodes, if the tree contains files for them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::read::linux::node::{ROUTES, Spray};
 use crate::read::linux::place::FILE;
 use crate::rules::hosts::{DECAPSULATION, FIRST, SPRAY};
 
-/// Checks what nodes have against the path tables: decapsulated segments, first segments, inner addresses.
+/// Compares nodes with the path tables: decapsulated segments, first segments, inner addresses.
 pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findings: &mut Findings) {
     let Some(layout) = &fabric.layout else { return };
     let mut expected: BTreeMap<NodeId, (Vec<Prefix>, Vec<Address>)> = BTreeMap::new();
@@ -64,7 +64,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &crate::bind::nics::NicCables, findin
     }
 }
 
-/// A port leads to the uSID of the T0 at the other end.
+/// Checks that a port leads to the uSID of the T0 at the other end.
 fn first(
     fabric: &Fabric,
     layout: &Layout,
@@ -102,8 +102,8 @@ pub(crate) fn routes(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings
     }
 }
 
-/// Every NIC of another node is led to, unless every path to it that has an entropy value is denied. A node sends from the NIC of the same
-/// number, or from its first.
+/// Checks that every NIC of another node has a route, unless all paths to it that have an entropy value are denied. A
+/// node sends from its NIC with the same number, or from its first NIC.
 fn missing(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Findings) {
     let known: HashSet<Address> = sprays.iter().map(|spray| spray.to.addr()).collect();
     let own: Vec<(&Group, &GroupNic)> = fabric
@@ -128,7 +128,7 @@ fn missing(fabric: &Fabric, id: NodeId, sprays: &[Spray<'_>], findings: &mut Fin
     }
 }
 
-/// Tells whether any path of a NIC's entropy values to another NIC is not denied.
+/// Returns whether any path of a NIC's entropy values to another NIC is usable.
 fn open(group: &Group, from: &GroupNic, (to, nic): (&Group, &GroupNic)) -> bool {
     let table = group.table();
     let Some(found) = destination(&table, to.zone, to.group, nic.downlink) else { return false };
@@ -138,7 +138,7 @@ fn open(group: &Group, from: &GroupNic, (to, nic): (&Group, &GroupNic)) -> bool 
     })
 }
 
-/// Checks that either all nodes have routes to other nodes, or none has.
+/// Checks that either all nodes have routes to other nodes, or none.
 pub(crate) fn everywhere(fabric: &Fabric, findings: &mut Findings) {
     let (with, without): (Vec<usize>, Vec<usize>) =
         (0..fabric.nodes.len()).filter(|at| fabric.nodes[*at].is_some()).partition(|at| fabric.sprays[*at]);
@@ -199,7 +199,7 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     }
     let most = weights.values().max().copied().unwrap_or(0);
     for plane in 0..h.planes {
-        // A plane of which something is denied may have fewer paths than values are active.
+        // A plane with denials may have fewer paths than active values.
         let whole = !table.denied().any(|denied| denied.plane == plane);
         let weight = weights.get(&plane).copied().unwrap_or(0);
         if whole && weight != most {
@@ -212,10 +212,10 @@ fn one(fabric: &Fabric, id: NodeId, spray: &Spray<'_>) -> Vec<(usize, String)> {
     faults
 }
 
-/// The largest weight of a next hop that the kernel takes.
+/// Maximum weight of a next hop in the kernel.
 const WEIGHT_MAX: u64 = 256;
 
-/// Every path over a plane weighs as much as active entropy values of the NIC use it.
+/// Checks that the weight of every path is the number of active entropy values of the NIC that use it.
 fn shares(
     table: &Table<'_>,
     nic: &GroupNic,

@@ -1,4 +1,4 @@
-//! V0206: a port's name stands for the same serial lanes on all switches of one hardware.
+//! V0206: ports with the same name have the same serial lanes on all switches of one hardware.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::model::fabric::Fabric;
 use crate::model::switch::Pairs;
 use crate::rules::cabling::LANES;
 
-/// Checks the lanes of all switches. Switches with the same ports share one list, so there are a few lists only.
+/// Checks the lanes of all switches. Switches with equal ports share one list, so there are only a few lists.
 pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     let mut lists: BTreeMap<(&str, &Pairs), Vec<SwitchId>> = BTreeMap::new();
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
@@ -25,7 +25,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
             *votes.entry((hardware, port, count(lanes))).or_default().entry(lanes).or_default() += ids.len();
         }
     }
-    // Of hardware that is known every port is compared with what it has.
+    // For known hardware, every port is compared with the ports of the hardware.
     for ((hardware, port, lanes), votes) in
         votes.iter().filter(|((hardware, ..), _)| !known.contains_key(*hardware))
     {
@@ -57,7 +57,7 @@ pub(crate) fn check(fabric: &Fabric, known: &BTreeMap<String, Hardware>, finding
     }
 }
 
-/// Checks that ports are those that the hardware has, where it is known.
+/// Checks that ports exist on the hardware, if it is known.
 pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findings: &mut Findings) {
     for (hardware, lanes, ids) in by_list(fabric).into_values() {
         let Some(own) = known.get(hardware) else { continue };
@@ -77,7 +77,7 @@ pub(crate) fn chassis(fabric: &Fabric, known: &BTreeMap<String, Hardware>, findi
     }
 }
 
-/// Switches that share hardware and a list of lanes, which is there once.
+/// Switches with the same hardware that share one list of lanes.
 type Sharing<'f> = BTreeMap<(&'f str, *const Pairs), (&'f str, &'f Pairs, Vec<SwitchId>)>;
 
 fn by_list(fabric: &Fabric) -> Sharing<'_> {
@@ -95,12 +95,12 @@ fn by_list(fabric: &Fabric) -> Sharing<'_> {
     lists
 }
 
-/// Returns the lanes of a port, without what its cage is called.
+/// Returns the lanes of a port, without the names of its cage.
 fn lanes_of(port: &str) -> &str {
     port.split(' ').next().unwrap_or(port)
 }
 
-/// Returns how many lanes a port has: split otherwise, a port of the same name has others.
+/// Returns the number of lanes of a port: with another split, a port of the same name has others.
 fn count(port: &str) -> usize {
     lanes_of(port).split(',').count()
 }

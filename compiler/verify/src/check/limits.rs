@@ -1,4 +1,4 @@
-//! V14: tables fit the hardware, where its limits are given.
+//! V14: tables fit the hardware, if its limits are known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(crate) fn check(
         let Some(switch) = fabric.switch(id) else { continue };
         let Some(hardware) = switch.hardware.as_deref().filter(|_| !known.is_empty()) else { continue };
         let limit = known.get(hardware);
-        // The fabric was compiled for it, from a file of the site that is not read here.
+        // The fabric was compiled for this hardware from a file of the site that is not available here.
         if limit.is_none() && stated.contains(hardware) {
             findings.not_judged(&format!("the limits of `{hardware}` (add its platform with `--platforms`)"));
             continue;
@@ -34,7 +34,7 @@ pub(crate) fn check(
             findings.broken(Violation::new(&HARDWARE, fabric.place(id, About::Settings), message));
             continue;
         };
-        // Every cable takes a neighbour, whether it is static or resolved.
+        // Every cable needs a neighbour entry, static or resolved.
         let neighbours = switch.sizes.neighbours.max(switch.ends.len());
         let sizes = [
             ("own segments", switch.sizes.segments, limit.segments),

@@ -1,4 +1,4 @@
-//! V09: load is equal, over planes and over uplinks of every tier.
+//! V09: load is equal over planes and over the uplinks of every tier.
 
 use crate::finding::{Findings, Violation};
 use crate::model::group::Group;
@@ -41,7 +41,7 @@ pub(crate) fn check(group: &Group, findings: &mut Findings) {
     });
 }
 
-/// Over each T0 uplink the T1 uplinks are used in turn.
+/// Checks that the T1 uplinks over each T0 uplink are used in turn.
 fn t1_uplinks(group: &Group, table: &closc_paths::Table<'_>, plane: u8, findings: &mut Findings) {
     let h = *table.header();
     if h.t1_uplinks == 0 {
@@ -71,7 +71,7 @@ fn t1_uplinks(group: &Group, table: &closc_paths::Table<'_>, plane: u8, findings
     }
 }
 
-/// Counts the uplinks that a NIC uses in a plane, and checks that what it holds in reserve is something else.
+/// Counts the uplinks that a NIC uses in a plane, and checks that its backup values differ from the active ones.
 fn uses(
     group: &Group,
     table: &closc_paths::Table<'_>,

@@ -1,7 +1,7 @@
-//! V13: what files for netplan and systemd-networkd say of a node, against its cables, its T0s and the path tables.
+//! V13: compares files for netplan and systemd-networkd with the node's cables, its T0s and the path tables.
 //!
-//! In: the network of a node. Out: violations, and where switches choose the way what becomes of packets from each NIC, for
-//! the proof. Invariants: nothing is compared with what other nodes say alike.
+//! In: the network of a node. Out: violations; and where switches choose the path, the treatment of packets from each
+//! NIC, for the proof. Invariants: expected values do not come from other nodes.
 
 mod tables;
 
@@ -26,7 +26,7 @@ use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 /// The NIC at the lower end of each cable, where path tables say it: its address, and the first segment of its paths there.
 type Wanted = HashMap<CableId, (Address, Option<Prefix>)>;
 
-/// Finds what path tables say of each cable.
+/// Finds the values of path tables for each cable.
 fn wanted(fabric: &Fabric, nics: &NicCables) -> Wanted {
     let Some(layout) = &fabric.layout else { return HashMap::new() };
     let mut wanted = HashMap::new();
@@ -89,7 +89,7 @@ fn node(
     tables::check(&mut work, &ports)
 }
 
-/// A port of the node that is described: the slot of its cable, the cable, own and NIC's address.
+/// A configured port: the slot of its cable, the cable, own address and address of the NIC.
 struct Port<'a> {
     slot: u16,
     cable: CableId,
@@ -99,13 +99,13 @@ struct Port<'a> {
 }
 
 impl Port<'_> {
-    /// Returns the T0 at the other end of the cable, as next hop.
+    /// Returns the address of the T0 at the other end of the cable, as next hop.
     fn gateway(&self) -> Option<Does> {
         self.own.map(|own| Does::Via(other_half(own)))
     }
 }
 
-/// A node under inspection.
+/// The node that is checked.
 struct Work<'a> {
     fabric: &'a Fabric,
     stated: Option<&'a Stated>,
@@ -140,7 +140,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The ports with a cable, each compared with it.
+    /// Compares each port that has a cable with it.
     fn ports(&mut self) -> Vec<Port<'a>> {
         let (cabling, network) = (&self.fabric.cabling, self.network);
         let mut known: HashMap<&str, (u16, CableId)> = HashMap::new();
@@ -195,7 +195,7 @@ impl<'a> Work<'a> {
         Port { slot, cable: id, interface, own, nic }
     }
 
-    /// The largest packet of the T0's port: as stated, or else as it is there.
+    /// Returns the MTU of the T0's port: as stated, or else as configured there.
     fn mtu(&self, cable: &Cable) -> Option<u32> {
         let Party::Switch(t0) = cable.upper.party else { return None };
         let switch = self.fabric.switch(t0)?;
@@ -208,7 +208,7 @@ impl<'a> Work<'a> {
         stated.or_else(there).map(u32::from)
     }
 
-    /// The address on the cable and that of the NIC: there are no others.
+    /// Checks that the only addresses are those of the cable and of the NIC.
     fn addresses(
         &mut self,
         id: CableId,
@@ -228,7 +228,7 @@ impl<'a> Work<'a> {
         }
         let (on_cable, of_nic) = (on_cable.addr(), of_nic.addr());
         let far = self.fabric.end_state(cable.upper).and_then(|state| state.address).map(other_half);
-        // A P4 target has none: then it is what `ip.batch` says, where there is one.
+        // A P4 target has no addresses; in that case those of `ip.batch` are compared, if it exists.
         let own = far.or_else(|| self.fabric.end_state(cable.lower)?.address);
         if let Some(own) = own.filter(|own| *own != on_cable) {
             let message = format!("has address {on_cable}, and at its end of the cable is {own}");
@@ -241,7 +241,8 @@ impl<'a> Work<'a> {
         (Some(on_cable), Some(of_nic))
     }
 
-    /// Names by slot are those of ports with a cable, each once, and RDMA devices are called like interfaces.
+    /// Checks that names by slot are those of ports with a cable, each once, and that RDMA devices have the names of
+    /// their interfaces.
     fn names(&mut self) {
         let network = self.network;
         let described: BTreeMap<&str, &Interface> =
@@ -278,7 +279,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Drops of the loopback: the blocks of the segments, and nothing else.
+    /// Checks the drop routes of the loopback: exactly the blocks of the segments.
     fn dropped(&mut self, layout: &Layout) {
         self.findings.checked(&FIRST, 1);
         let routes = &self.network.dropped;
@@ -295,7 +296,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Every port has one route, to the uSID of its T0, and no table.
+    /// Checks that every port has exactly one route, to the uSID of its T0, and no routing table.
     fn first(&mut self, ports: &[Port<'a>]) {
         let mut seen = HashSet::new();
         for port in ports {
@@ -323,7 +324,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Tells whether a text is a PCI address: domain, bus, device and function.
+/// Returns whether a text is a PCI address: domain, bus, device and function.
 fn is_pci(text: &str) -> bool {
     let hex = |text: &str, digits| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parts: Vec<&str> = text.split([':', '.']).collect();

@@ -1,7 +1,7 @@
-//! V0405: what switches state of their neighbours is what those state of themselves.
+//! V0405: values that switches configure for their neighbours are those of the neighbours.
 //!
-//! In: switches. Out: violations. Invariants: a table that many switches have alike is looked at once; what a neighbour has no
-//! word for is not compared.
+//! In: switches. Out: violations. Invariants: a table that many switches share is checked once. Values that the
+//! neighbour's language does not have are not compared.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::peer::Peer;
 use crate::model::switch::Switch;
 use crate::rules::addresses::PEER;
 
-/// Checks all that is stated of neighbours.
+/// Checks all values about neighbours.
 pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     let mut seen: HashSet<*const Peer> = HashSet::new();
     for id in fabric.cabling.switch_ids() {
@@ -63,7 +63,7 @@ fn fault(fabric: &Fabric, switch: &Switch, peer: &Peer) -> Option<String> {
         .flatten()
 }
 
-/// Statement for a switch.
+/// Returns the neighbour values that a switch should have.
 fn of(name: &str, switch: &Switch) -> Peer {
     let loopback = switch.loopbacks.first().map(Prefix::addr);
     let management = switch.management.first().map(|(net, _)| net.addr());

@@ -1,4 +1,4 @@
-//! V03: both ends of a cable fit each other.
+//! V03: both ends of a cable agree.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::model::switch::{EndState, Facts};
 use crate::read::linux::place as linux;
 use crate::rules::ports::{HALVES, LENGTH, NEIGHBOUR, WIRE};
 
-/// Holds both ends of every cable against each other.
+/// Compares the two ends of every cable.
 pub(crate) fn check(fabric: &Fabric) -> Findings {
     (0..fabric.cabling.cables().len() as u32)
         .into_par_iter()
@@ -39,10 +39,10 @@ fn cable(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
     }
 }
 
-/// An end of a cable with how the device there is configured, where the tree says.
+/// An end of a cable with the configuration of the device there, if the tree contains it.
 type Stated = (End, Option<EndState>);
 
-/// Meant part of a cable's end.
+/// The aspect of a cable's end to which a fault belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aspect {
     Port,
@@ -52,7 +52,7 @@ pub(crate) enum Aspect {
     Length,
 }
 
-/// Returns the place of something about one end of a cable.
+/// Returns the place of a fault at one end of a cable.
 pub(crate) fn place(fabric: &Fabric, end: End, aspect: Aspect) -> Place {
     let port = fabric.cabling.names.text(end.port);
     let about = match aspect {
@@ -79,7 +79,7 @@ fn halves(
     findings: &mut Findings,
 ) {
     let (Some(a), Some(b)) = (lower.address, upper.address) else {
-        // A P4 target has no addresses; any other end without one was reported where the device was read.
+        // A P4 target has no addresses. Any other end without one was reported when the device was read.
         return;
     };
     let fit = u128::from(a) ^ u128::from(b) == 1;
@@ -104,7 +104,7 @@ fn wire(fabric: &Fabric, cable: &Cable, (lower, upper): (EndState, EndState), fi
     }
 }
 
-/// Contradictions of both ends; a missing statement of one end is left to the other.
+/// Compares both ends; a value that one end does not state is taken from the other.
 fn differences(lower: &Facts, upper: &Facts) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
     let (a, b) = (lower.wire, upper.wire);
@@ -136,7 +136,7 @@ fn length(fabric: &Fabric, id: CableId, cable: &Cable, (own, state): Stated, fin
     });
 }
 
-/// A static neighbour has the MAC address that the other end really has.
+/// Checks that a static neighbour has the MAC address of the other end.
 fn neighbour(
     fabric: &Fabric,
     id: CableId,
@@ -146,7 +146,7 @@ fn neighbour(
 ) {
     let Some(expected) = state.and_then(|state| state.neighbour) else { return };
     let Some(far_state) = far_state else { return };
-    // The address of a switch is that of its system; a NIC port has the one of its vendor unless it takes another.
+    // The address of a switch is that of its system. A NIC port has its factory address unless another is set.
     if far_state.mac.is_none() && matches!(far.party, Party::Switch(_)) {
         return;
     }

@@ -1,4 +1,4 @@
-//! V0305: ports and hardware are as the fabric states in its manifest.
+//! V0305: ports and hardware are as stated in the manifest.
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
@@ -10,10 +10,11 @@ use crate::model::stated::{Stated, StatedPort, StatedSwitch};
 use crate::model::switch::{EndState, Switch};
 use crate::rules::ports::PROFILE;
 
-/// Serial speed from which Ethernet needs a Reed-Solomon code: clause 91 of 802.3 for 25G lanes, clause 119 for PAM4.
+/// Speed of a serial lane from which Ethernet needs a Reed-Solomon code: clause 91 of 802.3 for 25G lanes, clause 119
+/// for PAM4.
 const RS_LANE_MBPS: u32 = 25_000;
 
-/// Compares every switch with what is stated.
+/// Compares every switch with the manifest.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
@@ -34,8 +35,8 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     }
 }
 
-/// Returns what is stated of a switch, by its tier, language and hardware. Where zones split the cages of one hardware in
-/// several ways, it is the way that most of its ports agree with.
+/// Returns the stated values of a switch, by its tier, language and hardware. If zones split the cages of one hardware
+/// differently, the split that fits most of its ports is used.
 pub(crate) fn own<'s>(
     fabric: &Fabric,
     stated: &'s Stated,
@@ -45,8 +46,8 @@ pub(crate) fn own<'s>(
     candidates(fabric, stated, switch, tier).into_iter().next()
 }
 
-/// Returns all that may be stated of a switch: more than one where its files do not say which of them it is, since its language
-/// has no word for the speed of a port.
+/// Returns all candidates for the stated values of a switch. There are several if its language does not contain the
+/// speed of a port.
 pub(crate) fn candidates<'s>(
     fabric: &Fabric,
     stated: &'s Stated,
@@ -73,7 +74,7 @@ pub(crate) fn candidates<'s>(
     all.into_iter().zip(counts).filter(|(_, count)| Some(*count) == most).map(|(own, _)| own).collect()
 }
 
-/// Counts the ports whose speed is what is stated.
+/// Counts the ports whose speed is as stated.
 fn agreeing(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwitch) -> usize {
     let agrees = |(slot, end): &(usize, EndState)| {
         let (_, cable, side) = fabric.plugged(id, *slot as u16);
@@ -83,7 +84,7 @@ fn agreeing(fabric: &Fabric, (id, switch): (SwitchId, &Switch), own: &StatedSwit
     switch.ends.iter().enumerate().filter(|(_, end)| end.configured).filter(agrees).count()
 }
 
-/// Returns what is stated of ports at one end of a cable: of those of its length, or else of its side.
+/// Returns the stated values of the ports at one end of a cable: of those with its length, or else of its side.
 pub(crate) fn port<'s>(own: &'s StatedSwitch, cable: &Cable, side: Side) -> Option<&'s StatedPort> {
     let down = match (cable.kind, side) {
         (Kind::NicT0, _) | (_, Side::Upper) => true,
@@ -117,7 +118,7 @@ fn ports(fabric: &Fabric, id: SwitchId, (switch, own): (&Switch, &StatedSwitch),
     }
 }
 
-/// A speed over other lanes is another signal on the cable.
+/// The same speed over another number of lanes is a different signal on the cable.
 fn other_lanes(found: Option<u8>, stated: &StatedPort) -> Option<String> {
     let found = found.filter(|found| *found != stated.lanes)?;
     Some(format!("has its speed over {found} lanes and not {}", stated.lanes))

@@ -1,6 +1,6 @@
-//! V11: quality of service is the same everywhere it must be, and different where it must be.
+//! V11: QoS settings are equal where they must be equal, and different where they must differ.
 //!
-//! Ports of a switch that are alike are given the same, so the rules are applied once for each kind of port.
+//! Equal ports of a switch have equal settings, so the rules are applied once per kind of port.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::model::stated::{Stated, StatedQos};
 use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{ALIKE, CLASSES, MARKS, PAUSES, TRIMMING};
 
-/// Where on a path a port stands, seen from the packets that leave it.
+/// Position of a port on a path, seen from the packets that leave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Place {
     LastHop,
@@ -27,19 +27,19 @@ enum Place {
     Fabric,
 }
 
-/// Ports of one switch that are given the same.
+/// Ports of one switch with equal settings.
 struct Sort {
     switch: SwitchId,
     place: Place,
     facts: FactsId,
     meters: u32,
-    /// The first of them.
+    /// The first of these ports.
     slot: u16,
     count: u64,
     qos: Arc<PortQos>,
 }
 
-/// Tells whether the fabric states that ports to NICs mark, too.
+/// Returns whether the fabric also marks on ports to NICs.
 fn marks_last_hop(stated: Option<&Stated>) -> bool {
     let t0s = stated.into_iter().flat_map(|stated| &stated.switches).filter(|switch| switch.tier == "t0");
     t0s.flat_map(|switch| &switch.ports).any(|port| port.down && !port.marks.is_empty())
@@ -55,7 +55,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
         .collect();
     let classes = fabric.groups.first().map_or(&[][..], |group| group.classes.as_slice());
     let model = common(fabric, &sorts.iter().collect::<Vec<_>>());
-    // Languages that number classes by their rank call them otherwise.
+    // Languages that number classes by rank use other numbers.
     let named = common(fabric, &sorts.iter().filter(|sort| !is_ranked(fabric, sort)).collect::<Vec<_>>());
     if let Some(model) = &model {
         findings.meant(&CLASSES, "code points of ports", &model.dscp_to_class);
@@ -88,8 +88,8 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Fin
     }
 }
 
-/// Classes of a path table compared with the manifest: hosts mark packets by the first, and switches queue by the
-/// other.
+/// Compares the classes of a path table with the manifest: hosts mark packets by the former, and switches queue by the
+/// latter.
 fn unlike_stated(group: &Group, stated: &StatedQos) -> Option<String> {
     if group.profile != stated.name {
         return Some(format!("names profile `{}`, and the fabric has `{}`", group.profile, stated.name));
@@ -143,7 +143,7 @@ fn sorts(fabric: &Fabric, id: SwitchId, switch: &Switch) -> Vec<Sort> {
     sorts
 }
 
-/// Common values of most ports: code points and pauses.
+/// The most frequent values of ports: code points and pauses.
 fn common(fabric: &Fabric, sorts: &[&Sort]) -> Option<Arc<PortQos>> {
     /// Traffic class of each code point, and paused priorities.
     type Common<'a> = (&'a BTreeMap<u8, u8>, &'a [u8]);
@@ -157,12 +157,12 @@ fn common(fabric: &Fabric, sorts: &[&Sort]) -> Option<Arc<PortQos>> {
     votes.into_values().max_by_key(|(count, _)| *count).map(|(_, qos)| Arc::clone(qos))
 }
 
-/// Tells whether the language of a port numbers classes by their rank.
+/// Returns whether the language of a port numbers classes by rank.
 fn is_ranked(fabric: &Fabric, sort: &Sort) -> bool {
     fabric.switch(sort.switch).is_some_and(|switch| switch.language.classes == Numbering::Ranked)
 }
 
-/// Tells whether the language of a port has words for pauses and trimming.
+/// Returns whether the language of a port can express pauses and trimming.
 fn pauses_and_trims(fabric: &Fabric, sort: &Sort) -> bool {
     fabric.switch(sort.switch).is_some_and(|switch| switch.language.quality.pauses_and_trims())
 }
@@ -172,14 +172,14 @@ struct Work<'a> {
     sort: &'a Sort,
     classes: &'a [TrafficClass],
     model: Option<&'a PortQos>,
-    /// The same of ports whose language has the numbers of classes that the profile has.
+    /// The same for ports whose language uses the class numbers of the profile.
     named: Option<&'a PortQos>,
-    /// Whether ports to NICs mark, too.
+    /// Whether ports to NICs also mark.
     last_hop: bool,
     findings: &'a mut Findings,
 }
 
-/// Returns the first port of a sort for people, and its place in the file.
+/// Returns the name of the first port of a sort, and its place in the file.
 fn port<'a>(fabric: &'a Fabric, sort: &Sort) -> (&'a str, &'a str) {
     let (_, cable, side) = fabric.plugged(sort.switch, sort.slot);
     (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
@@ -203,12 +203,12 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.sort.qos);
         self.code_points(&qos);
-        // Settings without a keyword in a language are named when the fabric is checked.
+        // Settings that a language cannot express are reported when the fabric is checked.
         let says_all = pauses_and_trims(self.fabric, self.sort);
         if says_all {
             self.pauses(&qos);
         }
-        // Which classes are trimmed is known from path tables only.
+        // Path tables are the only source for the classes that are trimmed.
         if !self.classes.is_empty() {
             if says_all {
                 self.trimming(&qos);
@@ -218,7 +218,7 @@ impl Work<'_> {
         }
     }
 
-    /// The number that the switch gives a class of the tables: a P4 target numbers them by rising traffic class.
+    /// Returns the number of a class on the switch: a P4 target numbers classes by ascending traffic class.
     fn number(&self, class: &TrafficClass) -> u8 {
         if is_ranked(self.fabric, self.sort) {
             self.classes.iter().filter(|other| other.class < class.class).count() as u8
@@ -301,7 +301,7 @@ impl Work<'_> {
         }
     }
 
-    /// Hosts tell a congested path from a busy receiver by the code point.
+    /// Hosts distinguish a congested path from a busy receiver by the code point.
     fn trimmed_marks(&mut self, qos: &PortQos) {
         let last_hop = self.sort.place == Place::LastHop;
         let stated = self.fabric.groups.first().and_then(|group| group.trimmed);
@@ -340,7 +340,7 @@ impl Work<'_> {
     }
 }
 
-/// The code point of packets trimmed at the last hop is another than that of packets trimmed before.
+/// Checks that the code point of packets trimmed at the last hop differs from that of packets trimmed earlier.
 fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     let mut votes: BTreeMap<bool, BTreeMap<u8, u64>> = BTreeMap::new();
     for sort in sorts {
@@ -371,13 +371,13 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     }
 }
 
-/// Properties of equal ports: language and hardware, place, shared values of both ends, length of the cable.
+/// The properties that equal ports share: language and hardware, position, shared values of both ends, cable length.
 type Like<'a> = (&'static Language, &'a str, Place, Wire, u32);
 
-/// Properties of equal switches: the number of ports of each kind. Buffers are shared out among those.
+/// The properties that equal switches share: the number of ports of each kind, among which buffers are divided.
 type Build = Vec<(Place, Wire, u32, u64)>;
 
-/// Ports that are alike are given the same: what most of them are given is what was meant.
+/// Checks that equal ports have equal settings; those of the majority are the intended ones.
 fn alike(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
     let like = |sort: &Sort| {
         let switch = fabric.switch(sort.switch)?;
@@ -432,7 +432,7 @@ fn same(
     }
 }
 
-/// All path tables state the same classes.
+/// Checks that all path tables state the same classes.
 fn tables(fabric: &Fabric, findings: &mut Findings) {
     let mut votes: Vec<(&Group, u64)> = Vec::new();
     let equal = |a: &Group, b: &Group| a.classes == b.classes && a.profile == b.profile;

@@ -1,4 +1,4 @@
-//! V06: routes of a switch, for themselves and against its neighbours.
+//! V06: routes of a switch, alone and compared with its neighbours.
 
 use rayon::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::model::segment::Usid;
 use crate::model::switch::Switch;
 use crate::rules::routes::{MISSING, OWNER, PARALLEL, SINGLE};
 
-/// Holds the routes of every switch against its neighbours.
+/// Compares the routes of every switch with its neighbours.
 pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
     if fabric.layout.is_none() {
         return Findings::default();
@@ -32,7 +32,7 @@ pub(crate) fn check(fabric: &Fabric, nic_usids: &[Option<Usid>]) -> Findings {
 
 struct Against<'a> {
     fabric: &'a Fabric,
-    /// The uSID that names the NIC at the lower end of each cable.
+    /// For the cable of each NIC, the uSID of the NIC.
     nic_usids: &'a [Option<Usid>],
     id: SwitchId,
     switch: &'a Switch,
@@ -44,7 +44,7 @@ impl Against<'_> {
         self.fabric.cabling.switch(self.id)
     }
 
-    /// Every route leads to the owner of its uSID.
+    /// Checks that every route leads to the owner of its uSID.
     fn owners(&mut self) {
         for route in &self.switch.routes {
             let (id, cable, side) = self.fabric.plugged(self.id, route.slot);
@@ -52,7 +52,7 @@ impl Against<'_> {
             let owns = match far.party {
                 Party::Switch(peer) => match self.fabric.switch(peer) {
                     Some(peer) => peer.owns(route.usid),
-                    // Its files do not parse, which is reported; nothing can be said of it.
+                    // The files of that switch do not parse, which is reported; its uSIDs are unknown.
                     None => continue,
                 },
                 Party::Node(_) => self.nic_usids[id.0 as usize] == Some(route.usid),
@@ -78,7 +78,7 @@ impl Against<'_> {
         }
     }
 
-    /// Every cable is led to by one route.
+    /// Checks that exactly one route uses each cable.
     fn cables(&mut self) {
         let mut over = vec![(0u32, Usid(0)); self.switch.ends.len()];
         for route in &self.switch.routes {
@@ -125,7 +125,7 @@ impl Against<'_> {
         }
     }
 
-    /// The uSID whose route is missing, where it can be only one.
+    /// Returns the uSID whose route is missing, if it is unambiguous.
     fn wanted(&self, far: Party, cable: u32) -> Option<Usid> {
         match far {
             Party::Switch(peer) => {
@@ -136,7 +136,7 @@ impl Against<'_> {
         }
     }
 
-    /// The cable has the same number at both ends. Where either end is wrong otherwise, that is reported there.
+    /// Checks that a cable has the same number at both ends. Other faults of an end are reported there.
     fn parallel(&mut self, cable: &Cable, to_upper: Usid) {
         let Party::Switch(peer) = cable.upper.party else { return };
         let Some(upper) = self.fabric.switch(peer) else { return };

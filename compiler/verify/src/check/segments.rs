@@ -54,7 +54,7 @@ fn segments(count: usize) -> String {
     if count == 1 { "1 segment".to_owned() } else { format!("{count} segments") }
 }
 
-/// Number of uSIDs of a switch of a tier: one per cable to one neighbour.
+/// Number of uSIDs of a switch of a tier: one per cable to the same neighbour.
 pub(crate) fn per_switch(layout: &Layout, tier: Tier) -> u16 {
     let (lower, upper) = (layout.parallel_t0_t1.max(1), layout.parallel_t1_t2.max(1));
     match tier {

@@ -1,4 +1,4 @@
-//! V1106 and V1107: quality of service is as the fabric states in its manifest, and losses are counted.
+//! V1106 and V1107: QoS settings are as stated in the manifest, and losses are counted.
 
 mod beyond;
 mod maps;
@@ -22,7 +22,7 @@ use crate::model::switch::{FactsId, Switch};
 use crate::rules::qos::{COUNTERS, STATED};
 use room::Room;
 
-/// Counters without which losses are not seen: of pools, ports, queues, interfaces and marks.
+/// Counters that make losses visible: of pools, ports, queues, interfaces and marks.
 const COUNTED: [&str; 8] = [
     "BUFFER_POOL_WATERMARK",
     "PORT",
@@ -34,10 +34,10 @@ const COUNTED: [&str; 8] = [
     "WRED_ECN_QUEUE",
 ];
 
-/// Counters of fabrics that pause.
+/// Counters for fabrics with PFC.
 const COUNTED_PAUSES: [&str; 2] = ["PG_DROP", "PG_WATERMARK"];
 
-/// Compares every switch with what is stated.
+/// Compares every switch with the manifest.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     let mut sound = HashSet::new();
     for id in fabric.cabling.switch_ids() {
@@ -55,14 +55,14 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     }
 }
 
-/// All that decides whether a port is as stated; ports of which it is the same are judged once, on whatever switch.
+/// Everything that the result for a port depends on. Equal ports are judged once, on all switches.
 #[derive(PartialEq, Eq, Hash)]
 struct Sort {
     facts: FactsId,
     quality: Quality,
     ranked: bool,
     last_hop: bool,
-    /// Statements about the port and its switch; each is there once.
+    /// Findings about the port and its switch, without duplicates.
     of_port: Option<*const StatedPort>,
     of_switch: Option<*const StatedSwitch>,
     room: Option<Room>,
@@ -135,7 +135,7 @@ fn ports(
             qos,
             stated: &stated.qos,
             of_port: own.and_then(|own| {
-                // Buffers are cut for a length; entries of a pipeline and queues of a kernel know none.
+                // Buffers depend on the cable length; P4 table entries and kernel queues do not.
                 let any_length = ranked || own.buffer.is_none();
                 port(own, &cable, side).filter(|port| any_length || port.meters == u64::from(cable.meters))
             }),
@@ -160,12 +160,12 @@ fn ports(
     }
 }
 
-/// Tells whether a port may be left as it comes: where classes have queues of their own, one class needs nothing said.
+/// Returns whether a port may have default settings: with a separate queue per class, a single class needs none.
 fn needs_none(quality: Quality, stated: &StatedQos) -> bool {
     !quality.pauses_and_trims() && stated.classes.len() == 1
 }
 
-/// A kind of port, and what is stated of it.
+/// A kind of port, and its stated values.
 struct Compared<'a> {
     qos: &'a PortQos,
     stated: &'a StatedQos,
@@ -176,7 +176,7 @@ struct Compared<'a> {
     room: Option<Room>,
     /// Whether classes are numbered by rank.
     ranked: bool,
-    /// Extent to which the language states it.
+    /// How much of QoS the language can express.
     quality: Quality,
 }
 
@@ -194,12 +194,13 @@ impl Compared<'_> {
         }
     }
 
-    /// Returns what differs, what cannot be compared since the port says too little, and what is not stated of it.
+    /// Returns all differences, values that cannot be compared because the port lacks a setting, and values that are
+    /// not stated.
     fn all(&self, measured: bool, has_pools: bool) -> Vec<String> {
         let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
         let unmeasured = self.buffered() && self.quality == Quality::Whole && pauses && !measured;
         let unmeasured =
-            unmeasured.then(|| "has no cable length, by which SONiC cuts its headroom".to_owned());
+            unmeasured.then(|| "has no cable length, from which SONiC computes its headroom".to_owned());
         let unstated = self.unstated(has_pools).map(str::to_owned);
         self.faults().into_iter().chain(unmeasured).chain(unstated).collect()
     }
@@ -228,7 +229,7 @@ impl Compared<'_> {
         faults
     }
 
-    /// Properties of a port that the manifest does not state, so that nothing would be compared with them.
+    /// Properties of a port that the manifest does not state, so they cannot be compared.
     fn unstated(&self, has_pools: bool) -> Option<&'static str> {
         if self.ranked {
             return None;
@@ -252,7 +253,7 @@ impl Compared<'_> {
         }
     }
 
-    /// Tells whether the switch has a buffer that its files share out: table entries do not, on any hardware.
+    /// Returns whether the files of the switch divide its buffer; P4 table entries never do.
     fn buffered(&self) -> bool {
         !self.ranked && self.of_switch.is_some_and(|own| own.buffer.is_some())
     }
@@ -288,8 +289,8 @@ impl Compared<'_> {
         (self.qos.trimmed != Some(meant)).then(|| format!("does not give trimmed packets code point {meant}"))
     }
 
-    /// The class that each queue is given the settings of: the first of those in it; in a queue that the platform
-    /// takes for trimmed packets, the class that they belong to.
+    /// For each queue, the class whose settings it must have: the first of its classes. For the platform's queue for
+    /// trimmed packets, it is the class of trimmed packets.
     fn queued(&self) -> BTreeMap<u8, &StatedClass> {
         let mut queues = BTreeMap::new();
         for class in &self.stated.classes {
@@ -298,14 +299,14 @@ impl Compared<'_> {
         let trimmed = self.stated.trimmed.and_then(|(dscp, _)| self.stated.dscp.get(usize::from(dscp)));
         let class = self.stated.classes.iter().find(|class| Some(&class.tc) == trimmed);
         let trimming = self.of_switch.and_then(|own| own.trimming);
-        // SONiC has no rows for what comes behind the unicast queues.
+        // SONiC has no rows for queues after the unicast queues.
         if let (Some(class), Some(trimming)) = (class, trimming.filter(|trimming| trimming.queue < 8)) {
             queues.entry(trimming.queue).or_insert(class);
         }
         queues
     }
 
-    /// The class that each group is given the settings of: the first of those in it.
+    /// For each group, the class whose settings it must have: the first of its classes.
     fn grouped(&self) -> BTreeMap<u8, &StatedClass> {
         let mut groups = BTreeMap::new();
         for class in &self.stated.classes {
@@ -314,7 +315,7 @@ impl Compared<'_> {
         groups
     }
 
-    /// Schedulers and buffer thresholds, by queue and group.
+    /// Compares schedulers and buffer thresholds, by queue and group.
     fn queues(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (queue, class) in self.queued() {
@@ -326,7 +327,7 @@ impl Compared<'_> {
                 let found = found.map_or("no scheduler", String::as_str);
                 faults.push(format!("has `{found}` for queue {queue} and not `{meant}`"));
             }
-            // In one static egress pool a lossless queue has a number of bytes.
+            // In a single static egress pool, a lossless queue has a fixed number of bytes.
             let most = self.of_switch.and_then(|own| own.lossless_queue_bytes);
             let egress = most.filter(|_| class.pauses.is_some()).map_or_else(
                 || format!("dynamic_th={}", class.egress_th),
@@ -338,12 +339,12 @@ impl Compared<'_> {
             let ingress = format!("dynamic_th={}", class.ingress_th);
             faults.extend(self.threshold(&format!("buffer of group {}", class.group), &ingress));
         }
-        // Classes of one group say the same of it.
+        // Classes of the same group give the same message.
         faults.dedup();
         faults
     }
 
-    /// Share of its pool that a queue or group may take: exactly the stated one, and nothing else.
+    /// Checks that the share of a queue or group in its pool is exactly the stated one.
     fn threshold(&self, what: &str, meant: &str) -> Option<String> {
         let found = self.qos.settings.get(what).filter(|_| self.buffered());
         let thresholds = |text: &str| {

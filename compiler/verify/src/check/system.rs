@@ -1,4 +1,4 @@
-//! V0105: settings of whole switches that forwarding depends on, whatever all of them say alike.
+//! V0105: settings of switches that affect forwarding, compared with fixed values instead of the majority.
 
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
@@ -7,10 +7,10 @@ use crate::model::switch::Switch;
 use crate::read::sonic::metadata::MEANT;
 use crate::rules::files::SETTINGS;
 
-/// Fields that distinguish flows (RoCE has its entropy in the source port of UDP).
+/// Fields that distinguish flows. RoCE has its entropy in the UDP source port.
 const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
 
-/// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects all fields of a hash if one is not listed.
+/// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects a complete hash if one of its fields is not listed.
 const HASH_FIELDS: [&str; 19] = [
     "IN_PORT",
     "DST_MAC",
@@ -51,7 +51,7 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
     let setting =
         |name: &str| switch.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut faults = Vec::new();
-    // Without them SONiC does not find its hardware, or makes an address of its own.
+    // Without them, SONiC does not detect its hardware, or generates an address of its own.
     for (name, there) in [
         ("hwsku", switch.hardware.is_some()),
         ("platform", switch.platform.is_some()),
@@ -62,7 +62,7 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
             faults.push(format!("`{name}` is not set"));
         }
     }
-    // docker_init.sh of SONiC's FRR: with any other word it writes another `frr.conf`, or none.
+    // See docker_init.sh of SONiC's FRR: any other value generates a different `frr.conf`, or none.
     let modes: &[Option<&str>] = if speaks {
         &[Some("split"), Some("split-unified")]
     } else {

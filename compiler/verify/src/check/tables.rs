@@ -1,8 +1,8 @@
-//! V07: path tables, for themselves and against the layout of uSIDs.
+//! V07: path tables, alone and compared with the layout of uSIDs.
 //!
-//! A table turns a destination and an entropy value into an address by adding: each choice is a number added to
-//! one field of one uSID. So it is enough to check every template, and that the additions hit their fields: by
-//! evaluating every (plane, uplink), every downlink and the largest values of everything at once.
+//! A table maps a destination and an entropy value to an address by additions: each choice adds a number to one field
+//! of one uSID. It is therefore enough to check every template, and that additions affect only their fields. This is
+//! done by evaluating every (plane, uplink), every downlink, and the largest values of all fields at once.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use crate::model::place::Place;
 use crate::model::segment::{GIB_MAX, Layout, SLOTS, Usid};
 use crate::rules::tables::{FIELDS, HEADER, OWN, PROBES, TEMPLATE};
 
-/// Checks each table for itself, and that they agree with what most state; those that cannot be composed with the others
-/// are `apart`.
+/// Checks each table alone and compares it with the majority; `apart` contains tables that cannot be composed with the
+/// others.
 pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
     let tables: Vec<&Group> = fabric.judged_groups().chain(apart).collect();
     let each: Vec<Findings> = tables
@@ -37,7 +37,7 @@ pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
     let mut of_zone: BTreeMap<u16, &Group> = BTreeMap::new();
     for group in &tables {
         agree(first, group, &mut findings);
-        // Zones are not equally far from the others, nor are their NICs equally fast.
+        // Zones differ in their distance from others and in the speed of their NICs.
         let near = *of_zone.entry(group.zone).or_insert(group);
         findings.expect(near.delay == group.delay, &HEADER, || {
             let message = format!("`{}` and `{}` state different delays", group.name(), near.name());
@@ -58,7 +58,7 @@ pub(crate) fn all(fabric: &Fabric, apart: &[Group]) -> Findings {
 /// Checks that a table agrees with another.
 fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     let (ours, theirs) = (*group.table().header(), *first.table().header());
-    // Where sets start is the group's own.
+    // The start of entropy sets differs between groups.
     let own =
         closc_paths::Header { zone: theirs.zone, group: theirs.group, t1_start: theirs.t1_start, ..ours };
     let same = (group.layout, group.trimmed) == (first.layout, first.trimmed);
@@ -78,7 +78,7 @@ fn agree(first: &Group, group: &Group, findings: &mut Findings) {
     });
 }
 
-/// Holds what a table says of its T0s against the T0s.
+/// Compares the T0s of a table with the switches.
 pub(crate) fn own(fabric: &Fabric, findings: &mut Findings) {
     for group in &fabric.groups {
         for (plane, stated) in group.planes.iter().enumerate() {
@@ -134,7 +134,7 @@ impl Work<'_> {
         (0..zones).flat_map(move |zone| (0..groups).map(move |group| (zone, group)))
     }
 
-    /// The uSIDs that the layout gives for a path; nothing where one does not fit.
+    /// Returns the uSIDs of a path by the layout; `None` if one does not fit.
     fn expected(&self, to: At, downlink: u16, choice: Choice) -> Option<[Usid; SLOTS]> {
         expected(self.layout, self.table.header(), self.own(), to, downlink, choice)
     }
@@ -167,8 +167,8 @@ impl Work<'_> {
         list(&self.table, to, choice).0
     }
 
-    /// Evaluates the table over every plane and uplink towards one group of each kind, over every downlink of
-    /// one group, and with the largest values towards every group.
+    /// Evaluates the table over every plane and uplink towards one group of each kind, over every downlink of one
+    /// group, and with the largest values towards every group.
     fn fields(&self, findings: &mut Findings) {
         let h = *self.table.header();
         let last = Choice {
@@ -188,7 +188,7 @@ impl Work<'_> {
                 Kind::Zone => (h.t0_uplinks, 1),
                 Kind::Far => (h.t0_uplinks, h.t1_uplinks.max(1)),
             };
-            // Both uplinks are added apart from each other: every one of either, with the ends of the other.
+            // Uplinks are added independently: every value of each, with both ends of the other.
             let ends = |count: u16, at: u16| at == 0 || at + 1 == count;
             for plane in 0..h.planes {
                 for t0_uplink in 0..t0 {
@@ -252,8 +252,8 @@ impl Work<'_> {
         }
     }
 
-    /// Both uplinks are added apart from each other: every T1 uplink with the ends of the T0 uplinks, and these with its
-    /// ends.
+    /// The two uplinks are added independently: every T1 uplink is combined with the smallest and largest T0 uplink,
+    /// and the reverse.
     fn t2_probes(&self, choice: Choice, downlink: u16, findings: &mut Findings) {
         let h = self.table.header();
         let ends = |count: u16, at: u16| at == 0 || at + 1 == count;
@@ -300,7 +300,7 @@ pub(crate) fn kind(from: At, to: At) -> Kind {
     }
 }
 
-/// The list that the layout gives for a path.
+/// Returns the list of a path by the layout.
 pub(crate) fn expected(
     layout: &Layout,
     h: &closc_paths::Header,
@@ -329,7 +329,7 @@ pub(crate) fn expected(
     })
 }
 
-/// The list of a probe over a T1 and back.
+/// Returns the list of a probe over a T1 and back.
 fn around(
     layout: &Layout,
     h: &closc_paths::Header,
@@ -350,7 +350,7 @@ fn around(
     ])
 }
 
-/// The list of a probe over a T2 and back by the same cables.
+/// Returns the list of a probe over a T2 and back by the same cables.
 fn over_the_top(
     layout: &Layout,
     h: &closc_paths::Header,

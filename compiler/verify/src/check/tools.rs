@@ -1,7 +1,7 @@
-//! V13: what NIC drivers and collective libraries of nodes are given, against what the fabric states and its cables.
+//! V13: compares the settings of NIC drivers and collective libraries with the manifest and the cables.
 //!
-//! In: what was read of nodes, and the manifest's profile. Out: violations. Invariants: classes come from what switches do
-//! with packets, ports and lengths from the cable lists; nothing is compared with what other nodes have.
+//! In: what was read of nodes, and the manifest's profile. Out: violations. Invariants: expected classes come from the
+//! settings of switches, ports and lengths from the cable lists. Expected values do not come from other nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
     }
 }
 
-/// Settings of the kernel of a node whose ports another program than `ip` sets up.
+/// Kernel settings of a node whose ports are not set up by `ip`.
 fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
     let Some(faults) = &tools.kernel else { return };
     findings.checked(&SETTINGS, 1);
@@ -73,14 +73,14 @@ fn kernel(name: &str, tools: &NodeTools, findings: &mut Findings) {
     }
 }
 
-/// The ports of a node with a cable, with its length, in the order of the lists.
+/// Returns the ports of a node with a cable, with its length, in the order of the lists.
 fn cables(fabric: &Fabric, node: NodeId) -> BTreeMap<&str, u64> {
     let cabling = &fabric.cabling;
     let cables = cabling.at_node(node).iter().map(|plug| cabling.cable(plug.cable()));
     cables.map(|cable| (cabling.names.text(cable.lower.port), u64::from(cable.meters))).collect()
 }
 
-/// The ports of a node in the order of NICs and planes: `nic2p3` is the port of NIC 2 in plane 3.
+/// Compares the ports of a node in the order of NICs and planes: `nic2p3` is the port of NIC 2 in plane 3.
 fn devices(fabric: &Fabric, node: NodeId) -> Vec<&str> {
     let number = |name: &str| {
         let (nic, plane) = name.strip_prefix("nic")?.split_once('p')?;
@@ -111,7 +111,7 @@ fn ports(fabric: &Fabric, node: NodeId, qos: &NicQos) -> Faults {
     faults
 }
 
-/// Compares priorities with what switches do with packets of each class.
+/// Compares priorities with the treatment of each class in switches.
 fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
     let priority: BTreeMap<u8, u8> = stated
         .classes
@@ -155,7 +155,7 @@ fn classes(stated: &StatedQos, qos: &NicQos) -> Vec<String> {
     faults
 }
 
-/// Weighted classes have shares in the ratio of the switches' weights, all others come before them.
+/// Checks that weighted classes have shares in the ratio of the switches' weights, and that all others are strict.
 fn turns(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) -> Option<String> {
     let mut weights: BTreeMap<u8, u32> = BTreeMap::new();
     for class in &stated.classes {
@@ -181,7 +181,7 @@ fn turns(stated: &StatedQos, priority: &BTreeMap<u8, u8>, qos: &NicQos) -> Optio
                 ));
             }
             Some(weight) => {
-                // Each has a hundredth at least; the rest goes by weight, and is whole.
+                // Each class has at least one percent; the rest is divided by weight, in whole percents.
                 let least = 1 + rest * weight / sum;
                 if strict != Some(&false) || !(least..=least + 1).contains(&share) {
                     return Some(format!(
@@ -217,7 +217,7 @@ fn marks(hosts: &StatedHosts, qos: &NicQos) -> Vec<String> {
     faults
 }
 
-/// The environment of NCCL.
+/// Checks the environment of NCCL.
 fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeMap<&'static str, String> {
     let mut wanted: BTreeMap<&'static str, String> = BTreeMap::from([
         ("NCCL_IB_HCA", devices.to_owned()),
@@ -243,7 +243,7 @@ fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeM
     wanted
 }
 
-/// VCCL's settings for a port that fails.
+/// Returns VCCL's settings for the failure of a port.
 fn failover(devices: &str) -> BTreeMap<&'static str, String> {
     BTreeMap::from([
         ("NCCL_ENABLE_FAULT_TOLERANCE", "1".to_owned()),
@@ -253,13 +253,13 @@ fn failover(devices: &str) -> BTreeMap<&'static str, String> {
     ])
 }
 
-/// What settings have otherwise than they should, and what they lack.
+/// Returns settings with wrong values, and missing settings.
 pub(super) fn differences(settings: &Settings, wanted: &BTreeMap<&'static str, String>) -> Faults {
     let mut faults = Faults::new();
     for (name, (value, line)) in settings {
         match wanted.get(name.as_str()) {
             None => faults
-                .push((Some(*line), format!("`{name}` is set, and the fabric asks for no such variable"))),
+                .push((Some(*line), format!("`{name}` is set, but this fabric does not use that variable"))),
             Some(wanted) if wanted != value => {
                 faults.push((Some(*line), format!("`{name}` is `{value}`, and the fabric wants `{wanted}`")));
             }

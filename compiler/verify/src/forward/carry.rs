@@ -1,7 +1,7 @@
 //! Whether a frame gets over a cable.
 //!
-//! In: a cable, the end it starts from, and what the route names as next hop. Out: yes or no. Invariants: what the
-//! tree does not describe (a NIC without a folder) is taken to be as the plan says.
+//! In: a cable, the sending end, and the next hop of the route. Out: yes or no. Invariants: devices without files in
+//! the tree (NICs without a folder) count as configured correctly.
 
 use crate::check::bgp::comes_up;
 use crate::model::cabling::{Cable, Party, Side};
@@ -9,7 +9,7 @@ use crate::model::fabric::Fabric;
 use crate::model::language::Asks;
 use crate::model::switch::Gateway;
 
-/// Tells whether a frame gets over a cable from one side to the other.
+/// Returns whether a frame gets over a cable from one side to the other.
 pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gateway) -> bool {
     let (own, far) = cable.ends(from);
     let Some(near) = fabric.end_state(own) else { return false };
@@ -18,19 +18,19 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
         return false;
     }
     let Some(there) = fabric.end_state(far) else {
-        // A NIC that the tree does not describe answers as planned; a switch whose files do not parse does not.
+        // A NIC without files counts as configured correctly; a switch whose files do not parse does not.
         return matches!(far.party, Party::Node(_)) && gateway != Gateway::Other;
     };
     let theirs = there.facts.of(&fabric.facts);
     let wire = alike(ours.wire.speed, theirs.wire.speed)
         && alike(ours.wire.mtu, theirs.wire.mtu)
         && alike(ours.wire.fec, theirs.wire.fec);
-    // A packet that arrives by a port of another role is checked by the wrong rules, and dropped.
+    // The port at the other end has another role, so its ingress filter drops the packet.
     let accepted = theirs.faces_nic.is_none_or(|nic| nic == matches!(own.party, Party::Node(_)));
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;
     }
-    // Where both ends speak BGP, they know each other's addresses from the session.
+    // With BGP at both ends, each learns the other's address from the session.
     if let (Party::Switch(_), Party::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
         && comes_up(fabric, own, far)
     {
@@ -41,15 +41,15 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
         Gateway::Unneeded => true,
         Gateway::Peer => match (near.address, there.address) {
             (Some(a), Some(b)) => u128::from(a) ^ u128::from(b) == 1,
-            // The far end is of a language without addresses and answers by its MAC address.
+            // The far end has a language without addresses and is reached by its MAC address.
             (Some(_), None) => lacks_addresses(fabric, far.party),
             (None, _) => false,
         },
     };
     let addressed = match (near.neighbour, there.mac) {
         (Some(expected), Some(mac)) => expected == mac,
-        // Without a static neighbour the address is asked for: NICs answer, and so do nodes and switches that keep the MAC
-        // addresses of their makers. Such switches ask everybody.
+        // Without a static neighbour, the address is resolved. NICs, nodes and switches with factory MAC addresses
+        // answer, and such switches resolve every neighbour.
         (None, _) => {
             matches!(far.party, Party::Node(_)) || asks(fabric, own.party) || asks(fabric, far.party)
         }
@@ -65,7 +65,7 @@ fn alike<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
     }
 }
 
-/// Tells whether a device asks every neighbour for its MAC address.
+/// Returns whether a device resolves the MAC address of every neighbour.
 fn asks(fabric: &Fabric, party: Party) -> bool {
     match party {
         Party::Switch(id) => fabric.switch(id).is_some_and(|switch| switch.language.asks == Asks::Everybody),

@@ -1,7 +1,7 @@
-//! One packet, hop by hop, by longest prefix match over everything that a switch has received.
+//! Forwards one packet hop by hop, by longest prefix match over all routes of a switch.
 //!
-//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends;
-//! a packet that passes more switches than any list has uSIDs goes round.
+//! In: a fabric, a cable from a NIC, a destination address. Out: where the packet ends. Invariants: every walk ends: a
+//! packet that passes more switches than a list has uSIDs is in a loop.
 
 use closc_artefacts::Address;
 
@@ -11,10 +11,10 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::{Usid, shifted, slots};
 use crate::model::switch::{Gateway, NextHop, Switch};
 
-/// Switches after which a packet goes round: no list has more than six uSIDs.
+/// Maximum number of switches on a path: lists have at most six uSIDs.
 const HOPS_MAX: usize = 12;
 
-/// The fabric as packets see it.
+/// Forwarding state of the fabric.
 pub(crate) struct Network<'a> {
     pub(crate) fabric: &'a Fabric,
     /// For each cable, whether frames get up and down.
@@ -30,7 +30,7 @@ pub(crate) struct Hop {
     pub(crate) address: Address,
     /// Whether the list began with the switch's own uSID.
     pub(crate) own: bool,
-    /// The cable it leaves by.
+    /// The egress cable.
     pub(crate) out: Option<(CableId, Side)>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Ending {
     ListEnds,
     /// The frame does not get over the cable.
     Cable(CableId),
-    /// It goes round.
+    /// The packet is in a loop.
     Loop,
 }
 
@@ -60,7 +60,7 @@ enum Decision {
 }
 
 impl<'a> Network<'a> {
-    /// Works out which cables carry frames.
+    /// Computes which cables carry frames.
     pub(crate) fn new(fabric: &'a Fabric) -> Self {
         let cables = fabric.cabling.cables();
         let both = |cable: Cable| {

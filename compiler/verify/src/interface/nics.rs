@@ -1,8 +1,8 @@
-//! The addresses of NICs, where switches choose the way: of a plane, in runs of names and addresses that rise together.
+//! The addresses of the NICs of a plane, where switches choose the path, as runs of consecutive names and addresses.
 //!
-//! In: NICs of a plane by name. Out: [`Nics`], which is compared with that of other planes exactly, NIC by NIC, also where planes do
-//! not have the same NICs. Invariants: a run for each T0 group as a rule, so it grows with groups, and with what is irregular; what
-//! was parsed names every NIC once and no more NICs than a fabric can have.
+//! In: NICs of a plane by name. Out: [`Nics`], which can be compared exactly with that of other planes, NIC by NIC,
+//! even if the planes have different NICs. Invariants: there is usually one run per T0 group, so its size grows with
+//! groups and irregularities. After parsing, every NIC occurs once, and there are no more NICs than a fabric can have.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use closc_artefacts::Address;
 use serde::{Deserialize, Serialize};
 
-/// NICs of a fabric at most: what addresses of the language have room for, several times over.
+/// Maximum number of NICs: several times the address space of the language.
 pub(crate) const NICS_MAX: u64 = 1 << 24;
 
-/// Digits of a number in a name.
+/// Maximum number of digits of a number in a name.
 const DIGITS_MAX: usize = 18;
 
-/// Common parts of the NICs of a run: the name before the number, the digits of the number, the name behind it.
+/// Common parts of the names in a run: prefix, number of digits, suffix.
 type Family = (String, usize, String);
 
 /// Addresses of NICs.
@@ -24,13 +24,13 @@ type Family = (String, usize, String);
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub(crate) struct Nics(BTreeMap<Family, Vec<Run>>);
 
-/// NICs whose numbers are consecutive, and whose addresses are equally far from each other.
+/// NICs with consecutive numbers and equidistant addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: u64,
     count: u64,
     address: u128,
-    /// From one address to the next; 0 with one NIC.
+    /// Distance between addresses; 0 for a single NIC.
     step: u128,
 }
 
@@ -43,13 +43,13 @@ impl Run {
         self.address.wrapping_add(self.step.wrapping_mul(u128::from(number - self.first)))
     }
 
-    /// The NICs of a run from one number up to another.
+    /// Returns the NICs of a run in a range of numbers.
     fn part(self, from: u64, to: u64) -> Run {
         let step = if to - from > 1 { self.step } else { 0 };
         Run { first: from, count: to - from, address: self.at(from), step }
     }
 
-    /// The first number at which two runs differ, between numbers that both have.
+    /// Returns the first number at which two runs differ, within a common range.
     fn differs(self, other: Run, from: u64, to: u64) -> Option<u64> {
         if self.at(from) != other.at(from) {
             return Some(from);
@@ -58,7 +58,7 @@ impl Run {
     }
 }
 
-/// A NIC whose address is not the same in two planes.
+/// A NIC with different addresses in two planes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Differs {
     pub(crate) nic: String,
@@ -66,7 +66,7 @@ pub(crate) struct Differs {
     pub(crate) found: Address,
 }
 
-/// Cuts a name where the last number of its node is.
+/// Splits a name at the last number of its node.
 fn cut(name: &str) -> (Family, u64) {
     let node = name.rfind('/').unwrap_or(name.len());
     let is_digit = |c: char| c.is_ascii_digit();
@@ -81,7 +81,7 @@ fn cut(name: &str) -> (Family, u64) {
     }
 }
 
-/// Puts a name together.
+/// Joins the parts of a name.
 fn name((before, width, behind): &Family, number: u64) -> String {
     if *width == 0 { before.clone() } else { format!("{before}{number:0width$}{behind}") }
 }
@@ -116,12 +116,12 @@ impl Nics {
         Nics(families.into_iter().map(|(family, all)| (family, runs(all))).collect())
     }
 
-    /// Returns how many NICs there are.
+    /// Returns the number of NICs.
     pub(crate) fn count(&self) -> u64 {
         self.0.values().flatten().map(|run| run.count).sum()
     }
 
-    /// Adds the NICs of another plane. Returns those whose addresses differ, the first of each pair of runs.
+    /// Adds the NICs of another plane. Returns NICs with different addresses, the first of each pair of runs.
     pub(crate) fn join(&mut self, other: &Nics) -> Vec<Differs> {
         let mut differ = Vec::new();
         for (family, theirs) in &other.0 {
@@ -135,7 +135,7 @@ impl Nics {
                 while own.get(at).is_some_and(|own| own.end() <= run.first) {
                     at += 1;
                 }
-                // Devices between known runs are new.
+                // NICs between known runs are new.
                 let mut from = run.first;
                 for known in own[at..].iter().take_while(|known| known.first < run.end()) {
                     if from < known.first {
@@ -165,7 +165,7 @@ impl Nics {
         let mut ranges: Vec<(u128, u128)> =
             all().map(|(_, run)| (run.address.min(last(run)), run.address.max(last(run)))).collect();
         ranges.sort_unstable();
-        // Runs that lie apart from all others share nothing; what is left is looked at address by address.
+        // Runs without overlap share nothing; the others are compared address by address.
         let mut shared: Vec<(u128, u128)> = Vec::new();
         let mut reach: Option<(u128, u128, bool)> = None;
         for (low, high) in ranges {

@@ -1,4 +1,4 @@
-//! The files of a tree, each read once, counted and compared with the manifest.
+//! Access to the files of a tree: each is read once, counted and compared with the manifest.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -17,19 +17,19 @@ use crate::read::error::ReadError;
 use crate::read::room::FILES_MAX;
 use crate::rules::files::{DIGEST, KNOWN, PARSES};
 
-/// The files of a tree, read and counted.
+/// The files of a tree.
 pub(crate) struct Files<'a> {
     pub(crate) tree: &'a dyn Source,
     pub(crate) manifest: &'a Manifest,
     pub(crate) digests: bool,
-    /// Hashes of the paths that were asked for.
+    /// Hashes of the paths that were read.
     pub(crate) seen: Mutex<HashSet<u64>>,
     pub(crate) count: AtomicU64,
     pub(crate) bytes: AtomicU64,
 }
 
 impl<'a> Files<'a> {
-    /// Of a tree, none of which was read.
+    /// Makes it for a tree; no file is read yet.
     pub(crate) fn new(tree: &'a dyn Source, manifest: &'a Manifest, digests: bool) -> Self {
         let (count, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { tree, manifest, digests, seen: Mutex::default(), count, bytes }
@@ -37,18 +37,18 @@ impl<'a> Files<'a> {
 }
 
 impl Files<'_> {
-    /// Tells whether any node has a file; of a large fabric none has, and nobody needs to look for them node by node.
+    /// Returns whether any node has a file. In large fabrics none has, which saves looking for them node by node.
     pub(crate) fn has_nodes(&self) -> bool {
         self.manifest.files_below(Utf8Path::new(HOSTS)).next().is_some()
     }
 
-    /// Tells whether a reader asked for a file.
+    /// Returns whether a reader has read a file.
     pub(crate) fn was_read(&self, path: &Utf8Path) -> bool {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).contains(&number(path))
     }
 
-    /// Reads a file of the manifest into a buffer; nothing where it is not listed. One that is listed and missing
-    /// is reported, and reads as empty.
+    /// Reads a file of the manifest into a buffer; `None` if it is not listed. A listed file that is missing is
+    /// reported and reads as empty.
     pub(crate) fn read(
         &self,
         path: &Utf8Path,
@@ -57,7 +57,7 @@ impl Files<'_> {
     ) -> Result<bool, VerifyError> {
         let Some(entry) = self.manifest.files.get(path) else { return Ok(false) };
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(number(path));
-        // A file that is longer than listed is not the listed one. Without digests, any file may be edited.
+        // A file longer than listed cannot be the listed one. Without digest checks, files may have been edited.
         let limit = if self.digests { entry.size } else { FILE_MAX };
         if let Err(source) = self.tree.read_within(path, limit, into) {
             if source.kind() == std::io::ErrorKind::FileTooLarge {
@@ -83,7 +83,7 @@ impl Files<'_> {
     }
 }
 
-/// Says of a file that is too long by how much.
+/// Describes by how much a file is too long.
 fn over(source: &std::io::Error, listed: u64) -> String {
     if listed >= FILE_MAX {
         source.to_string()
@@ -102,7 +102,7 @@ fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings)
     });
 }
 
-/// A path as a number: there are hundreds of thousands of them.
+/// Hashes a path: there are hundreds of thousands of them.
 fn number(path: &Utf8Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);
@@ -119,6 +119,6 @@ pub(crate) fn unreadable(path: &Utf8Path, error: &ReadError, findings: &mut Find
 }
 
 thread_local! {
-    /// Buffers of a thread, so that files are not read into new memory each time.
+    /// Buffers of a thread, reused for all files.
     pub(crate) static BUFFERS: RefCell<[Vec<u8>; FILES_MAX]> = const { RefCell::new([const { Vec::new() }; FILES_MAX]) };
 }

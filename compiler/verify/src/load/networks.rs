@@ -1,4 +1,4 @@
-//! Files for netplan and systemd-networkd, which nodes are set up by: read.
+//! Reads the files of nodes for netplan and systemd-networkd.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::rules::files::{COMPLETE, PARSES};
 
 type Networks = (Vec<(NodeId, NodeNetwork)>, Findings);
 
-/// Reads the files of all nodes. Either all nodes have those of a kind, or none has.
+/// Reads the files of all nodes. Files of a kind exist for all nodes or for none.
 pub(crate) fn networks(files: &Files<'_>, cabling: &Cabling) -> Result<Networks, VerifyError> {
     if !files.has_nodes() {
         return Ok((Vec::new(), Findings::default()));

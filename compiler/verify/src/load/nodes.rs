@@ -1,4 +1,4 @@
-//! Nodes: read and bound to the cable lists; and their routes to other nodes, handed on one node at a time.
+//! Reads nodes and binds them to the cable lists; passes on their routes to other nodes, one node at a time.
 
 use camino::Utf8Path;
 use rayon::prelude::*;
@@ -86,7 +86,7 @@ fn read<'a>(
     )
 }
 
-/// Routes of nodes to other nodes, which are compared with the tables and so are read last.
+/// Reads the routes of nodes to other nodes. They are compared with the tables and therefore read last.
 pub(crate) fn sprays(files: &Files<'_>, fabric: &Fabric, judge: Judge) -> Result<Findings, VerifyError> {
     if !files.has_nodes() {
         return Ok(Findings::default());

@@ -24,7 +24,7 @@ pub(crate) fn pipelines(files: &Files<'_>, findings: &mut Findings) -> Result<Pi
     Ok(all)
 }
 
-/// The names of a P4 pipeline, where the tree has it; it has to where there is such a file with entries.
+/// Returns the names of a P4 pipeline. The P4Info must exist if there are entries for it.
 fn names(
     files: &Files<'_>,
     pipeline: &Pipeline,

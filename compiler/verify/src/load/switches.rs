@@ -1,4 +1,4 @@
-//! Switches: read in their language, and bound to the cable lists.
+//! Reads switches in their languages, and binds them to the cable lists.
 
 use camino::Utf8Path;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use crate::read::room::{Circumstances, FILES_MAX, Files as SwitchFiles, Room};
 use crate::read::sections::Known;
 use crate::rules::files::{COMPLETE, PARSES};
 
-/// Tells which switches are of a language that asks for every neighbour, and so are asked themselves.
+/// Returns the switches whose language resolves every neighbour; neighbours resolve these as well.
 pub(crate) fn own_macs(files: &Files<'_>, cabling: &Cabling) -> Vec<bool> {
     let own = |id: u32| {
         let folder = Utf8Path::new(closc_artefacts::paths::SWITCHES).join(cabling.switch(SwitchId(id)));
@@ -99,7 +99,7 @@ fn switch(
     }
 }
 
-/// Reports files of another language, and those that only another routing has.
+/// Reports files of another language, and files that belong to another routing mode.
 fn foreign(files: &Files<'_>, folder: &Utf8Path, room: &Room, findings: &mut Findings) {
     let routing = files.manifest.routing;
     for path in files.manifest.files_below(folder) {

@@ -1,4 +1,4 @@
-//! Path tables: read, and those set apart that do not fit together.
+//! Reads path tables, and separates those that are inconsistent with the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,7 @@ pub(crate) fn groups(
     Ok((fitting, apart))
 }
 
-/// Tells whether a table can be composed with the others: one that disagrees on the numbers of the fabric cannot.
+/// Returns whether a table can be composed with the others, which needs equal numbers of the fabric.
 fn fits(group: &Group, layout: &Layout, header: &Header) -> bool {
     let own = *group.table().header();
     group.layout == *layout
@@ -70,7 +70,7 @@ fn fits(group: &Group, layout: &Layout, header: &Header) -> bool {
         && group.group < header.groups
 }
 
-/// Keeps the tables that can be composed, each group's once, and reports the others.
+/// Keeps the tables that can be composed, one per group, and reports the others.
 fn compose(groups: &mut Vec<Group>, findings: &mut Findings) {
     groups.sort_by_key(|group| (group.zone, group.group));
     let Some(first) = common(&*groups) else { return };
@@ -101,8 +101,9 @@ fn all<D: Destinations>(
     read.collect()
 }
 
-/// Reads the tables that are not judged, of this tree and of those beside it, where planes are: paths lead to their NICs too.
-/// Facts about them are counted where they are judged, and what is broken is said here too. Returns sums of their digests.
+/// Reads the tables that are not judged, of this tree and of those beside it, if planes are judged, because paths lead
+/// to their NICs, too. Facts about them are counted where they are judged; violations are also reported here. Returns
+/// sums of their digests.
 pub(crate) fn others(
     files: &Files<'_>,
     (beside, slice): (&[&dyn Source], &Slice),
@@ -110,7 +111,7 @@ pub(crate) fn others(
     groups: &mut Vec<Group>,
     findings: &mut Findings,
 ) -> Result<Option<TableSums>, VerifyError> {
-    // Whether or not their tables are needed: parts of another fabric are a mistake.
+    // Checked even if the tables are not needed: parts of another fabric are a mistake.
     let manifests: Vec<Manifest> =
         beside.iter().map(|tree| Manifest::read(*tree)).collect::<Result<_, _>>()?;
     for manifest in &manifests {
@@ -144,14 +145,14 @@ pub(crate) fn others(
     Ok(Some(TableSums { all: slice.judges_planes().then(|| sum(false)), judged: sum(true) }))
 }
 
-/// A file and its digest as a number, so that those of parts add up.
+/// Returns a number for a file and its digest; the numbers of parts are added.
 fn number(path: &Utf8Path, digest: &str) -> u128 {
     let hash = blake3::Hasher::new().update(path.as_str().as_bytes()).update(digest.as_bytes()).finalize();
     hash.as_bytes()[..16].iter().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
 }
 
-/// Notes the digests of the tables of a tree, which are compared with their bytes where these are read. Returns a table that was
-/// noted with another.
+/// Records the digests of the tables of a tree, which are compared when the files are read. Returns a table that was
+/// recorded with another digest.
 fn note(manifest: &Manifest, digests: &mut BTreeMap<Utf8PathBuf, String>) -> Option<Utf8PathBuf> {
     let mut other = None;
     for path in ["json", "bin"].into_iter().flat_map(|form| manifest.files_in(paths::PATH_TABLES, form)) {
@@ -172,7 +173,7 @@ fn read_others(
 ) -> Result<(), VerifyError> {
     let paths: Vec<&Utf8Path> =
         files.manifest.files_in(paths::PATH_TABLES, "json").filter(|path| wanted(path)).collect();
-    // Read as if by somebody else: files and bytes are counted where they are judged.
+    // Without counting: files and bytes are counted where they are judged.
     let apart = Files::new(files.tree, files.manifest, files.digests);
     for (group, found) in all::<IgnoredAny>(&apart, &paths, cabling)? {
         groups.extend(group);
@@ -183,7 +184,7 @@ fn read_others(
     Ok(())
 }
 
-/// Refuses to prove planes without the tables of all groups.
+/// Refuses to prove planes if a group has no table.
 fn are_all_there(groups: &[Group]) -> Result<(), VerifyError> {
     let Some(first) = groups.first() else { return Err(VerifyError::Tables("any group".to_owned())) };
     let h = *first.table().header();
@@ -202,7 +203,7 @@ fn are_all_there(groups: &[Group]) -> Result<(), VerifyError> {
     }
 }
 
-/// Where hosts write the path, there are tables.
+/// Checks that there are tables if hosts write the path.
 pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findings) {
     if routing.is_source_routed() && groups.is_empty() {
         let message = "hosts write the path, and there is no path table".to_owned();
@@ -210,7 +211,7 @@ pub(crate) fn are_there(routing: Routing, groups: &[Group], findings: &mut Findi
     }
 }
 
-/// Every plane that is judged has a list of its cables, unless it is stated as absent.
+/// Checks that every judged plane has a cable list, unless it is stated as absent.
 fn cable_lists(files: &Files<'_>, slice: &Slice, planes: u8, findings: &mut Findings) {
     for plane in (0..planes).filter(|plane| slice.has_plane(*plane)) {
         let list = paths::cables(plane, None);

@@ -1,4 +1,4 @@
-//! Files of nodes for NIC drivers and collective libraries: read.
+//! Reads files of nodes for NIC drivers and collective libraries.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use crate::rules::files::{COMPLETE, PARSES};
 
 type Tools = (Vec<NodeTools>, Findings);
 
-/// Reads the files of all nodes. Either all nodes have a file, or none has.
+/// Reads the files of all nodes. A file exists for all nodes or for none.
 pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, VerifyError> {
     let path = |name: &str, file: &str| Utf8Path::new(HOSTS).join(name).join(file);
     let mut findings = Findings::default();
@@ -32,7 +32,7 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     }
     for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        // Settings of the kernel and delays come with those of NICs.
+        // Kernel settings and delays are read with those of NICs.
         let comes = |name: &str| {
             has(name)
                 || [SETTINGS, DELAY].contains(&file)
@@ -84,7 +84,7 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
     Ok((tools, findings))
 }
 
-/// Settings of agents of a node, by the number of the NIC.
+/// Settings of the agents of a node, by NIC number.
 fn agents(files: &Files<'_>, name: &str) -> Vec<(u8, Utf8PathBuf)> {
     let folder = Utf8Path::new(HOSTS).join(name).join("closc");
     let one = |path: &Utf8Path| {
@@ -102,7 +102,7 @@ fn node_delay(text: &str) -> Result<NodeDelay, ReadError> {
     Ok(delay)
 }
 
-/// Errors of kernel settings; none where they are read with `ip.batch`.
+/// Faults of kernel settings; empty if they are read with `ip.batch`.
 fn kernel(
     files: &Files<'_>,
     cabling: &Cabling,

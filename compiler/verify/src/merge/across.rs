@@ -1,8 +1,8 @@
-//! Facts that span parts: no part can judge them, only the interfaces of all.
+//! Facts that span parts and are judged from the interfaces of all parts.
 //!
-//! In: summaries that are of one fabric and cover it. Out: findings. Invariants: no rule is judged here that is judged inside of a
-//! part, and none that spans planes is left out: values that are used once, gateways, what most have, planes without their plane,
-//! round trips, NICs and their addresses, numbers of the manifest.
+//! In: summaries that belong to one fabric and cover it. Out: findings. Invariants: rules are judged either inside a
+//! part or here. All rules that span planes are here: unique values, gateways, common values, equality of planes, round
+//! trips, NICs and their addresses, counts of the manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::rules::rules;
 use crate::rules::tables::{DELAY, HEADER};
 use crate::summary::Summary;
 
-/// Judges all of it. Returns the NICs of all parts, where switches choose the way.
+/// Judges all of them. Returns the NICs of all parts, where switches choose the path.
 pub(super) fn judge(parts: Named<'_>, findings: &mut Findings) -> Nics {
     once(parts, findings);
     gateways(parts, findings);
@@ -36,19 +36,19 @@ pub(super) fn judge(parts: Named<'_>, findings: &mut Findings) -> Nics {
     nics
 }
 
-/// Numbers are those of the manifest.
+/// Compares counts with the manifest.
 fn counts(parts: Named<'_>, nics: &Nics, findings: &mut Findings) {
     let stated = parts[0].1.counts;
     if stated == Counts::default() {
         return;
     }
-    // Sums were looked at before.
+    // The sums were checked before.
     let add =
         |of: &dyn Fn(&Summary) -> u64| parts.iter().map(|(_, part)| of(part)).fold(0, u64::saturating_add);
     let hosts = add(&|part| part.host_links);
     let source_routed = parts[0].1.routing.is_source_routed();
     let numbers = [
-        // Where switches choose the way nothing says which NICs have no cable.
+        // Where switches choose the path, NICs without a cable are not listed anywhere.
         ("nics", stated.nics, if source_routed { sums::nics(parts, nics) } else { stated.nics }),
         ("t0", stated.t0, add(&|part| part.tiers[0])),
         ("t1", stated.t1, add(&|part| part.tiers[1])),
@@ -69,7 +69,7 @@ fn counts(parts: Named<'_>, nics: &Nics, findings: &mut Findings) {
     }
 }
 
-/// Values that are used once are so in all parts.
+/// Checks that unique values are unique over all parts.
 fn once(parts: Named<'_>, findings: &mut Findings) {
     let kinds: BTreeSet<&String> = parts.iter().flat_map(|(_, part)| part.interface.once.keys()).collect();
     for kind in kinds {
@@ -96,7 +96,7 @@ fn once(parts: Named<'_>, findings: &mut Findings) {
     }
 }
 
-/// No gateway of the management network is a switch of another part.
+/// Checks that no gateway of the management network is a switch of another part.
 fn gateways(parts: Named<'_>, findings: &mut Findings) {
     for (name, part) in parts {
         for gateway in part.interface.gateways.iter().map(|text| number(text)) {
@@ -113,7 +113,7 @@ fn gateways(parts: Named<'_>, findings: &mut Findings) {
     }
 }
 
-/// The majority value of switches of a kind is the same in all parts.
+/// Checks that the common value of switches of a kind is the same in all parts.
 fn alike(parts: Named<'_>, findings: &mut Findings) {
     let known: BTreeMap<&str, &'static Rule> = rules().into_iter().map(|rule| (rule.code, rule)).collect();
     let mut first: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
@@ -130,14 +130,14 @@ fn alike(parts: Named<'_>, findings: &mut Findings) {
     }
 }
 
-/// Planes are alike, apart from what path tables declare.
+/// Checks that planes are equal, except for the absences that path tables declare.
 fn planes(parts: Named<'_>, findings: &mut Findings) {
     let all: Vec<(&str, &PlaneCables)> = parts
         .iter()
         .flat_map(|(name, part)| part.interface.planes.iter().map(move |plane| (name.as_str(), plane)))
         .collect();
     let whole = || all.iter().filter(|(_, plane)| !plane.declares);
-    // Of those that declare nothing most are as they were meant.
+    // The most frequent plane without declared absences is the intended one.
     let mut votes: BTreeMap<(&str, u64), usize> = BTreeMap::new();
     for (_, plane) in whole() {
         *votes.entry((&plane.digest, plane.cables)).or_default() += 1;
@@ -156,7 +156,7 @@ fn planes(parts: Named<'_>, findings: &mut Findings) {
     }
 }
 
-/// Round trips of the tables are bounded by the cables of all planes.
+/// Checks the round trips of tables against the cables of all planes.
 fn delays(parts: Named<'_>, findings: &mut Findings) {
     let mut lengths: Lengths = [None; 3];
     for (_, part) in parts {
@@ -183,7 +183,8 @@ fn delays(parts: Named<'_>, findings: &mut Findings) {
     findings.checked(&HEADER, 1);
 }
 
-/// Where switches choose the way, NICs have the same addresses in all planes, and no other NIC has them. Returns all NICs.
+/// Checks that NICs have the same addresses in all planes, and that these are unique, where switches choose the path.
+/// Returns all NICs.
 fn addresses(parts: Named<'_>, findings: &mut Findings) -> Nics {
     let mut all = Nics::default();
     for (name, part) in parts {

@@ -1,4 +1,5 @@
-//! Parts make a whole: every plane and every path table is in one of them, and planes were proved with the tables that were judged.
+//! Checks that parts are complete: every plane and every path table is in exactly one of them, and planes were proved
+//! with the tables that were judged.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use closc_artefacts::manifest::GroupRun;
 use super::{MergeError, Named};
 use crate::interface::number;
 
-/// Refuses parts that have something twice, or lack something.
+/// Rejects duplicate and missing planes and tables.
 pub(super) fn check(parts: Named<'_>) -> Result<(), MergeError> {
     let all = &parts[0].1;
     let mut owners: BTreeMap<u64, &str> = BTreeMap::new();
@@ -33,7 +34,7 @@ fn twice(what: String, one: &str, other: &str) -> MergeError {
     MergeError::Twice { what, one: one.to_owned(), other: other.to_owned() }
 }
 
-/// The same of path tables, run by run: there may be billions of groups in a summary that somebody made.
+/// The same for path tables, as ranges: a forged summary may contain billions of groups.
 fn tables(parts: Named<'_>) -> Result<(), MergeError> {
     let stated = parts.iter().find_map(|(_, part)| part.interface.tables.as_ref());
     let Some(stated) = stated else { return Err(MergeError::Missing("path tables".to_owned())) };
@@ -89,9 +90,9 @@ fn tables(parts: Named<'_>) -> Result<(), MergeError> {
     Err(MergeError::Missing(format!("{}{more}", table(zone, group))))
 }
 
-/// Refuses planes that were proved with other tables than those that were judged.
+/// Rejects planes that were proved with other tables than those that were judged.
 pub(super) fn same_tables(parts: Named<'_>) -> Result<(), MergeError> {
-    // A whole tree was proved with its own.
+    // A complete tree was proved with its own tables.
     if parts.iter().any(|(_, part)| part.groups.is_none()) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Sums over parts, each of which is looked at: one that cannot be counted is an error with its field.
+//! Sums over parts, with overflow checks: an overflow is an error with its field.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::proof::load::LoadSums;
 use crate::report::{ReadCounts, RuleCounts};
 use crate::summary::Summary;
 
-/// Says that a sum cannot be counted.
+/// Returns the error for an overflow.
 fn too_much<'a>(name: &'a str, field: &'a str) -> impl FnOnce() -> MergeError + use<'a> {
     move || MergeError::Unsound {
         name: name.to_owned(),
@@ -22,7 +22,7 @@ fn too_much<'a>(name: &'a str, field: &'a str) -> impl FnOnce() -> MergeError + 
     }
 }
 
-/// Adds what parts have of something.
+/// Adds a value of all parts.
 fn sum<T>(
     parts: Named<'_>,
     field: &str,
@@ -44,7 +44,7 @@ pub(super) fn paths(parts: Named<'_>) -> Result<Option<PathCounts>, MergeError> 
     sum(parts, "paths", |part| part.paths, PathCounts::checked_add)
 }
 
-/// Adds deliveries. Those to NICs that only other parts have are counted here: nothing leads there.
+/// Adds deliveries. Those to NICs of other parts only are also counted; they never arrive.
 pub(super) fn deliveries(parts: Named<'_>, nics: &Nics) -> Result<Option<DeliveryCounts>, MergeError> {
     let all = u128::from(nics.count());
     let whole = |part: &Summary| {
@@ -67,7 +67,7 @@ pub(super) fn load(parts: Named<'_>) -> Result<Option<LoadSums>, MergeError> {
     }
 }
 
-/// Returns how many NICs there are: of path tables, or where switches choose the way of cables.
+/// Returns the number of NICs: from path tables, or from cables where switches choose the path.
 pub(super) fn nics(parts: Named<'_>, nics: &Nics) -> u64 {
     if parts[0].1.routing.is_source_routed() {
         parts.iter().map(|(_, part)| part.read.nics).fold(0, u64::saturating_add)
@@ -92,7 +92,7 @@ pub(super) fn read(parts: Named<'_>) -> Result<ReadCounts, MergeError> {
     Ok(sum(parts, "read", |part| Some(part.read), add)?.unwrap_or_default())
 }
 
-/// Adds how often rules were applied and broken to what was found here.
+/// Adds the counts of applied and broken rules of parts to those found here.
 pub(super) fn rules(
     parts: Named<'_>,
     known: &BTreeMap<&str, &'static Rule>,
@@ -115,7 +115,7 @@ pub(super) fn rules(
     Ok(all)
 }
 
-/// Adds what is not judged.
+/// Adds the contents that are not judged.
 pub(super) fn not_judged(parts: Named<'_>) -> Result<BTreeMap<String, u64>, MergeError> {
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
     for (name, part) in parts {

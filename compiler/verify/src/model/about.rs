@@ -1,4 +1,4 @@
-//! Subject of a violation on a switch, independent of its language.
+//! Subject of a violation on a switch, independent of the configuration language.
 
 /// Subject of a violation on a switch, to find its line in any language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,9 +9,9 @@ pub(crate) enum About<'a> {
     Port(&'a str),
     /// The address of a port.
     Address(&'a str),
-    /// The device that a port is asked to expect.
+    /// The configured neighbour of a port.
     Peer(&'a str),
-    /// Statements about a neighbour, by its name.
+    /// Values about a neighbour, by its name.
     Stated(&'a str),
     /// The description of a port.
     Description(&'a str),
@@ -21,17 +21,17 @@ pub(crate) enum About<'a> {
     Mac(&'a str),
     /// The length of a port's cable.
     Length(&'a str),
-    /// A route, as it is written.
+    /// A route, as written.
     Route(&'a str),
-    /// A route that drops, as it is written.
+    /// A blackhole route, as written.
     Blackhole(&'a str),
     /// The list of routes.
     Routes,
-    /// Which destinations NICs may send to.
+    /// Destinations that NICs may send to.
     IngressFilter,
-    /// Which sources a port lets in.
+    /// Sources that a port accepts.
     Source(&'a str),
-    /// An own segment, as it is written.
+    /// An own segment, as written.
     Segment(&'a str),
     /// The list of own segments.
     Segments,
@@ -39,7 +39,7 @@ pub(crate) enum About<'a> {
     Pools,
     /// Headroom of a port.
     Headroom(&'a str),
-    /// Settings of the whole device that have nothing to do with a port.
+    /// Settings of the whole device, independent of ports.
     Settings,
     /// Quality of service of a port.
     Qos(&'a str),
@@ -49,7 +49,7 @@ pub(crate) enum About<'a> {
     Management,
     /// BGP as a whole.
     Bgp,
-    /// Time of failure detection.
+    /// Timers of failure detection.
     Timers,
     /// The session over a port.
     Session(&'a str),

@@ -1,7 +1,7 @@
-//! eBGP of a switch: what its configuration says ([`Config`]), and what is kept of it by cable ([`Speaker`]).
+//! eBGP of a switch: its configuration ([`Config`]), and the data that is kept by cable ([`Speaker`]).
 //!
-//! Invariants: names are resolved; filters of one form are equal, whatever they are called and whoever's own prefixes
-//! they name, so that most switches share them.
+//! Invariants: names are resolved. Filters with the same effect are equal, independent of their names and of the
+//! prefixes that a switch originates, so most switches share them.
 
 use std::borrow::Cow;
 use std::net::Ipv4Addr;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use closc_artefacts::{Family, Prefix};
 
-/// BGP of a switch, as its file says.
+/// BGP of a switch, as in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config<'a> {
     /// Own autonomous system number.
@@ -27,7 +27,7 @@ pub(crate) struct Config<'a> {
 /// A neighbour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Neighbour<'a> {
-    /// Port, or address, that it is known by.
+    /// Port or address that identifies it.
     pub(crate) name: Cow<'a, str>,
     /// Its autonomous system.
     pub(crate) remote: Remote,
@@ -49,17 +49,17 @@ pub(crate) enum Remote {
 pub(crate) struct Process {
     /// Seconds between keepalives, and of silence until a session is down.
     pub(crate) timers: Option<(u16, u16)>,
-    /// Whether paths of one length are used together whatever autonomous systems are in them.
+    /// Whether multipath ignores different autonomous systems in paths of equal length (`multipath-relax`).
     pub(crate) relaxed: bool,
-    /// Whether a session without filters carries nothing.
+    /// Whether sessions without filters exchange nothing.
     pub(crate) strict: bool,
-    /// Whether sessions carry IPv4 by themselves.
+    /// Whether IPv4 is activated by default.
     pub(crate) ipv4: bool,
     /// The family of the prefixes that are exchanged.
     pub(crate) family: Option<Family>,
     /// Behaviour when the daemon restarts.
     pub(crate) restart: Restart,
-    /// Paths to one prefix that are used at a time.
+    /// Maximum number of paths to one prefix that are used together.
     pub(crate) width: Option<u16>,
 }
 
@@ -68,11 +68,11 @@ pub(crate) struct Process {
 pub(crate) struct Restart {
     /// Whether neighbours keep forwarding.
     pub(crate) graceful: bool,
-    /// Whether it says that it forwarded meanwhile.
+    /// Whether it announces that it kept forwarding during the restart.
     pub(crate) preserves: bool,
-    /// Seconds that it may take.
+    /// Maximum duration of the restart, in seconds.
     pub(crate) within_s: Option<u16>,
-    /// Seconds after which routes that were not repeated are forgotten.
+    /// Seconds after which routes that were not repeated are removed.
     pub(crate) stale_s: Option<u16>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Restart {
 pub(crate) struct Terms {
     /// Whether prefixes of the family of the process are exchanged.
     pub(crate) active: bool,
-    /// Whether nobody but a link-local address is talked to.
+    /// Whether the session is restricted to link-local addresses.
     pub(crate) link_local_only: bool,
     /// Failure detection.
     pub(crate) bfd: Option<Bfd>,
@@ -89,26 +89,26 @@ pub(crate) struct Terms {
     pub(crate) interval_s: Option<u16>,
     /// Seconds between attempts to connect.
     pub(crate) connect_s: Option<u16>,
-    /// Accepted values.
+    /// Filter of received routes.
     pub(crate) accepted: Option<Policy>,
-    /// Announcements.
+    /// Filter of announced routes.
     pub(crate) announced: Option<Policy>,
-    /// Prefixes beyond which the session is ended.
+    /// Number of prefixes above which the session is closed.
     pub(crate) limit: Option<u32>,
-    /// Minutes until it is tried again.
+    /// Minutes until a closed session is tried again.
     pub(crate) retry_min: Option<u16>,
-    /// Whether paths with the own autonomous system in them are accepted.
+    /// Whether paths that contain the own autonomous system are accepted.
     pub(crate) accepts_own: bool,
 }
 
 /// Failure detection (RFC 5880).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Bfd {
-    /// Packets that may be missing.
+    /// Packets that may be lost.
     pub(crate) multiplier: u8,
-    /// Milliseconds between packets that are sent.
+    /// Minimum interval of sent packets, in milliseconds.
     pub(crate) transmit_ms: u32,
-    /// Milliseconds between packets that are wanted.
+    /// Requested interval of received packets, in milliseconds.
     pub(crate) receive_ms: u32,
 }
 
@@ -118,44 +118,44 @@ impl Default for Bfd {
     }
 }
 
-/// A route map: the first clause that matches decides, and nothing matching is refused.
+/// A route map: the first matching clause decides, and the default is to deny.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Policy(pub(crate) Vec<Clause>);
 
 /// A clause of a route map.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Clause {
-    /// Whether what matches passes.
+    /// Whether matching routes pass.
     pub(crate) permit: bool,
     /// Prefixes that match; absent: all.
     pub(crate) prefixes: Option<Vec<Entry>>,
-    /// Numbers of autonomous systems in a path that match; absent: any.
+    /// AS path lengths that match; absent: any.
     pub(crate) lengths: Option<Lengths>,
-    /// Whether only what is marked as drained matches.
+    /// Whether only routes marked as drained match.
     pub(crate) if_drained: bool,
-    /// Local preference that is set.
+    /// Local preference to set.
     pub(crate) preference: Option<u32>,
-    /// Whether it is marked as drained.
+    /// Whether to mark as drained.
     pub(crate) drains: bool,
-    /// Bandwidth that is set.
+    /// Bandwidth to set.
     pub(crate) bandwidth: Option<Bandwidth>,
 }
 
-/// An entry of a prefix list: the first that matches decides, and nothing matching is refused.
+/// An entry of a prefix list: the first match decides, and the default is to deny.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Entry {
-    /// Whether what matches is in the list.
+    /// Whether matching prefixes are in the list.
     pub(crate) permit: bool,
-    /// Matches.
+    /// Prefixes that match.
     pub(crate) matched: Matched,
 }
 
-/// Prefixes.
+/// Prefixes that an entry matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Matched {
-    /// One that the switch announces of its own, by its place among them.
+    /// A prefix that the switch originates, by its index among them.
     Own(u8),
-    /// Those inside another, of some lengths.
+    /// Those inside another prefix, with a range of lengths.
     Within {
         /// The outer prefix.
         net: Prefix,
@@ -166,15 +166,15 @@ pub(crate) enum Matched {
     },
 }
 
-/// Numbers of autonomous systems in a path, a bit each.
+/// A set of AS path lengths, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Lengths(pub(crate) u64);
 
-/// Most autonomous systems in a path that a filter can tell apart here.
+/// Maximum AS path length that filters can distinguish here.
 pub(crate) const LONGEST: u8 = 63;
 
 impl Lengths {
-    /// Tells whether paths of a length match.
+    /// Returns whether paths of a length match.
     pub(crate) fn has(self, length: u8) -> bool {
         length <= LONGEST && self.0 >> length & 1 == 1
     }
@@ -188,7 +188,7 @@ impl Lengths {
 /// Bandwidth that is announced with a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bandwidth {
-    /// So many Mb/s.
+    /// A fixed value in Mb/s.
     Mbps(u32),
     /// The sum over the paths in use.
     Sum,
@@ -205,7 +205,7 @@ pub(crate) struct Speaker {
     pub(crate) networks: Vec<Prefix>,
     /// Common values of all sessions.
     pub(crate) process: Arc<Process>,
-    /// Agreements with neighbours, each once.
+    /// Terms of sessions, without duplicates.
     pub(crate) terms: Vec<Arc<Terms>>,
     /// Sessions by the slot of their cable.
     pub(crate) sessions: Vec<Option<Session>>,
@@ -214,14 +214,14 @@ pub(crate) struct Speaker {
 /// A session over a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// Possible far end.
+    /// The accepted remote AS.
     pub(crate) remote: Remote,
     /// Index in [`Speaker::terms`].
     pub(crate) terms: u16,
 }
 
 impl Speaker {
-    /// Returns the session over a cable with what is agreed for it.
+    /// Returns the session over a cable with its terms.
     pub(crate) fn session(&self, slot: u16) -> Option<(Session, &Arc<Terms>)> {
         let session = self.sessions.get(usize::from(slot)).copied().flatten()?;
         Some((session, &self.terms[usize::from(session.terms)]))

@@ -1,8 +1,8 @@
 //! Connections, as in the cable lists.
 //!
-//! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order, by which everything
-//! about a port is kept later (its *slot*). Invariants: memory grows with cables, not with text. `cables` is how they are kept,
-//! and `plugs` who has which.
+//! In: rows. Out: [`Cabling`]: cables, and for each device its cables in a fixed order. The index of a cable in that
+//! order is its *slot*, by which all port data is stored. Invariants: memory grows with cables, not with text. `cables`
+//! stores the cables, and `plugs` the cables of each device.
 
 pub(crate) mod cables;
 mod plugs;
@@ -19,19 +19,19 @@ use cables::Cables;
 pub(crate) use plugs::Plug;
 use plugs::Plugs;
 
-/// A switch, by its place in the order of names.
+/// A switch, by its index in the order of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct SwitchId(pub(crate) u32);
 
-/// A node, by its place in the order of names.
+/// A node, by its index in the order of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// A cable, by its place in the lists.
+/// A cable, by its index in the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CableId(pub(crate) u32);
 
-/// A device.
+/// A device at the end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Party {
     /// A switch.
@@ -40,7 +40,7 @@ pub(crate) enum Party {
     Node(NodeId),
 }
 
-/// Ends of a cable.
+/// Kinds of cable ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
     /// A NIC and a T0.
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the tier at the lower end; nothing for a NIC.
+    /// Returns the tier at the lower end; `None` for a NIC.
     pub(crate) fn lower(self) -> Option<Tier> {
         match self {
             Kind::NicT0 => None,
@@ -76,9 +76,9 @@ impl Kind {
 pub(crate) struct End {
     /// The device.
     pub(crate) party: Party,
-    /// The port, as the device names it.
+    /// Name of the port on the device.
     pub(crate) port: Name,
-    /// Place among the cables of the device.
+    /// Index among the cables of the device.
     pub(crate) slot: u16,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Cable {
     pub(crate) plane: u8,
     /// Connected ends.
     pub(crate) kind: Kind,
-    /// Whether it carries no new traffic.
+    /// Whether it must not carry new traffic.
     pub(crate) drained: bool,
     /// The end nearer to the NICs.
     pub(crate) lower: End,
@@ -100,7 +100,7 @@ pub(crate) struct Cable {
 }
 
 impl Cable {
-    /// Returns one end and the other: the one at a side first.
+    /// Returns both ends, first the one at a side.
     #[inline]
     pub(crate) fn ends(&self, side: Side) -> (End, End) {
         match side {
@@ -110,7 +110,7 @@ impl Cable {
     }
 }
 
-/// Which end of a cable.
+/// An end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Side {
     /// Nearer to the NICs.
@@ -128,7 +128,7 @@ pub(crate) struct List {
     pub(crate) first: u32,
 }
 
-/// Everything the cable lists say.
+/// Contents of all cable lists.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cabling {
     /// Names of devices and ports.
@@ -146,7 +146,7 @@ pub(crate) struct Cabling {
 }
 
 impl Cabling {
-    /// Takes all cables and gives each end its slot.
+    /// Takes all cables and assigns slots to their ends.
     pub(crate) fn new(
         names: Names,
         (switches, nodes): (Vec<SmolStr>, Vec<SmolStr>),
@@ -173,7 +173,7 @@ impl Cabling {
         (0..self.lists.len()).filter(first).filter_map(plane)
     }
 
-    /// Returns the cables of a plane: those of its list, which names no others.
+    /// Returns the cables of a plane, which are exactly those of its list.
     pub(crate) fn in_plane(&self, plane: u8) -> impl Iterator<Item = CableId> + '_ {
         let ends = self.lists.iter().skip(1).map(|list| list.first).chain([self.cables.len() as u32]);
         let own =
@@ -214,7 +214,7 @@ impl Cabling {
         self.node_plugs.of(node.0 as usize)
     }
 
-    /// Returns the cable in a slot of a switch, with its own and its far end.
+    /// Returns the cable in a slot of a switch, with its near and far end.
     #[inline]
     pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         let plug = self.at_switch(switch)[usize::from(slot)];
@@ -260,14 +260,14 @@ impl Cabling {
         Place::line(self.lists[at].file.clone(), self.cables.line(id) as usize)
     }
 
-    /// Returns the list of a plane's cables; of the first plane where none is known.
+    /// Returns the list of a plane's cables; that of the first plane if the plane is unknown.
     pub(crate) fn list_of(&self, plane: Option<u8>) -> Option<Place> {
         let name = format!("plane-{}", plane.unwrap_or(0));
         let list = self.lists.iter().find(|list| list.file.file_stem() == Some(&name));
         list.map(|list| Place::file(list.file.clone()))
     }
 
-    /// Returns the tier and plane of each switch, as its first cable says.
+    /// Returns the tier and plane of each switch, from its first cable.
     pub(crate) fn positions(&self) -> HashMap<SwitchId, (Tier, u8)> {
         let position = |switch: SwitchId| {
             let plug = self.at_switch(switch).first()?;

@@ -1,9 +1,9 @@
-//! Where switches choose the way: destinations by class, and what each switch does with each class.
+//! Where switches choose the path: classes of destinations, and the treatment of each class by each switch.
 //!
-//! In: addresses of NICs, and the routes of all switches, from their configurations or from what sessions teach them.
-//! Out: [`Classes`], and by switch a [`Choice`]. Invariants: addresses of one class are treated alike by every switch, but
-//! for the last switch, which hands each to its own NIC; so what is proved of a class holds for each address of it.
-//! A class is a run of neighbouring addresses: it is either of NICs, or of addresses that nobody has.
+//! In: addresses of NICs, and the routes of all switches, configured or received by BGP. Out: [`Classes`], and a
+//! [`Choice`] per switch. Invariants: every switch treats the addresses of a class equally, except the last switch,
+//! which delivers each to its own NIC. A result for a class therefore holds for each of its addresses. A class is a
+//! range of adjacent addresses, either of NICs or unused.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use closc_artefacts::{Address, Prefix};
 
 use crate::model::switch::{NextHop, OtherRoute, Ways};
 
-/// A class of destinations, by its place in the order of addresses.
+/// A class of destinations, by its index in the order of addresses.
 pub(crate) type ClassId = u32;
 
-/// Some classes, as runs of neighbours: routes lead runs of addresses, so there are few.
+/// A set of classes, as ranges: routes cover ranges of addresses, so there are few.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClassSet(Compact);
 
-/// Runs, rising. There are millions of sets, and most are one run, which takes no memory beside its own.
+/// Ranges in ascending order. There are millions of sets, and most are a single range, stored without an allocation.
 #[derive(Debug, Clone)]
 enum Compact {
     One([Range<ClassId>; 1]),
@@ -41,7 +41,7 @@ impl PartialEq for ClassSet {
 impl Eq for ClassSet {}
 
 impl ClassSet {
-    /// Adds classes behind all that are there.
+    /// Appends classes after all existing ones.
     pub(crate) fn push(&mut self, classes: Range<ClassId>) {
         if classes.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl ClassSet {
         }
     }
 
-    /// Returns the runs, rising.
+    /// Returns the ranges in ascending order.
     pub(crate) fn runs(&self) -> &[Range<ClassId>] {
         match &self.0 {
             Compact::One(one) => one,
@@ -68,12 +68,12 @@ impl ClassSet {
         }
     }
 
-    /// Returns the classes, rising.
+    /// Returns the classes in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = ClassId> + '_ {
         self.runs().iter().cloned().flatten()
     }
 
-    /// Tells whether a class is one of them.
+    /// Returns whether a class is in the set.
     pub(crate) fn contains(&self, class: ClassId) -> bool {
         let runs = self.runs();
         let after = runs.partition_point(|run| run.start <= class);
@@ -81,58 +81,58 @@ impl ClassSet {
     }
 }
 
-/// A route of a switch, or several that share their ways, with the classes that they decide about: their prefixes without
-/// those of longer ones.
+/// A route of a switch, or several with the same next hops, and the classes that it applies to: those of its prefixes
+/// without those of longer prefixes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Subject of the decision.
+    /// Classes that the route applies to.
     pub(crate) classes: ClassSet,
-    /// The cables it uses, each with its weight; none: it drops.
+    /// The cables it uses, each with its weight; empty if it drops.
     pub(crate) ways: Ways,
     /// Where to, by which it is found in the file; the first of several routes that share their ways.
     pub(crate) prefix: Prefix,
 }
 
-/// Treatment of each class by a switch; an unlisted class is dropped.
+/// Treatment of each class by a switch; a class that is not listed is dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Choice {
-    /// Classes whose every NIC gets its packets over its own cable from here.
+    /// Classes whose NICs are all connected here and get their packets over their own cables.
     pub(crate) delivered: ClassSet,
-    /// Everything else, by route.
+    /// All other classes, by route.
     pub(crate) rows: Vec<Row>,
 }
 
 impl Choice {
-    /// Returns the row that decides about a class.
+    /// Returns the route that applies to a class.
     pub(crate) fn row(&self, class: ClassId) -> Option<&Row> {
         self.rows.iter().find(|row| row.classes.contains(class))
     }
 }
 
-/// Something that is the same for a run of atoms at one switch.
+/// The treatment of a range of atoms by one switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// No route.
     Nothing,
-    /// The NIC gets it over its own cable.
+    /// Delivered to the NIC over its own cable.
     Delivered,
-    /// By a route, by number.
+    /// Forwarded by a route, by index.
     Route(usize),
 }
 
-/// Runs of atoms with what becomes of them at one switch, rising and without gaps.
+/// Ranges of atoms with their treatment by one switch, in ascending order without gaps.
 type Runs = Vec<(Range<u32>, Outcome)>;
 
-/// The address space cut up by every prefix and around every NIC.
+/// The address space, split by every prefix and around every NIC.
 ///
-/// An atom is a run of addresses that no prefix cuts; a class is a run of atoms that all switches treat alike.
+/// An atom is a range of addresses that no prefix splits. A class is a range of atoms that all switches treat equally.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Atoms {
-    /// First address of each atom, rising; the first is `::`.
+    /// First address of each atom, in ascending order; the first is `::`.
     starts: Vec<u128>,
-    /// The NIC of each atom that is one address, by number; `NOBODY` elsewhere.
+    /// The NIC of each atom with a single address, by index; `NOBODY` otherwise.
     owners: Vec<u32>,
-    /// Atoms that begin a class.
+    /// Atoms that start a class.
     cuts: Vec<bool>,
 }
 
@@ -143,7 +143,7 @@ const NOBODY: u32 = u32::MAX;
 fn bounds(runs: impl Iterator<Item = (Address, Address)>) -> Vec<u128> {
     let mut bounds = vec![0];
     for (first, last) in runs {
-        // Most are bounds of several runs: no memory is taken for them before they are looked for.
+        // Most values are bounds of several ranges, so duplicates are removed before memory is allocated.
         if bounds.len() + 2 > bounds.capacity() {
             bounds.sort_unstable();
             bounds.dedup();
@@ -170,7 +170,7 @@ impl Atoms {
         let mut atoms = Atoms { owners: vec![NOBODY; starts.len()], cuts: vec![false; starts.len()], starts };
         for (place, (_, address, _)) in (0..).zip(nics) {
             let at = atoms.at(u128::from(*address));
-            // Of NICs with one address the first has it.
+            // If NICs share an address, the first one gets it.
             if atoms.owners[at as usize] == NOBODY {
                 atoms.owners[at as usize] = place;
             }
@@ -191,8 +191,8 @@ impl Atoms {
         (self.starts.partition_point(|start| *start <= address) - 1) as u32
     }
 
-    /// Longest prefix match of all atoms over the routes of a switch. `delivers` says whether a route hands a NIC its
-    /// packets over the NIC's own cable.
+    /// Longest prefix match of all atoms with the routes of a switch. `delivers` returns whether a route delivers to a
+    /// NIC over its own cable.
     fn decide(&self, routes: &[OtherRoute], delivers: &dyn Fn(u32, &OtherRoute) -> bool) -> Runs {
         let mut order: Vec<(Range<u32>, u8, usize)> = routes
             .iter()
@@ -205,7 +205,7 @@ impl Atoms {
             .collect();
         order.sort_unstable_by_key(|(atoms, length, number)| (atoms.start, *length, *number));
         let mut runs: Runs = Vec::with_capacity(order.len() * 2 + 1);
-        // Prefixes that are open, the longest last: a prefix lies inside every other one that is open.
+        // Stack of enclosing prefixes, the longest last.
         let mut open: Vec<(u32, usize)> = Vec::new();
         let mut at = 0;
         let mut emit = |to: u32, open: &[(u32, usize)], at: &mut u32| {
@@ -250,14 +250,14 @@ impl Atoms {
         if whole && delivers(owner, route) { Outcome::Delivered } else { Outcome::Route(number) }
     }
 
-    /// Takes the routes of a switch into account: where it treats neighbours differently, a class begins.
+    /// Splits classes where a switch treats adjacent atoms differently.
     pub(crate) fn cut(&mut self, routes: &[OtherRoute], delivers: &dyn Fn(u32, &OtherRoute) -> bool) {
         for (atoms, _) in self.decide(routes, delivers) {
             self.cuts[atoms.start as usize] = true;
         }
     }
 
-    /// Ends the cutting: runs of atoms between cuts are classes.
+    /// Finishes splitting: ranges of atoms between cuts become classes.
     pub(crate) fn classes(self) -> Classes {
         let mut class = 0;
         let of_atom: Vec<ClassId> = self
@@ -286,14 +286,14 @@ impl Atoms {
 pub(crate) struct Classes {
     atoms: Atoms,
     of_atom: Vec<ClassId>,
-    /// The NICs of each class by number, in the order of addresses; none where nobody has the addresses.
+    /// The NICs of each class by index, in the order of addresses; empty for unused addresses.
     pub(crate) nics: Vec<Vec<u32>>,
     /// First address of each class.
     first: Vec<u128>,
 }
 
 impl Classes {
-    /// Returns how many there are.
+    /// Returns the number of classes.
     pub(crate) fn len(&self) -> usize {
         self.nics.len()
     }
@@ -310,14 +310,14 @@ impl Classes {
         self.of_atom[first as usize]..self.of_atom[last as usize] + 1
     }
 
-    /// Returns what a switch does with each class, by longest prefix match.
+    /// Returns the treatment of each class by a switch, by longest prefix match.
     pub(crate) fn choice(
         &self,
         routes: &[OtherRoute],
         delivers: &dyn Fn(u32, &OtherRoute) -> bool,
     ) -> Choice {
         let mut delivered = ClassSet::default();
-        // Routes that were learnt alike are one row: those of BGP are many, with few sets of next hops.
+        // Routes received with the same next hops share a row: BGP has many routes with few sets of next hops.
         let mut sharing: HashMap<*const NextHop, usize> = HashMap::new();
         let first: Vec<usize> = routes
             .iter()

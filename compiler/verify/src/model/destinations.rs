@@ -1,8 +1,8 @@
-//! The NICs of a fabric in which switches choose the way: which cables lead to each, and which address it has.
+//! The NICs of a fabric where switches choose the path, with their cables and addresses.
 //!
-//! In: cables, whose lower ends are ports `nicNpP` of nodes; what nodes say of themselves; the /128 routes by which T0s
-//! use a NIC's cable. Out: [`Destinations`]. Invariants: a NIC has the address that its node says, or where no node is
-//! described the one that most of its T0s lead to it; who says otherwise is kept.
+//! In: cables with ports `nicNpP` of nodes at their lower ends, the settings of nodes, and the /128 routes of T0s over
+//! NIC cables. Out: [`Destinations`]. Invariants: the address of a NIC is that of its node; if the node has no files,
+//! it is the one that most of its T0s route to it. T0s with another address are recorded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -93,7 +93,7 @@ impl Destinations {
         self.of_cable.get(cable.0 as usize).copied().filter(|nic| *nic != NOBODY)
     }
 
-    /// Returns the NIC whose cable is the only one that a route uses.
+    /// Returns the NIC if a route uses only its cable.
     pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: &OtherRoute) -> Option<u32> {
         let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
         let mut ways = route.ways.iter().map(|way| nic(way.slot));
@@ -108,7 +108,7 @@ impl Destinations {
     }
 }
 
-/// Returns the number of the NIC whose port is `nicNpP`; of another name the port is a NIC of its own.
+/// Returns the number of the NIC with port `nicNpP`. With another name, the port is a NIC of its own.
 fn number(port: &str) -> u16 {
     let found = port.strip_prefix("nic").and_then(|rest| rest.split_once('p')?.0.parse().ok());
     found.unwrap_or(u16::MAX)

@@ -1,7 +1,7 @@
-//! One switch in full, as its files say, borrowed from them.
+//! A complete switch, borrowed from its files.
 //!
-//! Every reader fills this in. What a language does not say is absent; what it says and the model has no place
-//! for is a fault, because a proof must not overlook anything.
+//! Every reader produces one. Values that a language cannot express are absent. Statements that the model cannot
+//! represent are faults, because the proof must not ignore anything.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -42,26 +42,26 @@ impl std::str::FromStr for Mac {
     }
 }
 
-/// One switch in full.
+/// A complete switch.
 #[derive(Debug, Clone)]
 pub(crate) struct Device<'a> {
     /// Its language.
     pub(crate) language: &'static Language,
-    /// The name it gives itself.
+    /// Its configured host name.
     pub(crate) hostname: Option<Cow<'a, str>>,
-    /// SONiC's `type`, by which hashes are seeded.
+    /// SONiC's `type`, which determines hash seeds.
     pub(crate) kind: Option<Cow<'a, str>>,
-    /// Hardware, by which limits are looked up.
+    /// Hardware, for table limits.
     pub(crate) hardware: Option<Cow<'a, str>>,
-    /// Its name of the box, if any.
+    /// Its platform name, if any.
     pub(crate) platform: Option<Cow<'a, str>>,
-    /// MAC address of the switch, where it has one for all ports.
+    /// MAC address of the switch, if all ports share one.
     pub(crate) mac: Option<Mac>,
     /// Loopback addresses.
     pub(crate) loopbacks: Vec<Prefix>,
     /// Management addresses, each with its gateway.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
-    /// Statements about its neighbours besides their names.
+    /// Values about its neighbours, besides their names.
     pub(crate) peers: Arc<[Peer]>,
     /// Own segments.
     pub(crate) segments: Vec<Segment<'a>>,
@@ -69,13 +69,13 @@ pub(crate) struct Device<'a> {
     pub(crate) routes: Vec<Route<'a>>,
     /// Ports.
     pub(crate) ports: Vec<Port<'a>>,
-    /// The autonomous system number that the configuration beside BGP's own gives, where it gives one.
+    /// The autonomous system number outside of the BGP configuration, if there is one.
     pub(crate) asn: Option<u32>,
-    /// BGP, where it is spoken.
+    /// BGP settings, if it uses BGP.
     pub(crate) bgp: Option<Config<'a>>,
-    /// Whether routes are in an `frr.conf` beside the configuration.
+    /// Whether routes are in a separate `frr.conf`.
     pub(crate) routes_in_frr: bool,
-    /// Quality of service, where the language has any.
+    /// QoS settings, if the language has any.
     pub(crate) qos: Option<Arc<QosConfig>>,
     /// Settings of the whole device that are the same on all of its kind.
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -85,11 +85,11 @@ pub(crate) struct Device<'a> {
     pub(crate) counters: Vec<Cow<'a, str>>,
     /// Settings outside the fabric, by name: a site sets them freely.
     pub(crate) not_judged: Vec<String>,
-    /// Forbidden statements, and missing ones.
+    /// Forbidden and missing statements.
     pub(crate) faults: Vec<Fault>,
 }
 
-/// Something in a file that no rule about the fabric covers: unknown words, references that lead nowhere.
+/// A fault in a file that no rule about the fabric covers, such as unknown keywords and dangling references.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Kind of error.
@@ -98,18 +98,18 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// File in the switch's folder.
     pub(crate) file: &'static str,
-    /// Text to look for to find the line.
+    /// Text to search for the line.
     pub(crate) needles: Vec<String>,
 }
 
 /// Kind of error of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FaultKind {
-    /// A word or table that the proof does not know.
+    /// A keyword or table that the verifier does not know.
     Unknown,
-    /// A name that nothing bears.
+    /// A reference to an undefined name.
     Dangling,
-    /// A segment that does not do what a uN does.
+    /// A segment that does not behave as a uN.
     Segment,
     /// A setting of the whole device that forwarding depends on.
     Setting,
@@ -135,7 +135,7 @@ pub(crate) struct Route<'a> {
     pub(crate) prefix: Prefix,
     /// As it is written.
     pub(crate) text: Cow<'a, str>,
-    /// Event.
+    /// Its action.
     pub(crate) via: Via,
 }
 
@@ -168,11 +168,11 @@ pub(crate) struct Hop {
 pub(crate) struct Port<'a> {
     /// Its name.
     pub(crate) name: Cow<'a, str>,
-    /// Whether it is set up at all, and not only mentioned.
+    /// Whether it is configured, not only referenced.
     pub(crate) declared: bool,
-    /// Whether a command is about it, which fails where there is no such port.
+    /// Whether a command applies to it, which fails if the port does not exist.
     pub(crate) commanded: bool,
-    /// Whether it is switched on.
+    /// Whether it is enabled.
     pub(crate) up: bool,
     /// Text for people.
     pub(crate) description: Option<Cow<'a, str>>,
@@ -186,11 +186,11 @@ pub(crate) struct Port<'a> {
     pub(crate) wire: Wire,
     /// Number of serial lanes of the port, if the language states it beside the speed.
     pub(crate) lane_count: Option<u8>,
-    /// Serial lanes behind the port, where the language says.
+    /// Serial lanes of the port, if the language states them.
     pub(crate) lanes: Option<Cow<'a, str>>,
-    /// Names of its cage: alias, number of the cage, part of it; where the language states them.
+    /// Names of its cage: alias, number of the cage and position in it, if the language states them.
     pub(crate) cage: Option<[Cow<'a, str>; 3]>,
-    /// Length of the cable in whole metres, where buffers depend on it.
+    /// Cable length in whole metres, if buffers depend on it.
     pub(crate) length_m: Option<u32>,
     /// Its neighbour discovery.
     pub(crate) discovery: NeighbourDiscovery,
@@ -209,13 +209,13 @@ pub(crate) struct Port<'a> {
 /// Neighbour discovery of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct NeighbourDiscovery {
-    /// Whether a link-local address is made, where the language says so.
+    /// Whether a link-local address is generated, if the language states it.
     pub(crate) link_local: bool,
-    /// Whether it tells its neighbour who it is by router advertisements.
+    /// Whether it sends router advertisements.
     pub(crate) advertises: bool,
 }
 
-/// Values that both ends of a cable must share. Absent: not stated by the language.
+/// Values that both ends of a cable must share; absent if the language does not state them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Wire {
     /// Speed in Mb/s.
@@ -271,17 +271,17 @@ impl<'a> Device<'a> {
     }
 }
 
-/// The ports of a device under construction, found by name.
+/// The ports of a device under construction, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Ports<'a> {
     list: Vec<Port<'a>>,
     by_name: hashbrown::HashMap<Cow<'a, str>, u16>,
-    /// The next port in the order of the list: rows of one table follow the order of another.
+    /// The next port in order: rows of one table usually follow the order of another.
     next: usize,
 }
 
 impl<'a> Ports<'a> {
-    /// Returns the index of a port, of a new one if it is not known.
+    /// Returns the index of a port; adds the port if it is unknown.
     pub(crate) fn index(&mut self, name: Cow<'a, str>) -> u16 {
         self.find(&name).unwrap_or_else(|| self.push(name))
     }
@@ -292,7 +292,7 @@ impl<'a> Ports<'a> {
         &mut self.list[usize::from(index)]
     }
 
-    /// Returns a port to fill in, by a name that is not kept.
+    /// Returns a port to fill in, by a borrowed name.
     pub(crate) fn port_named(&mut self, name: &str) -> &mut Port<'a> {
         let index = self.find(name).unwrap_or_else(|| self.push(Cow::Owned(name.to_owned())));
         &mut self.list[usize::from(index)]
@@ -318,7 +318,7 @@ impl<'a> Ports<'a> {
         index
     }
 
-    /// Makes room for so many.
+    /// Reserves memory for `count` ports.
     pub(crate) fn reserve(&mut self, ports: usize) {
         self.list.reserve(ports);
         self.by_name.reserve(ports);

@@ -1,4 +1,4 @@
-//! Everything that was read, ready for the proof.
+//! All data of the tree, ready for the proof.
 
 use std::sync::Arc;
 
@@ -14,30 +14,30 @@ use crate::model::segment::{Layout, Usid};
 use crate::model::switch::{EndState, Facts, Node, Switch};
 use crate::slice::Slice;
 
-/// Everything that was read.
+/// All data of the tree.
 #[derive(Debug)]
 pub(crate) struct Fabric {
     /// Connections.
     pub(crate) cabling: Cabling,
-    /// Layout of uSIDs; absent where hosts do not write the path.
+    /// Layout of uSIDs; absent if hosts do not write the path.
     pub(crate) layout: Option<Layout>,
     /// Switches by number; absent where the files do not parse.
     pub(crate) switches: Vec<Option<Switch>>,
     /// Nodes by number; absent where the tree does not describe them.
     pub(crate) nodes: Vec<Option<Node>>,
-    /// Where switches choose the way: what files for netplan and systemd-networkd make of packets from each NIC.
+    /// Where switches choose the path: treatment of packets from each NIC, by files for netplan and systemd-networkd.
     pub(crate) tables: Vec<NicTables>,
-    /// Whether each node has routes to other nodes.
+    /// Whether nodes have routes to other nodes, by node.
     pub(crate) sprays: Vec<bool>,
     /// Path tables, zone by zone.
     pub(crate) groups: Vec<Group>,
     /// Common values of many ports.
     pub(crate) facts: Vec<Arc<Facts>>,
-    /// Judged parts of the fabric. Tables of all groups are here: paths lead to their NICs.
+    /// Judged parts of the fabric. Tables of all groups are present, because paths lead to their NICs.
     pub(crate) slice: Slice,
 }
 
-/// Returns the place of something on a switch; the whole switch where its language is not known.
+/// Returns the place of a subject on a switch; the whole switch if its language is unknown.
 pub(crate) fn place(
     name: &str,
     language: Option<&'static Language>,
@@ -93,7 +93,7 @@ impl Fabric {
         self.groups.iter().find(own).map(|group| group.place(&["\"nics\":"]))
     }
 
-    /// Returns how the device at one end of a cable is configured; nothing where the tree does not say.
+    /// Returns the configuration of one end of a cable; `None` if the tree does not contain it.
     #[inline]
     pub(crate) fn end_state(&self, end: End) -> Option<EndState> {
         let ends = match end.party {
@@ -103,13 +103,13 @@ impl Fabric {
         ends.get(usize::from(end.slot))
     }
 
-    /// Returns what many ports share, for one end of a cable.
+    /// Returns the shared port values of one end of a cable.
     #[inline]
     pub(crate) fn facts(&self, end: End) -> Option<&Facts> {
         Some(self.end_state(end)?.facts.of(&self.facts))
     }
 
-    /// Returns the cable in a slot of a switch, and its own and far end.
+    /// Returns the cable in a slot of a switch, with its near and far end.
     #[inline]
     pub(crate) fn plugged(&self, switch: SwitchId, slot: u16) -> (CableId, Cable, Side) {
         self.cabling.plugged(switch, slot)

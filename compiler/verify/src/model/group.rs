@@ -16,13 +16,13 @@ use crate::model::segment::{Layout, Usid, slots};
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_field_names, reason = "zone and group are the words of the tables")]
 pub(crate) struct Group {
-    /// The form for people, by which lines are shown.
+    /// The JSON form, for lines of violations.
     pub(crate) json: Utf8PathBuf,
-    /// The form for hosts.
+    /// The binary form.
     pub(crate) binary: Utf8PathBuf,
-    /// The bytes of the latter; they were opened when they were read.
+    /// Its bytes; they were validated when they were read.
     pub(crate) bytes: Vec<u8>,
-    /// Their header.
+    /// Its header.
     pub(crate) header: Header,
     /// Zone, from 0.
     pub(crate) zone: u16,
@@ -38,11 +38,11 @@ pub(crate) struct Group {
     pub(crate) classes: Vec<TrafficClass>,
     /// Name of the profile.
     pub(crate) profile: SmolStr,
-    /// Code points of packets trimmed inside the fabric and at the last hop, where tables state them.
+    /// Code points of packets trimmed inside the fabric and at the last hop, if tables state them.
     pub(crate) trimmed: Option<(u8, u8)>,
     /// Round-trip times and what is computed from them, as text.
     pub(crate) delay: Option<closc_artefacts::path_table::Delay>,
-    /// Names of what is denied, in the order of the denials.
+    /// Names of denied elements, in the order of denials.
     pub(crate) denied_names: Vec<SmolStr>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct GroupPlane {
 pub(crate) struct GroupNic {
     /// Name, for example `su001-n004/nic2`.
     pub(crate) name: SmolStr,
-    /// The node; absent where no cable leads to one of that name.
+    /// The node; `None` if no cable leads to a node of that name.
     pub(crate) node: Option<NodeId>,
     /// Number of the NIC in the node.
     pub(crate) number: u8,
@@ -74,7 +74,7 @@ pub(crate) struct GroupNic {
     pub(crate) address: Address,
 }
 
-/// A class of traffic, as hosts are given.
+/// A traffic class, as configured on hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrafficClass {
     /// Its name.
@@ -93,7 +93,7 @@ impl Group {
         Table::reopen(&self.bytes, self.header)
     }
 
-    /// Returns a place in the form for people.
+    /// Returns a place in the JSON form.
     pub(crate) fn place(&self, needles: &[&str]) -> Place {
         Place::text(self.json.clone(), needles.iter().map(|needle| (*needle).to_owned()).collect())
     }
@@ -120,7 +120,7 @@ impl Group {
     }
 }
 
-/// Returns the first of the tables that most agree with.
+/// Returns the first of the tables that agree with the majority.
 pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<&'g Group> {
     let key = |group: &Group| {
         let h = *group.table().header();
@@ -141,7 +141,7 @@ pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Ad
     Address::from(header.pool | place << 64 | (u128::from(downlink) + 1))
 }
 
-/// Returns the destination at a place in the fabric.
+/// Returns the destination at a position in the fabric.
 pub(crate) fn destination(table: &Table<'_>, zone: u16, group: u16, downlink: u16) -> Option<Destination> {
     table.destination(inner(table.header(), zone, group, downlink).octets())
 }

@@ -1,7 +1,7 @@
-//! A language that switches are configured in: what it states, and how it calls things.
+//! A configuration language of switches: its capabilities and terms.
 //!
-//! Invariants: whoever binds, checks or proves asks these properties and never which language it is, so that another
-//! language is another room of [`crate::read`] and nothing else.
+//! Invariants: other modules only use these properties and never compare languages, so a new language is only a new
+//! module of [`crate::read`].
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,15 +15,15 @@ pub(crate) struct Language {
     pub(crate) name: &'static str,
     /// The keyword of its operating system in the manifest, where that is not its name.
     pub(crate) os: Option<&'static str>,
-    /// Whether ports have addresses and switches loopbacks; else next hops carry MAC addresses.
+    /// Whether ports have addresses and switches loopbacks; otherwise next hops contain MAC addresses.
     pub(crate) addresses: bool,
-    /// Whether it states speed, largest packet and error correction of ports.
+    /// Whether it states speed, MTU and error correction of ports.
     pub(crate) wire: [bool; 3],
-    /// Whether every port with a cable states the neighbour that it expects.
+    /// Whether every port with a cable states its neighbour.
     pub(crate) states_peers: bool,
-    /// Owner of the requested MAC address where it is not stated.
+    /// Neighbours whose MAC addresses are resolved instead of configured.
     pub(crate) asks: Asks,
-    /// Extent to which it states quality of service.
+    /// How much of QoS it can express.
     pub(crate) quality: Quality,
     /// Behaviour of a port with link-local addresses.
     pub(crate) link_local: LinkLocal,
@@ -33,17 +33,17 @@ pub(crate) struct Language {
     pub(crate) spreading: Spreading,
     /// The seed that the image gives its hashes by the type of a switch, where it does so.
     pub(crate) seed: Option<fn(&str) -> Option<u8>>,
-    /// BGP settings without a keyword.
+    /// BGP settings that it cannot express.
     pub(crate) unsaid: &'static [Unsaid],
-    /// Its name of a port of the cable lists.
+    /// Converts a port name of cable lists to its own.
     pub(crate) port: for<'a> fn(&'a str) -> &'a str,
-    /// The file in which something is said, and what to look for, outermost first. Whether routes are in the
-    /// configuration of the routing suite is said besides.
+    /// Returns the file of a subject, and the texts to search in it, outermost first. The flag states whether routes
+    /// are in a separate `frr.conf`.
     pub(crate) place: fn(About<'_>, bool) -> (&'static str, Vec<String>),
 }
 
 impl Language {
-    /// A router that is configured by text and keeps the MAC addresses of its maker: what most of those have in common.
+    /// Common properties of routers that are configured by text and keep their factory MAC address.
     pub(crate) const TEXT: Language = Language {
         name: "",
         os: None,
@@ -66,57 +66,57 @@ impl Language {
         self.os.unwrap_or(self.name)
     }
 
-    /// Tells whether it can say something of sessions.
+    /// Returns whether it can express a setting of sessions.
     pub(crate) fn says(&self, what: Unsaid) -> bool {
         !self.unsaid.contains(&what)
     }
 }
 
-/// Something about sessions of BGP that not every language can say.
+/// Settings of BGP sessions that some languages cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsaid {
     /// Seconds between attempts to connect.
     Connects,
-    /// That packets were forwarded while the daemon restarted.
+    /// That packets were forwarded during a restart of the daemon.
     Forwarding,
 }
 
-/// Owner of the requested MAC address where it is not stated.
+/// Neighbours whose MAC addresses are resolved instead of configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// Nobody's: every neighbour is static.
+    /// None: every neighbour is static.
     Nobody,
-    /// That of NICs, which bring their own.
+    /// NICs, which keep their factory addresses.
     Nics,
-    /// That of every neighbour.
+    /// All neighbours.
     Everybody,
 }
 
-/// Extent to which a language states quality of service.
+/// How much of QoS a language can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Quality {
-    /// Not at all, or by rank alone.
+    /// Nothing, or settings by rank only.
     Unstated,
-    /// Settings of ports, and bounds of queues; the division of the buffer belongs to the switch.
+    /// Settings of ports and limits of queues; the switch itself divides the buffer.
     Ports(Bounds),
-    /// With the pools of the buffer and the counters.
+    /// Everything, including buffer pools and counters.
     Whole,
 }
 
-/// Queue bounds of a language.
+/// Queue limits of a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Bounds {
-    /// Each group and queue has a share of the buffer, pauses have room in bytes, and the watchdog has times.
+    /// Each group and queue has a share of the buffer, headroom is in bytes, and the watchdog has times.
     Each,
-    /// All lossless classes have one share and all others another, pauses have room by the length of their cable, and the
-    /// watchdog counts looks.
+    /// All lossless classes have one share and all others another, headroom follows from the cable length, and the
+    /// watchdog counts polls.
     Shared,
-    /// Each queue has a length of its own and its part of the port; nothing is shared, paused, watched or trimmed.
+    /// Each queue has its own length and share of the port. There are no shared buffers, pauses, watchdogs or trimming.
     Lengths,
 }
 
 impl Quality {
-    /// Tells whether it has words for pauses and trimming.
+    /// Returns whether it can express pauses and trimming.
     pub(crate) fn pauses_and_trims(self) -> bool {
         match self {
             Quality::Ports(Bounds::Lengths) => false,
@@ -128,25 +128,25 @@ impl Quality {
 /// Behaviour of a port with link-local addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkLocal {
-    /// It forwards by them.
+    /// Routes use them as next hops.
     Forwards,
-    /// Protocols talk by them, and no route leads to them.
+    /// Protocols use them, but no route leads to them.
     Talks,
 }
 
 /// Numbering of traffic classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// As the profile states.
+    /// As in the profile.
     Stated,
-    /// From 0, by rising traffic class of the profile.
+    /// From 0, by ascending traffic class of the profile.
     Ranked,
 }
 
 /// Spreading of traffic over next hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spreading {
-    /// By weights, which add up to at most so much.
+    /// By weights, with a maximum sum.
     Weighted(u64),
     /// Evenly.
     Even,

@@ -1,4 +1,4 @@
-//! Names as numbers: a port or device is named millions of times and there are some thousands of names.
+//! Interned names: port and device names occur millions of times, but only thousands are distinct.
 
 use hashbrown::HashMap;
 use smol_str::SmolStr;

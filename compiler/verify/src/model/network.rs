@@ -1,6 +1,6 @@
-//! The network of a node, as files for netplan or systemd-networkd say it: interfaces with addresses, routes and rules.
+//! The network of a node, from files for netplan or systemd-networkd: interfaces with addresses, routes and rules.
 //!
-//! An unknown statement is an error of a reader, and a forbidden one a fault.
+//! An unknown statement is an error of the reader; a forbidden one is a fault.
 
 use closc_artefacts::{Address, Family, Prefix};
 
@@ -8,27 +8,27 @@ use crate::model::cabling::NodeId;
 use crate::model::device::Mac;
 use crate::model::switch::OtherRoute;
 
-/// The table that routes are in where nothing is said.
+/// The default routing table.
 pub(crate) const MAIN: u32 = 254;
 
 /// The network of a node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NodeNetwork {
-    /// Its interfaces, apart from the loopback.
+    /// Its interfaces, without the loopback.
     pub(crate) interfaces: Vec<Interface>,
-    /// Routes of the loopback, which drop.
+    /// Drop routes of the loopback.
     pub(crate) dropped: Vec<TableRoute>,
-    /// The file that says what the loopback drops, or where it would be.
+    /// The file with the drop routes, or the one that should contain them.
     pub(crate) loopback: String,
-    /// Names that interfaces are given by where their NIC is plugged in.
+    /// Names of interfaces by slot.
     pub(crate) names: Vec<GivenName>,
     /// Names of RDMA devices by PCI address.
     pub(crate) devices: Vec<(String, String)>,
-    /// The file that says so, or where it would be.
+    /// The file with these names, or the one that should contain them.
     pub(crate) devices_file: String,
-    /// Whether rules can be by outgoing interface.
+    /// Whether rules by outgoing interface are supported.
     pub(crate) binds: bool,
-    /// Errors of single lines: file, text to look for, message.
+    /// Faults of single lines: file, text to search for, message.
     pub(crate) faults: Vec<(String, String, String)>,
 }
 
@@ -39,19 +39,19 @@ pub(crate) struct Interface {
     pub(crate) name: String,
     /// The file in the folder of the node.
     pub(crate) file: String,
-    /// Bytes before all of it in the file.
+    /// Text before the interface in the file, which identifies its part.
     pub(crate) anchor: String,
     /// Largest packet.
     pub(crate) mtu: Option<u32>,
-    /// MAC address that it takes.
+    /// MAC address to set.
     pub(crate) mac: Option<Mac>,
-    /// Parts that others may change: by DHCP, router advertisements, or addresses of their own making.
+    /// Ways in which others may change it: DHCP, router advertisements, or autoconfigured addresses.
     pub(crate) open: Vec<&'static str>,
     /// Own addresses.
     pub(crate) addresses: Vec<Prefix>,
     /// Routes.
     pub(crate) routes: Vec<TableRoute>,
-    /// Rules that say which table is asked.
+    /// Rules that select a routing table.
     pub(crate) rules: Vec<TableRule>,
 }
 
@@ -62,24 +62,24 @@ pub(crate) struct TableRoute {
     pub(crate) to: Prefix,
     /// Event.
     pub(crate) does: Does,
-    /// Which of several comes first.
+    /// Metric; the lowest is used.
     pub(crate) metric: u32,
     /// The table.
     pub(crate) table: u32,
 }
 
-/// Effect of a table's route.
+/// Action of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Sends to a next hop.
     Via(Address),
     /// Drops.
     Drops,
-    /// Lets the next rule decide.
+    /// Continues with the next rule.
     Throws,
 }
 
-/// A rule that says which table is asked.
+/// A rule that selects a routing table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRule {
     /// Packets from where; absent: from anywhere.
@@ -90,11 +90,11 @@ pub(crate) struct TableRule {
     pub(crate) out: Option<String>,
     /// The table.
     pub(crate) table: u32,
-    /// Lower ones come first.
+    /// Priority; lower ones are first.
     pub(crate) priority: u32,
 }
 
-/// The name that an interface is given.
+/// A configured interface name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GivenName {
     /// The file in the folder of the node.
@@ -103,11 +103,11 @@ pub(crate) struct GivenName {
     pub(crate) pci: String,
     /// The name.
     pub(crate) name: String,
-    /// Largest packet, where the file says so.
+    /// Largest packet, if the file states it.
     pub(crate) mtu: Option<u32>,
 }
 
-/// Treatment of packets from a NIC's address by a node, by the tables of its ports.
+/// Treatment of packets from a NIC's address, by the tables of its ports.
 #[derive(Debug, Clone)]
 pub(crate) struct NicTables {
     /// The file in the folder of the node.

@@ -1,4 +1,5 @@
-//! Statement of a switch about its neighbours besides their names: as numbers, since millions of rows are kept.
+//! Values that a switch states about its neighbours, besides their names. They are hashed, because there are millions
+//! of rows.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::net::IpAddr;
@@ -6,23 +7,23 @@ use std::net::IpAddr;
 use closc_artefacts::Address;
 use smol_str::SmolStr;
 
-/// Statement of a switch about another one.
+/// Values that a switch states about another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Peer {
-    /// The other one.
+    /// Name of the other switch.
     pub(crate) name: SmolStr,
-    /// Of its loopback.
+    /// Hash of its loopback.
     pub(crate) loopback: u32,
-    /// Of its management address.
+    /// Hash of its management address.
     pub(crate) management: u32,
-    /// Of its hardware.
+    /// Hash of its hardware.
     pub(crate) hardware: u32,
-    /// Of its type.
+    /// Hash of its type.
     pub(crate) kind: u32,
 }
 
 impl Peer {
-    /// Takes what is stated.
+    /// Hashes the values.
     pub(crate) fn new(
         name: &str,
         loopback: Option<Address>,
@@ -39,7 +40,7 @@ impl Peer {
     }
 }
 
-/// A number that other values hardly ever have.
+/// Hashes a value; collisions are very unlikely.
 fn number(value: &impl Hash) -> u32 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

@@ -1,13 +1,11 @@
-//! The names that a pipeline gives its tables, fields, actions and parameters.
-//!
-//! In: nothing; these are plain data. Out: what entries are read with.
+//! Names of tables, fields, actions and parameters of a pipeline, for reading its entries.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Names of the pipelines that a tree has, by the path of the P4Info.
+/// Names of the pipelines of a tree, by the path of the P4Info.
 pub(crate) type Pipelines = BTreeMap<&'static str, PipelineNames>;
 
-/// Names of a pipeline, by number.
+/// Names of a pipeline, by id.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PipelineNames {
     /// Tables, and the names of their fields.

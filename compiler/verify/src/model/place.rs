@@ -1,6 +1,6 @@
 //! A line of an artefact.
 //!
-//! In: a file and what to look for in it. Out: the line, when the file is read again.
+//! In: a file and texts to search in it. Out: the line, once the file is read again.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ pub struct Place {
     /// The file, relative to the tree.
     #[schemars(with = "String")]
     pub file: Utf8PathBuf,
-    /// The line, from 1; absent where the whole file is meant.
+    /// The line, from 1; absent for the whole file.
     pub line: Option<usize>,
-    /// Texts to look for to find the line, outermost first.
+    /// Texts to search for the line, outermost first.
     #[serde(skip)]
     pub(crate) needles: Vec<String>,
 }
@@ -31,22 +31,22 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Points at a whole file.
+    /// Returns the place of a whole file.
     pub(crate) fn file(file: impl Into<Utf8PathBuf>) -> Self {
         Place { file: file.into(), line: None, needles: Vec::new() }
     }
 
-    /// Points at a line whose number is known.
+    /// Returns the place of a known line.
     pub(crate) fn line(file: impl Into<Utf8PathBuf>, line: usize) -> Self {
         Place { file: file.into(), line: Some(line), needles: Vec::new() }
     }
 
-    /// Points at the line where the last of some texts stands, each looked for behind the one before.
+    /// Returns the place of the last of some texts, each searched after the previous one.
     pub(crate) fn text(file: impl Into<Utf8PathBuf>, needles: Vec<String>) -> Self {
         Place { file: file.into(), line: None, needles }
     }
 
-    /// Works the line out from the text of the file: where a text is not found, the one before it counts.
+    /// Finds the line in the text of the file. If a text is missing, the line of the previous one is used.
     pub(crate) fn locate(&mut self, text: &[u8]) {
         let mut at = None;
         let mut from = 0;
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// Returns the line, from 1, of a place in a text.
+/// Returns the line, from 1, of a byte offset.
 pub(crate) fn line_of(text: &[u8], at: usize) -> usize {
     text[..at].split(|byte| *byte == b'\n').count()
 }

@@ -1,4 +1,4 @@
-//! Quality of service of a port, with every name replaced by what it stands for.
+//! QoS settings of a port, with all references resolved.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use std::sync::Arc;
 pub(crate) struct QosConfig {
     /// Settings of ports; ports with equal settings share one.
     pub(crate) ports: Vec<PortQos>,
-    /// The buffer, where the language shares it out.
+    /// The buffer, if the language divides it.
     pub(crate) pools: Option<Pools>,
 }
 
-/// Meaning of tables of quality of service, for any switch.
+/// Resolved QoS tables, for any switch.
 #[derive(Debug)]
 pub(crate) struct NamedQos {
-    /// Ports in the order in which they are named, each with its index in the configuration.
+    /// Ports in the order of the file, each with its index in the configuration.
     pub(crate) ports: Vec<(String, Option<u16>)>,
     /// The configuration.
     pub(crate) config: Arc<QosConfig>,
-    /// Dangling references: needles and message.
+    /// Dangling references: texts to search for, and message.
     pub(crate) faults: Vec<(Vec<String>, String)>,
 }
 
 /// Division of a switch's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pools {
-    /// Bytes of all ingress pools, and of the headroom beside them.
+    /// Bytes of all ingress pools, including their headroom.
     pub(crate) ingress: u64,
-    /// Bytes of headroom, where pools have any.
+    /// Bytes of headroom, if pools have any.
     pub(crate) headroom: Option<u64>,
 }
 
@@ -49,30 +49,29 @@ pub(crate) struct PortQos {
     pub(crate) trimmed: Option<u8>,
     /// Traffic classes whose overflow is trimmed.
     pub(crate) trims: Vec<u8>,
-    /// Priority groups that have room for what arrives after a pause was sent.
+    /// Priority groups with headroom.
     pub(crate) headroom: Vec<u8>,
     /// Bytes of headroom of each priority group that has any.
     pub(crate) xoff: BTreeMap<u8, u64>,
-    /// Bytes that wait in each queue at most, where queues have lengths of their own.
+    /// Maximum bytes in each queue, if queues have their own lengths.
     pub(crate) lengths: BTreeMap<u8, u64>,
-    /// Bytes that each group with headroom has of its own.
+    /// Bytes reserved for each group with headroom.
     pub(crate) reserved: BTreeMap<u8, u64>,
-    /// Group that each pause stops, where it is not the one of the same number.
+    /// Group of each priority for pauses, if their numbers differ.
     pub(crate) pause_groups: BTreeMap<u8, u8>,
-    /// Thresholds of the traffic classes whose packets are marked: least, most, probability.
+    /// ECN thresholds by traffic class: minimum, maximum, probability.
     pub(crate) marks: BTreeMap<u8, (u64, u64, u64)>,
-    /// Limits of the traffic classes that a NIC does not choose freely: bytes per second and at once, then code point, class and
-    /// queue of the rest.
+    /// Policers of NIC classes: rate in bytes per second and burst, then code point, class and queue of excess packets.
     pub(crate) nic_classes: BTreeMap<u8, [u64; 5]>,
-    /// Packets per second and at once for the controller.
+    /// Rate limit of packets to the controller: packets per second and burst.
     pub(crate) punts: Option<(u64, u64)>,
-    /// Everything it is given, the above included, by a name for people.
+    /// All settings, including those above, by a name for people.
     pub(crate) settings: BTreeMap<String, String>,
-    /// Checks that depend on the room that the other ports of the switch leave: buffer pools, and thresholds below them.
+    /// Settings that depend on the buffer left by other ports of the switch: buffer pools, and thresholds below them.
     pub(crate) sized: BTreeMap<String, String>,
 }
 
-/// Returns the first setting in which two ports differ: its name and both values.
+/// Returns the first setting that differs between two ports: its name and both values.
 pub(crate) fn difference<'a>(
     own: &'a BTreeMap<String, String>,
     other: &'a BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! Segments: uSIDs, the block they stand behind, and how 16 bits are cut up.
+//! Segments: uSIDs, their block, and the division of their 16 bits into fields.
 
 use std::fmt;
 use std::num::NonZeroU16;
@@ -22,7 +22,7 @@ pub(crate) const GIB_MAX: u16 = 0xdfff;
 /// Planes of the largest fabric.
 const PLANES_MAX: u8 = 16;
 
-/// uSIDs behind the block in one address.
+/// Number of uSIDs after the block in an address.
 pub(crate) const SLOTS: usize = 6;
 
 /// A tier of switches, counted from the NICs.
@@ -46,7 +46,7 @@ impl fmt::Display for Tier {
     }
 }
 
-/// Layout of uSIDs, as the path tables state it.
+/// Layout of uSIDs, from the path tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Planes of the fabric.
@@ -78,7 +78,7 @@ pub(crate) struct Roles {
 }
 
 impl Layout {
-    /// Takes what a path table states, and how many planes it has.
+    /// Takes the values of a path table, and the number of planes.
     pub(crate) fn new(stated: path_table::Segments, planes: usize) -> Layout {
         let path_table::Roles { t0, t1, nic, t2 } = stated.roles;
         Layout {
@@ -101,8 +101,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Tells whether the widths fit 16 bits, and the plane is in uSIDs or in the block; nothing else may be asked of a
-    /// layout that does not fit.
+    /// Returns whether the widths fit into 16 bits and the plane is either in uSIDs or in the block. Other methods
+    /// require that.
     pub(crate) fn fits(&self) -> bool {
         let widths = [self.role_bits, self.plane_bits, self.zone_bits, self.index_bits];
         let once = !self.in_block || self.plane_bits == 0;
@@ -129,7 +129,7 @@ impl Layout {
         blocks.join(", ")
     }
 
-    /// Tells whether a uSID may be one of a plane: where the block says the plane, every one may.
+    /// Returns whether a uSID can belong to a plane: any uSID, if the block contains the plane.
     pub(crate) fn is_of_plane(&self, usid: Usid, plane: u8) -> bool {
         self.in_block || self.plane(usid) == u16::from(plane)
     }
@@ -154,7 +154,7 @@ impl Layout {
         (u32::from(usid.0) >> (self.plane_shift() + u32::from(self.plane_bits))) as u16
     }
 
-    /// Returns a uSID without its plane bits: what is alike in all planes.
+    /// Returns a uSID without its plane bits, which is the same in all planes.
     pub(crate) fn without_plane(&self, usid: Usid) -> Usid {
         let mask = (u32::from(low_bits(u32::from(self.plane_bits))) << self.plane_shift()) as u16;
         Usid(usid.0 & !mask)
@@ -169,14 +169,14 @@ impl Layout {
         }
     }
 
-    /// Returns the tier of a switch's own uSID; nothing for the uSID of a NIC or of no role.
+    /// Returns the tier of a switch's uSID; `None` for the uSID of a NIC or with an unknown role.
     pub(crate) fn tier(&self, usid: Usid) -> Option<Tier> {
         [Tier::T0, Tier::T1, Tier::T2].into_iter().find(|tier| self.code(*tier) == self.role(usid))
     }
 
-    /// Returns the uSID of a role with what stands below the plane bits; nothing where it does not fit.
+    /// Returns the uSID of a role with the bits below the plane; `None` if they do not fit.
     fn compose(&self, role: u16, plane: u8, below: u32) -> Option<Usid> {
-        // Where the block says the plane, uSIDs have no bits for it.
+        // If the block contains the plane, uSIDs have no bits for it.
         let plane = if self.in_block { 0 } else { plane };
         let high = u64::from(role) << self.plane_bits | u64::from(plane);
         let fits = below < 1 << self.plane_shift() && u32::from(plane) < 1 << self.plane_bits;
@@ -195,7 +195,7 @@ impl Layout {
         self.zoned(self.roles.t1, plane, zone, index)
     }
 
-    /// Returns the uSID of a T2 whose uSIDs start behind `before` others, over parallel cable `cable`.
+    /// Returns the uSID of a T2 whose first uSID has index `before`, over parallel cable `cable`.
     pub(crate) fn t2(&self, plane: u8, before: u32, cable: u16) -> Option<Usid> {
         self.compose(self.roles.t2, plane, before + u32::from(cable) + 1)
     }
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Where the block says the plane, the same list is of plane 3 by its block alone.
+    /// If the block contains the plane, the same list belongs to plane 3 by its block alone.
     #[test]
     fn a_block_says_the_plane() {
         let layout = Layout { in_block: true, plane_bits: 0, index_bits: 14, ..layout() };

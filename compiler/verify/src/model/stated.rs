@@ -1,4 +1,4 @@
-//! Statements of the manifest about the fabric: required contents of the files, independent of their agreement.
+//! Values of the manifest about the fabric: required contents of the files, independent of their agreement.
 
 pub(crate) use closc_artefacts::{
     BgpTimers, Counts, Stated, StatedAddresses, StatedBuffer, StatedClass, StatedHosts, StatedManagement,

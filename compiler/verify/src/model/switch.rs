@@ -1,7 +1,7 @@
-//! State of a switch or node that is kept when its file is dropped: enough to forward packets, and no text.
+//! State of a switch or node that is kept after its file is dropped: enough to forward packets, without text.
 //!
-//! Everything about a port is kept by the slot of its cable (see [`super::cabling`]), so a port takes some twenty-five
-//! bytes and nothing has to be looked up by name any more. `ends` is how ports are kept, and `ways` how next hops are.
+//! Port data is stored by the slot of its cable (see [`super::cabling`]), so a port takes about 25 bytes and needs no
+//! look-up by name. `ends` stores ports, and `ways` stores next hops.
 
 mod ends;
 pub(crate) mod ways;
@@ -29,24 +29,24 @@ pub(crate) use ways::Ways;
 pub(crate) struct Switch {
     /// Its language.
     pub(crate) language: &'static Language,
-    /// Its tier, if it has a cable or a segment that says.
+    /// Its tier, from a cable or a segment.
     pub(crate) tier: Option<Tier>,
     /// Its plane, by its cables.
     pub(crate) plane: Option<u8>,
-    /// The same, and of one without a cable what the manifest states.
+    /// Its plane; without cables, that of the manifest.
     pub(crate) stated_plane: Option<u8>,
-    /// Own uNs, rising.
+    /// Own uSIDs, in ascending order.
     pub(crate) usids: Vec<Usid>,
-    /// Whether the block is a blackhole.
+    /// Whether there is a blackhole for the block.
     pub(crate) blackhole: bool,
-    /// Routes of a /48 behind the block over one port with a cable, rising.
+    /// Routes of a /48 in the block over one port with a cable, in ascending order.
     pub(crate) routes: Vec<SegmentRoute>,
-    /// The uSID whose route leads out over each slot.
+    /// For each slot, the uSID whose route uses it.
     pub(crate) over: Vec<Option<Usid>>,
-    /// Every other route. Where switches choose the way these are all: static ones first, behind them what sessions
-    /// teach; of two routes of one prefix the later one counts.
+    /// All other routes. Where switches choose the path, these are all routes: static ones first, then those received
+    /// by BGP. Of two routes with the same prefix, the later one counts.
     pub(crate) other_routes: Vec<OtherRoute>,
-    /// BGP, where it is spoken.
+    /// BGP, if it is used.
     pub(crate) speaker: Option<Speaker>,
     /// The ports with a cable, by slot.
     pub(crate) ends: Ends,
@@ -64,15 +64,15 @@ pub(crate) struct Switch {
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
     /// Statements about its neighbours besides their names.
     pub(crate) peers: Arc<[Peer]>,
-    /// Numbers of entries in tables that hardware limits.
+    /// Numbers of entries in tables with hardware limits.
     pub(crate) sizes: Sizes,
     /// The buffer, where the language shares it out.
     pub(crate) pools: Option<Pools>,
     /// Settings of the whole device.
     pub(crate) settings: Arc<Pairs>,
-    /// Counters that are switched on, where the language says.
+    /// Enabled counters, if the language states them.
     pub(crate) counters: Arc<Pairs>,
-    /// Serial lanes of ports by name, and what their cages are called, where the language says.
+    /// Serial lanes of ports by name, and names of their cages, if the language states them.
     pub(crate) lanes: Arc<Pairs>,
     /// Packets that NICs may send, where switches choose the path and the language states it.
     pub(crate) ingress: Option<Box<IngressFilter>>,
@@ -89,10 +89,10 @@ pub(crate) struct IngressFilter {
     pub(crate) sources: Vec<(u16, Vec<Address>)>,
 }
 
-/// Names with values, sorted: what many switches have alike.
+/// Names with values, sorted; many switches share them.
 pub(crate) type Pairs = Vec<(SmolStr, SmolStr)>;
 
-/// Numbers of entries in tables that hardware limits.
+/// Numbers of entries in tables with hardware limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sizes {
     /// Own segments.
@@ -103,7 +103,7 @@ pub(crate) struct Sizes {
     pub(crate) neighbours: usize,
 }
 
-/// A route of a /48 behind the block over one port with a cable.
+/// A route of a /48 in the block over one port with a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SegmentRoute {
     /// The uSID.
@@ -119,9 +119,9 @@ pub(crate) struct SegmentRoute {
 pub(crate) enum Gateway {
     /// The other address of the port's /127.
     Peer,
-    /// Nothing: the language needs no address (P4).
+    /// None: the language needs no address (P4).
     Unneeded,
-    /// Something else, that nobody answers for.
+    /// Another address, which no device at the cable has.
     Other,
 }
 
@@ -134,10 +134,10 @@ pub(crate) struct OtherRoute {
     pub(crate) ways: Ways,
 }
 
-/// One of the ways of a route.
+/// A next hop of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NextHop {
-    /// Slot of the cable; absent where the port has none.
+    /// Slot of the cable; absent if the port has none.
     pub(crate) slot: Option<u16>,
     /// Named next hop.
     pub(crate) gateway: Gateway,
@@ -154,7 +154,7 @@ pub(crate) struct Facts {
     pub(crate) wire: Wire,
     /// Number of serial lanes of the port, if the language states it.
     pub(crate) lane_count: Option<u8>,
-    /// Length of the cable, where the device is given.
+    /// Length of the cable, if configured on the device.
     pub(crate) length_m: Option<u32>,
     /// Whether a NIC is expected at the other end, where the language says so.
     pub(crate) faces_nic: Option<bool>,
@@ -162,11 +162,11 @@ pub(crate) struct Facts {
     pub(crate) qos: Option<Arc<PortQos>>,
 }
 
-/// The number of some [`Facts`]; by default that of a port that the device does not have.
+/// The index of some [`Facts`]; the default is that of a port that does not exist on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct FactsId(u32);
 
-/// Gives equal values one number. Numbers depend on the order of threads, so nothing may be sorted by them.
+/// Interns equal values. Indices depend on the order of threads, so results must not be sorted by them.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Shared<T>>);
 
@@ -184,7 +184,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Hash + Eq + Clone> Pool<T> {
-    /// Returns the number of a value, and the one copy of it.
+    /// Returns the index of a value, and its shared copy.
     pub(crate) fn intern(&self, value: &T) -> (u32, Arc<T>) {
         let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(number) = pool.numbers.get(value) {
@@ -204,22 +204,21 @@ impl<T: Hash + Eq + Clone> Pool<T> {
 }
 
 impl Pool<Facts> {
-    /// Starts with what is known of a port that the device does not have, under the number that such a port has. So there are
-    /// facts for every number, whatever files say, and none of a port that is not there.
+    /// Starts with the facts of a port that does not exist, under the default index, so every index has facts.
     pub(crate) fn with_absent() -> Self {
         let pool = Pool::default();
         pool.intern(&Facts::default());
         pool
     }
 
-    /// Returns the number of some facts.
+    /// Returns the index of some facts.
     pub(crate) fn facts(&self, facts: &Facts) -> FactsId {
         FactsId(self.intern(facts).0)
     }
 }
 
 impl FactsId {
-    /// Returns the facts of a number.
+    /// Returns the facts with an index.
     #[inline]
     pub(crate) fn of(self, all: &[Arc<Facts>]) -> &Facts {
         &all[self.0 as usize]
@@ -227,12 +226,12 @@ impl FactsId {
 }
 
 impl Switch {
-    /// Returns the tier and plane, where cables say them.
+    /// Returns tier and plane, if cables determine them.
     pub(crate) fn place(&self) -> Option<(Tier, u8)> {
         self.tier.zip(self.plane)
     }
 
-    /// Returns the route of a uSID: the only one, or nothing.
+    /// Returns the route of a uSID if there is exactly one.
     pub(crate) fn route(&self, usid: Usid) -> Option<SegmentRoute> {
         let first = self.routes.partition_point(|route| route.usid < usid);
         let route = *self.routes.get(first).filter(|route| route.usid == usid)?;
@@ -240,7 +239,7 @@ impl Switch {
         (!twice).then_some(route)
     }
 
-    /// Returns the uSID whose route leads out over a slot.
+    /// Returns the uSID whose route uses a slot.
     #[inline]
     pub(crate) fn usid_over(&self, slot: u16) -> Option<Usid> {
         self.over.get(usize::from(slot)).copied().flatten()
@@ -252,7 +251,7 @@ impl Switch {
     }
 }
 
-/// A node, where the tree describes nodes.
+/// A node, if the tree contains files for nodes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
     /// Its ports, by slot.

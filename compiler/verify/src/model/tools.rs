@@ -1,5 +1,5 @@
-//! What a node is given for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`; its agents, by
-//! `closc/nicN.env`; and its kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
+//! Settings of a node for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`;
+//! its agents, by `closc/nicN.env`; and its kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ pub(crate) struct NodeTools {
     pub(crate) nccl: Option<Settings>,
     /// Additional VCCL settings.
     pub(crate) vccl: Option<Settings>,
-    /// Whether a topology file is beside `nccl.conf`.
+    /// Whether there is a topology file beside `nccl.conf`.
     pub(crate) has_topology: bool,
-    /// What the agent of each NIC is started with, by number; nothing of a file that does not parse.
+    /// Settings of the agent of each NIC, by number; `None` if the file does not parse.
     pub(crate) agents: BTreeMap<u8, Option<Settings>>,
-    /// Errors of its kernel settings, where no `ip.batch` is beside them: text to look for and message.
+    /// Faults of its kernel settings if there is no `ip.batch` beside them: text to search for, and message.
     pub(crate) kernel: Option<Vec<(String, String)>>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct NicQos {
     pub(crate) code_points: BTreeMap<u8, u8>,
     /// The traffic class of each priority.
     pub(crate) classes: Vec<u8>,
-    /// Whether each class comes before all weighted ones.
+    /// Whether each class is strict.
     pub(crate) strict: Vec<bool>,
     /// The share of each weighted class, in hundredths.
     pub(crate) shares: Vec<u8>,

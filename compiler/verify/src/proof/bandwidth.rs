@@ -1,23 +1,23 @@
 //! Link bandwidths as FRR computes with them.
 //!
-//! In: what a filter sets, and the bandwidths that a switch has received. Out: what it announces, and the weights of its
-//! ways. Invariants: widths and conversions are those of FRR's bgpd (`encode_lb_extcomm`, `route_set_ecommunity_lb`,
-//! `ecommunity_replace_linkbw`, 8.4 to 10.5): bytes a second, cut to 32 bits where FRR cuts them, carried as a 32-bit
-//! floating-point number (draft-ietf-idr-link-bandwidth). A sum that FRR gets wrong is wrong here, too, and the weights
-//! with it, which the checks of shares then find.
+//! In: the bandwidth that a filter sets, and those that a switch has received. Out: the announced bandwidth, and the
+//! weights of its next hops. Invariants: widths and conversions are those of FRR's bgpd (`encode_lb_extcomm`,
+//! `route_set_ecommunity_lb`, `ecommunity_replace_linkbw`, 8.4 to 10.5): bytes per second, truncated to 32 bits where
+//! FRR truncates them, sent as a 32-bit floating-point number (draft-ietf-idr-link-bandwidth). A sum that overflows in
+//! FRR overflows here, too, and the checks of shares then report the wrong weights.
 
 use crate::model::bgp::Bandwidth;
 
-/// The greatest weight that FRR 10 gives a way.
+/// Maximum weight of a next hop in FRR 10.
 const WEIGHT_MAX: u64 = 255;
 
-/// Returns what is announced where a filter sets a bandwidth, or leaves what the paths in use add up to.
+/// Returns the announced bandwidth, if a filter sets one or passes on the sum of the paths in use.
 pub(super) fn announced(set: Option<Bandwidth>, sum: Option<u64>) -> Option<u64> {
-    // `as u32` cuts the upper bits away, as C does.
+    // `as u32` truncates the upper bits, as in C.
     let bytes = match set {
         Some(Bandwidth::Mbps(mbps)) => (u64::from(mbps) * 1_000_000 / 8) as u32,
         Some(Bandwidth::Sum) => match sum? as u32 {
-            // FRR sets nothing then, and what is there is replaced as where no filter sets anything.
+            // In that case FRR sets nothing, and the received value is handled as without a filter.
             0 => held(sum?),
             cut => cut,
         },
@@ -26,12 +26,13 @@ pub(super) fn announced(set: Option<Bandwidth>, sum: Option<u64>) -> Option<u64>
     Some(u64::from(bytes as f32 as u32))
 }
 
-/// Without a filter FRR holds the sum to 32 bits.
+/// Without a filter, FRR limits the sum to 32 bits.
 fn held(sum: u64) -> u32 {
     u32::try_from(sum).unwrap_or(u32::MAX)
 }
 
-/// Weighs ways: by bandwidth, the greatest 255 and none 0, where every way has one; else alike.
+/// Computes weights: by bandwidth, with 255 for the greatest and at least 1, if every next hop has one; equal
+/// otherwise.
 pub(super) fn weights(bandwidths: &[Option<u64>]) -> Vec<u32> {
     let greatest = bandwidths.iter().flatten().copied().max().unwrap_or(0);
     let differ = bandwidths.iter().flatten().any(|bandwidth| *bandwidth != greatest);

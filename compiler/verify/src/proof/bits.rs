@@ -1,6 +1,6 @@
-//! A row of bits: one for each uplink, downlink, pair of uplinks, or class of destinations.
+//! A bitset over uplinks, downlinks, pairs of uplinks, or classes of destinations.
 //!
-//! The row itself is a [`FixedBitSet`]; what it lacks is here, operations on two rows inside a run.
+//! It wraps a [`FixedBitSet`] and adds operations on ranges of two sets.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub(crate) struct Bits(FixedBitSet);
 impl Bits {
     /// Makes a row of zeros.
     pub(crate) fn new(len: usize) -> Self {
-        // Whole words: rows of one length stay comparable word by word.
+        // Whole words, so sets of the same length can be compared word by word.
         Bits(FixedBitSet::with_capacity(len.next_multiple_of(WIDTH as usize)))
     }
 
@@ -25,7 +25,7 @@ impl Bits {
         self.0.insert(at);
     }
 
-    /// Returns a bit; beyond the row it is zero.
+    /// Returns a bit; bits beyond the end are zero.
     pub(crate) fn get(&self, at: usize) -> bool {
         self.0.contains(at)
     }
@@ -50,7 +50,7 @@ impl Bits {
         self.0.remove_range(places(run));
     }
 
-    /// Takes over the bits of another row inside a run.
+    /// Sets the bits of a range that are set in another bitset.
     pub(crate) fn add_run(&mut self, other: &Bits, run: &Range<u32>) {
         let (own, other) = (self.0.as_mut_slice(), other.0.as_slice());
         for (at, mask) in masks(run) {
@@ -58,7 +58,7 @@ impl Bits {
         }
     }
 
-    /// Keeps of a run only the bits that another row has too.
+    /// Clears the bits of a range that are not set in another bitset.
     pub(crate) fn keep_run(&mut self, other: &Bits, run: &Range<u32>) {
         let (own, other) = (self.0.as_mut_slice(), other.0.as_slice());
         for (at, mask) in masks(run) {
@@ -66,28 +66,28 @@ impl Bits {
         }
     }
 
-    /// Takes over the bits of another row.
+    /// Sets the bits that are set in another bitset.
     pub(crate) fn add(&mut self, other: &Bits) {
         self.0.union_with(&other.0);
     }
 
-    /// Drops the bits of another row.
+    /// Clears the bits that are set in another bitset.
     pub(crate) fn remove(&mut self, other: &Bits) {
         self.0.difference_with(&other.0);
     }
 
-    /// Returns the bits that are set in one of two rows and not in the other, rising.
+    /// Returns the bits in which two bitsets differ, in ascending order.
     pub(crate) fn differ<'a>(&'a self, other: &'a Bits) -> impl Iterator<Item = u32> + 'a {
         let words = self.0.as_slice().iter().zip(other.0.as_slice()).map(|(a, b)| a ^ b);
         words.enumerate().flat_map(|(at, word)| ones(at, word))
     }
 
-    /// Keeps the bits that another row has too.
+    /// Clears the bits that are not set in another bitset.
     pub(crate) fn keep(&mut self, other: &Bits) {
         self.0.intersect_with(&other.0);
     }
 
-    /// Returns the bits that are set in both rows inside a run, less those of a third.
+    /// Returns the bits of a range that are set in both bitsets and not in a third one.
     pub(crate) fn both_without(&self, other: &Bits, without: &Bits, run: &Range<u32>) -> Vec<u32> {
         let (own, other, without) = (self.0.as_slice(), other.0.as_slice(), without.0.as_slice());
         let word = |(at, mask): (usize, Block)| (at, own[at] & other[at] & !without[at] & mask);

@@ -1,8 +1,8 @@
 //! Sets of paths as boxes: each of six fields is fixed or free.
 //!
-//! In: the denials of a table in one plane. Out: whether a box of paths is denied as a whole. Invariants: a box is
-//! called denied only if every path in it is. Mostly one denial covers all of it, which takes one look-up for
-//! each way of leaving fixed fields out; otherwise a free field is gone through value by value.
+//! In: the denials of a table in one plane. Out: whether a box of paths is completely denied. Invariants: a box counts
+//! as denied only if every path in it is. Usually a single denial covers it, which is found by one look-up per subset
+//! of its fixed fields. Otherwise a free field is enumerated value by value.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,7 +24,7 @@ pub(crate) type Box6 = [Option<u16>; FIELDS];
 /// Everything.
 pub(crate) const ALL: Box6 = [None; FIELDS];
 
-/// Look-ups after which a box is called not denied: tables that closc writes need one.
+/// Number of look-ups after which a box counts as not denied. Tables written by closc need one.
 const BUDGET: u32 = 1 << 16;
 
 /// The denials of a table in one plane.
@@ -53,7 +53,7 @@ impl Denials {
         this
     }
 
-    /// A range as values; one free value where there is none.
+    /// Returns a range as values; a single free value without a range.
     fn values(&self, range: Option<(u16, u16)>, field: usize) -> Vec<Option<u16>> {
         match range {
             None => vec![None],
@@ -75,8 +75,8 @@ impl Denials {
         self.boxes.contains(&ALL)
     }
 
-    /// Tells whether every path of a box is denied. Denials of uplinks say nothing of paths that have none, so a
-    /// box must be of one kind of paths, or leave fixed uplinks to those that have them.
+    /// Returns whether every path of a box is denied. Denials of uplinks do not match paths without such uplinks. A box
+    /// must therefore contain one kind of paths, or fix no uplink that some of its paths lack.
     pub(crate) fn cover(&self, paths: Box6, kind: Kind) -> bool {
         let mut budget = BUDGET;
         !self.boxes.is_empty() && self.covered(paths, kind, &mut budget)
@@ -104,7 +104,7 @@ impl Denials {
             })
     }
 
-    /// Tells whether one denial covers a box: one that fixes only fields that the box fixes, to the same values.
+    /// Returns whether one denial covers a box: it fixes only fields that the box fixes, to the same values.
     fn one_covers(&self, paths: Box6, kind: Kind) -> bool {
         let fixed: Vec<usize> = (0..FIELDS).filter(|at| paths[*at].is_some() && self.fixes[*at]).collect();
         (0u32..1 << fixed.len()).any(|keep| {

@@ -1,10 +1,10 @@
-//! V16: where priorities are paused, buffers never wait for each other in a ring.
+//! V16: with paused priorities, buffers never wait for each other in a cycle.
 //!
-//! A packet that came in over a cable sits in the buffer behind it until the next cable may be sent over, and that waits
-//! for the buffer behind that one: buffers wait for buffers. If these waits have a ring and all of it is full, nothing in
-//! it moves ever again. There is one graph of waits ([`rings`]) and two sources: lists that hosts write ([`lists`]), and
-//! routes by which switches choose, static or of BGP ([`routes`]). Invariants: of every knot of waits one ring is reported, the
-//! shortest.
+//! A packet stays in the buffer behind its ingress cable until its egress cable may send, which depends on the buffer
+//! behind that cable. If such dependencies form a cycle and all its buffers are full, no packet in it ever moves again.
+//! The dependency graph ([`rings`]) has two sources: segment lists from hosts ([`lists`]), and routes by which switches
+//! choose, static or from BGP ([`routes`]). Invariants: for every strongly connected component, one shortest cycle is
+//! reported.
 
 pub(crate) mod lists;
 pub(crate) mod routes;
@@ -17,10 +17,10 @@ use petgraph::graph::DiGraph;
 use crate::model::cabling::{CableId, Side};
 use crate::model::fabric::Fabric;
 
-/// One direction of a cable: the side that sends.
+/// One direction of a cable, identified by its sender.
 pub(crate) type Channel = (CableId, Side);
 
-/// Waits of a knot that are tried for the shortest ring.
+/// Maximum number of edges of a component from which a shortest cycle is searched.
 const TRIED: usize = 4096;
 
 /// Tells whether any priority is paused anywhere.
@@ -28,8 +28,8 @@ fn paused(fabric: &Fabric) -> bool {
     fabric.facts.iter().any(|facts| facts.qos.as_ref().is_some_and(|qos| !qos.pauses.is_empty()))
 }
 
-/// Returns the shortest ring of each knot of waits that has one over some of the waits: each member waits for the next
-/// one, and the last for the first. A ring over `(a, b)` begins with `b`.
+/// Returns the shortest cycle of each strongly connected component with a cycle over one of the given edges. Each
+/// member waits for the next one, and the last for the first. A cycle over `(a, b)` begins with `b`.
 fn rings<N: Copy + Ord>(waits: &[(N, N)], over: &[(N, N)]) -> Vec<Vec<N>> {
     let mut names: Vec<N> = waits.iter().flat_map(|(a, b)| [*a, *b]).collect();
     names.sort_unstable();
@@ -63,7 +63,7 @@ fn rings<N: Copy + Ord>(waits: &[(N, N)], over: &[(N, N)]) -> Vec<Vec<N>> {
     shortest.into_values().map(|ring| ring.into_iter().map(|at| names[at]).collect()).collect()
 }
 
-/// The shortest way from one vertex to another of the same knot, both ends included.
+/// Returns the shortest path from one vertex to another of the same component, including both.
 fn way(edges: &[(u32, u32)], knots: &[usize], from: usize, to: usize) -> Option<Vec<usize>> {
     let mut before: BTreeMap<usize, usize> = BTreeMap::from([(from, from)]);
     let mut open = VecDeque::from([from]);

@@ -1,10 +1,10 @@
-//! V17: where switches choose the way, every choice leads to the NIC.
+//! V17: where switches choose the path, every choice leads to the NIC.
 //!
-//! In: a fabric without path tables: its NICs, and what each switch does with each class of destinations. Out: how many
-//! packets arrive whatever the switches choose, and a violation for every place where one comes to harm. Invariants: nothing
-//! is done by pairs of NICs. Sets of classes go down tier by tier and up again ([`arrive`]); a packet that comes to harm
-//! is found where that happens, and not at every switch before ([`follow`]); shares of traffic are compared with the cable
-//! lists, by parts of the capacity that is left ([`balance`]).
+//! In: a fabric without path tables: its NICs, and the treatment of each class of destinations by each switch. Out: the
+//! number of deliveries that arrive for every choice, and a violation for every place where a packet is lost.
+//! Invariants: pairs of NICs are not enumerated. Sets of classes are propagated tier by tier, down and up ([`arrive`]).
+//! A lost packet is reported where it is lost, not at every switch before ([`follow`]). Shares of traffic are compared
+//! with the remaining capacity of the cable lists ([`balance`]).
 
 pub(crate) mod addresses;
 pub(crate) mod arrive;
@@ -33,7 +33,7 @@ use network::{Network, Reach};
 /// Summary of a plane: counts, violations, and the ends of cables from each T0.
 type Done = (DeliveryCounts, Findings, Vec<(SwitchId, Reach)>);
 
-/// Proves delivery: counts what arrives, and reports what does not.
+/// Proves delivery: counts deliveries that arrive, and reports those that do not.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) -> DeliveryCounts {
     addresses::check(network, findings);
     pools::check(network, findings);

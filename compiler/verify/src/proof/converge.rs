@@ -1,13 +1,13 @@
-//! Where BGP settles: the routes that every switch receives, from what all originate.
+//! The stable state of BGP: the routes that every switch receives, computed from all announcements.
 //!
-//! In: sessions, filters and announcements of a plane. Out: routes as if they stood in the configurations, and what
-//! filters and limits come to with them. Invariants: the state is the only stable one. Switches prefer a path by whether it
-//! is marked as drained, then by its length (V1813 holds them to that), and both only grow from switch to switch. So the
-//! best paths of all switches are found in that order, each once: what is found later can never be better. Whatever
-//! order messages come in, BGP ends here.
+//! In: sessions, filters and announcements of a plane. Out: routes as if they were configured, and violations of
+//! filters and limits. Invariants: the stable state is unique. Switches prefer paths without the drained mark, then
+//! shorter paths (V1813 checks that), and neither improves from switch to switch. The best paths of all switches are
+//! therefore found in that order, each once, as in Dijkstra's algorithm. The order of messages does not affect the
+//! result.
 //!
-//! Prefixes of one announcement are a row of bits. A switch treats most prefixes alike, so there are few rows; and the
-//! autonomous system that a prefix comes from is left out of its path, which is then the same for many.
+//! The prefixes of an announcement are a bitset. A switch treats most prefixes equally, so there are few bitsets. The
+//! originating autonomous system is omitted from paths, so many prefixes share a path.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,11 +27,11 @@ use crate::model::fabric::Fabric;
 use crate::model::switch::{Gateway, NextHop, OtherRoute, Ways};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
-/// Ways that FRR uses at a time where it is not given how many.
+/// FRR's default for `maximum-paths`.
 const DEFAULT_WIDTH: usize = 256;
 
-/// Adds what every switch receives to its routes. Those to loopbacks only count: what they lead to is a switch and no NIC,
-/// and by each of them a packet comes to a switch that knows a better path.
+/// Adds the received routes to each switch. Routes to loopbacks are only counted, because they lead to a switch and not
+/// to a NIC.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     let loopbacks: HashSet<Prefix> =
         fabric.switches.iter().flatten().flat_map(|switch| switch.loopbacks.iter().copied()).collect();
@@ -45,14 +45,14 @@ pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     findings
 }
 
-/// Returns what every switch receives.
+/// Returns the routes that every switch receives.
 pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
     let (all, findings) = settle(fabric, &|_| true);
     (all.into_iter().map(|(id, received)| (id, received.routes)).collect(), findings)
 }
 
-/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are counted and never stored: a switch
-/// has one to the loopback of every other switch of its plane.
+/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are only counted: a switch has one
+/// to the loopback of every other switch of its plane.
 fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
     for (id, _) in speakers(fabric) {
@@ -83,11 +83,11 @@ struct Counted {
     routes: Vec<OtherRoute>,
 }
 
-/// Preference of a path: the drained mark, then the length of its AS path. Less is better.
+/// Rank of a path: the drained mark, then the AS path length. Lower is better.
 type Rank = (bool, u8);
 
-/// The autonomous systems of a path but the first: those that are in it, whichever of several equal paths was received
-/// first, and those that may be.
+/// The autonomous systems of a path after the first one: those that are always in it, and those that may be, depending
+/// on which of several equal paths was received first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Transit {
     surely: Vec<u32>,
@@ -95,7 +95,7 @@ struct Transit {
 }
 
 impl Transit {
-    /// Returns the path with one more switch in it.
+    /// Returns the path extended by one switch.
     fn through(&self, asn: u32) -> Transit {
         let with = |list: &[u32]| {
             let mut list = list.to_vec();
@@ -107,7 +107,7 @@ impl Transit {
         Transit { surely: with(&self.surely), maybe: with(&self.maybe) }
     }
 
-    /// Joins with another path, either of which may be the one that is reported.
+    /// Joins with another path; either of them may be the announced one.
     fn or(&mut self, other: &Transit) {
         self.surely.retain(|asn| other.surely.contains(asn));
         for asn in &other.maybe {
@@ -118,7 +118,7 @@ impl Transit {
     }
 }
 
-/// Information that a switch sends to its neighbours at once.
+/// An announcement of a switch to its neighbours.
 #[derive(Debug, Clone)]
 struct Announcement {
     prefixes: Bits,
@@ -129,20 +129,20 @@ struct Announcement {
     from_above: bool,
 }
 
-/// Traffic that a switch receives over a cable at once, filtered by both ends.
+/// Prefixes that a switch receives over a cable at once, filtered by both ends.
 #[derive(Debug, Clone)]
 struct Offer {
-    /// The switch, by its place in the plane, and the slot of the cable there.
+    /// The receiving switch, by its index in the plane, and its slot of the cable.
     to: usize,
     slot: u16,
     prefixes: Arc<Bits>,
     transit: Arc<Transit>,
     bandwidth: Option<u64>,
-    /// Whether the switch that tells it has received it from above.
+    /// Whether the sending switch has received it from above.
     from_above: bool,
 }
 
-/// Packets that pass a filter.
+/// Prefixes that pass a filter.
 #[derive(Debug, Clone)]
 struct Passed {
     prefixes: Bits,
@@ -165,7 +165,7 @@ struct State {
     classes: Vec<Class>,
     /// Prefixes received over each cable.
     received: Vec<u64>,
-    /// The greatest number of ways to a prefix.
+    /// The largest number of next hops of a prefix.
     widest: usize,
 }
 
@@ -174,7 +174,7 @@ struct Plane<'a> {
     fabric: &'a Fabric,
     ids: &'a [SwitchId],
     speakers: Vec<&'a Speaker>,
-    /// Place of each switch.
+    /// Index of each switch.
     places: HashMap<SwitchId, usize>,
     /// Every prefix that is announced.
     prefixes: Vec<Prefix>,
@@ -183,7 +183,8 @@ struct Plane<'a> {
     /// The prefixes that each autonomous system announces of its own.
     origins: HashMap<u32, Bits>,
     states: Vec<State>,
-    /// By switch and slot: the other end of each session that is up. Found once, because every announcement needs it.
+    /// By switch and slot: the other end of each established session. Computed once, because every announcement needs
+    /// it.
     up: Vec<Vec<Option<(usize, u16)>>>,
     offers: BTreeMap<Rank, Vec<Offer>>,
     findings: Findings,
@@ -286,7 +287,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Returns the switch at the other end of a session that is up, by place, and the slot there.
+    /// Returns the switch at the other end of an established session, by index, and its slot.
     fn up(&self, id: SwitchId, slot: u16) -> Option<(usize, u16)> {
         let (_, cable, side) = self.fabric.plugged(id, slot);
         let (own, far) = cable.ends(side);
@@ -296,7 +297,7 @@ impl<'a> Plane<'a> {
         (comes_up(self.fabric, own, far) && on(own) && on(far)).then_some((place, far.slot))
     }
 
-    /// Leads an announcement through the filters of both ends.
+    /// Passes an announcement through the filters of both ends.
     fn pass(
         &self,
         announcement: &Announcement,
@@ -316,7 +317,7 @@ impl<'a> Plane<'a> {
         all
     }
 
-    /// Returns what passes a filter, by what it becomes.
+    /// Returns the prefixes that pass a filter, by their resulting attributes.
     fn filter(
         &self,
         policy: Option<&Policy>,
@@ -357,7 +358,7 @@ impl<'a> Plane<'a> {
         found
     }
 
-    /// Takes what one switch receives at a rank, and returns what it announces of it.
+    /// Processes the offers to one switch at a rank, and returns its announcements.
     fn receive(&mut self, rank: Rank, offers: &[Offer]) -> Vec<Announcement> {
         let to = offers[0].to;
         let (id, speaker) = (self.ids[to], self.speakers[to]);
@@ -409,7 +410,8 @@ impl<'a> Plane<'a> {
         announcements
     }
 
-    /// Returns what of an offer is not refused for the own autonomous system in its path; nothing if all is.
+    /// Returns the part of an offer that is not rejected because of the own autonomous system in its path; `None` if
+    /// all of it is.
     fn accepted(&mut self, speaker: &Speaker, id: SwitchId, offer: &Offer) -> Option<Bits> {
         let mut accepted = (*offer.prefixes).clone();
         if speaker.session(offer.slot).is_some_and(|(_, terms)| terms.accepts_own) {
@@ -438,7 +440,7 @@ impl<'a> Plane<'a> {
         prefixes.iter().next().map_or_else(String::new, |at| format!("`{}`", self.prefixes[at as usize]))
     }
 
-    /// Reports what comes from below and was received from above there.
+    /// Reports routes from below that the lower switch received from above.
     fn transit(&mut self, id: SwitchId, offer: &Offer) {
         let (_, cable, side) = self.fabric.plugged(id, offer.slot);
         let (own, far) = cable.ends(side);
@@ -460,7 +462,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Ways of one length are used together, whatever autonomous systems are in them.
+    /// Checks that paths of equal length are used together, regardless of their autonomous systems.
     fn width(&mut self, id: SwitchId, speaker: &Speaker, members: &[&Offer], transit: &Transit) {
         self.findings.checked(&WIDTH, 1);
         if !speaker.process.relaxed && members.len() > 1 && transit.surely != transit.maybe {
@@ -473,7 +475,7 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Holds numbers of prefixes and ways against what switches are given.
+    /// Checks numbers of prefixes and next hops against the configured limits.
     fn limits(&mut self) {
         for (at, id) in self.ids.iter().enumerate() {
             let (speaker, state) = (self.speakers[at], &self.states[at]);
@@ -527,7 +529,7 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// Tells whether what is accepted depends on what the switch announces of its own.
+/// Returns whether a filter depends on the prefixes that the switch originates.
 fn names_own(terms: &Terms) -> bool {
     let clauses = terms.accepted.iter().flat_map(|policy| &policy.0);
     clauses
@@ -535,7 +537,7 @@ fn names_own(terms: &Terms) -> bool {
         .any(|entry| matches!(entry.matched, Matched::Own(_)))
 }
 
-/// Parts prefixes by who offers them: each part with its offers, by place.
+/// Partitions prefixes by their offers: each part with its offers, by index.
 ///
 /// Most offers are the same as others: those of one zone over all switches above. So each row of prefixes is looked at once. Of the
 /// rest many differ in a few prefixes only. So a row that has most of a frequent one is compared with that, and prefixes are parted
@@ -585,7 +587,7 @@ fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> 
     parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
 }
 
-/// Weighs ways as FRR 10 does.
+/// Computes weights of next hops as FRR 10 does.
 fn weighed(members: &[&Offer]) -> Arc<[NextHop]> {
     let bandwidths: Vec<Option<u64>> = members.iter().map(|offer| offer.bandwidth).collect();
     members

@@ -1,8 +1,8 @@
 //! Number of paths that arrive.
 //!
-//! In: the ways. Out: [`PathCounts`]: of all (sending NIC, plane, uplinks, receiving NIC) how many arrive and
-//! how many of those are in use. Invariants: counted over groups of equal ways, so that a whole fabric takes no
-//! longer than its number of groups, and exactly: nothing is estimated.
+//! In: the usable cables. Out: [`PathCounts`]: the number of (sending NIC, plane, uplinks, receiving NIC) that arrive,
+//! and of those that are in use. Invariants: groups with equal cables are counted together, so the work grows with the
+//! number of groups. Counts are exact.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ use crate::model::fabric::Fabric;
 /// Numbers of paths, over ordered pairs of different NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PathCounts {
-    /// Paths that the numbers of the tables allow, whether or not they are there.
+    /// Paths that the numbers of the tables allow, including missing ones.
     pub named: u128,
     /// Paths that arrive.
     pub arrive: u128,
-    /// Paths that arrive and cross nothing drained.
+    /// Paths that arrive without drained cables.
     pub in_use: u128,
     /// Paths that arrive between NICs of one T0 group, over one switch.
     pub local: u128,
@@ -31,7 +31,7 @@ pub struct PathCounts {
 }
 
 impl PathCounts {
-    /// Adds those of other planes, if so many can be counted.
+    /// Adds the counts of other planes; `None` on overflow.
     pub(crate) fn checked_add(self, other: PathCounts) -> Option<PathCounts> {
         Some(PathCounts {
             named: self.named.checked_add(other.named)?,
@@ -44,7 +44,7 @@ impl PathCounts {
     }
 }
 
-/// Which ways count.
+/// Which paths count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
     All,
@@ -52,7 +52,7 @@ enum Which {
     InUse,
 }
 
-/// Numbers of paths by how far they go.
+/// Numbers of paths by distance.
 #[derive(Debug, Clone, Copy, Default)]
 struct Parts {
     local: u128,
@@ -96,7 +96,7 @@ struct Counting<'a> {
     which: Which,
 }
 
-/// NICs by the ways of their group: of one zone, in one direction.
+/// NICs by the cables of their group, for one zone and direction.
 type Classes = BTreeMap<Bits, u128>;
 
 impl Counting<'_> {
@@ -128,7 +128,7 @@ impl Counting<'_> {
             let ups = self.bits(&ways.up, numbers.uplinks);
             let downs = self.bits(&ways.down, numbers.uplinks);
             parts.local += senders * receivers - u128::from(out.count_both(&into));
-            // Pairs inside the group, which the sum over classes below counts as if they went up.
+            // Pairs inside the group, which the sum over classes below would count as paths over T1s.
             parts.zone = parts.zone.wrapping_sub(senders * receivers * u128::from(ups.count_both(&downs)));
             *up[usize::from(group.zone)].entry(ups).or_default() += senders;
             *down[usize::from(group.zone)].entry(downs).or_default() += receivers;
@@ -153,7 +153,7 @@ impl Counting<'_> {
         parts
     }
 
-    /// For every uplink of a T0, how many T1 uplinks lead from one zone to another.
+    /// For every uplink of a T0, the number of usable T1 uplinks from one zone to another.
     fn middle(&self, from: u16, to: u16) -> Vec<u128> {
         let numbers = self.ways.numbers;
         let (Some(out), Some(into)) = (self.ways.zone(from, self.plane), self.ways.zone(to, self.plane))

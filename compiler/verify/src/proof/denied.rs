@@ -1,8 +1,8 @@
 //! Denials of a path table, compared with missing and drained elements.
 //!
-//! A path between two groups is as bad as the worst of its parts, and the parts are independent: the sender's
-//! cable, the uplinks, the receiver's cable. So a denial (a box of paths) is right if in one of the parts
-//! everything it leaves open is bad; and a part that is bad is a box that must be denied.
+//! The state of a path between two groups is that of its worst part, and the parts are independent: the sender's cable,
+//! the uplinks, the receiver's cable. A denial (a box of paths) is therefore correct if all its choices for one of the
+//! parts are bad. Conversely, a bad part is a box that must be denied.
 
 use closc_paths::{Denied, Kind, Reason};
 use rayon::prelude::*;
@@ -15,8 +15,8 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::rules::delivery::{IDLE, LOST, UNDRAINED, WASTED};
 
-/// Holds the denials of all tables against the ways. `lost` says whether missing ways are reported: where
-/// switches are at fault, that is reported there.
+/// Compares the denials of all tables with the usable cables. `lost` states whether missing paths are reported; if
+/// switches are at fault, they are reported elsewhere.
 pub(crate) fn check(fabric: &Fabric, ways: &PathCables, lost: bool) -> Findings {
     let planes = ways.judged.len();
     (0..fabric.groups.len() * planes)
@@ -55,7 +55,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Everything that is bad is denied.
+    /// Checks that all bad paths are denied.
     fn bad_is_denied(&mut self) {
         let own = self.ways.group(self.at, self.plane);
         let numbers = self.ways.numbers;
@@ -153,7 +153,7 @@ impl Work<'_> {
         }
     }
 
-    /// A part of some paths: where it is bad, they must be denied.
+    /// Checks a part of some paths: if it is bad, they must be denied.
     fn part(&mut self, level: Level, paths: Box6, kind: Kind, what: impl FnOnce() -> String) {
         let (rule, why) = match level {
             Level::Missing if self.lost => (&LOST, "do not arrive and are not denied"),
@@ -170,7 +170,7 @@ impl Work<'_> {
         self.findings.broken(list.into_iter().fold(Violation::new(rule, place, message), Violation::and));
     }
 
-    /// A denial is right: whatever it covers is bad.
+    /// Checks that a denial covers only bad paths.
     fn denied_is_bad(&mut self, number: usize, denied: &Denied) {
         let (rule, least, why) = match denied.reason {
             Reason::Absent => (&WASTED, Level::Missing, "denies paths as absent that arrive"),
@@ -200,8 +200,8 @@ impl Work<'_> {
             && (s.t1_uplinks.is_none() || kind == Kind::Far)
     }
 
-    /// Severity of the best path of a denial towards a group. Parts are independent, so the best path takes the
-    /// best of each part, and is as bad as the worst of those.
+    /// Returns the state of the best path of a denial towards a group. Parts are independent, so the best path uses the
+    /// best of each part, and has the state of the worst of these.
     fn worst(&self, denied: &Denied, to: usize) -> Level {
         let s = denied.scope;
         let target = &self.fabric.groups[to];
@@ -246,7 +246,7 @@ impl Work<'_> {
     }
 }
 
-/// The best level among the NICs of a group that a denial leaves open; where there are none, nothing is lost.
+/// Returns the best state among the NICs of a group that a denial matches; without such NICs, nothing is lost.
 fn best(nics: &Direction, group: &Group, downlink: Option<u16>) -> Level {
     let open = group.nics.iter().enumerate().filter(|(_, nic)| downlink.is_none_or(|d| d == nic.downlink));
     open.map(|(at, _)| nics.level(at)).min().unwrap_or(Level::Missing)

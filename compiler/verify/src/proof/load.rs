@@ -1,13 +1,13 @@
-//! Statement of load: the busiest and the idlest cable of each tier and direction, compared with the mean.
+//! Report on load: the busiest and the idlest cable of each tier and direction, compared with the mean.
 //!
-//! In: what each cable in use carries when every NIC sends to every other one, by path tables or by the choices of
-//! switches. Out: [`LoadCounts`]. Invariants: planes are added up in whole numbers, so that parts come to what the whole
-//! comes to.
+//! In: the load of each cable in use if every NIC sends to every other one, by path tables or by the choices of
+//! switches. Out: [`LoadCounts`]. Invariants: planes are added as integers, so merged parts give the result of the
+//! complete fabric.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Steps that are taken at most to measure load. Beyond, it is not stated.
+/// Maximum number of steps for measuring load. Larger fabrics are not measured.
 pub(crate) const STEPS_MAX: u64 = 1 << 31;
 
 /// Up and down between T0s and T1s, then up and down between T1s and T2s.
@@ -21,7 +21,7 @@ pub struct LoadCounts {
     /// Why it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_measured: Option<String>,
-    /// Inputs.
+    /// Integers that it is computed from.
     #[serde(skip)]
     pub(crate) sums: LoadSums,
 }
@@ -29,7 +29,7 @@ pub struct LoadCounts {
 /// Load of the cables of a tier in one direction, over all planes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CableLoad {
-    /// Between which tiers: `t0-t1` or `t1-t2`.
+    /// Its tiers: `t0-t1` or `t1-t2`.
     pub cables: &'static str,
     /// `up` or `down`.
     pub direction: &'static str,
@@ -41,10 +41,10 @@ pub struct CableLoad {
     pub idlest_to_mean: u64,
 }
 
-/// Inputs of load, plane by plane: planes are added up.
+/// Integers of load, added over planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LoadSums {
-    /// Steps that it takes.
+    /// Number of steps for measuring.
     pub(crate) steps: u64,
     /// By tier and direction.
     pub(crate) tiers: Tiers,
@@ -58,7 +58,7 @@ impl LoadSums {
             .expect("cables of a tree that was read are few enough to add up their load");
     }
 
-    /// Adds other planes, if so much can be counted.
+    /// Adds other planes; `None` on overflow.
     pub(crate) fn checked_add(mut self, other: &LoadSums) -> Option<LoadSums> {
         self.steps = self.steps.saturating_add(other.steps);
         for (own, other) in self.tiers.iter_mut().zip(&other.tiers) {
@@ -70,7 +70,7 @@ impl LoadSums {
         Some(self)
     }
 
-    /// Tells whether cables can have carried that.
+    /// Returns whether cables can have this load.
     pub(crate) fn is_sound(&self) -> bool {
         self.tiers.iter().all(|tier| {
             let used = u128::from(tier.used);
@@ -79,14 +79,14 @@ impl LoadSums {
                 least <= tier.most && tier.most <= tier.sum && (tier.least.is_some() || tier.used == 0);
             let sum =
                 || Some(least.checked_mul(used)? <= tier.sum && tier.sum <= tier.most.checked_mul(used)?);
-            // It is stated in thousandths.
+            // Results are in thousandths.
             spread
                 && sum() == Some(true)
                 && tier.most.checked_mul(used).and_then(|most| most.checked_mul(1000)).is_some()
         })
     }
 
-    /// Returns what is stated.
+    /// Returns the reported values.
     pub(crate) fn counts(self) -> LoadCounts {
         let steps = self.steps;
         let why = format!("it takes {steps} steps, and at most {STEPS_MAX} are taken");

@@ -1,4 +1,4 @@
-//! Whether nodes send lists, and take packets for their segments.
+//! Whether nodes send segment lists, and accept packets for their segments.
 
 use closc_artefacts::Prefix;
 
@@ -8,8 +8,8 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::Usid;
 use crate::model::switch::Gateway;
 
-/// Tells whether the NIC at the lower end of a cable sends lists that begin with a uSID over it. What the tree
-/// does not describe does as planned.
+/// Returns whether the NIC at the lower end of a cable sends lists that begin with a uSID over it. Nodes without files
+/// count as configured correctly.
 pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool {
     let Party::Node(id) = cable.lower.party else { return false };
     let Some(node) = fabric.node(id) else { return true };

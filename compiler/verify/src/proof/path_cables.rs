@@ -1,8 +1,8 @@
-//! Which of the cables that lists name carry packets, in each direction, and which are drained.
+//! The state of each cable that segment lists use, per direction: carrying packets, drained or unusable.
 //!
 //! In: the fabric and the cables of NICs. Out: [`PathCables`]: bits by group and plane (uplinks up and down, NICs) and
-//! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the route that the list
-//! needs, the route uses a cable that carries, and the owner of the next uSID is at its other end.
+//! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the required route, the route
+//! uses a working cable, and the owner of the next uSID is at its other end.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::model::segment::{Layout, Usid};
 
-/// The numbers of the fabric, as the tables state them.
+/// The numbers of the fabric, from the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbers {
     pub(crate) planes: usize,
@@ -30,23 +30,23 @@ pub(crate) struct Numbers {
     pub(crate) t2_row: u16,
 }
 
-/// One direction of some cables: which carry packets, and which of those carry no new traffic.
+/// One direction of some cables: those that carry packets, and those of them that are drained.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Direction {
     /// Those that carry packets.
     pub(crate) carries: Bits,
-    /// Those that are there and drained.
+    /// Those that exist and are drained.
     pub(crate) drained: Bits,
 }
 
-/// Severity for a path.
+/// State of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// It carries packets and may.
+    /// It carries packets.
     Fine,
-    /// It carries packets and must not.
+    /// It carries packets but must not.
     Drained,
-    /// It carries none.
+    /// It does not carry packets.
     Missing,
 }
 
@@ -68,7 +68,7 @@ impl Direction {
         self.carries.count() == len as u64 && self.drained.count() == 0
     }
 
-    /// Returns how bad one of them is.
+    /// Returns the state of a cable.
     pub(crate) fn level(&self, at: usize) -> Level {
         match (self.carries.get(at), self.drained.get(at)) {
             (false, _) => Level::Missing,
@@ -78,7 +78,7 @@ impl Direction {
     }
 }
 
-/// The ways of a group in a plane.
+/// The cables of a group in a plane.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct GroupCables {
     /// T0 to T1, by uplink.
@@ -89,20 +89,20 @@ pub(crate) struct GroupCables {
     pub(crate) out: Direction,
     /// T0 to NIC.
     pub(crate) into: Direction,
-    /// Whether nothing on the way down to the NICs is bad.
+    /// Whether all cables down to the NICs are usable and not drained.
     pub(crate) whole: bool,
 }
 
-/// The ways between the T1s of a zone and the T2s in a plane, by T1 uplinks times row plus T1 uplink.
+/// The cables between the T1s of a zone and the T2s in a plane, by row times T1 uplinks plus T1 uplink.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ZoneCables {
     /// T1 to T2.
     pub(crate) up: Direction,
     /// T2 to T1.
     pub(crate) down: Direction,
-    /// Whether nothing on the way up is bad.
+    /// Whether all upward cables are usable and not drained.
     pub(crate) whole_up: bool,
-    /// Whether nothing on the way down is.
+    /// Whether all downward cables are usable and not drained.
     pub(crate) whole_down: bool,
 }
 
@@ -115,24 +115,24 @@ pub(crate) struct PathCables {
     groups: Vec<GroupCables>,
     /// By zone times planes plus plane; empty without a T2 tier.
     zones: Vec<ZoneCables>,
-    /// Cables that some list names.
+    /// Cables that some list uses.
     pub(crate) used: Bits,
     /// Planes that are judged.
     pub(crate) judged: Vec<usize>,
 }
 
 impl PathCables {
-    /// Returns the ways of a group (by its index) in a plane.
+    /// Returns the cables of a group (by its index) in a plane.
     pub(crate) fn group(&self, group: usize, plane: usize) -> &GroupCables {
         &self.groups[group * self.numbers.planes + plane]
     }
 
-    /// Returns the ways of a zone in a plane.
+    /// Returns the cables of a zone in a plane.
     pub(crate) fn zone(&self, zone: u16, plane: usize) -> Option<&ZoneCables> {
         self.zones.get(usize::from(zone) * self.numbers.planes + plane)
     }
 
-    /// Returns the row of T1s that an uplink leads to.
+    /// Returns the T1 row at the end of an uplink.
     pub(crate) fn row(&self, uplink: usize) -> usize {
         uplink / usize::from(self.numbers.parallel0)
     }
@@ -146,7 +146,7 @@ struct Hop {
     cable: Option<CableId>,
 }
 
-/// Follows every cable that lists name.
+/// Follows every cable that lists use.
 pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Option<PathCables> {
     let h = *fabric.groups.first()?.table().header();
     let numbers = Numbers {
@@ -185,7 +185,7 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
     })
 }
 
-/// The owner of each uSID in each plane. Where there are two, which is reported, the first by name.
+/// The owner of each uSID in each plane. If there are two, which is reported, the first by name.
 fn owners(fabric: &Fabric) -> HashMap<(u8, Usid), SwitchId> {
     let mut owners = HashMap::new();
     for id in fabric.cabling.switch_ids() {
@@ -210,7 +210,7 @@ impl Follow<'_> {
         self.owners.get(&(plane, usid?)).copied()
     }
 
-    /// The way from a switch to the owner of a uSID that must be at the other end.
+    /// Returns the cable from a switch to the owner of a uSID, which must be at the other end.
     fn way(&self, from: Option<SwitchId>, usid: Option<Usid>, to: Option<Party>) -> Hop {
         let none = Hop::default();
         let (Some(from), Some(usid), Some(to)) = (from, usid, to) else { return none };
@@ -254,7 +254,7 @@ impl Follow<'_> {
         (ways, used)
     }
 
-    /// The group's T0: the switch that the table names, if it owns the first uSID of the group's lists.
+    /// The T0 of a group: the switch named in the table, if it owns the first uSID of the group's lists.
     fn t0(&self, group: &Group, plane: u8) -> Option<SwitchId> {
         let stated = group.planes.get(usize::from(plane))?;
         let id = stated.t0?;
@@ -263,7 +263,7 @@ impl Follow<'_> {
         owns.then_some(id)
     }
 
-    /// The ways from a NIC to its T0 and back.
+    /// Cables from a NIC to its T0 and back.
     fn nic(&self, t0: Option<SwitchId>, group: &Group, nic: usize, id: CableId, plane: u8) -> [Hop; 2] {
         let cable = self.fabric.cabling.cable(id);
         let usid = self.layout.nic(plane, group.nics[nic].downlink);

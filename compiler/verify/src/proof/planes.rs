@@ -1,4 +1,4 @@
-//! V10: planes are alike, apart from what is declared; nothing is left over.
+//! V10: planes are equal except for declared absences, and every cable is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use crate::proof::path_cables::PathCables;
 use crate::rules::delivery::UNUSED;
 use crate::rules::planes::ALIKE;
 
-/// A cable as it looks in any plane: the uSIDs by which its two ends are reached, without plane bits. A NIC
-/// is reached by the T0's own uSID and its downlink's.
+/// A cable independent of its plane: the uSIDs that address its two ends, without plane bits. A NIC is addressed by the
+/// T0's own uSID and that of its downlink.
 pub(crate) type Shape = (Kind, Usid, Usid);
 
-/// Returns the cables of a plane as they look, sorted.
+/// Returns the cables of a plane in this form, sorted.
 pub(crate) fn shapes(
     fabric: &Fabric,
     layout: &Layout,
@@ -29,7 +29,7 @@ pub(crate) fn shapes(
     cables
 }
 
-/// Compares the planes, one at a time, and looks for cables that no list names.
+/// Compares the planes one by one, and finds cables that no list uses.
 pub(crate) fn check(
     fabric: &Fabric,
     layout: &Layout,
@@ -38,7 +38,7 @@ pub(crate) fn check(
     findings: &mut Findings,
 ) {
     let shapes = |plane| shapes(fabric, layout, nic_usids, plane);
-    // Where a switch is at fault its cables look otherwise than they are, and the fault is reported there.
+    // If a switch is at fault, its cables have a wrong form; the fault is reported there.
     let compared = findings.is_clean() && fabric.slice.is_whole();
     let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
     let mut all: Vec<(Shape, u32)> = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn check(
     unused(fabric, &ways.used, findings);
 }
 
-/// Adds the cables of a plane to those of others, of each look the first. Both are sorted.
+/// Adds the cables of a plane to those of others, keeping the first of each form. Both are sorted.
 fn join(all: &mut Vec<(Shape, u32)>, cables: &[(Shape, u32)]) {
     let mut known = all.iter().map(|cable| cable.0).peekable();
     let mut last = None;
@@ -81,15 +81,14 @@ fn join(all: &mut Vec<(Shape, u32)>, cables: &[(Shape, u32)]) {
     }
 }
 
-/// Tells whether some table says that something is absent from a plane. What exactly is compared with the paths
-/// that are lost.
+/// Returns whether any table declares an absence in a plane. The exact denials are compared with lost paths.
 pub(crate) fn declares(fabric: &Fabric, plane: u8) -> bool {
     let absent =
         |denied: closc_paths::Denied| denied.plane == plane && denied.reason == closc_paths::Reason::Absent;
     fabric.groups.iter().any(|group| group.table().denied().any(absent))
 }
 
-/// Reports the cables that other planes have and this one has not.
+/// Reports cables that exist in other planes and not in this one.
 fn missing(
     fabric: &Fabric,
     plane: u8,
@@ -129,7 +128,7 @@ fn shape(fabric: &Fabric, layout: &Layout, nic_usids: &[Option<Usid>], id: Cable
     Some((cable.kind, plain(to_upper), plain(to_lower)))
 }
 
-/// Every cable is named by some list.
+/// Checks that every cable is used by some list.
 fn unused(fabric: &Fabric, used: &Bits, findings: &mut Findings) {
     for (at, cable) in fabric.cabling.cables().enumerate() {
         findings.expect(used.get(at), &UNUSED, || {

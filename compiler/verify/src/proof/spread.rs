@@ -1,12 +1,12 @@
 //! Load of every cable between switches when each NIC sends to each other one, by the path tables.
 //!
-//! In: the tables and the ways. Out: [`LoadCounts`]: of each tier and direction how much the busiest cable carries
-//! compared with the mean of those in use, and V0904 where nothing is denied. Invariants: counted in whole numbers, so
-//! that the same tables give the same figures; nothing is done by pairs of NICs.
+//! In: the tables and the usable cables. Out: [`LoadCounts`]: for each tier and direction, the load of the busiest
+//! cable compared with the mean of those in use; and V0904 where nothing is denied. Invariants: loads are integers, so
+//! the same tables give the same figures. Pairs of NICs are not enumerated.
 //!
-//! A NIC sends equally much to every other NIC over each plane, in equal parts over its active values, where values that
-//! are denied are replaced by those in reserve. Senders for which the same denials matter towards many groups choose
-//! alike for all of them, so choices are made once for each set of denials that some destination meets.
+//! A NIC sends the same amount to every other NIC over each plane, in equal parts over its active values, with denied
+//! values replaced by backup ones. Its choice depends only on the relevant denials, so it is computed once for each
+//! distinct set of denials among the destinations.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ use crate::model::fabric::Fabric;
 use crate::model::group::Group;
 use crate::rules::load::T1_UPLINKS;
 
-/// Traffic of a NIC to another over a plane, in parts: every number of values up to 16 divides it, and most others
-/// leave a rest that does not show.
+/// Traffic from a NIC to another over a plane, in parts. It is divisible by every number of values up to 16; for other
+/// numbers, the remainder is negligible.
 const WHOLE: u128 = 720_720 << 12;
 
 /// Measures the load of all cables.
@@ -32,7 +32,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     }
     let senders = |plane: usize, at: usize| Senders::new(fabric, plane, at, &fabric.groups[at]);
     let groups = || (0..fabric.groups.len()).into_par_iter();
-    // The traffic of a group is computed on request: of all groups it is more than the fabric.
+    // The traffic of a group is computed on demand: that of all groups needs more memory than the fabric.
     let of_plane =
         |plane: usize| groups().map(|at| senders(plane, at).choices()).reduce(|| 0, u64::saturating_add);
     let planes = ways.judged.iter().filter(|_| !open);
@@ -41,7 +41,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     if steps > STEPS_MAX {
         return sums.counts();
     }
-    // A sum for each thread: it has every cable.
+    // One accumulator per thread, because each contains every cable.
     let share = fabric.groups.len().div_ceil(rayon::current_num_threads()).max(1);
     for plane in &ways.judged {
         let load = groups()
@@ -55,7 +55,7 @@ pub(crate) fn measure(fabric: &Fabric, ways: &PathCables, findings: &mut Finding
     sums.counts()
 }
 
-/// V0904 over all groups of a zone, counting every downlink, whether or not a NIC is there.
+/// V0904 over all groups of a zone, counting every downlink, even without a NIC.
 fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     let numbers = ways.numbers;
     if numbers.t1_uplinks == 0 {
@@ -63,7 +63,7 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     }
     let parallel = usize::from(numbers.parallel0);
     let rows = numbers.uplinks / parallel;
-    // Where values do not come out even, some T0 uplinks of each group have one more: which, is as good as random.
+    // If values do not divide evenly, some T0 uplinks of each group have one more, and their position is pseudo-random.
     let h = fabric.groups.first().map(|group| *group.table().header());
     let values = h.map_or(0, |h| usize::from(h.active) * usize::from(h.nics));
     let uneven = u64::from(!values.is_multiple_of(numbers.uplinks));
@@ -105,7 +105,7 @@ fn t1_uplinks(fabric: &Fabric, ways: &PathCables, findings: &mut Findings) {
     }
 }
 
-/// Which destinations meet the same denials: how far they are, and the denials by index.
+/// Destinations with the same denials: their distance, and the denials by index.
 type Met = (u8, Vec<u16>);
 
 /// The NICs of a group as senders in a plane.
@@ -115,7 +115,7 @@ struct Senders<'a> {
     table: Table<'a>,
     plane: u8,
     denied: Vec<Denied>,
-    /// Groups by the denials that are met on the way to their NICs, with the number of those NICs.
+    /// Groups by the denials on paths to their NICs, with the number of those NICs.
     towards: BTreeMap<Met, Vec<(usize, u64)>>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Senders<'a> {
         let plane = plane as u8;
         let denied: Vec<Denied> = table.denied().filter(|denied| denied.plane == plane).collect();
         let mut towards: BTreeMap<Met, Vec<(usize, u64)>> = BTreeMap::new();
-        // Where nothing is denied all groups of a zone are sent to alike, and none of them is looked at.
+        // Without denials, traffic to all groups of a zone is equal, so groups are not examined one by one.
         let others = if denied.is_empty() { &[][..] } else { &fabric.groups[..] };
         for (to, other) in others.iter().enumerate().filter(|(to, _)| *to != at) {
             let far = u8::from(other.zone != group.zone);
@@ -156,20 +156,20 @@ impl<'a> Senders<'a> {
         Senders { at, group, table, plane, denied, towards }
     }
 
-    /// Returns how many values are looked at, times the denials that each is compared with.
+    /// Returns the number of examined values times the denials that each is compared with.
     fn choices(&self) -> u64 {
         let h = self.table.header();
         let values = (u64::from(h.active) + u64::from(h.backup)) * self.group.nics.len() as u64;
         self.towards.keys().map(|(_, met)| values * met.len() as u64).sum()
     }
 
-    /// Returns what all NICs together send over each pair of uplinks to one NIC that meets these denials.
+    /// Returns the traffic of all NICs over each pair of uplinks to one NIC with these denials.
     fn shares(&self, (far, met): &Met) -> Vec<((u16, u16), u128)> {
         let h = *self.table.header();
         let kind = if *far == 1 { Kind::Far } else { Kind::Zone };
         let denies = |source: u16, value: u32| {
             let choice = self.table.choice(value);
-            // Zone, group and downlink were looked at before.
+            // Zone, group and downlink have been matched before.
             met.iter().map(|at| self.denied[usize::from(*at)]).any(|denied| {
                 let scope = denied.scope;
                 let to = (scope.zone.unwrap_or(0), scope.group.unwrap_or(0), scope.downlink.unwrap_or(0));
@@ -180,7 +180,7 @@ impl<'a> Senders<'a> {
         let mut shares = vec![0; usize::from(h.t0_uplinks) * width];
         for nic in &self.group.nics {
             let values = self.table.entropy_values(self.plane, nic.downlink);
-            // A value that names no uplink is a fault of the table, and reported there.
+            // A value without a valid uplink is a fault of the table and is reported there.
             let named = values.filter(|value| self.table.in_range(self.table.choice(*value)));
             let open = named.filter(|value| met.is_empty() || !denies(nic.downlink, *value));
             let open: Vec<u32> = open.take(h.active.into()).collect();
@@ -198,7 +198,7 @@ impl<'a> Senders<'a> {
         used.map(|(at, share)| (pair(at), share)).collect()
     }
 
-    /// Sends to all other NICs alike.
+    /// Adds the traffic to all other NICs, without denials.
     fn send_everywhere(&self, mut load: Load) -> Load {
         let zone = usize::from(self.group.zone);
         let in_zone = load.nics[zone] - self.group.nics.len() as u64;
@@ -256,12 +256,13 @@ struct Load {
     /// By group and T0 uplink.
     t0_up: Vec<u128>,
     t0_down: Vec<u128>,
-    /// By zone and T0 uplink: what each NIC of the other groups of the zone gets, and by group, what of that it does not.
+    /// By zone and T0 uplink: traffic to each NIC of the other groups of the zone; and by group, the part that it does
+    /// not get.
     zone_down: Vec<Vec<u128>>,
     not_own: Vec<u128>,
-    /// By zone and T0 uplink: what each NIC of all other zones gets.
+    /// By zone and T0 uplink: traffic to each NIC of all other zones.
     far_down: Vec<Vec<u128>>,
-    /// By zone, T1 and T1 uplink: what each NIC of all other zones is sent.
+    /// By zone, T1 and T1 uplink: traffic to each NIC of all other zones.
     far_each: Vec<Vec<u128>>,
     /// By zone, T1 and T1 uplink.
     t1_up: Vec<Vec<u128>>,
@@ -295,14 +296,14 @@ impl Load {
         }
     }
 
-    /// Adds what comes down to each group that is sent to.
+    /// Adds the downward traffic to each group with denials.
     fn add_down(&mut self, uplink: usize, share: u128, towards: &[(usize, u64)]) {
         for (to, nics) in towards {
             self.t0_down[to * self.uplinks + uplink] += share * u128::from(*nics);
         }
     }
 
-    /// Adds what comes down to all other groups of a zone, or of all others, alike.
+    /// Adds the downward traffic to all other groups of a zone, or of all other zones.
     fn add_everywhere(&mut self, zone: u16, at: usize, far: bool, share: u128) {
         let (zone, uplink) = (usize::from(zone), at % self.uplinks);
         if far {
@@ -321,13 +322,13 @@ impl Load {
         }
     }
 
-    /// Returns the place of a T1 and its uplink.
+    /// Returns the index of a T1 and its uplink.
     fn over(&self, t0: u16, t1: u16) -> usize {
         usize::from(t0) / self.parallel0 * self.t1_uplinks + usize::from(t1)
     }
 
-    /// Returns what T1s of a zone send up, and what comes down to them, by T1 and T1 uplink; with what is sent to each NIC
-    /// from everywhere.
+    /// Returns the upward and downward traffic of T1s of a zone, by T1 and T1 uplink, including traffic without
+    /// denials.
     fn of_t1s(&self, zone: usize, everywhere: &[u128]) -> impl Iterator<Item = (u128, u128)> {
         let own = u128::from(self.nics[zone]);
         let others = u128::from(self.nics.iter().sum::<u64>()) - own;
@@ -336,7 +337,7 @@ impl Load {
             .map(move |((up, down), (each, all))| (up + each * others, down + (all - each) * own))
     }
 
-    /// Returns what comes down to a group over an uplink.
+    /// Returns the downward traffic of a group over an uplink.
     fn down(&self, fabric: &Fabric, group: usize, uplink: usize) -> u128 {
         let at = group * self.uplinks + uplink;
         let zone = usize::from(self.zones[group]);
@@ -365,7 +366,7 @@ impl Load {
         self
     }
 
-    /// Adds the cables in use to what is known of the busiest.
+    /// Adds the cables in use to the extremes.
     fn count(&self, fabric: &Fabric, ways: &PathCables, plane: usize, tiers: &mut Tiers) {
         for group in 0..fabric.groups.len() {
             let ways = ways.group(group, plane);

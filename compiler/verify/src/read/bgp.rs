@@ -1,7 +1,7 @@
 //! BGP statements of a text, by name: lists, filters, groups and neighbours; and how the names are resolved.
 //!
-//! In: what readers of single languages fill in. Out: a [`Config`] in which names are resolved. Invariants: a name that nothing
-//! bears is lost, and said so.
+//! In: statements from the readers of single languages. Out: a [`Config`] in which names are resolved. Invariants:
+//! undefined names are reported.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,16 +14,16 @@ use crate::model::bgp::{
 };
 use crate::model::device::{Device, FaultKind};
 
-/// Everything that was said, by name.
+/// All statements, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
-    /// Times of BFD.
+    /// BFD profiles.
     pub(crate) profiles: BTreeMap<&'a str, Bfd>,
     /// Lists of prefixes, by sequence number.
     pub(crate) prefixes: BTreeMap<&'a str, BTreeMap<u32, Entry>>,
     /// Lists of path lengths, by sequence number.
     pub(crate) paths: BTreeMap<&'a str, BTreeMap<u32, (bool, u8)>>,
-    /// Lists of communities that are the mark of what is drained.
+    /// Community lists with the mark for drained paths.
     pub(crate) drained: BTreeSet<&'a str>,
     /// Filters, by sequence number.
     pub(crate) maps: BTreeMap<&'a str, BTreeMap<u32, Said<'a>>>,
@@ -33,7 +33,7 @@ pub(crate) struct Names<'a> {
     family: Option<Family>,
 }
 
-/// A clause of a route map, with names.
+/// A clause of a route map, with unresolved names.
 #[derive(Debug, Default)]
 pub(crate) struct Said<'a> {
     pub(crate) clause: Clause,
@@ -64,8 +64,7 @@ pub(crate) struct Instance<'a> {
     pub(crate) agreed: BTreeMap<&'a str, Agreed<'a>>,
 }
 
-/// A neighbour: its name, who it may be where that is said of itself, and whether it is known by its link-local address
-/// alone.
+/// A neighbour: its name, its remote AS if stated for itself, and whether it is restricted to its link-local address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) name: &'a str,
@@ -73,13 +72,13 @@ pub(crate) struct Known<'a> {
     pub(crate) link_local_only: bool,
 }
 
-/// Statements about a neighbour or a group, with names.
+/// Terms of a neighbour or a group, with unresolved names.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Agreed<'a> {
     pub(crate) remote: Option<Remote>,
     pub(crate) group: Option<&'a str>,
     pub(crate) active: bool,
-    /// Whether silence is noticed by BFD: the name of its times, or nothing for those of its own.
+    /// Whether BFD is used: the name of its profile, or `None` for its own times.
     pub(crate) bfd: Option<&'a str>,
     pub(crate) bfd_times: Option<Bfd>,
     pub(crate) interval_s: Option<u16>,
@@ -87,22 +86,22 @@ pub(crate) struct Agreed<'a> {
     pub(crate) accepted: Option<&'a str>,
     pub(crate) announced: Option<&'a str>,
     pub(crate) limit: Option<(u32, Option<u16>)>,
-    /// Seconds of rest after a limit was passed, where they are said beside it.
+    /// Seconds until a session is restarted after a limit, if stated.
     pub(crate) rest_s: Option<u16>,
     pub(crate) accepts_own: bool,
     /// The family of next hops, where a language states that of IPv4 routes (RFC 8950).
     pub(crate) next_hops: Option<Family>,
     /// Whether communities are sent, where a language asks for that.
     pub(crate) sends_communities: bool,
-    /// Whether nothing passes without a filter, inwards and outwards, where groups say so.
+    /// Whether nothing passes without a filter, inwards and outwards, if groups state it.
     pub(crate) strict: [bool; 2],
 }
 
-/// Undefined reference: its kind and name.
+/// An undefined reference: its kind and name.
 pub(crate) type Lost<'a> = BTreeSet<(&'static str, &'a str)>;
 
 impl<'a> Names<'a> {
-    /// Resolves the names. Returns what is referred to and is not there besides.
+    /// Resolves the names. Also returns undefined references.
     pub(crate) fn finish(mut self) -> Option<(Config<'a>, Lost<'a>)> {
         let mut bgp = self.process.take()?;
         self.family = bgp.process.family;
@@ -113,7 +112,7 @@ impl<'a> Names<'a> {
             let link_local_only = known.link_local_only;
             Some(Neighbour {
                 name: Cow::Borrowed(known.name),
-                // A session without a number does not come up.
+                // A session without a remote AS number does not come up.
                 remote: known.remote.or_else(|| bgp.of_group(known.name))?,
                 terms: Terms { link_local_only, ..self.terms(&bgp, known.name, &mut lost) },
             })
@@ -125,7 +124,7 @@ impl<'a> Names<'a> {
         Some((Config { asn, router_id, networks, process, neighbours }, lost))
     }
 
-    /// Gives a device what is resolved, and the faults of what is not.
+    /// Stores the resolved configuration in a device, with faults for undefined references.
     pub(crate) fn settle(self, device: &mut Device<'a>, file: &'static str) {
         let Some((config, lost)) = self.finish() else { return };
         device.bgp = Some(config);
@@ -202,7 +201,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Says what is referred to and is not there.
+/// Returns faults for undefined references.
 pub(crate) fn faults(device: &mut Device<'_>, file: &'static str, lost: &Lost<'_>) {
     for (kind, name) in lost {
         let message = format!("{kind} `{name}` is referred to and is not there");
@@ -228,12 +227,12 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Possible neighbours by their group.
+    /// Remote AS of neighbours by their group.
     fn of_group(&self, name: &str) -> Option<Remote> {
         self.groups.get(self.agreed.get(name)?.group?)?.remote
     }
 
-    /// Returns what is said of a neighbour or a group.
+    /// Returns the terms of a neighbour or a group.
     pub(crate) fn agreed(&mut self, name: &'a str) -> &mut Agreed<'a> {
         let all = if self.groups.contains_key(name) { &mut self.groups } else { &mut self.agreed };
         all.entry(name).or_default()
@@ -250,7 +249,7 @@ fn normal(entry: Entry, own: &[Prefix]) -> Entry {
     }
 }
 
-/// The first entry that matches decides.
+/// The first matching entry decides.
 fn lengths<'e>(entries: impl Iterator<Item = &'e (bool, u8)>) -> Lengths {
     let (mut seen, mut all) = (0u64, 0u64);
     for (permit, length) in entries {
@@ -263,7 +262,7 @@ fn lengths<'e>(entries: impl Iterator<Item = &'e (bool, u8)>) -> Lengths {
     Lengths(all)
 }
 
-/// Returns the number of autonomous systems that a pattern of FRR matches, where it matches by number alone.
+/// Returns the AS path lengths that an FRR pattern matches, if it matches by length alone.
 pub(crate) fn length(pattern: &str) -> Option<u8> {
     let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
     if inner.is_empty() {

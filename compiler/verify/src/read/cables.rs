@@ -1,7 +1,7 @@
 //! Reads `cables/plane-P.csv`.
 //!
-//! In: the lists of all planes. Out: [`Cabling`]. Invariants: a row that cannot be right (a device in two tiers, a
-//! device that nothing describes, one with more cables than slots are numbers) is reported with its line; the others are used.
+//! In: the lists of all planes. Out: [`Cabling`]. Invariants: an impossible row (a device in two tiers, a device
+//! without a folder, a device with more cables than slots) is reported with its line; the others are used.
 
 use camino::Utf8Path;
 use closc_artefacts::cables::{COLUMNS, Row, State};
@@ -25,13 +25,13 @@ use crate::rules::cabling::{REACH, ROWS, STATED};
 pub(crate) struct Lists<'s> {
     reader: Reader<'s>,
     switches: Vec<SmolStr>,
-    /// Nodes, in the order in which they were met.
+    /// Nodes, in the order of their first occurrence.
     nodes: Vec<SmolStr>,
     read: Vec<List>,
 }
 
 impl<'s> Lists<'s> {
-    /// Starts with the switches and nodes that have a folder, switches in order.
+    /// Starts with the switches and nodes that have a folder; switches are in order.
     pub(crate) fn new(switches: Vec<SmolStr>, hosts: &[&str], stated: Option<&'s Stated>) -> Self {
         let reader = Reader::new(&switches, stated);
         let mut lists = Lists { reader, switches, nodes: Vec::new(), read: Vec::new() };
@@ -51,7 +51,7 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// Takes the names of nodes: the lower ends of cables to NICs.
+    /// Collects the names of nodes: the lower ends of cables to NICs.
     fn nodes(&mut self, bytes: &[u8]) {
         let mut last: &[u8] = &[];
         for line in bytes.split(|byte| *byte == b'\n') {
@@ -65,7 +65,7 @@ impl<'s> Lists<'s> {
         }
     }
 
-    /// A name that is both stands for the switch, and the rows of the node are reported.
+    /// A name of both a switch and a node counts as the switch, and the rows of the node are reported.
     fn node(&mut self, name: &str) {
         let party = Party::Node(NodeId(self.nodes.len() as u32));
         match self.reader.parties.get(name) {
@@ -79,7 +79,7 @@ impl<'s> Lists<'s> {
         self.nodes.push(name.into());
     }
 
-    /// Ends the reading, with nodes in the order of their names.
+    /// Finishes reading, with nodes in the order of names.
     pub(crate) fn finish(self) -> Cabling {
         let Lists { reader: Reader { names, cables, .. }, switches, nodes, read } = self;
         let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
@@ -100,15 +100,15 @@ pub(crate) fn device_names(bytes: &[u8]) -> impl Iterator<Item = &str> {
 }
 
 struct Reader<'s> {
-    /// Statements of the manifest about the fabric.
+    /// Values of the manifest about the fabric.
     stated: Option<&'s Stated>,
     names: Names,
     parties: HashMap<SmolStr, Party>,
-    /// Tier and plane of each switch, by the first cable that says, and where that is.
+    /// Tier and plane of each switch, by its first cable, and the place of that row.
     known: HashMap<SwitchId, (Tier, u8, Place)>,
     lengths: HashMap<SmolStr, u32>,
     cables: Cables,
-    /// Number of cables of each device: switches, and nodes in the order in which they were met.
+    /// Number of cables of each device: switches, and nodes in the order of their first occurrence.
     ends: [Vec<u32>; 2],
 }
 
@@ -241,7 +241,7 @@ impl<'s> Reader<'s> {
         Ok(meters)
     }
 
-    /// An end: a switch of a tier, or a node where no tier is given.
+    /// Returns an end: a switch if a tier is given, otherwise a node.
     fn end(
         &mut self,
         device: &str,
@@ -267,21 +267,21 @@ impl<'s> Reader<'s> {
                 };
                 return Err(Wrong { message, other: Some(other.clone()) });
             }
-            (Party::Node(_), Some(tier)) => return Err(format!("`{device}` is a node and no {tier}").into()),
-            (Party::Switch(_), None) => return Err(format!("`{device}` is a switch and no node").into()),
+            (Party::Node(_), Some(tier)) => return Err(format!("`{device}` is a node, not a {tier}").into()),
+            (Party::Switch(_), None) => return Err(format!("`{device}` is a switch, not a node").into()),
         }
         Ok(End { party, port: self.names.intern(port), slot: 0 })
     }
 }
 
-/// The plane of the NIC port `nicNpP`; of another name nothing.
+/// Returns the plane of the NIC port `nicNpP`; `None` for other names.
 fn plane_of_port(port: &str) -> Option<u8> {
     let (nic, plane) = port.strip_prefix("nic")?.split_once('p')?;
     nic.parse::<u16>().ok()?;
     plane.parse().ok()
 }
 
-/// The fields of a row, where they are of their kinds.
+/// Returns the fields of a row, if they have the right types.
 fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
     let [plane, kind, lower_device, lower_port, upper_device, upper_port, length, medium, state] =
         std::array::from_fn(|at| record.get(at));
@@ -298,7 +298,7 @@ fn plain(record: &csv::StringRecord) -> Option<Row<'_>> {
     })
 }
 
-/// Why a row cannot be, and the row that it contradicts.
+/// Why a row is impossible, and the row that it contradicts.
 struct Wrong {
     message: String,
     other: Option<Place>,
@@ -321,7 +321,7 @@ mod tests {
 
     use super::*;
 
-    /// Slots are numbers of 16 bits: a cable more would have the slot of the first one.
+    /// Slots are 16-bit numbers: one more cable would get the slot of the first one.
     #[test]
     fn a_device_with_more_cables_than_slots_is_refused_with_the_line() {
         let switches: Vec<SmolStr> = ["a", "b"].map(SmolStr::from).to_vec();

@@ -1,6 +1,6 @@
 //! Common settings of switches of a tier.
 //!
-//! In: all switches that speak. Out: a violation for each that differs from most of its tier.
+//! In: all switches with BGP. Out: a violation for each switch that differs from most of its tier.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,7 +25,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     for (id, speaker) in speakers(fabric) {
         let Some(switch) = fabric.switch(id) else { continue };
         let kind = (switch.tier, switch.language);
-        // The number of next hops in use at a time depends on the hardware.
+        // The number of next hops in use depends on the hardware.
         let process = Process { width: None, ..*speaker.process };
         processes.entry(kind).or_default().add(process, id);
         let mut seen = HashSet::new();
@@ -58,7 +58,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Owners of several values.
+/// The owners of each value.
 struct Votes<T>(HashMap<T, Vec<SwitchId>>);
 
 impl<T> Default for Votes<T> {
@@ -72,7 +72,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         self.0.entry(value).or_default().push(id);
     }
 
-    /// Notes what most have.
+    /// Records the value of a switch.
     fn note(&self, of: impl Display, findings: &mut Findings)
     where
         T: Debug,
@@ -82,7 +82,8 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         }
     }
 
-    /// Reports all but those who have what most have; of equally many, what the first switch has is meant.
+    /// Reports all switches that differ from the majority; among equally frequent values, that of the first switch is
+    /// intended.
     fn judge(self, fabric: &Fabric, what: &str, findings: &mut Findings) {
         let mut parties: Vec<Vec<SwitchId>> = self.0.into_values().collect();
         parties.sort_by_key(|ids| (Reverse(ids.len()), ids[0]));

@@ -1,6 +1,6 @@
 //! The two ends of a session.
 //!
-//! In: a cable between switches. Out: what its ends say of each other that does not fit.
+//! In: a cable between switches. Out: contradictions between its ends.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::model::fabric::Fabric;
 use crate::model::language::{Language, Unsaid};
 use crate::rules::bgp::{NUMBERS, REMOTE, RESORT, SILENCE};
 
-/// Both ends of a cable between switches.
+/// Compares both ends of a cable between switches.
 pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut Findings) {
     let both = [(cable.lower, cable.upper), (cable.upper, cable.lower)];
     for (own, far) in both {
@@ -28,7 +28,7 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
     };
     findings.checked(&SILENCE, 1);
     let says = |end: End| language(fabric, end).is_some_and(|own| own.says(Unsaid::Connects));
-    // A switch without the feature agrees with every value.
+    // A language that cannot express the value agrees with every value.
     let both_say = says(cable.lower) && says(cable.upper);
     let times = |speaker: &Speaker, terms: &Terms| {
         (speaker.process.timers, terms.bfd, terms.interval_s, terms.connect_s.filter(|_| both_say))
@@ -70,10 +70,10 @@ fn language(fabric: &Fabric, end: End) -> Option<&'static Language> {
     Some(fabric.switch(id)?.language)
 }
 
-/// One end's statement of a session: its switch, the session, the agreement.
+/// The session at one end: the switch, the session, and its terms.
 pub(crate) type Talk<'a> = (&'a Speaker, Session, &'a Arc<Terms>);
 
-/// Returns what the switch at one end of a cable says of the session over it.
+/// Returns the session over a cable at one end.
 pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<Talk<'_>> {
     let Party::Switch(id) = end.party else { return None };
     let speaker = fabric.switch(id)?.speaker.as_ref()?;
@@ -81,7 +81,7 @@ pub(crate) fn talk(fabric: &Fabric, end: End) -> Option<Talk<'_>> {
     Some((speaker, session, terms))
 }
 
-/// Tells whether the session over a cable comes up, if frames get over it.
+/// Returns whether the session over a cable comes up, provided that frames get over it.
 pub(crate) fn comes_up(fabric: &Fabric, own: End, far: End) -> bool {
     let (Some((here, session, _)), Some((there, back, _))) = (talk(fabric, own), talk(fabric, far)) else {
         return false;
@@ -100,7 +100,7 @@ fn session_place(fabric: &Fabric, end: End, about: About<'_>) -> crate::model::p
     }
 }
 
-/// The statement of one end is compared with the cable and the other end.
+/// Compares the session at one end with the cable and the other end.
 fn end(
     fabric: &Fabric,
     (id, cable): (CableId, &Cable),

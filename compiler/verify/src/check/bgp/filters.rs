@@ -1,6 +1,6 @@
 //! Routes accepted and announced by switches.
 //!
-//! In: the filters of all sessions. Out: violations. Invariants: filters that many switches share are looked at once.
+//! In: the filters of all sessions. Out: violations. Invariants: filters that many switches share are checked once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
 use crate::rules::bgp::{LIMIT, STABLE, TAKEN, TRANSIT};
 
-/// Filters take no shorter prefixes than are announced, and those of T0s announce nothing but their own.
+/// Checks that filters reject prefixes shorter than those that are announced, and that T0s announce only their own.
 pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     let shortest = shortest(fabric);
     let meant = preferences(fabric);
@@ -25,7 +25,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
             findings.meant(&STABLE, format_args!("preference of {of}"), preference);
         }
     }
-    // Most switches share their filters: what holds for one of them holds for all.
+    // Most switches share their filters, so each filter is checked once.
     let mut sound: HashSet<(*const Terms, bool)> = HashSet::new();
     for (id, speaker) in speakers(fabric) {
         let is_t0 = fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
@@ -49,11 +49,11 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     }
 }
 
-/// Bits of the prefix that a T0 announces for its NICs.
+/// Length of the prefix that a T0 announces for its NICs.
 const GROUP_BITS: u8 = 64;
 
-/// Returns the length of the shortest prefix that is announced. Switches above T0s that are not there take what those will
-/// announce.
+/// Returns the length of the shortest prefix that is announced. Switches above absent T0s also accept the prefixes of
+/// those.
 fn shortest(fabric: &Fabric) -> u8 {
     let is_t0 = |id| fabric.switch(id).is_some_and(|switch| switch.tier == Some(Tier::T0));
     let groups = if speakers(fabric).any(|(id, _)| is_t0(id)) { None } else { Some(GROUP_BITS) };
@@ -61,7 +61,7 @@ fn shortest(fabric: &Fabric) -> u8 {
     announced.chain(groups).min().unwrap_or(GROUP_BITS)
 }
 
-/// Errors of an agreement with a neighbour.
+/// Faults of the terms of a session.
 fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(&'static Rule, String)> {
     let mut faults = Vec::new();
     match &terms.accepted {
@@ -92,7 +92,7 @@ fn faults(terms: &Terms, is_t0: bool, shortest: u8, meant: Preferences) -> Vec<(
     faults
 }
 
-/// Returns the length of the shortest prefix that a list permits, if it is shorter than may be.
+/// Returns the length of the shortest prefix that a list permits, if it is shorter than allowed.
 fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
     let lengths = list.iter().filter(|entry| entry.permit).filter_map(|entry| match entry.matched {
         Matched::Own(_) => None,
@@ -104,7 +104,7 @@ fn too_short(list: &[crate::model::bgp::Entry], shortest: u8) -> Option<u8> {
     lengths.min().filter(|length| *length < shortest)
 }
 
-/// Tells whether nothing passes but what the switch announces of its own.
+/// Returns whether only prefixes that the switch originates pass.
 fn own_only(policy: &Policy) -> bool {
     policy.0.iter().filter(|clause| clause.permit).all(|clause| {
         let own =
@@ -114,14 +114,14 @@ fn own_only(policy: &Policy) -> bool {
     })
 }
 
-/// Local preference of paths: those that are not marked as drained, and those that are.
+/// Local preference of paths: unmarked ones, and those marked as drained.
 pub(crate) type Preferences = [u32; 2];
 
-/// Preference of a path where nothing sets it.
+/// Default local preference of a path.
 const PREFERENCE: u32 = 100;
 
-/// Effect of a policy on unmarked and marked paths: of each clause that passes any, whether the path is
-/// marked afterwards, and its preference.
+/// Effect of a policy on unmarked and marked paths: for each clause that permits some, whether the path is marked
+/// afterwards, and its preference.
 fn outcomes(policy: &Policy) -> impl Iterator<Item = (bool, u32)> + '_ {
     policy.0.iter().enumerate().filter(|(_, clause)| clause.permit).flat_map(|(at, clause)| {
         let preference = clause.preference.unwrap_or(PREFERENCE);
@@ -132,19 +132,19 @@ fn outcomes(policy: &Policy) -> impl Iterator<Item = (bool, u32)> + '_ {
     })
 }
 
-/// Tells whether an earlier clause decides about every marked path that a later one matches.
+/// Returns whether an earlier clause matches every marked path that a later one matches.
 fn shadows(earlier: &Clause, later: &Clause) -> bool {
     (earlier.prefixes.is_none() || earlier.prefixes == later.prefixes)
         && (earlier.lengths.is_none() || earlier.lengths == later.lengths)
 }
 
-/// Returns the preferences that most filters give.
+/// Returns the preferences that most filters set.
 pub(crate) fn preferences(fabric: &Fabric) -> Preferences {
     let [unmarked, marked] = given(fabric);
     [unmarked.unwrap_or(PREFERENCE), marked.unwrap_or(0)]
 }
 
-/// The same, where any filter gives one.
+/// The same, or `None` if filters do not set any.
 fn given(fabric: &Fabric) -> [Option<u32>; 2] {
     let mut votes: BTreeMap<(bool, u32), u64> = BTreeMap::new();
     for (_, speaker) in speakers(fabric) {
@@ -162,7 +162,7 @@ fn given(fabric: &Fabric) -> [Option<u32>; 2] {
     [most(false), most(true)]
 }
 
-/// Says where a policy prefers otherwise than others.
+/// Describes how the preferences of a policy differ from the others.
 fn wrong(policy: &Policy, [unmarked, marked]: Preferences) -> Option<String> {
     if marked >= unmarked {
         return Some(format!("what is drained has preference {marked}, and everything else {unmarked}"));
@@ -173,7 +173,7 @@ fn wrong(policy: &Policy, [unmarked, marked]: Preferences) -> Option<String> {
     Some(format!("it gives paths {what} preference {found}, and most others {}", meant(is_marked)))
 }
 
-/// Tells whether everything that passes is the last resort afterwards.
+/// Returns whether everything that passes is a last resort afterwards.
 pub(super) fn is_last_resort(policy: &Policy) -> bool {
     let mut permitted = policy.0.iter().filter(|clause| clause.permit).peekable();
     permitted.peek().is_some() && permitted.all(|clause| clause.drains || clause.if_drained)

@@ -1,8 +1,8 @@
 //! Times of sessions are those that the manifest states.
 //!
-//! In: all switches that speak, and what is stated. Out: a violation for each switch that has other times. Invariants: what is
-//! left out counts as what FRR takes for it, where that is known to be the same in all of its profiles; what a language has
-//! no word for is not compared.
+//! In: all switches with BGP, and the manifest. Out: a violation for each switch with other times. Invariants: a
+//! missing setting counts as FRR's default, if that is the same in all of its profiles. Settings that a language cannot
+//! express are not compared.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::model::place::Place;
 use crate::model::stated::{BgpTimers, Stated};
 use crate::rules::bgp::TIMES;
 
-/// A time that not every language can say.
+/// A time that some languages cannot express.
 const CONNECTS: &str = "the time between attempts to connect";
 
-/// Seconds that a restart may take where nothing is said.
+/// Default seconds that a restart may take.
 const RESTART_S: u16 = 120;
 
-/// Compares the times of every switch with what is stated.
+/// Compares the times of every switch with the manifest.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     for (id, speaker) in speakers(fabric) {
         findings.checked(&TIMES, 1);
@@ -46,7 +46,7 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     }
 }
 
-/// Errors of the common values of all sessions.
+/// Faults of the values that all sessions share.
 fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<String> {
     let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
     if process.timers != Some((keepalive, hold)) {
@@ -73,7 +73,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     })
 }
 
-/// Errors of an agreement with a neighbour.
+/// Faults of the terms of a session.
 fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<String> {
     let interval = meant.bfd_interval_ms;
     let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };

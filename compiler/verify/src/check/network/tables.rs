@@ -1,7 +1,7 @@
 //! Tables and rules of a node, where switches choose the way.
 //!
-//! In: its ports. Out: violations, and what becomes of packets from each NIC. Invariants: the tables of a NIC's ports are asked
-//! one after the other, so together they do what one route over several ports does.
+//! In: its ports. Out: violations, and the treatment of packets from each NIC. Invariants: the tables of a NIC's ports
+//! are looked up one after the other, so together they act like one route over several ports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use crate::model::network::{Does, MAIN, NicTables, TableRoute, TableRule};
 use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::rules::hosts::{NETWORK, TABLES};
 
-/// The priority of the rule that asks the main table.
+/// The priority of the rule that looks up the main table.
 const MAIN_PRIORITY: u32 = 32_766;
 
-/// Tables of the kernel: of everything, compat, default, main, local.
+/// Tables of the kernel: unspecified, compat, default, main, local.
 const KERNEL: [u32; 5] = [0, 252, 253, MAIN, 255];
 
-/// Checks tables and rules, and says what becomes of packets from each NIC.
+/// Checks tables and rules, and returns the treatment of packets from each NIC.
 pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
     if !work.network.dropped.is_empty() {
         let file = &work.network.loopback;
@@ -46,7 +46,8 @@ pub(super) fn check(work: &mut Work<'_>, ports: &[Port<'_>]) -> Vec<NicTables> {
     nics.into_iter().filter_map(|(number, ports)| nic(work, number, &ports)).collect()
 }
 
-/// Rules of a port: from its own address, from the NIC's, and where they can be by outgoing interface for what is bound to it.
+/// Checks the rules of a port: from its own address, from the NIC's, and by outgoing interface for sockets bound to it,
+/// where supported.
 fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTreeSet<u32>) {
     let interface = port.interface;
     let from = |address: Option<Address>| address.map(|address| (Some(Prefix::from(address)), None));
@@ -86,7 +87,7 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
     }
 }
 
-/// Routes of a port lead to its T0, each prefix once.
+/// Checks that routes of a port lead to its T0, with each prefix once.
 fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     let mut seen = BTreeSet::new();
     for route in &port.interface.routes {
@@ -101,7 +102,7 @@ fn routes(work: &mut Work<'_>, port: &Port<'_>) {
     }
 }
 
-/// Fate of packets from a NIC.
+/// Checks the treatment of packets from a NIC.
 fn nic(work: &mut Work<'_>, number: u16, ports: &[(&Port<'_>, Vec<&TableRoute>)]) -> Option<NicTables> {
     let (first, _) = ports.first()?;
     let address = first.nic?;

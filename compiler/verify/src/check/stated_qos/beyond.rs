@@ -1,13 +1,12 @@
-//! Possible functions of a switch outside the profile: write other code points, drop at random, switch off
-//! queues whose pauses last.
+//! Functions of a switch beyond the profile: rewriting code points, random drops, PFC watchdogs.
 //!
-//! Invariants: what nobody states must not be there, however many switches say it alike.
+//! Invariants: functions that are not stated must be absent, even if all switches agree on them.
 
 use std::collections::BTreeSet;
 
 use super::Compared;
 
-/// Returns what is there beyond what is stated.
+/// Returns settings that are not stated.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut faults: Vec<String> = rewritten(port).into_iter().chain(elsewhere(port)).collect();
     faults.extend(watched(port));
@@ -15,8 +14,8 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// Code points are rewritten for trimmed packets, to the one that is stated. Where the ASIC clears those of classes without
-/// an entry, every class has an entry, which leaves its packets in their class.
+/// Code points are rewritten only for trimmed packets, to the stated one. On ASICs that clear code points of classes
+/// without an entry, every class needs an entry that keeps its packets in their class.
 fn rewritten(port: &Compared<'_>) -> Option<String> {
     let found = port.qos.settings.get("tc_to_dscp_map").filter(|map| !map.is_empty())?;
     let trimmed = port.stated.trimmed.and_then(|(fabric, last_hop)| {
@@ -33,7 +32,8 @@ fn rewritten(port: &Compared<'_>) -> Option<String> {
     })
 }
 
-/// Every class with code points has an entry that leads to the class again; packets trimmed elsewhere keep theirs.
+/// Checks that every class with code points has an entry that maps back to the class; packets trimmed elsewhere keep
+/// theirs.
 fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option<String> {
     let fabric = port.stated.trimmed.map(|(fabric, _)| fabric);
     let class_of = |dscp: u8| port.stated.dscp.get(usize::from(dscp)).copied();
@@ -60,7 +60,7 @@ fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option
         .then(|| format!("rewrites code points by class, `{found}`, and {known} entries are stated"))
 }
 
-/// Packets that enter by no port of the fabric have the classes of all others.
+/// Checks that packets from outside the fabric's ports have the same classes as all others.
 fn elsewhere(port: &Compared<'_>) -> Option<String> {
     let found = port.qos.settings.get("code points elsewhere")?;
     (port.qos.settings.get("dscp_to_tc_map") != Some(found)).then(|| {
@@ -68,7 +68,7 @@ fn elsewhere(port: &Compared<'_>) -> Option<String> {
     })
 }
 
-/// A watchdog drops what a paused queue holds: there is none where none is stated.
+/// Checks that there is no watchdog unless one is stated, because it drops the contents of paused queues.
 fn watched(port: &Compared<'_>) -> Option<String> {
     let unstated = port.of_switch.is_some_and(|own| own.watchdog.is_none());
     let mut rows = port.qos.settings.iter().filter(|_| unstated);
@@ -76,7 +76,7 @@ fn watched(port: &Compared<'_>) -> Option<String> {
     found.map(|(name, value)| format!("has `{value}` as {name}, and no watchdog is stated"))
 }
 
-/// Early drops are only in queues that are to mark, where it marks instead.
+/// Checks that random early drops occur only in queues that are to mark, where they mark instead.
 fn dropped(port: &Compared<'_>) -> Option<String> {
     let stated = port.of_port.filter(|_| port.buffered())?;
     port.qos.settings.iter().find_map(|(name, row)| {

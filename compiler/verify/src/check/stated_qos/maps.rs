@@ -1,12 +1,12 @@
-//! Maps between code points, classes, queues and groups: each class goes where it is stated, and what is trimmed goes with
-//! the class of its code point.
+//! Maps between code points, classes, queues and groups are as stated, and trimmed packets share the queue of their
+//! code point's class.
 
 use std::collections::BTreeMap;
 
 use super::Compared;
 use crate::model::stated::StatedClass;
 
-/// Returns what is not as stated.
+/// Returns all differences from the stated values.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut expect = |map: &BTreeMap<u8, u8>, from: u8, to: u8, [what, which]: [&str; 2]| {
@@ -40,7 +40,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// The traffic class that trimmed packets are given, and the class of their code point.
+/// Returns the traffic class that trimmed packets get, and the class of their code point.
 fn trimmed<'a>(port: &Compared<'a>) -> Option<(u8, &'a StatedClass)> {
     let (dscp, _) = port.stated.trimmed?;
     let tc = port.stated.dscp.get(usize::from(dscp))?;

@@ -1,7 +1,8 @@
-//! Queues, pauses and bounds of languages that state what ports are given, and leave the pools of the buffer to the switch.
+//! Queues, pauses and limits, for languages that configure ports and leave buffer pools to the switch.
 //!
-//! In: settings as the reader names them: `queue 3`, `watchdog timeout`, `egress of queue 3` and so on. Invariants: what is
-//! not stated must not be there; a share of the buffer that the language has no word for is the nearest that it has.
+//! In: settings as the reader names them: `queue 3`, `watchdog timeout`, `egress of queue 3` and so on. Invariants:
+//! settings that are not stated must be absent. A share of the buffer that the language cannot express is rounded to
+//! the nearest one.
 
 mod lengths;
 mod shared;
@@ -12,7 +13,7 @@ use super::Compared;
 use crate::model::language::Bounds;
 use crate::model::stated::StatedClass;
 
-/// Returns what is not as stated.
+/// Returns all differences from the stated values.
 pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
     if bounds == Bounds::Lengths {
         let mut faults = lengths::faults(port);
@@ -33,7 +34,7 @@ pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
     faults
 }
 
-/// Weighted queues share the port in whole percents.
+/// Checks that weighted queues share the port in whole percents.
 fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
     let queued = port.queued();
     let sum: u64 = queued.values().filter_map(|class| class.weight).map(u64::from).sum();
@@ -53,7 +54,7 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
                 let sure = bounds == Bounds::Each && watched_class(port, class);
                 let kind = if sure { "guaranteed" } else { "percent" };
                 let near = (100 * weight).abs_diff(own.1 * sum) <= sum || own.1 == 1 && 100 * weight < sum;
-                // Amounts rounded up to 1 are taken from the largest.
+                // Rounding up to 1 is compensated at the largest shares.
                 let largest = queued.values().filter_map(|class| class.weight).max();
                 own.0 == kind && (near || largest == class.weight)
             }
@@ -77,15 +78,15 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
     faults
 }
 
-/// A watchdog sees only queues that get a part of the port for sure.
+/// Returns a class for the watchdog, which only monitors queues with a guaranteed share of the port.
 fn watched_class(port: &Compared<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
 
-/// Each class has the queue that is stated, and there are no others.
+/// Checks that each class has the stated queue, and that there are no other classes.
 fn maps(port: &Compared<'_>) -> Vec<String> {
     let meant: BTreeMap<u8, u8> = port.stated.classes.iter().map(|class| (class.tc, class.queue)).collect();
-    // Classes that no code point leads to are not written.
+    // Classes without code points are not configured.
     let used: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
     let mut faults = Vec::new();
     for (class, queue) in meant.iter().filter(|(class, _)| used.contains(class)) {
@@ -101,7 +102,7 @@ fn maps(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// The class that trimmed packets are given, where the language says it.
+/// Returns the class that trimmed packets get, if the language states it.
 fn trimmed_class(port: &Compared<'_>) -> Option<u8> {
     port.qos.settings.get("class of trimmed")?.parse().ok()
 }
@@ -112,7 +113,7 @@ fn pauses(port: &Compared<'_>) -> Option<String> {
     (meant != found).then(|| format!("pauses {found:?} and not {meant:?}"))
 }
 
-/// The watchdog has the times and the action that are stated, and is there exactly where one is stated.
+/// Checks that there is a watchdog exactly if one is stated, with the stated times and action.
 fn watched(port: &Compared<'_>) -> Vec<String> {
     let rows = || port.qos.settings.iter().filter(|(name, _)| name.starts_with("watchdog"));
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
@@ -136,7 +137,7 @@ fn watched(port: &Compared<'_>) -> Vec<String> {
     meant.into_iter().filter_map(fault).collect()
 }
 
-/// Marks that nobody counts are not seen.
+/// Checks that marks are counted, because they are invisible otherwise.
 fn counted(port: &Compared<'_>) -> Vec<String> {
     let queue = |class: &u8| port.qos.class_to_queue.get(class).copied();
     let marked: BTreeSet<u8> = port.qos.marks.keys().filter_map(queue).collect();
@@ -145,7 +146,7 @@ fn counted(port: &Compared<'_>) -> Vec<String> {
     silent.map(|queue| format!("marks in queue {queue} and does not count marks")).collect()
 }
 
-/// Shares of the buffer, where the switch is given them.
+/// Checks shares of the buffer, if the switch has such settings.
 fn shares(port: &Compared<'_>) -> Vec<String> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
@@ -171,7 +172,7 @@ fn shares(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// Powers of two are written out, from 1/128 to 8.
+/// Powers of two are written as fractions, from 1/128 to 8.
 fn ratio(exponent: &str) -> String {
     match exponent.parse::<i32>().unwrap_or(i32::MAX) {
         ..=-7 => "1/128".to_owned(),
@@ -181,7 +182,7 @@ fn ratio(exponent: &str) -> String {
     }
 }
 
-/// Room for what arrives after a pause: that of the port that needs most, and all of the switch together.
+/// Checks headroom: that of the port that needs most, and the total of the switch.
 fn headroom(port: &Compared<'_>) -> Vec<String> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();

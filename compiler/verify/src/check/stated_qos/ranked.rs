@@ -1,19 +1,20 @@
-//! Queues, marks and trimming of targets that number classes by rank: P4, whose queues v1model serves by priority alone.
+//! Queues, marks and trimming of targets that number classes by rank: P4, whose queues v1model serves by priority
+//! alone.
 //!
-//! Invariants: nothing is read from the entries but what they say; what they must say is in the profile that is stated.
+//! Invariants: expected values come from the stated profile, never from the entries.
 
 use std::collections::BTreeSet;
 
 use super::Compared;
 use crate::model::stated::StatedClass;
 
-/// Returns what is not as stated.
+/// Returns all differences from the stated values.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     for class in &port.stated.classes {
         let number = port.number(class.tc);
         let meant = queue(port, class);
-        // A class to which no code point leads has no queue.
+        // A class without code points has no queue.
         if let Some(found) = port.qos.class_to_queue.get(&number).filter(|found| **found != meant) {
             faults.push(format!("puts class {number} into queue {found} and not {meant}"));
         }
@@ -54,13 +55,13 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// The queue of a class: the first for all that have a weight, and one above it for each queue that goes first.
+/// Returns the queue of a class: the lowest for all weighted classes, and one above it for each strict queue.
 fn queue(port: &Compared<'_>, class: &StatedClass) -> u8 {
     let strict = port.stated.classes.iter().filter(|other| other.weight.is_none());
     let above: BTreeSet<u8> = strict.map(|other| other.queue).collect();
     match class.weight {
         Some(_) => 0,
-        // Eight queues at the most.
+        // At most eight queues.
         None => above.range(..=class.queue).count().min(7) as u8,
     }
 }

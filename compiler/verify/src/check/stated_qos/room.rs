@@ -1,5 +1,5 @@
-//! Buffer of a switch that is left for its pools: computed here from the stated hardware and the cables that
-//! its list gives it, so that a pool of another size is found on one switch as on all.
+//! Remaining buffer of a switch for its pools. It is computed from the stated hardware and the listed cables, so a
+//! wrong pool is found even if all switches have it.
 
 use crate::check::profile::{own, port};
 use crate::model::cabling::SwitchId;
@@ -11,19 +11,19 @@ use crate::model::switch::Switch;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Room {
     buffer: StatedBuffer,
-    /// Bytes that no group has for itself and that are not kept for headroom.
+    /// Bytes that are neither reserved for groups nor for headroom.
     shared: u64,
-    /// Bytes of the pool that headroom is taken from; absent where nothing pauses.
+    /// Bytes of the headroom pool; absent without PFC.
     headroom: Option<u64>,
 }
 
 impl Room {
-    /// Returns the bytes that all may share, in whole cells.
+    /// Returns the bytes of the shared pool, in whole cells.
     pub(super) fn shared(self) -> u64 {
         self.shared - self.shared % self.buffer.cell_bytes.max(1)
     }
 
-    /// Returns the bytes of the pool of headroom, in whole cells.
+    /// Returns the bytes of the headroom pool, in whole cells.
     pub(super) fn headroom(self) -> u64 {
         let cell = self.buffer.cell_bytes.max(1);
         self.headroom.unwrap_or(0).div_ceil(cell).saturating_mul(cell)
@@ -35,7 +35,7 @@ impl Room {
     }
 }
 
-/// Works out the room of a switch; nothing where its buffer or the length of one of its cables is not stated.
+/// Computes the room of a switch; `None` if its buffer or the length of one of its cables is not stated.
 pub(super) fn of(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated)) -> Option<Room> {
     let own = own(fabric, stated, (id, switch), switch.tier?)?;
     let buffer = own.buffer?;
@@ -54,7 +54,7 @@ pub(super) fn of(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Sta
         largest = largest.max(each);
     }
     let beyond = pooled.saturating_sub(cables.saturating_mul(buffer.private_bytes));
-    // A ratio of nothing shares nothing: no pool is like that.
+    // A ratio of 0 would mean no sharing at all, which pools cannot express.
     let ratio = u64::from(buffer.headroom_ratio);
     let share = if ratio == 0 { u64::MAX } else { beyond.div_ceil(ratio) };
     let headroom = if pooled == 0 { 0 } else { share.max(largest) };
@@ -62,8 +62,8 @@ pub(super) fn of(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Sta
     Some(Room { buffer, shared, headroom: (classes > 0).then_some(headroom) })
 }
 
-/// Tells whether thresholds are those that are stated: exactly, or where they are shares of a pool that is not as large
-/// as the one they are stated for, the same shares of it.
+/// Returns whether thresholds are as stated: equal, or the same shares of the pool if its size differs from the stated
+/// one.
 pub(super) fn marks(
     found: (u64, u64, u64),
     stated: (u64, u64, u64),
@@ -81,7 +81,7 @@ pub(super) fn marks(
         u64::try_from(scaled).unwrap_or(u64::MAX)
     };
     let cell = room.buffer.cell_bytes.max(1);
-    // Both are whole cells, and the most a multiple of the least.
+    // Both are whole cells, and the maximum is a multiple of the minimum.
     let multiple = stated.1.div_ceil(stated.0.max(1));
     let close = |found: u64, meant: u64, cells: u64| found.abs_diff(meant) <= cells.saturating_mul(cell);
     let least = (2 * u64::from(mtu)).checked_next_multiple_of(cell).unwrap_or(u64::MAX);

@@ -1,11 +1,11 @@
-//! Rows of buffers, marks and trimming, whole: every field that SONiC takes has the value that is stated, or that a fabric
-//! without colours and reservations has.
+//! Complete rows of buffers, marks and trimming: every field that SONiC accepts has the stated value, or the value for
+//! a fabric without colours and reservations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Compared;
 
-/// Returns what is not as stated.
+/// Returns all differences from the stated values.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     faults.extend(trimming(port));
@@ -42,7 +42,7 @@ fn number(row: &str, name: &str) -> Option<u64> {
     field(row, name)?.parse().ok()
 }
 
-/// The size and the queue that the platform takes, and code points by class: they differ at the last hop.
+/// Checks size and queue of trimmed packets as on the platform, and code points by class, which differ at the last hop.
 fn trimming(port: &Compared<'_>) -> Option<String> {
     let stated = port.of_switch?.trimming?;
     port.stated.trimmed?;
@@ -58,14 +58,14 @@ fn trimming(port: &Compared<'_>) -> Option<String> {
     })
 }
 
-/// Packets that enter by a port without a map of its own, as those of the CPU, are mapped like all others.
+/// Checks that packets from ports without a map of their own, such as the CPU, are mapped like all others.
 fn elsewhere(port: &Compared<'_>) -> Option<String> {
     let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
     let mapped = field(row, "dscp_to_tc_map").is_some();
     (!mapped).then(|| "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)".to_owned())
 }
 
-/// Paused queues are watched, where a watchdog is stated.
+/// Checks that paused queues have a watchdog, if one is stated.
 fn watched(port: &Compared<'_>) -> Option<String> {
     let paused = port.qos.settings.get("pfc_enable")?;
     let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
@@ -76,7 +76,7 @@ fn watched(port: &Compared<'_>) -> Option<String> {
     })
 }
 
-/// Bytes that queues and groups have of their own: none but those of headroom.
+/// Checks the bytes reserved for queues and groups: only headroom.
 fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<String> {
     let row = port.qos.settings.get(what).map_or("", String::as_str);
     let found = number(row, "size");
@@ -86,7 +86,7 @@ fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<String>
     })
 }
 
-/// When a paused group goes on.
+/// Checks when a paused group resumes.
 fn resumes(port: &Compared<'_>, group: &str) -> Option<String> {
     let (xon, offset) = port.of_port?.resumes?;
     let row = port.qos.settings.get(group)?;
@@ -96,7 +96,7 @@ fn resumes(port: &Compared<'_>, group: &str) -> Option<String> {
     (!fits).then(|| format!("goes on by `{row}` in {group}, and {xon} with offset {offset:?} are stated"))
 }
 
-/// Pools are of the kind that their users need, and as large as the buffer.
+/// Checks that pools have the kind that their users need, and the size of the buffer.
 fn pools(port: &Compared<'_>) -> Vec<String> {
     let Some(own) = port.of_switch else { return Vec::new() };
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
@@ -122,7 +122,7 @@ fn pools(port: &Compared<'_>) -> Vec<String> {
         let fixed = kind == "egress" && lossless && own.lossless_queue_bytes.is_some();
         let mode = if fixed { "static" } else { "dynamic" };
         let size = port.room.map(|room| match kind {
-            // Accepted packets must get out.
+            // Accepted packets must not be dropped at egress.
             "egress" if fixed || paused.contains(name) => (room.total(), None),
             "ingress" if lossless => (room.shared(), Some(room.headroom())),
             _ => (room.shared(), None),
@@ -144,7 +144,7 @@ fn pools(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// Where ports are bounded in each pool too, they may take nearly all of it; elsewhere nothing bounds them.
+/// Checks port limits in pools: nearly the complete pool if the ASIC has such limits, otherwise none.
 fn bounds(port: &Compared<'_>) -> Vec<String> {
     let Some(buffer) = port.of_switch.and_then(|own| own.buffer) else { return Vec::new() };
     let used: BTreeSet<&str> = port
@@ -170,7 +170,7 @@ fn bounds(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// All colours are marked alike: the fabric has none.
+/// Checks that all colours are marked equally, because the fabric does not use colours.
 fn marks(port: &Compared<'_>) -> Vec<String> {
     let rows = |queue: u8| {
         let name = format!("wred_profile of queue {queue}");

@@ -1,7 +1,7 @@
-//! Cables as they are kept. There are millions of them, so what many have alike is kept once.
+//! Compact storage of cables. There are millions of them, so common values are stored once.
 //!
-//! In: cables, list by list, each with its line. Out: a [`Cable`] by its number, and its line. Invariants: what comes out is what
-//! was put in, whatever it is: nothing here is shorter than what a list can say.
+//! In: cables, list by list, each with its line. Out: a [`Cable`] by its number, and its line. Invariants: storage is
+//! lossless for everything that a list can contain.
 
 use hashbrown::HashMap;
 
@@ -14,11 +14,11 @@ pub(crate) struct Cables {
     rows: Vec<Row>,
     sorts: Vec<Sort>,
     numbers: HashMap<Sort, u32>,
-    /// Where lines do not simply go on: the number of a cable and its line.
+    /// Exceptions to consecutive lines: the index of a cable and its line.
     lines: Vec<(u32, u32)>,
 }
 
-/// One cable: of two ends the lower one first.
+/// One cable, with its lower end first.
 #[derive(Debug, Clone, Copy)]
 struct Row {
     devices: [Device; 2],
@@ -37,7 +37,7 @@ struct Sort {
     drained: bool,
 }
 
-/// A device as one number: twice its place among its like, and one more for a node.
+/// A device as one number: twice its index among switches or nodes, plus one for a node.
 #[derive(Debug, Clone, Copy)]
 struct Device(u32);
 
@@ -58,7 +58,7 @@ impl Device {
 }
 
 impl Cables {
-    /// Takes a cable over, behind those that are there; `line` is its line in its list.
+    /// Appends a cable; `line` is its line in its list.
     pub(crate) fn push(&mut self, cable: &Cable, line: u32) {
         let Cable { meters, plane, kind, drained, lower, upper } = *cable;
         let sort = self.sort(Sort { meters, plane, kind, drained });
@@ -75,7 +75,7 @@ impl Cables {
         });
     }
 
-    /// Returns the number of what many have alike. Mostly the cable before has the same.
+    /// Returns the index of the common values, which are usually those of the previous cable.
     fn sort(&mut self, sort: Sort) -> u32 {
         if let Some(last) = self.rows.last().filter(|row| self.sorts[row.sort as usize] == sort) {
             return last.sort;
@@ -112,19 +112,19 @@ impl Cables {
         self.rows[id.0 as usize].devices[side as usize].party()
     }
 
-    /// Returns the line of a cable in its list; of the next one, the line that follows.
+    /// Returns the line of a cable in its list. The index after the last cable returns the line after it.
     pub(crate) fn line(&self, id: CableId) -> u32 {
         let run = self.lines.partition_point(|(first, _)| *first <= id.0).saturating_sub(1);
         let (first, line) = self.lines[run];
         line + (id.0 - first)
     }
 
-    /// States the place of a cable among those of the device at one end.
+    /// Sets the slot of one end of a cable.
     pub(crate) fn set_slot(&mut self, id: CableId, side: Side, slot: u16) {
         self.rows[id.0 as usize].slots[side as usize] = slot;
     }
 
-    /// Gives nodes other numbers, and no memory is held for more cables: all are here.
+    /// Renumbers nodes and releases spare memory.
     pub(crate) fn finish(mut self, nodes: &[u32]) -> Self {
         for device in self.rows.iter_mut().flat_map(|row| &mut row.devices) {
             if let Party::Node(node) = device.party() {

@@ -1,11 +1,11 @@
-//! The cables at each device, in the order of the lists: what a slot of a device is.
+//! The cables of each device, in the order of the lists. Indices into these are slots.
 //!
 //! In: cables. Out: [`Plug`]s by device and slot. Invariants: four bytes for each end of a cable.
 
 use super::cables::Cables;
 use super::{CableId, Party, Side};
 
-/// A cable at a device: twice its number, and one more at its upper end.
+/// A cable at a device: twice its index, plus one for its upper end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plug(u32);
 
@@ -20,7 +20,7 @@ impl Plug {
         CableId(self.0 >> 1)
     }
 
-    /// Returns which end of it.
+    /// Returns the end of the cable at the device.
     #[inline]
     pub(crate) fn side(self) -> Side {
         if self.0 & 1 == 0 { Side::Lower } else { Side::Upper }
@@ -35,8 +35,8 @@ pub(super) struct Plugs {
 }
 
 impl Plugs {
-    /// Takes the ends of cables that are at some devices, of which `place` says the place of each, and states in the cables which
-    /// slots they are in.
+    /// Takes the ends of cables at some devices, with `place` as the index of a device, and stores the slots in the
+    /// cables.
     pub(super) fn new(devices: usize, cables: &mut Cables, place: impl Fn(Party) -> Option<u32>) -> Self {
         let ends = |cables: &Cables, at: u32| {
             let end = |side| Some((place(cables.party(CableId(at), side))?, Plug::of(CableId(at), side)));

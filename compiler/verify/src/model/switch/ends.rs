@@ -1,25 +1,25 @@
-//! The ports of a device that have a cable, as they are kept. There are millions, so each takes 16 bytes.
+//! Compact storage of the ports of a device that have a cable. There are millions, so each takes 16 bytes.
 //!
-//! In: [`EndState`]s by slot. Out: the same. Invariants: what comes out is what was put in. What ports of one device have alike is
-//! kept once, the upper half of their addresses too, which is one for each kind of cable; where they have nothing alike it takes more
-//! memory and is no less exact.
+//! In: [`EndState`]s by slot. Out: the same. Invariants: storage is lossless. Common values of the ports of a device
+//! are stored once, including the upper half of their addresses, which is equal per kind of cable. Ports without common
+//! values only take more memory.
 
 use closc_artefacts::Address;
 
 use super::FactsId;
 use crate::model::device::Mac;
 
-/// Kinds of ports that a port is compared with before it has a kind of its own: a device has a handful.
+/// Number of recent kinds that a port is compared with before it gets a new one: a device has only a few.
 const COMPARED: usize = 8;
 
-/// One end of a cable, as the device there is configured.
+/// One end of a cable, as configured on its device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct EndState {
     /// Own address on the cable.
     pub(crate) address: Option<Address>,
     /// Common values of many ports.
     pub(crate) facts: FactsId,
-    /// MAC address that the device has on this port.
+    /// MAC address of the device on this port.
     pub(crate) mac: Option<Mac>,
     /// MAC address that the device expects at the other end.
     pub(crate) neighbour: Option<Mac>,
@@ -34,14 +34,14 @@ impl EndState {
     }
 }
 
-/// The ports of a device by slot. A slot is a number of 16 bits, so no more are kept.
+/// The ports of a device by slot. Slots are 16-bit numbers, so no more are stored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ends {
     ports: Box<[Port]>,
     sorts: Box<[Sort]>,
 }
 
-/// Buffer reserved for a port.
+/// Values of one port.
 #[derive(Debug, Clone, Copy)]
 struct Port {
     /// Lower half of the address.

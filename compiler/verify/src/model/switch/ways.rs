@@ -1,8 +1,8 @@
-//! The next hops of a route, as they are kept. There are millions of routes, most have one, and the longest lists are those of
-//! whole tiers.
+//! Compact storage of the next hops of a route. There are millions of routes; most have one next hop, and the longest
+//! lists are shared by whole tiers.
 //!
-//! In: next hops. Out: the same, as a slice. Invariants: one next hop takes no memory beside the route's own; of equal lists of
-//! configurations one is kept.
+//! In: next hops. Out: the same, as a slice. Invariants: a single next hop needs no allocation. Equal lists of
+//! configurations are stored once.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,9 @@ use super::NextHop;
 pub(crate) enum Ways {
     /// A single next hop.
     One([NextHop; 1]),
-    /// Any number. Others may have the same list by chance, which says nothing about them.
+    /// Any number. Equal lists may be shared by coincidence, without meaning.
     Any(Arc<[NextHop]>),
-    /// The list of several routes that were learnt alike: their prefixes alone differ.
+    /// The list of several received routes that differ only in their prefixes.
     Alike(Arc<[NextHop]>),
 }
 
@@ -51,12 +51,12 @@ impl From<Vec<NextHop>> for Ways {
     }
 }
 
-/// Lists of next hops, each kept once: switches of a tier have the same.
+/// Interned lists of next hops: switches of a tier have equal ones.
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Mutex<HashSet<Arc<[NextHop]>>>);
 
 impl Lists {
-    /// Returns the one copy of a list.
+    /// Returns the shared copy of a list.
     pub(crate) fn keep(&self, ways: &[NextHop]) -> Ways {
         if let [one] = ways {
             return Ways::One([*one]);

@@ -1,10 +1,10 @@
-//! Waits of lists: the paths that hosts write.
+//! Buffer dependencies of segment lists, which hosts write.
 //!
-//! In: the fabric. Out: a violation with the ring, if there is one. A channel is one direction of a cable. A packet
-//! that holds the buffer behind one channel waits for the next one of its path; where such waits form a ring, pauses
-//! can stop all of it for ever. Invariants: paths are those that the tables make and the routes of the switches lead
-//! over. Fabrics with few paths are followed channel by channel. In large ones channels of the same two tiers count
-//! as one: a ring of channels would be a ring there too, so where there is none, there is none.
+//! In: the fabric. Out: a violation with the cycle, if there is one. A channel is one direction of a cable. A packet in
+//! the buffer behind one channel waits for the next channel of its path. If such dependencies form a cycle, pauses can
+//! stop all of it for ever. Invariants: paths are those that tables produce and switches forward. Fabrics with few
+//! paths are followed channel by channel. In larger ones, channels between the same two tiers are merged. A cycle of
+//! channels would also be a cycle of merged channels, so without the latter there is no deadlock.
 
 use std::collections::BTreeMap;
 
@@ -22,10 +22,10 @@ use crate::model::group::{destination, list};
 use crate::model::segment::Tier;
 use crate::rules::rings::RING;
 
-/// Dependencies, with the groups (sending, receiving) of a path that has them.
+/// Dependencies, each with the groups (sending, receiving) of a path that causes it.
 type Waits<N> = BTreeMap<(N, N), (usize, usize)>;
 
-/// Looks for a ring: channel by channel where there are at most so many lists.
+/// Searches for a cycle: channel by channel if there are few lists, otherwise by tiers.
 pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mut Findings) {
     let Some(first) = fabric.groups.first().filter(|_| paused(fabric)) else { return };
     let h = *first.table().header();
@@ -49,7 +49,7 @@ pub(crate) fn check(fabric: &Fabric, nics: &NicCables, most: u128, findings: &mu
     }
 }
 
-/// The waits of every path between a NIC of each group and one of each other, over all planes and uplinks.
+/// Dependencies of every path between a NIC of each group and one of each other group, over all planes and uplinks.
 fn channels(fabric: &Fabric, nics: &NicCables) -> Waits<Channel> {
     let network = Network::new(fabric);
     let mut waits = Waits::new();
@@ -85,7 +85,7 @@ fn channels(fabric: &Fabric, nics: &NicCables) -> Waits<Channel> {
     waits
 }
 
-/// The waits of every list between tiers; the ends at NICs wait for nothing that could wait for them.
+/// Dependencies of lists between tiers. Ends at NICs are omitted, because nothing can wait for them in a cycle.
 fn tiers(fabric: &Fabric) -> Waits<(Tier, Tier)> {
     let mut waits = Waits::new();
     for (from, group) in fabric.groups.iter().enumerate() {
@@ -104,7 +104,7 @@ fn tiers(fabric: &Fabric) -> Waits<(Tier, Tier)> {
     waits
 }
 
-/// Returns a ring, if there is one, from its least member on.
+/// Returns a cycle, if there is one, starting at its smallest member.
 fn ring<N: Copy + Ord>(waits: &Waits<N>) -> Option<Vec<N>> {
     let all: Vec<(N, N)> = waits.keys().copied().collect();
     let mut ring = rings(&all, &all).into_iter().next()?;
@@ -113,7 +113,7 @@ fn ring<N: Copy + Ord>(waits: &Waits<N>) -> Option<Vec<N>> {
     Some(ring)
 }
 
-/// Returns the ring as steps, each with the table whose path waits.
+/// Returns the cycle as steps, each with the table whose path waits.
 fn violation(fabric: &Fabric, waits: &Waits<Channel>, ring: &[Channel]) -> Violation {
     let cabling = &fabric.cabling;
     let name = |(cable, side): Channel| {

@@ -1,16 +1,16 @@
-//! Waits of routes, static or of BGP, by which switches choose the way.
+//! Buffer dependencies of routes, static or from BGP, by which switches choose the path.
 //!
-//! In: what every switch does with each class of destinations. Out: a violation for every ring. Invariants: buffers of one
-//! direction are ranked by tier: from a NIC, up, up, down, down. Every turn from above to below and every step up or down
-//! raises the rank; the only thing that lowers it is a packet that **came from above and goes up again**. So it is enough
-//! to look for such turns, which takes one look at every route that leads down: which of its classes would the switch
-//! below send up? Where there is no turn there is no ring, and no graph is built: this is the proof for every sound
-//! fabric, whatever its size.
+//! In: the treatment of each class of destinations by every switch. Out: a violation for every cycle. Invariants:
+//! buffers of one direction are ranked by tier: from a NIC, up, up, down, down. Every step up or down, and every turn
+//! from up to down, raises the rank. Only a packet that **came from above and goes up again** lowers it. It is
+//! therefore enough to search for such turns: for every route that leads down, find the classes that the lower switch
+//! would send up. Without such turns there is no cycle, and no graph is built. This proves every correct fabric,
+//! regardless of its size.
 //!
-//! Where there are turns, the graph is built: a vertex for each direction of each cable, joined through one vertex for
-//! what a switch gets from below and one for what it gets from above, so that it grows with cables and not with pairs of
-//! ports. Turns are joined one by one. What comes from below is taken to leave by any cable that a route uses.
-//! Priorities share the routes, so one graph stands for each.
+//! If there are turns, the graph is built: a vertex for each direction of each cable, connected through one vertex per
+//! switch for packets from below and one for packets from above. It therefore grows with cables, not with pairs of
+//! ports. Turns are added one by one. Packets from below are assumed to leave by any cable that a route uses. All
+//! priorities use the same routes, so one graph represents each of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -36,7 +36,7 @@ struct Turn {
     prefix: Prefix,
 }
 
-/// Waiting buffer: that behind a cable, or all that a switch got from below or from above.
+/// A waiting buffer: that behind a cable, or all those of a switch from below or from above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Buffer {
     Behind(Channel),
@@ -44,7 +44,7 @@ enum Buffer {
     FromAbove(SwitchId),
 }
 
-/// Looks for rings, where anything is paused.
+/// Searches for cycles, if any priority is paused.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     if !paused(fabric) {
@@ -67,7 +67,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let mut waits = waits(network);
     waits.extend(&over);
     for ring in rings(&waits, &over) {
-        // A ring begins behind one of the turns.
+        // A cycle begins behind one of the turns.
         let turn = turns.iter().find(|turn| {
             let (from, to) = ends(turn);
             ring.first() == Some(&to) && ring.last() == Some(&from)
@@ -82,7 +82,7 @@ fn ends(turn: &Turn) -> (Buffer, Buffer) {
     (Buffer::Behind((turn.from, Side::Upper)), Buffer::Behind((turn.to, Side::Lower)))
 }
 
-/// The routes of a switch that lead up, by the runs of classes that they decide about, rising.
+/// The upward routes of a switch, by the ranges of classes that they apply to, in ascending order.
 struct Rising<'a>(Vec<(&'a Range<ClassId>, &'a Row)>);
 
 impl<'a> Rising<'a> {
@@ -91,12 +91,12 @@ impl<'a> Rising<'a> {
         let rows = rows.filter(|row| ups(network, id, row).next().is_some());
         let mut runs: Vec<(&Range<ClassId>, &Row)> =
             rows.flat_map(|row| row.classes.runs().iter().map(move |run| (run, row))).collect();
-        // One route decides about a class, so runs do not overlap.
+        // Only one route applies to a class, so ranges do not overlap.
         runs.sort_unstable_by_key(|(run, _)| run.start);
         Rising(runs)
     }
 
-    /// Returns the routes for any of some classes, each once for each run that it meets.
+    /// Returns the routes for any of some classes, once per overlapping range.
     fn meeting(&self, classes: &'a ClassSet) -> impl Iterator<Item = &'a Row> + '_ {
         classes.runs().iter().flat_map(|wanted| {
             let first = self.0.partition_point(|(run, _)| run.end <= wanted.start);

@@ -1,4 +1,4 @@
-//! NICs have one address each, and all T0s know it.
+//! Checks that each NIC has one address, which all T0s route to it.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::model::place::Place;
 use crate::read::linux;
 use crate::rules::choices::ADDRESS;
 
-/// NICs have one address each, and all T0s know it.
+/// Checks that each NIC has one address, which all T0s route to it.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut owners: HashMap<Address, u32> = HashMap::new();

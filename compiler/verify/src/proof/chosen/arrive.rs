@@ -1,8 +1,8 @@
-//! Arrivals: sets of classes, tier by tier down and up again.
+//! Counts arriving deliveries by propagating sets of classes tier by tier, down and up.
 //!
-//! In: one plane. Out: for each switch the classes that cables lead to, and how many deliveries arrive by every choice of
-//! the switches, and by some. Invariants: a packet goes up, then down; one that is sent up again does not count as arriving,
-//! so nothing has to be looked at twice and nothing that goes round can count.
+//! In: one plane. Out: for each switch, the classes that its cables lead to; and the number of deliveries that arrive
+//! for every choice of the switches, and for some. Invariants: a packet goes up, then down. A packet that is sent up
+//! again does not count as arriving, so each switch is examined once and loops never count.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
 use crate::rules::choices::DROPPED;
 
-/// Something of each switch of a plane, for packets from below and for packets from above.
+/// A value for each switch of a plane, for packets from below and for packets from above.
 #[derive(Debug, Clone)]
 pub(crate) struct Each<T> {
     from_below: HashMap<SwitchId, T>,
@@ -46,8 +46,8 @@ impl<T> Each<T> {
     }
 }
 
-/// The classes that cables lead to from each switch: up, then down; inside a zone over T1s only. With or without those
-/// that are drained.
+/// Returns the classes that cables lead to from each switch: up, then down; inside a zone over T1s only. With or
+/// without drained cables.
 pub(crate) fn possible(
     network: &Network<'_>,
     plane: u8,
@@ -98,7 +98,7 @@ pub(crate) fn possible(
     each
 }
 
-/// The switches at the other ends of the cables of which a switch has one side.
+/// Returns the switches at the other ends of the cables on one side of a switch.
 fn neighbours<'a>(
     network: &'a Network<'_>,
     id: SwitchId,
@@ -113,7 +113,7 @@ fn neighbours<'a>(
         if cable.drained && !with_drained {
             return None;
         }
-        // Cables to one switch stand together as a rule.
+        // Cables to the same switch are usually adjacent.
         (plug.side() == side && last.replace(far) != Some(far)).then_some(far)
     })
 }
@@ -125,7 +125,7 @@ struct Arrivals<'a> {
     some: Each<Bits>,
     places: Places,
     ways: Each<Attempts>,
-    /// Sums over the same neighbours, which whole tiers have alike.
+    /// Sums over the same neighbours, which whole tiers share.
     sums: HashMap<Vec<Option<(SwitchId, bool)>>, Arc<Attempts>>,
 }
 
@@ -159,14 +159,14 @@ pub(crate) fn count(
         arrivals.switch(*id, false);
         counts = counts.add(arrivals.deliveries(*id, could));
         arrivals.lost(*id, could, findings);
-        // Nobody comes to a T0 from below but its own NICs, so nobody else asks.
+        // Only its own NICs send to a T0 from below, so no other switch needs the result.
         arrivals.ways.from_below.remove(id);
     }
     counts
 }
 
 impl Arrivals<'_> {
-    /// Works a switch out for packets from one side, from its neighbours that are known.
+    /// Computes a switch for packets from one side; its neighbours are computed before.
     fn switch(&mut self, id: SwitchId, above: bool) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
@@ -217,7 +217,7 @@ impl Arrivals<'_> {
         }
     }
 
-    /// The class of a NIC, if that is alone in it.
+    /// Returns the class of a NIC, if it contains only that NIC.
     fn alone(&self, nic: u32) -> Bits {
         let mut bits = Bits::new(self.network.classes.len());
         if let Some(class) = self.network.class_of(nic).filter(|class| self.network.serves(nic, *class)) {
@@ -242,7 +242,7 @@ impl Arrivals<'_> {
         }
     }
 
-    /// Adds the ways over one step for some classes.
+    /// Adds the paths over one step for some classes.
     fn add(&self, step: Step, above: bool, run: &Range<u32>, sum: &mut [Paths]) {
         let behind = match step {
             Step::Switch { id, up } if !(up && above) => self.ways.get(id, !up),
@@ -289,7 +289,7 @@ impl Arrivals<'_> {
         sums
     }
 
-    /// Adds up what the NICs of a T0 send.
+    /// Adds the deliveries from the NICs of a T0.
     fn deliveries(&self, id: SwitchId, could: &Each<Bits>) -> DeliveryCounts {
         let network = self.network;
         let (Some(every), Some(some), Some(ways), Some(could)) = (
@@ -317,14 +317,14 @@ impl Arrivals<'_> {
         for (class, ways) in network.accepted.iter().zip(ways) {
             let at = class as usize;
             let receivers = network.classes.nics[at].len() as u128;
-            // Nobody sends to itself over the fabric.
+            // A NIC does not send to itself over the fabric.
             let pairs = senders * receivers - own.get(&class).copied().unwrap_or(0);
             counts.deliveries += pairs;
             counts.possible += if could.get(at) { pairs } else { 0 };
             counts.arrive += if every.get(at) { pairs } else { 0 };
             counts.doubtful += if some.get(at) && !every.get(at) { pairs } else { 0 };
             counts.ways = counts.ways.saturating_add(pairs.saturating_mul(ways.arrive));
-            // Of NICs without a cable here a part of the fabric knows nothing.
+            // A part of the fabric does not contain NICs without a cable in it.
             if plane.is_some_and(|plane| network.t0(class, plane).is_some()) {
                 counts.tried = counts.tried.saturating_add(pairs.saturating_mul(ways.tried));
             }
@@ -332,7 +332,7 @@ impl Arrivals<'_> {
         counts
     }
 
-    /// Where nothing else was found, everything that can arrive must.
+    /// If there are no other violations, everything that can arrive must arrive.
     fn lost(&self, id: SwitchId, could: &Each<Bits>, findings: &mut Findings) {
         let network = self.network;
         let (Some(every), Some(could)) = (self.every.get(id, false), could.get(id, false)) else { return };

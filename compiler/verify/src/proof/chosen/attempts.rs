@@ -1,8 +1,8 @@
-//! Numbers of ways by class of destinations, kept as runs of classes that have the same.
+//! Numbers of paths by class of destinations, stored as ranges of classes with equal numbers.
 //!
-//! In: numbers of one switch, class by class. Out: the same. Invariants: what comes out is what was put in. Most switches have few
-//! numbers, so memory grows with switches; where every class has numbers of its own it grows with both, and nothing is
-//! less exact. Only classes of NICs have a place here: nobody asks for ways to others.
+//! In: numbers of one switch, class by class. Out: the same. Invariants: storage is lossless. Most switches have few
+//! distinct numbers, so memory grows with switches, and in the worst case also with classes. Only classes of NICs are
+//! stored.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// No way was looked at.
+    /// No path was examined.
     pub(super) const NONE: Paths = Paths { arrive: 0, tried: 0 };
-    /// One is tried, and comes to nothing.
+    /// One path is tried and does not arrive.
     pub(super) const LOST: Paths = Paths { arrive: 0, tried: 1 };
-    /// One is tried, and arrives.
+    /// One path is tried and arrives.
     pub(super) const ARRIVES: Paths = Paths { arrive: 1, tried: 1 };
 
     /// Adds others.
@@ -32,10 +32,10 @@ impl Paths {
     }
 }
 
-/// The places of classes of NICs among their like.
+/// Indices of the classes of NICs among all classes of NICs.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// For each class, and behind the last, how many classes of NICs are before it.
+    /// For each class, and after the last one, the number of preceding classes of NICs.
     before: Vec<u32>,
 }
 
@@ -57,7 +57,7 @@ impl Places {
         self.before.last().map_or(0, |count| *count as usize)
     }
 
-    /// Returns the places of the classes of NICs in a run of classes.
+    /// Returns the indices of the classes of NICs in a range of classes.
     pub(super) fn range(&self, run: &Range<u32>) -> Range<usize> {
         self.before[run.start as usize] as usize..self.before[run.end as usize] as usize
     }
@@ -66,7 +66,7 @@ impl Places {
 /// Paths to all classes of NICs from one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Attempts {
-    /// The end of each run, and the ways to every class in it; rising, from the first place to the last.
+    /// The end of each range, and the paths to every class in it; ascending and without gaps.
     runs: Box<[(u32, Paths)]>,
 }
 
@@ -83,7 +83,7 @@ impl Attempts {
         Attempts { runs: runs.into() }
     }
 
-    /// Returns the ways by runs inside a range of places.
+    /// Returns the paths by range, inside a range of indices.
     pub(super) fn within(&self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Paths)> + '_ {
         let first = self.runs.partition_point(|(end, _)| *end as usize <= range.start);
         let mut at = range.start;
@@ -94,14 +94,14 @@ impl Attempts {
         })
     }
 
-    /// Adds all of a range to what is there.
+    /// Adds the numbers of a range to existing ones.
     pub(super) fn add_to(&self, range: Range<usize>, sum: &mut [Paths]) {
         for (run, ways) in self.within(range) {
             sum[run].iter_mut().for_each(|own| own.add(ways));
         }
     }
 
-    /// Puts all of a range in the place of what is there.
+    /// Overwrites existing numbers with those of a range.
     pub(super) fn copy_to(&self, range: Range<usize>, to: &mut [Paths]) {
         for (run, ways) in self.within(range) {
             to[run].fill(ways);

@@ -1,7 +1,7 @@
-//! Shares: the weights of a route follow what is left of the capacity behind its next hops.
+//! Shares: the weights of a route follow the remaining capacity behind its next hops.
 //!
-//! In: one plane. Out: violations. Invariants: what a weight should be comes from the cable lists ([`super::capacity`]) and
-//! from nothing that was compiled; T0s that are alike in what is left to them are looked at once.
+//! In: one plane. Out: violations. Invariants: expected weights are computed from the cable lists
+//! ([`super::capacity`]), never from other compiled files. T0s with equal remaining capacity are checked once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,20 +48,20 @@ struct Balance<'a> {
     profiles: Profiles,
     /// The kind of T0 of each class.
     of_class: Vec<Option<u32>>,
-    /// Without what is drained, and with it.
+    /// Capacities without drained cables, and with them.
     capacities: [Capacities<'a>; 2],
-    /// Sum of bandwidths where BGP announces them.
+    /// Sums of bandwidths, where BGP announces them.
     behind: Behind<'a>,
     findings: &'a mut Findings,
 }
 
-/// Error of a route.
+/// Fault of a route.
 enum Wrong {
-    /// A cable that should be used and is not.
+    /// A cable is missing.
     Missing(u16),
-    /// A cable that should not be used.
+    /// A cable is used but should not be.
     Needless(u16),
-    /// Other weights.
+    /// The weights are wrong.
     Weights(Vec<u128>),
 }
 
@@ -78,7 +78,7 @@ impl Balance<'_> {
         let mut kinds: BTreeMap<u32, ClassId> = BTreeMap::new();
         let mut last = None;
         for class in row.classes.iter().filter(|class| reach.get(*class as usize)) {
-            // Neighbours are of one kind as a rule.
+            // Neighbours are usually of one kind.
             if let Some(kind) =
                 self.of_class[class as usize].filter(|kind| last.replace(*kind) != Some(*kind))
             {
@@ -88,11 +88,11 @@ impl Balance<'_> {
         for (kind, class) in kinds {
             let t0 = self.profiles.first[kind as usize];
             let own = network.t0(class, self.plane(id));
-            // A T0 that leads to its own NICs over others is found by what becomes of the packets.
+            // A T0 that routes to its own NICs over other switches is found by following packets.
             if own == Some(id) {
                 continue;
             }
-            // A T1 leads to the very T0; farther away any T0 of the kind does.
+            // A T1 must reach the T0 itself; at more distant switches any T0 of the kind will do.
             let t0 = if self.tier(id) == Some(Tier::T1) { own.unwrap_or(t0) } else { t0 };
             if network.fabric.switch(id).is_some_and(|switch| switch.speaker.is_some()) {
                 let ways = self.behind.ways(id, t0);
@@ -128,12 +128,12 @@ impl Balance<'_> {
         for way in row.ways.iter() {
             *weights.entry(way.slot?).or_default() += u128::from(way.weight);
         }
-        // Shares rise by slot.
+        // Shares are in ascending order of slots.
         let is_share = |slot: u16| shares.binary_search_by_key(&slot, |(at, _)| *at).is_ok();
         if let Some(slot) = weights.keys().find(|slot| !is_share(**slot)) {
             return Some(Wrong::Needless(*slot));
         }
-        // A pin is somebody's wish, and as good as any other cable behind which something is left.
+        // A pin is deliberate and may use any cable with remaining capacity behind it.
         if let ([_], 128, Some(Tier::T0)) = (&*row.ways, row.prefix.prefix_len(), self.tier(id)) {
             return None;
         }
@@ -183,14 +183,14 @@ impl Balance<'_> {
     }
 }
 
-/// Shows numbers, the first dozen of them.
+/// Formats numbers, at most the first twelve.
 fn shown<T: ToString>(numbers: &[T]) -> String {
     let first: Vec<String> = numbers.iter().take(12).map(T::to_string).collect();
     let more = if numbers.len() > 12 { " : ..." } else { "" };
     first.join(" : ") + more
 }
 
-/// Whole numbers that are as the parts are, without a common divisor.
+/// Returns the smallest integers with the ratio of the fractions.
 fn whole(shares: &[(u16, Part)]) -> Vec<u128> {
     let scale = shares.iter().fold(1, |scale, (_, part)| scale / gcd(scale, part.of) * part.of);
     let numbers: Vec<u128> = shares.iter().map(|(_, part)| part.number * (scale / part.of)).collect();
@@ -198,8 +198,8 @@ fn whole(shares: &[(u16, Part)]) -> Vec<u128> {
     numbers.into_iter().map(|number| number / divisor).collect()
 }
 
-/// Weights are as the parts; where these do not fit the group, each is nearer than one member to its share, but for
-/// what members that must be there take away.
+/// Checks that weights have the ratio of the capacities. If these do not fit the group, each weight must be within one
+/// member of its share, after the members that each next hop needs at least.
 fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) -> Option<Wrong> {
     if let Some((slot, _)) = shares.iter().find(|(slot, _)| !weights.contains_key(slot)) {
         return Some(Wrong::Missing(*slot));
@@ -220,8 +220,8 @@ fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) ->
     (!fits).then_some(Wrong::Weights(meant))
 }
 
-/// BGP converges to the best cables by the capacity behind each: FRR scales weights to 255, rounds
-/// down and gives none 0.
+/// Checks that BGP converges to the best cables with weights by capacity: FRR scales weights to 255, rounds down, and
+/// uses at least 1.
 fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
     let found: BTreeMap<u16, u128> =
         row.ways.iter().filter_map(|way| Some((way.slot?, u128::from(way.weight)))).collect();
@@ -233,7 +233,7 @@ fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
         return Some(Wrong::Needless(*slot));
     }
     let (most, greatest) = (found.values().max()?, meant.values().max()?);
-    // Both against their greatest, in parts of 255 and to within one.
+    // Both relative to their maximum, in parts of 255, with a tolerance of one.
     let near = |(found, meant): (&u128, &u128)| {
         let scale = 255;
         let (is, should) = (found * scale * greatest, meant * scale * most);
@@ -243,12 +243,12 @@ fn received(row: &Row, ways: &[(u16, u128)]) -> Option<Wrong> {
     (!fits).then(|| Wrong::Weights(meant.into_values().collect()))
 }
 
-/// Capacity of so many next hops if each gets as much as the narrowest.
+/// Returns the capacity of some next hops if each gets as much as the narrowest.
 fn carried((at, part): (usize, &Part)) -> Part {
     Part { number: part.number * (at as u128 + 1), of: part.of }
 }
 
-/// Without weights the next hops are those that carry most if all get as much as the narrowest.
+/// Checks that, without weights, the next hops are those that carry most if all get as much as the narrowest.
 fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)]) -> Option<Wrong> {
     let different: BTreeSet<u128> = weights.values().copied().collect();
     if different.len() > 1 {
@@ -263,7 +263,7 @@ fn equal(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)]) -> Option<Wrong>
         return None;
     }
     let left_out = shares.iter().find(|(slot, part)| *part >= least && !weights.contains_key(slot));
-    // Of those that are used the narrowest hold the others up, or those that are left out would carry more.
+    // Either the narrowest of the used next hops limits the others, or an unused one would add capacity.
     let narrow = || used().find(|(_, part)| *part == least).map(|(slot, _)| Wrong::Needless(*slot));
     let any =
         || shares.iter().find(|(slot, _)| !weights.contains_key(slot)).map(|(slot, _)| Wrong::Missing(*slot));

@@ -1,8 +1,8 @@
-//! Capacity behind the cables of a switch that speaks BGP; from the cable lists alone.
+//! Bandwidth behind the cables of a switch with BGP, computed only from the cable lists.
 //!
 //! In: cables, of which some are drained. Out: for a T0, the cables that lead there and how many cables of the T0 each
-//! stands for. Invariants: as bandwidths are announced: of several cables those count that lead there over nothing drained,
-//! or all if there are none; what is behind them is added up, and the narrowest of a way is not seen.
+//! stands for. Invariants: as with announced bandwidths, cables count that reach the T0 without drained equipment, or
+//! all cables if there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use super::network::Network;
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::segment::Tier;
 
-/// The best cables to a T0: whether they are the last resort, and each with what is behind it.
+/// The best cables to a T0: whether they are a last resort, and the bandwidth behind each.
 type Best = (bool, Vec<(u16, u128)>);
 
-/// Elements behind cables, remembered.
+/// Cache of bandwidths behind switches.
 pub(crate) struct Behind<'a> {
     network: &'a Network<'a>,
     known: HashMap<(SwitchId, SwitchId), (bool, u128)>,
@@ -28,7 +28,7 @@ impl<'a> Behind<'a> {
         self.network.positions.get(&id).map(|at| at.0)
     }
 
-    /// Returns the cables of a switch that lead to a T0 best, by slot, with what is behind each.
+    /// Returns the best cables of a switch to a T0, by slot, with the bandwidth behind each.
     pub(crate) fn ways(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, u128)> {
         self.best(id, t0).1
     }
@@ -47,7 +47,7 @@ impl<'a> Behind<'a> {
         for (slot, plug) in cabling.at_switch(id).iter().enumerate().filter(|(_, plug)| plug.side() == side) {
             let cable = cabling.cable(plug.cable());
             let Party::Switch(next) = cable.ends(side).1.party else { continue };
-            // Down from a T1 leads to the T0 itself, down from a T2 to T1s of its zone.
+            // Downward cables lead from a T1 to the T0 itself, from a T2 to T1s of its zone.
             let leads = match self.tier(id) {
                 Some(Tier::T1) if side == Side::Upper => next == t0,
                 Some(Tier::T2) => near(next, t0),
@@ -69,7 +69,7 @@ impl<'a> Behind<'a> {
         (last, best.collect())
     }
 
-    /// Returns what is behind a switch altogether, and whether it is the last resort.
+    /// Returns the total bandwidth behind a switch, and whether it is a last resort.
     fn total(&mut self, id: SwitchId, t0: SwitchId) -> (bool, u128) {
         if let Some(known) = self.known.get(&(id, t0)) {
             return *known;

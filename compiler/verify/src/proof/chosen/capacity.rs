@@ -1,9 +1,9 @@
-//! Remaining share of a plane between a switch and a T0, relative to the plan; from the cable lists alone.
+//! Remaining share of the planned capacity between a switch and a T0, computed only from the cable lists.
 //!
-//! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Invariants: a neighbour counts with the
-//! smaller of what is left of the cables to it and of what is left behind it; a switch with what is left behind its
-//! neighbours, on average: all switches of a tier share what is behind it. What was planned is what the best-connected
-//! switch of a tier has.
+//! In: cables, of which some are drained. Out: parts of capacity, as exact fractions. Invariants: the capacity through
+//! a neighbour is the smaller of the remaining cables to it and the remaining capacity behind it. The capacity of a
+//! switch is the mean over its neighbours, because all switches of a tier share the capacity behind them. The planned
+//! capacity is that of the best-connected switch of a tier.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::network::Network;
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::segment::Tier;
 
-/// A part of something, between 0 and 1.
+/// A fraction between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) number: u128,
@@ -56,7 +56,7 @@ impl Ord for Part {
 
 pub(crate) fn gcd(a: u128, b: u128) -> u128 {
     match (u64::try_from(a), u64::try_from(b)) {
-        // Nearly all numbers are small, and those are divided many times faster.
+        // Nearly all numbers are small, and dividing small numbers is much faster.
         (Ok(a), Ok(b)) => small_gcd(a, b).into(),
         _ if b == 0 => a,
         _ => gcd(b, a % b),
@@ -67,7 +67,8 @@ fn small_gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { small_gcd(b, a % b) }
 }
 
-/// Planned capacity: as the manifest states, or of the best-connected switches over all planes, whichever is more.
+/// Planned connections: as the manifest states, or those of the best-connected switches over all planes, whichever is
+/// more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// Cables between a T0 and a T1, and between a T1 and a T2.
@@ -116,9 +117,9 @@ impl Planned {
 
 /// Cables between the switches of a plane.
 pub(crate) struct Cables {
-    /// By switch: the first of those above it; behind the last switch the end of all.
+    /// By switch: index of the first switch above it; after the last switch, the end.
     starts: Vec<u32>,
-    /// The switches above each switch, rising.
+    /// The switches above each switch, in ascending order.
     above: Vec<Above>,
 }
 
@@ -168,7 +169,7 @@ impl Cables {
     }
 }
 
-/// The neighbours of a switch that has one side of the cables to them, each once.
+/// The neighbours of a switch that has one side of the cables to them, without duplicates.
 fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> {
     let cabling = &network.fabric.cabling;
     let far =
@@ -187,7 +188,7 @@ fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> 
 /// A T1, and the cables to it: those in use, and all.
 type Left = (SwitchId, (u32, u32));
 
-/// T0s of a plane that are alike in what is left to them: by number, the first of each.
+/// T0s of a plane with equal remaining cables: by number, the first of each kind.
 #[derive(Debug, Default)]
 pub(crate) struct Profiles {
     of_t0: HashMap<SwitchId, u32>,
@@ -215,12 +216,12 @@ impl Profiles {
     }
 }
 
-/// Parts of capacity in a plane, remembered.
+/// Cache of capacities in a plane.
 pub(crate) struct Capacities<'a> {
     network: &'a Network<'a>,
     cables: &'a Cables,
     planned: Planned,
-    /// Whether drained cables count: where nothing else is left, they are better than nothing.
+    /// Whether drained cables count. They are used if there is no alternative.
     with_drained: bool,
     known: HashMap<(SwitchId, SwitchId), Part>,
 }

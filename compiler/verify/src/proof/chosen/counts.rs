@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 pub struct DeliveryCounts {
     /// Deliveries of NICs with a cable in the plane.
     pub deliveries: u128,
-    /// Those that cables lead to: up, then down, inside a zone over T1s only.
+    /// Deliveries that cables lead to: up, then down, inside a zone over T1s only.
     pub possible: u128,
-    /// Those that arrive whatever the switches choose.
+    /// Deliveries that arrive for every choice of the switches.
     pub arrive: u128,
-    /// Those that arrive by some choice, not by every one.
+    /// Deliveries that arrive for some choices but not for all.
     pub doubtful: u128,
-    /// Ways that arrive, cable by cable.
+    /// Paths that arrive, counted by cables.
     pub ways: u128,
-    /// Ways that are tried to NICs with a cable in the plane, whether or not they arrive.
+    /// Paths that are tried to NICs with a cable in the plane, even if they do not arrive.
     pub tried: u128,
-    /// Classes of destinations that the planes of a proof tell apart: how much work it is, and no result. Of parts the most counts, and
-    /// the whole may have more.
+    /// Number of classes of destinations in the planes of a proof. It measures the effort and is not a result. For
+    /// parts it is the maximum, and the complete fabric may have more.
     pub classes: u64,
 }
 
 impl DeliveryCounts {
-    /// Adds those of other planes, if so many can be counted.
+    /// Adds the counts of other planes; `None` on overflow.
     pub(crate) fn checked_add(self, other: DeliveryCounts) -> Option<DeliveryCounts> {
         Some(DeliveryCounts {
             deliveries: self.deliveries.checked_add(other.deliveries)?,

@@ -1,9 +1,9 @@
-//! Where packets come to harm: every switch looks at what comes to it, and at the next switch only.
+//! Finds where packets are lost, by examining each switch with its arriving packets and its next switches only.
 //!
-//! In: one plane, and the classes that cables lead to from each of its switches. Out: violations. Invariants: a packet for a
-//! NIC is followed from the T0s of NICs from which cables lead there, and only to switches from which cables lead
-//! there, so a switch that drops it could have led it on, and every fault is found where it is made. Packets for
-//! addresses that nobody has are followed too: they may die anywhere, but not go round.
+//! In: one plane, and the classes that cables lead to from each of its switches. Out: violations. Invariants: a packet
+//! for a NIC is followed only over switches from which cables lead to the NIC. A switch that drops it could therefore
+//! have forwarded it, and every fault is reported at the switch that causes it. Packets for unused addresses are
+//! followed, too: they may be dropped anywhere, but must not loop.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -18,7 +18,7 @@ use crate::model::segment::Tier;
 use crate::proof::bits::Bits;
 use crate::rules::choices::{ASTRAY, DEAD_END, DROPPED, NOBODY, ROUND, VALLEY};
 
-/// Turns that are looked at for whether they close: more are only counted.
+/// Maximum number of turns that are checked for cycles; further ones are only counted.
 const TURNS: usize = 256;
 
 /// Follows all packets through a plane.
@@ -57,11 +57,11 @@ struct Follow<'a> {
     reach: Each<Bits>,
     findings: &'a mut Findings,
     turns: usize,
-    /// Frames that do not get over a cable: where, over what, for whom.
+    /// Frames that do not get over a cable: the switch, the cable, and the classes.
     lost: Vec<(SwitchId, Row, Option<CableId>, ClassId)>,
 }
 
-/// Faults of a route, each with the first class that is harmed.
+/// Faults of a route, each with the first affected class.
 #[derive(Default)]
 struct Harm {
     lost: Option<(Option<CableId>, ClassId)>,
@@ -89,7 +89,7 @@ impl Follow<'_> {
         }
     }
 
-    /// Packets that arrive for a NIC and have no path on.
+    /// Reports packets that arrive for a NIC and have no next hop.
     fn dropped(&mut self, id: SwitchId, reach: &Bits) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];
@@ -163,7 +163,7 @@ impl Follow<'_> {
                     }
                     let reach = self.reach.entry(next, !up, || Bits::new(network.classes.len()));
                     reach.add(own);
-                    // Wherever the packet was led wrongly is reported here, and not at every switch behind.
+                    // The packet is reported where it is misrouted, not at every switch behind that.
                     for class in bad {
                         reach.clear_run(&(class..class + 1));
                     }
@@ -218,7 +218,7 @@ impl Follow<'_> {
         }
     }
 
-    /// A packet that came from above goes up: round, or only over what is nobody's share.
+    /// Reports a packet from above that goes up again: in a loop, or only over capacity that it should not use.
     fn turn(&mut self, id: SwitchId, text: &str, class: ClassId) -> Violation {
         let network = self.network;
         let fabric = network.fabric;
@@ -240,7 +240,7 @@ impl Follow<'_> {
         others.fold(Violation::new(&ROUND, place, message), Violation::and)
     }
 
-    /// The shortest way by which a packet that a switch has sent comes to it again.
+    /// Returns the shortest path by which a packet returns to the switch that sent it.
     fn ring(&self, start: SwitchId, class: ClassId) -> Option<Vec<SwitchId>> {
         let network = self.network;
         let mut before: BTreeMap<SwitchId, SwitchId> = BTreeMap::new();
@@ -268,7 +268,8 @@ impl Follow<'_> {
         None
     }
 
-    /// Frames that do not get over a cable are reported where nothing else is: what keeps them is a rule's of its own.
+    /// Frames that do not get over a cable are reported only without other violations, because their cause has a rule
+    /// of its own.
     fn frames(self) {
         if !self.findings.is_clean() {
             return;

@@ -1,4 +1,4 @@
-//! Ingress filter of T0s for NICs, where their language states it.
+//! Ingress filters of T0s for NICs, if their language has them.
 //!
 //! In: the network. Out: violations. Invariants: a NIC may send to every NIC, and from addresses of its own node only.
 
@@ -16,7 +16,7 @@ use crate::rules::choices::INGRESS_FILTER;
 /// The node of each NIC's address.
 type Owners = BTreeMap<Address, NodeId>;
 
-/// Checks all T0s whose language says.
+/// Checks all T0s whose language has ingress filters.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let nics = network.destinations.nics.iter();

@@ -1,12 +1,12 @@
 //! Load of every cable between switches when each NIC sends to each other one, where switches choose the path.
 //!
-//! In: what each switch does with each class, by the weights of its routes. Out: [`LoadCounts`]: of each tier and
-//! direction how much the busiest cable carries compared with the mean of those in use. Invariants: a switch divides
-//! what it sends to a class in proportion to the weights, as a hash does over many flows; nothing is done by pairs of
-//! NICs, and the same tree gives the same figures.
+//! In: the treatment of each class by each switch, with the weights of its routes. Out: [`LoadCounts`]: for each tier
+//! and direction, the load of the busiest cable compared with the mean of those in use. Invariants: a switch divides
+//! traffic to a class in proportion to the weights, as a hash does over many flows. Pairs of NICs are not enumerated,
+//! and the same tree gives the same figures.
 //!
-//! The traffic at a switch is a number for each class. T0s send it up, T1s and T2s divide it further, and every number is
-//! known before the switch that divides it is looked at, because a packet goes up and then down.
+//! The traffic at a switch is a number per class. T0s send it up, and T1s and T2s divide it further. Packets go up and
+//! then down, so the traffic of a switch is complete before it is divided.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,10 +19,10 @@ use crate::model::choice::ClassId;
 use crate::model::segment::Tier;
 use crate::proof::load::{LoadCounts, LoadSums, STEPS_MAX};
 
-/// Traffic of a NIC to another over a plane, in parts: most numbers of next hops divide it.
+/// Traffic from a NIC to another over a plane, in parts, divisible by most numbers of next hops.
 const WHOLE: u128 = 720_720 << 44;
 
-/// Bits that are rounded away before cables are compared: more than divisions that leave a rest come to.
+/// Number of bits that are rounded away before cables are compared: more than the error of divisions with remainder.
 const ROUNDED: u32 = 24;
 
 /// Measures the load of all cables.
@@ -41,7 +41,7 @@ pub(crate) fn measure(network: &Network<'_>) -> LoadCounts {
     sums.counts()
 }
 
-/// Returns how many numbers are added up in a plane: one for each class and way.
+/// Returns the number of additions in a plane: one per class and next hop.
 fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
     let rows = tiers.iter().flatten().flat_map(|id| &network.choices[id.0 as usize].rows);
     rows.map(|row| row.ways.len() as u64 * row.classes.runs().iter().map(|run| run.len() as u64).sum::<u64>())
@@ -51,7 +51,7 @@ fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
 /// Traffic at a switch, by class.
 type ByClass = Vec<u128>;
 
-/// Share of a next hop: its classes, each with the amount.
+/// Share of a next hop: its classes with their amounts.
 type ByOneWay = Vec<(usize, u128)>;
 
 /// Traffic sent by switches of a plane.
@@ -89,7 +89,7 @@ impl<'a> Load<'a> {
         load
     }
 
-    /// Divides what comes to a switch from one side over its ways.
+    /// Divides the traffic of a switch from one side among its next hops.
     fn divide(&mut self, id: SwitchId, from: Side, arrived: &[u128]) {
         let network = self.network;
         let slots = network.fabric.cabling.at_switch(id).len();
@@ -100,18 +100,18 @@ impl<'a> Load<'a> {
             if all == 0 || arrived.is_empty() {
                 continue;
             }
-            // Ways of one weight get the same: few divisions, many sums.
+            // Next hops of equal weight get the same share, which saves divisions.
             let mut shares: BTreeMap<u32, ByOneWay> = BTreeMap::new();
             for way in row.ways.iter() {
                 let share = |(class, parts): &(usize, u128)| (*class, parts * u128::from(way.weight) / all);
                 let shares = shares.entry(way.weight).or_insert_with(|| arrived.iter().map(share).collect());
-                // Other losses are found by another rule.
+                // Other losses are reported by another rule.
                 let (Some(slot), Step::Switch { id: next, up }) = (way.slot, network.step(id, way)) else {
                     continue;
                 };
                 self.sent.entry(id).or_insert_with(|| vec![0; slots])[usize::from(slot)] +=
                     shares.iter().map(|(_, parts)| parts).sum::<u128>();
-                // Routes for traffic from above are on no path of packets, and T0s hand to NICs what comes down.
+                // Routes for traffic from above are not used on paths, and T0s deliver downward traffic to NICs.
                 let side = if up { Side::Lower } else { Side::Upper };
                 let last = network.positions.get(&next).is_none_or(|(tier, _)| *tier == Tier::T0);
                 if last || (up && from == Side::Upper) {

@@ -1,4 +1,4 @@
-//! The fabric as packets see it, where switches choose the next hop.
+//! Forwarding state of the fabric, where switches choose the next hop.
 
 use closc_artefacts::{Address, Prefix};
 use hashbrown::HashMap;
@@ -14,7 +14,7 @@ use crate::model::stated::StatedWiring;
 use crate::model::switch::{Gateway, NextHop, OtherRoute};
 use crate::proof::bits::Bits;
 
-/// The fabric as packets see it.
+/// Forwarding state of the fabric.
 pub(crate) struct Network<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) destinations: Destinations,
@@ -25,11 +25,11 @@ pub(crate) struct Network<'a> {
     carries: Vec<[bool; 2]>,
     /// Classes of NICs.
     pub(crate) accepted: Bits,
-    /// A number for each zone, by switch: what the addresses of T0s and T1s say.
+    /// Zone index of each switch, from the addresses of T0s and T1s.
     pub(crate) zones: Vec<u32>,
     /// Tier and plane of each switch that has a cable.
     pub(crate) positions: HashMap<SwitchId, (Tier, u8)>,
-    /// Statements of the manifest about neighbours and cables of switches.
+    /// Values of the manifest about neighbours and cables of switches.
     pub(crate) wiring: Option<StatedWiring>,
 }
 
@@ -48,10 +48,10 @@ fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64
     named
 }
 
-/// Where a way of a route leads.
+/// The next step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The frame is lost: no cable, or it does not get over it.
+    /// The frame is lost: there is no cable, or it does not get over it.
     Lost(Option<CableId>),
     /// To a NIC.
     Nic(u32, CableId),
@@ -68,7 +68,7 @@ impl<'a> Network<'a> {
         prefixes.max_by_key(Prefix::prefix_len).unwrap_or(row.prefix)
     }
 
-    /// Cuts the destinations into classes and works out what each switch does with each.
+    /// Splits the destinations into classes and computes the treatment of each by each switch.
     pub(crate) fn new(fabric: &'a Fabric, said: &[Option<u8>], wiring: Option<StatedWiring>) -> Self {
         let destinations = Destinations::find(fabric);
         let carries = carried(fabric);
@@ -126,7 +126,7 @@ impl<'a> Network<'a> {
         Network { fabric, destinations, classes, choices, carries, accepted, zones, positions, wiring }
     }
 
-    /// Returns where a way of a switch leads.
+    /// Returns the next step of a next hop.
     pub(crate) fn step(&self, id: SwitchId, way: &NextHop) -> Step {
         let Some(slot) = way.slot else { return Step::Lost(None) };
         let (cable_id, cable, side) = self.fabric.plugged(id, slot);
@@ -146,11 +146,11 @@ impl<'a> Network<'a> {
     pub(crate) fn class_of(&self, nic: u32) -> Option<ClassId> {
         let address = self.destinations.nics[nic as usize].address?;
         let class = self.classes.within(address.into()).start;
-        // Of two NICs with one address only one is found by it.
+        // If two NICs share an address, only one is found by it.
         self.classes.nics[class as usize].contains(&nic).then_some(class)
     }
 
-    /// Tells whether a way to a NIC serves every address of a class.
+    /// Returns whether a next hop to a NIC is correct for every address of a class.
     pub(crate) fn serves(&self, nic: u32, class: ClassId) -> bool {
         self.classes.nics[class as usize] == [nic]
     }
@@ -218,8 +218,8 @@ fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
     (0..fabric.cabling.cables().len() as u32).into_par_iter().map(both).collect()
 }
 
-/// Numbers the zones: by what the addresses of switches say. A switch without any is where the others are that it hangs together
-/// with by nodes, T0s and T1s, over all planes.
+/// Computes zone indices from the addresses of switches. A switch without such addresses is in the zone of the switches
+/// to which nodes, T0s and T1s connect it, over all planes.
 fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let switches = fabric.switches.len();
     let mut parent: Vec<u32> = (0..(switches + fabric.cabling.nodes.len()) as u32).collect();
@@ -241,7 +241,7 @@ fn zones(fabric: &Fabric, said: &[Option<u8>]) -> Vec<u32> {
     let number = |(at, zone): (u32, &Option<u8>)| {
         let root = root(&mut parent, at);
         let zone = zone.or_else(|| around.get(&root).copied());
-        // Zones that nobody names are numbered behind those that have a number.
+        // Zones without a name are numbered after those with a number.
         zone.map_or(1 + u32::from(u8::MAX) + root, u32::from)
     };
     (0..).zip(said).map(number).collect()
@@ -256,5 +256,5 @@ fn root(parent: &mut [u32], mut at: u32) -> u32 {
     at
 }
 
-/// The classes that cables lead to from a T0: those in use, and all.
+/// The classes that cables lead to from a T0: over cables in use, and over all.
 pub(crate) type Reach = [Bits; 2];

@@ -1,8 +1,8 @@
-//! V17: what nodes are given where switches choose the way: over which planes they send.
+//! V17: routes of nodes where switches choose the path, and the planes that they use.
 //!
-//! In: routes of nodes, and the classes of destinations that cables lead to from each T0. Out: violations. Invariants: a NIC
-//! sends by its own ports only, over every plane in which cables lead from its T0 to the NIC that is meant, and over none
-//! in which that has no cable. A plane in which only cables between switches are missing may be among them.
+//! In: routes of nodes, and the classes of destinations that cables lead to from each T0. Out: violations. Invariants:
+//! a NIC sends by its own ports only, over every plane in which cables lead from its T0 to the destination, and over no
+//! plane in which the destination has no cable. Planes in which only cables between switches are missing are optional.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,10 +20,10 @@ use crate::read::linux::place::FILE;
 use crate::rules::choices::{NODE_ROUTES, SHARE};
 use crate::rules::hosts::NETWORK;
 
-/// Known destinations: those to which cables lead from each T0.
+/// Destinations to which cables lead from each T0.
 type FromT0s = HashMap<SwitchId, Reach>;
 
-/// Holds what every node is given against what cables lead to from its T0s.
+/// Compares the routes of every node with the cables from its T0s.
 pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
     let fabric = network.fabric;
     let file = |node: NodeId, file: &str| {
@@ -69,7 +69,7 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
     }
 }
 
-/// Holds the routes of packets from one NIC against what cables lead to from its T0s.
+/// Compares the routes of packets from one NIC with the cables from its T0s.
 fn one(
     network: &Network<'_>,
     from_t0s: &FromT0s,
@@ -106,8 +106,8 @@ fn one(
     }
 }
 
-/// Packets that have no address yet, as those of a connection that a program opens, go by routes of their own, which say the
-/// address: without them nothing that a node begins is sent.
+/// Packets of unbound sockets, for example of new connections, use routes that set the source address. Without these
+/// routes a node cannot initiate connections.
 fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
     let fabric = network.fabric;
     let mut nics: HashMap<NodeId, Vec<&[CableId]>> = HashMap::new();
@@ -129,7 +129,7 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
         }
         let readers = nics.iter().map(|cables| NodeReader { network, from_t0s, node: id, cables });
         let readers: Vec<NodeReader<'_>> = readers.collect();
-        // The NIC whose address they take decides; one of them where any gets through.
+        // The NIC whose address they get decides; any of them, if one gets through.
         let nic = choice.rows.iter().find_map(|row| sender(&readers, row));
         let reached = |class: ClassId| {
             let mut nics = readers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
@@ -157,7 +157,7 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
     }
 }
 
-/// The NIC by whose ports a route leads out first.
+/// Returns the NIC whose ports a route uses first.
 fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeReader<'a>> {
     let slot = row.ways.iter().find_map(|way| way.slot)?;
     let first = readers.first()?;
@@ -165,7 +165,7 @@ fn sender<'t, 'a>(readers: &'t [NodeReader<'a>], row: &Row) -> Option<&'t NodeRe
     readers.iter().find(|nic| nic.cables.contains(&cable))
 }
 
-/// Expected traffic of one NIC.
+/// The routes of one NIC, with the expected ones.
 struct NodeReader<'a> {
     network: &'a Network<'a>,
     from_t0s: &'a FromT0s,
@@ -174,7 +174,7 @@ struct NodeReader<'a> {
 }
 
 impl NodeReader<'_> {
-    /// The planes from whose T0 cables lead to a class: those over which nothing is drained, or all.
+    /// Returns the planes whose T0 has cables to a class: those without drained cables, or all.
     fn planes(&self, class: ClassId, all: bool) -> BTreeSet<u8> {
         let cables = self.cables.iter().map(|id| self.network.fabric.cabling.cable(*id));
         let leads = cables.filter(|cable| all || !cable.drained).filter(|cable| match cable.upper.party {
@@ -192,7 +192,8 @@ impl NodeReader<'_> {
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)
     }
 
-    /// Errors of the weights of a route: a node knows of no capacity behind its T0s, and uses all planes equally.
+    /// Faults of the weights of a route: a node has no data about the capacity behind its T0s and uses all planes
+    /// equally.
     fn shares(&self, row: &Row) -> Option<String> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);
@@ -209,7 +210,7 @@ impl NodeReader<'_> {
         })
     }
 
-    /// Error of a route, and the first class that it harms.
+    /// Fault of a route, and the first affected class.
     fn row(&self, row: &Row) -> Option<(ClassId, String)> {
         let cabling = &self.network.fabric.cabling;
         let plugs = cabling.at_node(self.node);

@@ -8,7 +8,8 @@ use crate::model::about::About;
 use crate::model::switch::OtherRoute;
 use crate::rules::choices::{NOBODY, POOL};
 
-/// Every switch has the blackhole that most have and that covers all NICs; routes over cables lie inside it.
+/// Checks that every switch has the most frequent blackhole that covers all NICs, and that routes over cables are
+/// inside it.
 pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let fabric = network.fabric;
     let addresses = || network.destinations.nics.iter().filter_map(|nic| nic.address);
@@ -21,7 +22,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             *votes.entry(route.prefix).or_default() += 1;
         }
     }
-    // Of equally many the widest: where there is one T0, its own group is a blackhole too.
+    // On a tie, the widest: with a single T0, its own group is a blackhole, too.
     let pool = votes
         .into_iter()
         .max_by_key(|(prefix, count)| (*count, Reverse(prefix.prefix_len())))

@@ -1,16 +1,16 @@
 //! Queues of a kernel: each has its part of the port and a length of its own.
 //!
-//! In: lengths by queue, and settings as the reader names them: `queue 3`. Invariants: what is not stated must not be there;
-//! shares are as exact as whole bytes are.
+//! In: lengths by queue, and settings as the reader names them: `queue 3`. Invariants: settings that are not stated
+//! must be absent. Shares are exact to one byte.
 
 use std::collections::BTreeMap;
 
 use super::super::Compared;
 
-/// Packets of full size that fit into a queue.
+/// Length of a queue in packets of full size.
 const PACKETS: u64 = 1_000;
 
-/// Returns what is not as stated.
+/// Returns all differences from the stated values.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut faults = served(port);
     let Some(of_port) = port.of_port else {
@@ -19,7 +19,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     };
     let queued = port.queued();
     for queue in queued.keys() {
-        // Marks come long before the end.
+        // Marking starts long before the queue is full.
         let marked = of_port.marks.get(queue).map_or(0, |marks| 2 * marks.1);
         let meant = marked.max(PACKETS * u64::from(of_port.mtu));
         let found = port.qos.lengths.get(queue).copied().unwrap_or(0);
@@ -34,7 +34,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     faults
 }
 
-/// Bytes in a turn of each weighted queue.
+/// Bytes per turn of each weighted queue.
 fn quanta(port: &Compared<'_>) -> BTreeMap<u8, u64> {
     let quantum = |(name, value): (&String, &String)| {
         let queue = name.strip_prefix("queue ")?.parse().ok()?;
@@ -43,7 +43,8 @@ fn quanta(port: &Compared<'_>) -> BTreeMap<u8, u64> {
     port.qos.settings.iter().filter_map(quantum).collect()
 }
 
-/// Strict queues go first, higher ones before lower ones; the others share what is left by their weights.
+/// Checks that strict queues are served first, higher ones before lower ones, and that the others share the rest by
+/// weight.
 fn served(port: &Compared<'_>) -> Vec<String> {
     let queued = port.queued();
     let mut faults = Vec::new();
@@ -61,7 +62,7 @@ fn served(port: &Compared<'_>) -> Vec<String> {
             (None, ..) => meant.get(queue).is_some_and(|meant| meant == found),
             (Some(weight), Some(own), Some((least, quantum))) => {
                 let weight = u64::from(weight);
-                // Either is rounded to whole bytes.
+                // Both values are rounded to whole bytes.
                 own.saturating_mul(least).abs_diff(quantum.saturating_mul(weight)) <= weight.max(least)
             }
             (Some(_), ..) => false,

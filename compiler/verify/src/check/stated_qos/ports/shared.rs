@@ -1,23 +1,25 @@
-//! Bounds of a language in which lossless classes share one threshold, all others another, and a watchdog counts looks.
+//! Limits of a language in which all lossless classes share one threshold, all others another, and the watchdog counts
+//! polls.
 //!
-//! In: settings as the reader names them: `ingress of lossless`, `egress of queue 3`, `watchdog looks`, all as exponents or
-//! numbers. Invariants: what is not stated must not be there; where classes share a threshold, it is the largest of theirs.
+//! In: settings as the reader names them: `ingress of lossless`, `egress of queue 3`, `watchdog looks`, all as
+//! exponents or numbers. Invariants: settings that are not stated must be absent. A shared threshold is the largest of
+//! its classes.
 
 use std::collections::BTreeMap;
 
 use super::super::Compared;
 use crate::model::stated::StatedClass;
 
-/// Exponents that there are words for; the last is not a limit.
+/// Exponents with a keyword; the last one means no limit.
 const TAKEN: (i32, i32) = (-7, 7);
 
-/// Milliseconds between two looks that a watchdog takes.
+/// Polling interval of a watchdog in milliseconds.
 const LOOKS: (u64, u64) = (100, 5_000);
 
-/// Starts of the names of what is compared here.
+/// Prefixes of the names of compared settings.
 const BOUNDS: [&str; 5] = ["ingress of ", "egress of ", "watchdog", "pool ", "trimmed "];
 
-/// Returns what is not as stated.
+/// Returns all differences from the stated values.
 pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
     let mut meant = thresholds(port);
     meant.extend(watchdog(port));
@@ -64,7 +66,7 @@ fn thresholds(port: &Compared<'_>) -> BTreeMap<String, String> {
     meant.into_iter().map(|(name, value)| (name, value.to_string())).collect()
 }
 
-/// The watchdog looks once in its time to recover, and acts after as many looks as its time to act takes.
+/// Checks the polls of the watchdog: one poll for the recovery time, and as many as the detection time takes.
 fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
@@ -76,7 +78,7 @@ fn watchdog(port: &Compared<'_>) -> BTreeMap<String, String> {
     ])
 }
 
-/// Halves of the buffer where something pauses.
+/// Checks that the buffer is halved if any class pauses.
 fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
     if port.stated.classes.iter().all(|class| class.pauses.is_none()) {
         return BTreeMap::new();
@@ -84,15 +86,15 @@ fn pools(port: &Compared<'_>) -> BTreeMap<String, String> {
     ["default-lossless", "default-lossy"].map(|name| (format!("pool {name}"), "50".to_owned())).into()
 }
 
-/// Rest of a trimmed packet.
+/// Size of a trimmed packet.
 fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
     let trimming = port.of_switch.and_then(|own| own.trimming).filter(|_| port.stated.trimmed.is_some());
     let size = trimming.map(|trimming| format!("{} bytes", trimming.size_bytes));
     size.map(|size| ("trimmed to".to_owned(), size)).into_iter().collect()
 }
 
-/// What the switch trimmed has a class that no code point has, as ports rewrite all packets of it, and the queue of the class
-/// of its code point.
+/// Checks the class of packets that the switch trimmed. It has no code point, because ports rewrite all its packets,
+/// and uses the queue of the class of its code point.
 fn trimmed_class(port: &Compared<'_>) -> Option<String> {
     let (dscp, _) = port.stated.trimmed?;
     let tc = port.stated.dscp.get(usize::from(dscp))?;
