@@ -243,7 +243,7 @@ fn one_command_runs_a_fabric_that_speaks_bgp() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}{why}");
     assert!(text.contains("12 pairs, ") && text.contains(" 0 lost, 0 misdelivered"), "{text}");
-    assert!(text.contains(": 0 got another part than their weight says"), "{text}");
+    assert!(text.contains(": 0 have a share that differs from their weight"), "{text}");
 }
 
 #[test]

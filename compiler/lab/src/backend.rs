@@ -1,6 +1,6 @@
-//! Carrier of packets: behind one trait, so that tests are the same for every kind of switch.
+//! Data planes behind one trait, so that tests are the same for every kind of switch.
 //!
-//! In: packets. Out: arrivals and counters, as the data plane has them. Invariants: a backend judges nothing.
+//! In: packets. Out: arrivals and counters of the data plane. Invariants: a backend does not evaluate results.
 
 pub mod bmv2;
 pub mod embedded;
@@ -26,40 +26,39 @@ use crate::packet::Packet;
 use crate::progress::Watch;
 use crate::segment::Segment;
 
-/// Something that carries packets: network namespaces, an embedded switch, BMv2.
+/// A data plane: network namespaces, embedded switches, or BMv2.
 pub trait Backend {
-    /// Sends packets, each from its NIC port, and reports what arrives where, until `sink` has everything or
-    /// nothing more comes.
+    /// Sends packets, each from its NIC port, and reports arrivals, until `sink` is complete or nothing more arrives.
     fn exchange(&mut self, packets: &[Packet], sink: &mut dyn Sink) -> Result<(), LabError>;
 
     /// Reads the counters of every port and segment.
     fn counters(&mut self) -> Result<Counters, LabError>;
 
-    /// Sends packets and says how often they passed each port: exactly they, where the ports can be looked at, and otherwise
-    /// whatever else was counted as well.
+    /// Sends packets and returns how often each port was passed. Only these packets are counted if ports can be
+    /// observed; otherwise all other traffic is included.
     fn follow(&mut self, packets: &[Packet]) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         let before = self.port_counters()?;
         self.exchange(packets, &mut Quiet)?;
         Ok(ports_since(&self.port_counters()?, &before))
     }
 
-    /// Reads the counters of every port only, which may be cheaper.
+    /// Reads only the counters of ports, which may be cheaper.
     fn port_counters(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         Ok(self.counters()?.ports)
     }
 
-    /// Returns how many packets may be under way at once without any being lost for it, besides those of one NIC.
+    /// Returns how many packets can be in flight without loss, besides those of one NIC.
     fn burst(&self) -> usize {
         1
     }
 
-    /// Tells whether switches drop packets under load, as processes do: a loss is then no fault before it has happened
-    /// again.
+    /// Returns whether switches drop packets under load, as user-space processes do. A loss is then a fault only if it
+    /// is repeated.
     fn drops_under_load(&self) -> bool {
         false
     }
 
-    /// Tells whether switches send errors about packets that they cannot forward, as kernels do.
+    /// Returns whether switches send ICMP errors for packets that they cannot forward, as kernels do.
     fn answers_losses(&self) -> bool {
         true
     }
@@ -70,23 +69,23 @@ pub(crate) trait Routed {
     /// Reads the routes of every device, in the order of the model.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError>;
 
-    /// Sends flows, those of a node together, and says what was seen of each.
+    /// Sends flows, those of a node together, and returns the observations of each.
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
 
-    /// Waits until routers have found ways around cables that are not where they belong, as far as there are any. Where
-    /// no neighbour discovery runs, there is nothing to wait for.
+    /// Waits until routers have found paths around misplaced cables, as far as there are any. Without neighbour
+    /// discovery, it returns at once.
     fn reroute(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         let _ = dead;
         watch.check()
     }
 }
 
-/// Ports and cables that are broken and repaired while packets flow, without a wait for silence.
+/// Breaks and repairs ports and cables while packets flow, without waiting for silence.
 pub(crate) trait Breakable {
-    /// Sets ports down, or up again.
+    /// Sets ports down or up.
     fn set_ports(&mut self, ports: &[PortId], up: bool) -> Result<(), LabError>;
 
-    /// Loses so many of a million of the packets that come in by ports; 0 for none.
+    /// Drops `ppm` of a million incoming packets at ports; 0 for none.
     fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError>;
 
     /// Loses packets that come in by ports and are longer than an MTU; none for all that pass.
@@ -100,16 +99,16 @@ pub(crate) trait Breakable {
         watch: &Watch<'_>,
     ) -> Result<(), LabError>;
 
-    /// Configures devices again, whose ports were down or whose cables were moved.
+    /// Configures devices again after their ports were down or their cables were moved.
     fn configure_again(&mut self, devices: &[DeviceId], watch: &Watch<'_>) -> Result<(), LabError>;
 
-    /// Gives nodes their routes to other nodes again. Every port must have its carrier by now.
+    /// Applies the routes of nodes to other nodes again. Every port must have its carrier by now.
     fn spread_again(&mut self) -> Result<(), LabError>;
 
-    /// Waits until no port speaks by itself any more.
+    /// Waits until ports stop sending packets of their own.
     fn settle(&mut self) -> Result<(), LabError>;
 
-    /// Opens sockets for datagrams in the namespace of a device; several may have one address and port.
+    /// Opens UDP sockets in the namespace of a device; several may have the same address and port.
     fn sockets(&mut self, device: DeviceId, ends: &[SocketAddrV6]) -> Result<Vec<UdpSocket>, LabError>;
 
     /// Starts a program in the namespace of a device.
@@ -129,7 +128,7 @@ pub(crate) struct Flow {
     pub(crate) source: Address,
     /// Its port, by which flows of a pair differ.
     pub(crate) source_port: u16,
-    /// The node that is to receive.
+    /// The receiving node.
     pub(crate) to: DeviceId,
     /// Its address.
     pub(crate) destination: Address,
@@ -138,15 +137,15 @@ pub(crate) struct Flow {
 /// Observations of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Ports it left by.
+    /// Egress ports.
     pub(crate) left: Vec<PortId>,
-    /// Ports it came in by.
+    /// Ingress ports.
     pub(crate) entered: Vec<PortId>,
-    /// Nodes that accepted it, each time.
+    /// Nodes that accepted it, once per copy.
     pub(crate) accepted: Vec<DeviceId>,
     /// Whether its node had no route for it.
     pub(crate) unsent: bool,
-    /// Times it was sent again, after it was lost.
+    /// Number of retransmissions after losses.
     pub(crate) again: u32,
 }
 
@@ -157,12 +156,12 @@ pub enum Arrival<'a> {
     Wire {
         /// The port.
         port: PortId,
-        /// Rest of the segment list.
+        /// The remaining segment list.
         destination: Ipv6Addr,
         /// The inner packet.
         inner: &'a [u8],
     },
-    /// A node took the outer header off and delivered the payload.
+    /// A node decapsulated it and delivered the payload.
     Accepted {
         /// The node.
         node: DeviceId,
@@ -171,22 +170,22 @@ pub enum Arrival<'a> {
     },
 }
 
-/// Retransmissions of lost packets on switches that drop packets under load.
+/// Number of retransmissions on switches that drop packets under load.
 pub(crate) const RETRIES: u32 = 2;
 
-/// Takes arrivals.
+/// Receives arrivals.
 pub trait Sink {
-    /// Takes one.
+    /// Reports an arrival.
     fn arrived(&mut self, arrival: Arrival<'_>);
 
-    /// Tells that a packet could not even be sent, because its node has no way for it.
+    /// Reports that a packet could not be sent, because its node has no route for it.
     fn unsent(&mut self, packet: usize);
 
-    /// Tells whether everything has come that can come.
+    /// Returns whether everything that can arrive has arrived.
     fn is_complete(&self) -> bool;
 }
 
-/// Takes nothing: what became of the packets is known by where they passed.
+/// Ignores arrivals, where port observations are sufficient.
 pub(crate) struct Quiet;
 
 impl Sink for Quiet {
@@ -211,23 +210,23 @@ pub struct Counters {
 /// Packets of a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortCounter {
-    /// Came in.
+    /// Received packets.
     pub received: u64,
-    /// Went out.
+    /// Sent packets.
     pub sent: u64,
 }
 
 /// Packets of a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SegmentCounter {
-    /// Were handled.
+    /// Packets handled.
     pub packets: u64,
-    /// Could not be handled.
+    /// Packets that could not be handled.
     pub errors: u64,
 }
 
 impl PortCounter {
-    /// Returns what came after an earlier reading.
+    /// Returns the difference from an earlier reading.
     #[must_use]
     pub fn since(self, earlier: PortCounter) -> PortCounter {
         PortCounter {
@@ -238,7 +237,7 @@ impl PortCounter {
 }
 
 impl SegmentCounter {
-    /// Returns what came after an earlier reading.
+    /// Returns the difference from an earlier reading.
     #[must_use]
     pub fn since(self, earlier: SegmentCounter) -> SegmentCounter {
         SegmentCounter {
@@ -248,7 +247,7 @@ impl SegmentCounter {
     }
 }
 
-/// Returns what came after an earlier reading, port by port.
+/// Returns the difference from an earlier reading, port by port.
 pub(crate) fn ports_since(
     later: &BTreeMap<PortId, PortCounter>,
     earlier: &BTreeMap<PortId, PortCounter>,
@@ -260,7 +259,7 @@ pub(crate) fn ports_since(
 }
 
 impl Counters {
-    /// Returns what came after an earlier reading.
+    /// Returns the difference from an earlier reading.
     #[must_use]
     pub fn since(&self, earlier: &Counters) -> Counters {
         let segments = self.segments.iter().map(|(key, counter)| {
@@ -270,13 +269,13 @@ impl Counters {
     }
 }
 
-/// Makes the folder of a lab, for its owner alone.
+/// Makes the folder of a lab, accessible to its owner only.
 fn make_folder(folder: &Utf8Path) -> Result<(), LabError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(LabError::io(format!("make `{folder}`")))
 }
 
-/// Removes the folder of a lab; fine where it is gone.
+/// Removes the folder of a lab, if it exists.
 pub(crate) fn remove_folder(folder: &Utf8Path) -> Result<(), LabError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

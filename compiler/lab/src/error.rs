@@ -1,4 +1,4 @@
-//! Why a lab cannot do what it was asked.
+//! Errors of labs.
 
 use camino::Utf8PathBuf;
 use closc_artefacts::path_table::DocumentError;
@@ -8,19 +8,19 @@ use crate::feature::Feature;
 use crate::name::{FabricName, NameFault};
 use crate::target::Target;
 
-/// Why a lab cannot do what it was asked.
+/// Errors of labs.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// Network namespaces belong to root.
+    /// Only root can make network namespaces.
     #[error(
         "a lab makes network namespaces, which only root may: run it with `sudo`, in a virtual machine, or in a \
          container that has CAP_NET_ADMIN and CAP_SYS_ADMIN"
     )]
     NotRoot,
-    /// The kernel or a tool lacks something.
+    /// The kernel or a program lacks a feature.
     #[error("this machine cannot run the lab:{}", list_features(.0))]
     Missing(Vec<Feature>),
-    /// A file of the tree is missing or does not read.
+    /// A file of the tree is missing or invalid.
     #[error("`{path}`: {fault}")]
     Tree {
         /// The file or folder.
@@ -28,7 +28,7 @@ pub enum LabError {
         /// The error.
         fault: TreeFault,
     },
-    /// Switches choose the path, and labs walk paths that hosts choose.
+    /// Switches choose the path, but the operation needs paths that hosts choose.
     #[error(
         "fabric `{fabric}` has `routing: {routing}`, and {what} needs paths that hosts write (`srv6-static`); \
          `closc lab test`, `cut` and `miswire` send flows over it instead, and `lab job` on target `linux`"
@@ -38,7 +38,7 @@ pub enum LabError {
         fabric: FabricName,
         /// Its routing.
         routing: Routing,
-        /// Request.
+        /// The operation.
         what: &'static str,
     },
     /// FRR is not installed.
@@ -46,10 +46,10 @@ pub enum LabError {
         "the switches of this fabric run FRR, which is not installed here (Debian: `apt-get install frr`)"
     )]
     NoFrr,
-    /// Routes do not come to an end.
+    /// Routes do not converge.
     #[error("the routes of this lab do not lead everywhere, or keep changing: {pair} are not joined")]
     Unjoined {
-        /// Two NICs.
+        /// Two NICs without a route.
         pair: String,
     },
     /// A job sends where no path leads.
@@ -66,10 +66,10 @@ pub enum LabError {
         "routes of this lab changed during each of {tries} tests: its routers lose their sessions, or have too little processor time"
     )]
     Changing {
-        /// Tests that were begun.
+        /// Number of tests.
         tries: u32,
     },
-    /// More devices than one machine should be asked to carry.
+    /// The fabric has more devices than allowed on one machine.
     #[error(
         "the fabric has {devices} devices, more than the {limit} that were allowed for one machine: bring up a \
          smaller fabric of the same shape, or raise the limit"
@@ -80,29 +80,29 @@ pub enum LabError {
         /// The limit.
         limit: usize,
     },
-    /// A NIC port that is none.
+    /// The name is not that of a NIC port.
     #[error("`{name}` is the cable of no NIC port: write one like `su001-n001/nic0.p3`")]
     NoNicPort {
         /// The name.
         name: String,
     },
-    /// A plane that is not there.
+    /// The plane does not exist.
     #[error("plane {plane} is not there: the fabric has planes 0 to {last}")]
     NoPlane {
         /// The plane.
         plane: u8,
-        /// The last there is.
+        /// The last plane.
         last: u8,
     },
-    /// A faulty element keeps its fault while something else changes.
+    /// The fault overlaps with an earlier one.
     #[error("{fault} cannot be added to what is broken already: {standing}")]
     Overlap {
-        /// Request.
+        /// The new fault.
         fault: String,
-        /// Faults.
+        /// Earlier faults.
         standing: String,
     },
-    /// Only kernels break cables while packets flow.
+    /// Only targets that use the kernel can break cables while packets flow.
     #[error(
         "a job on a lab runs on switches of the kernel (target `linux`), and this lab is on target `{target}`"
     )]
@@ -110,7 +110,7 @@ pub enum LabError {
         /// The target of the lab.
         target: Target,
     },
-    /// Ports of other targets do not go down.
+    /// Ports of this target have no carrier.
     #[error(
         "ports of target `{target}` have no carrier that goes down; without `--down` the cable is cut and both ports stay up"
     )]
@@ -118,34 +118,34 @@ pub enum LabError {
         /// The target of the lab.
         target: Target,
     },
-    /// Nothing here can lose packets now and then.
+    /// This machine cannot simulate packet loss on cables.
     #[error(
         "cables of this machine cannot lose packets now and then: `tc` (iproute2) with clsact and bpf filters          (CONFIG_NET_SCH_INGRESS, CONFIG_NET_CLS_BPF) does it: {message}"
     )]
     NoLoss {
-        /// Output.
+        /// Output of the command.
         message: String,
     },
-    /// An agent did not do what it is for.
+    /// An agent failed.
     #[error("agent of `{nic}`: {what}")]
     Agent {
         /// Its NIC.
         nic: String,
-        /// Error.
+        /// The failure.
         what: String,
     },
-    /// The switches of the tree are for something else.
+    /// The switches of the tree are for another target.
     #[error(
         "switch `{switch}` of the tree is not one that target `{target}` runs: {}",
         other_target(*target)
     )]
     WrongTarget {
-        /// The target that was asked for.
+        /// The requested target.
         target: Target,
         /// A switch.
         switch: String,
     },
-    /// Ports of the tree have more bits than those of BMv2.
+    /// Port numbers of the tree have more bits than those of BMv2.
     #[error(
         "ports of this tree have {bits} bits, as its platform says (`port_bits`), and those of {who} have the 9 of v1model: \
          use `--target embedded`, or `--target bmv2 --switch-program closc`"
@@ -156,7 +156,7 @@ pub enum LabError {
         /// Bits of a port.
         bits: u32,
     },
-    /// An address was asked for where every switch has a socket of its own.
+    /// `--listen` was given for a target where every switch has its own socket.
     #[error(
         "`--listen` is for target `embedded`: switches of target `{target}` have no address of the network"
     )]
@@ -164,18 +164,18 @@ pub enum LabError {
         /// The target.
         target: Target,
     },
-    /// Nodes have no configuration for the kernel.
+    /// The tree has no kernel configuration for nodes.
     #[error(
         "node `{node}` of the tree has no configuration, and on target `{target}` the kernel plays the nodes: write \
          `os: linux` below `hosts`, or use `--target embedded`"
     )]
     NoNodes {
-        /// The target that was asked for.
+        /// The requested target.
         target: Target,
         /// A node.
         node: String,
     },
-    /// Nodes have no configuration, and nothing else says their addresses.
+    /// The tree has no configuration for nodes, and no other file contains their addresses.
     #[error(
         "node `{node}` of the tree has no configuration, and where switches choose the path nothing else says its \
          addresses: write `os: linux` below `hosts`"
@@ -184,18 +184,18 @@ pub enum LabError {
         /// A node.
         node: String,
     },
-    /// BMv2 has no text for ids.
+    /// BMv2 has no text ids.
     #[error(
         "entries of switch `{switch}` name ports and next hops by text (`os: pins`), and {who} has numbers for them: use \
          `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     Text {
-        /// Marker for missing text.
+        /// Program without text ids.
         who: String,
         /// A switch.
         switch: String,
     },
-    /// A program that runs switches is not there.
+    /// The program for switches is missing.
     #[error(
         "`{program}` is not in PATH: build p4lang/behavioral-model with its gRPC target, or run the embedded switch in \
          its place with `--switch-program closc`, or take `--target embedded`"
@@ -204,12 +204,12 @@ pub enum LabError {
         /// The program.
         program: String,
     },
-    /// A program that runs switches did not start.
+    /// The program for switches did not start.
     #[error("{what} did not start: {message}")]
     Start {
-        /// Started parts.
+        /// The program.
         what: String,
-        /// Its message.
+        /// Its output.
         message: String,
     },
     /// A switch has no pipeline yet.
@@ -222,52 +222,52 @@ pub enum LabError {
         /// The tree.
         tree: Utf8PathBuf,
     },
-    /// A switch does not answer over P4Runtime.
+    /// A P4Runtime request to a switch failed.
     #[error("`{device}`: {message}")]
     P4Runtime {
         /// The switch.
         device: String,
-        /// Error.
+        /// The error.
         message: String,
     },
-    /// The process of a lab does not do what it is asked.
+    /// The process of a lab failed.
     #[error("the process of the lab: {0}")]
     Process(String),
-    /// Namespaces of the same names exist and are not ours.
+    /// Namespaces with the same names exist and were not made by this lab.
     #[error(
         "{} that this lab did not make: delete what is not needed, for example with \
          `ip netns del {}`", count(.0.len(), "namespace exists", "namespaces exist"), .0.first().map_or("", |n| n)
     )]
     Foreign(Vec<String>),
-    /// The folder that remembers labs belongs to another user.
+    /// The runtime folder belongs to another user.
     #[error("`{folder}` belongs to user {owner} or is a link: remove it, or name another with CLOSC_RUNTIME")]
     NotOurs {
         /// The folder.
         folder: Utf8PathBuf,
-        /// Number of its owner.
+        /// User id of its owner.
         owner: u32,
     },
-    /// Others may put files into the folder that remembers labs, or another folder in its place.
+    /// Other users could write to the runtime folder, or replace it.
     #[error("others may write to `{folder}`: `chmod go-w` it, or name another folder with CLOSC_RUNTIME")]
     Writable {
         /// The folder, or one above it.
         folder: Utf8PathBuf,
     },
-    /// Nothing is up under that name.
+    /// There is no lab with that name.
     #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`): bring it up with `closc lab up`")]
     NotUp {
         /// The fabric.
         fabric: String,
-        /// Folder that was looked in.
+        /// The folder that was searched.
         runtime: Utf8PathBuf,
     },
-    /// The running lab differs from the tree.
+    /// The running lab was made from another tree.
     #[error("lab `{fabric}` was brought up from other artefacts: take it down and bring it up again")]
     Changed {
         /// The fabric.
         fabric: String,
     },
-    /// The process that brought the lab up ended too early.
+    /// A previous start of the lab was not completed.
     #[error(
         "bringing lab `{fabric}` up was not finished: take it down with `closc lab down`, or bring it up again, which \
          removes what is left first"
@@ -276,86 +276,86 @@ pub enum LabError {
         /// The fabric.
         fabric: String,
     },
-    /// Another process works on the same lab.
+    /// Another process is using the same lab.
     #[error("another process works on lab `{fabric}` right now")]
     Busy {
         /// The fabric.
         fabric: String,
     },
-    /// A name that is not a cable.
+    /// The name is not that of a cable.
     #[error("no cable is called `{name}`{}", similar(.like))]
     NoCable {
-        /// Request.
+        /// The name.
         name: String,
-        /// Names that look like it.
+        /// Similar names.
         like: Vec<String>,
     },
-    /// A name that is neither a switch nor a cable.
+    /// The name is neither that of a switch nor of a cable.
     #[error("no switch and no cable is called `{name}`{}", similar(.like))]
     NoPart {
-        /// Request.
+        /// The name.
         name: String,
-        /// Names that look like it.
+        /// Similar names.
         like: Vec<String>,
     },
-    /// A cable that was already tampered with, or given twice.
+    /// The cable was already moved or cut, or given twice.
     #[error("cable `{name}` {why}")]
     CableInUse {
         /// The cable.
         name: String,
-        /// Use.
+        /// The reason.
         why: &'static str,
     },
-    /// `ip` refused something.
+    /// `ip` returned an error.
     #[error("`{command}` failed on `{device}`: {message}")]
     Command {
         /// Command.
         command: String,
-        /// Where.
+        /// The device.
         device: String,
-        /// Its message.
+        /// Output of the command.
         message: String,
     },
-    /// A device is left over that could not be removed.
+    /// Something could not be removed.
     #[error("{} could not be removed, first `{}`", count(.0.len(), "namespace", "namespaces"), .0.first().map_or("", |n| n))]
     Leftover(Vec<String>),
-    /// A file or socket.
+    /// An input or output error.
     #[error("{what}: {source}")]
     Io {
         /// Operation.
         what: String,
-        /// Error of the system.
+        /// The system error.
         source: std::io::Error,
     },
-    /// Created parts of a lab are removed again.
+    /// An error, after which the parts of the lab were removed.
     #[error("{error}; what was made of the lab is taken down again")]
     TakenDown {
         /// Error.
         error: Box<LabError>,
     },
-    /// Cables that were moved went back.
+    /// An error, after which moved cables were put back.
     #[error("{error}; every cable is back where it belongs")]
     Undone {
         /// Error.
         error: Box<LabError>,
     },
-    /// Cables that were moved are still where they do not belong.
+    /// An error, after which moved cables could not be put back.
     #[error("{error}; {changes}, and putting them back failed: {cause}; try `closc lab restore`")]
     NotUndone {
         /// Error.
         error: Box<LabError>,
-        /// Actions on cables.
+        /// Moved cables.
         changes: String,
         /// Why they could not be put back.
         cause: Box<LabError>,
     },
-    /// Rights that cannot be given up.
+    /// Capabilities could not be dropped.
     #[error("rights that a lab does not need cannot be given up: {0}")]
     Privilege(String),
-    /// Text that names no fabric.
+    /// The text is not a valid name.
     #[error("{0}")]
     Name(#[from] NameFault),
-    /// Ctrl-C was pressed.
+    /// Interrupted, for example by Ctrl-C.
     #[error("interrupted")]
     Interrupted,
 }
@@ -363,65 +363,65 @@ pub enum LabError {
 /// Errors of a file of the tree.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeFault {
-    /// It is not there or cannot be read.
+    /// It is missing or cannot be read.
     #[error("{0}")]
     Read(#[from] std::io::Error),
     /// The manifest does not list it.
     #[error("the manifest of the tree does not list it: compile the tree again")]
     Unlisted,
-    /// It is not what was compiled.
+    /// Its contents are not those of the manifest.
     #[error(
         "it is not what the manifest says: compile the tree again, or take it as it is with `--no-digests`"
     )]
     Digest,
-    /// A folder, a link, a device or a pipe.
+    /// It is a folder, link, device or pipe.
     #[error("it is not a regular file of the tree")]
     NoFile,
-    /// No text.
+    /// It is not text.
     #[error("it is not UTF-8 text")]
     NoText,
-    /// More than any tree has.
+    /// It is larger than the limit.
     #[error("it has more than {0} bytes")]
     TooLong(u64),
-    /// A path that leads out of the tree, or none at all.
+    /// The path leads out of the tree, or is invalid.
     #[error("{0:?} is not a path inside the tree")]
     Path(String),
-    /// Fields of a segment that are wider than it.
+    /// The fields of a segment are wider than 16 bits.
     #[error("the fields of a segment take more than its 16 bits")]
     Fields,
-    /// A name that cannot be one.
+    /// A name is invalid.
     #[error("{0}")]
     Name(String),
-    /// Not the JSON of a path table.
+    /// It is not the JSON of a path table.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
-    /// No manifest to go by.
+    /// The manifest is invalid.
     #[error("{0}")]
     Manifest(#[from] ManifestError),
-    /// Not the JSON of a path table.
+    /// It is not the JSON of a path table.
     #[error("{0}")]
     Document(#[from] DocumentError),
-    /// A row of a cable list with a word that is none.
+    /// A row of a cable list has an invalid keyword.
     #[error("`{word}` is not a {what} of a cable")]
     Word {
-        /// Which column.
+        /// The column.
         what: &'static str,
         /// The word.
         word: String,
     },
-    /// Not a cable list.
+    /// It is not a cable list.
     #[error("{0}")]
     Csv(#[from] csv::Error),
-    /// Not a binary path table.
+    /// It is not a binary path table.
     #[error("{0}")]
     Table(closc_paths::Fault),
-    /// A version that this program does not know.
+    /// The version of its format is unknown.
     #[error("form `{0}` is not known here")]
     Form(String),
-    /// Nothing of the kind is there.
+    /// There are no files of this kind.
     #[error("there is no {0}: is this a compiled tree of a fabric with source routing?")]
     Nothing(&'static str),
-    /// Tables of two fabrics lie side by side.
+    /// The path tables belong to different fabrics.
     #[error("it belongs to fabric `{found}`, the others to `{expected}`")]
     OtherFabric {
         /// Fabric of this file.
@@ -429,19 +429,19 @@ pub enum TreeFault {
         /// Fabric of the first.
         expected: String,
     },
-    /// A cable to a device without files.
+    /// A cable leads to a device without files.
     #[error(
         "switch `{0}` has cables, and none of the files `ip.batch`, `entries.txtpb` and `pins.txtpb` is in \
          `switches/{0}`: labs run switches with `os: linux`, `frr`, `p4` or `pins`"
     )]
     NoDevice(String),
-    /// Entries for a chip.
+    /// The entries are for Tofino.
     #[error(
         "the entries of switch `{0}` are for Tofino (`tna.txtpb`), whose program no switch of a lab runs: on platform `bmv2`, \
          `os: p4` runs in labs with the same tables"
     )]
     Chip(String),
-    /// Segments of PINS hardware, which no program of a lab has a table for.
+    /// The segments are in the CONFIG_DB of PINS hardware, for which there is no program.
     #[error(
         "the segments of switch `{0}` are in its CONFIG_DB, which no switch of a lab reads: `os: pins` runs in labs with \
          `routing: ecmp-static`, and `os: p4` runs the same segments"
@@ -450,25 +450,25 @@ pub enum TreeFault {
     /// P4Info or entries.
     #[error("{0}")]
     P4(String),
-    /// A port of a P4 switch whose number is not known.
+    /// The number of a port of a P4 switch is unknown.
     #[error(
         "port `{0}` has a cable and no entry in `ingress.port_role` under the number at the end of its name: compile \
          the tree again"
     )]
     Port(String),
-    /// A port of a switch that runs `sai` whose number is not known.
+    /// The number of a port of a switch with `sai` is unknown.
     #[error("port `{0}` has a cable and no router interface of its name: compile the tree again")]
     Interface(String),
-    /// No MAC address.
+    /// It is not a MAC address.
     #[error("{0:?} is not a MAC address")]
     Mac(String),
-    /// A port with two cables.
+    /// A port has two cables.
     #[error("port `{0}` has two cables")]
     TwoCables(String),
-    /// A NIC without a port in the cable list.
+    /// A NIC has no port in the cable lists.
     #[error("the table has NIC `{0}`, whose ports are in no cable list")]
     NoNic(String),
-    /// A node that does not decapsulate what the table sends it.
+    /// A node does not decapsulate a segment of the path tables.
     #[error("`{port}` is to receive segment {segment}, but its node does not decapsulate it")]
     NoDecapsulation {
         /// The NIC port.
@@ -476,10 +476,10 @@ pub enum TreeFault {
         /// The segment.
         segment: String,
     },
-    /// A command in a file where it has no place.
+    /// A command is not allowed in this file.
     #[error("{0}")]
     Misplaced(String),
-    /// A line that does not parse.
+    /// A line does not parse.
     #[error("line {line}: {what}")]
     Line {
         /// Line, from 1.
@@ -490,7 +490,7 @@ pub enum TreeFault {
 }
 
 impl LabError {
-    /// Adds what was being done to an input or output error.
+    /// Adds the operation to an input or output error.
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> LabError {
         let what = what.into();
         move |source| LabError::Io { what, source }
@@ -502,7 +502,7 @@ impl LabError {
         move |errno| LabError::Io { what, source: errno.into() }
     }
 
-    /// Names the file a fault was found in.
+    /// Adds the file to a fault.
     pub(crate) fn tree<F: Into<TreeFault>>(path: impl Into<Utf8PathBuf>) -> impl FnOnce(F) -> LabError {
         let path = path.into();
         move |fault| LabError::Tree { path, fault: fault.into() }
@@ -528,7 +528,7 @@ fn similar(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; there are `{}`", names.join("`, `")) }
 }
 
-/// Writes a number with its noun.
+/// Formats a number with its noun.
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

@@ -1,8 +1,7 @@
-//! A lab on this machine: up, down, and what is done with it in between.
+//! A lab on this machine: starting, using and stopping it.
 //!
-//! In: the folder of a compiled tree. Out: switches, cables, nodes, and reports. Invariants: what exists is written down
-//! before it is made, so that [`down`] finds it even after a crash; what fails or is interrupted half way is taken
-//! down again.
+//! In: the folder of a compiled tree. Out: switches, cables, nodes, and reports. Invariants: everything is recorded
+//! before it is made, so that [`down`] finds it even after a crash. A start that fails or is interrupted is undone.
 
 pub(crate) mod fault;
 mod faults;
@@ -46,11 +45,11 @@ pub struct Lab {
     site: Box<dyn Site>,
     state: State,
     options: Options,
-    /// Held as long as the lab is worked on.
+    /// Lock of the lab.
     guard: Guard,
 }
 
-/// Started parts.
+/// Result of starting a lab.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct UpReport {
     /// The fabric.
@@ -65,15 +64,15 @@ pub struct UpReport {
     pub cables: usize,
     /// Time it took.
     pub seconds: f64,
-    /// Whether it was up already and was only configured again.
+    /// Whether it was up before and was only configured again.
     pub again: bool,
-    /// Where its switches are reached over P4Runtime.
+    /// Addresses of its switches for P4Runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub inventory: Option<Utf8PathBuf>,
 }
 
-/// Failed elements.
+/// Result of stopping a lab.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DownReport {
     /// The fabric.
@@ -86,7 +85,7 @@ pub struct DownReport {
     pub seconds: f64,
 }
 
-/// Running parts.
+/// State of a lab.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Status {
     /// The fabric.
@@ -98,20 +97,20 @@ pub struct Status {
     pub tree: Utf8PathBuf,
     /// Switches.
     pub switches: usize,
-    /// Elements removed or ended by another process.
+    /// Missing parts, which another process removed or stopped.
     pub missing: Vec<String>,
     /// Whether the last change was finished.
     pub complete: bool,
-    /// Actions on cables, in words.
+    /// Changes to cables, in words.
     pub changes: Vec<String>,
-    /// Where its switches are reached over P4Runtime.
+    /// Addresses of its switches for P4Runtime.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub inventory: Option<Utf8PathBuf>,
 }
 
 impl Lab {
-    /// Brings a tree up; where it is up already, moved cables go back and every device is configured again.
+    /// Starts the lab of a tree. If it is up, puts moved cables back and configures every device again.
     pub fn up(folder: &Utf8Path, options: &Options, watch: &Watch<'_>) -> Result<(Lab, UpReport), LabError> {
         let started = Instant::now();
         let (tree, model) = read(folder, options)?;
@@ -180,13 +179,13 @@ impl Lab {
         test::run(&self.tree, &self.model, &mut *self.site, extent, watch)
     }
 
-    /// Sends every self-probe and says what the losses point at.
+    /// Sends every self-probe, and returns the suspected cables and switches.
     pub fn probe(&mut self, watch: &Watch<'_>) -> Result<ProbeReport, LabError> {
         self.tree.needs_paths("a probe")?;
         probe::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 
-    /// Tells what is up.
+    /// Returns the state of the lab.
     pub fn status(&self) -> Status {
         status(&self.state, &self.options)
     }
@@ -201,12 +200,12 @@ impl Lab {
         self.state.target
     }
 
-    /// Returns the fabric as its cable lists have it.
+    /// Returns the fabric according to its cable lists.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// Takes the lab down.
+    /// Stops the lab.
     pub fn down(mut self) -> Result<DownReport, LabError> {
         let started = Instant::now();
         let removed = self.take_down()?;
@@ -220,7 +219,7 @@ impl Lab {
     }
 
     fn up_fresh(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        // Remains of a crashed lab of this fabric are ours, and in the way.
+        // Remains of a crashed lab of this fabric are removed first.
         if let Some(old) = State::load(&self.options.runtime, &self.tree.fabric)? {
             site::remove(&old, &self.options.runtime)?;
             State::forget(&self.options.runtime, &self.tree.fabric)?;
@@ -272,12 +271,12 @@ fn read(folder: &Utf8Path, options: &Options) -> Result<(Tree, Model), LabError>
     Ok((tree, model))
 }
 
-/// Keeps other processes off what is compiled for the lab of a fabric. The lock goes with it.
+/// Lock of the folder that a tree is compiled to for the lab of a fabric; released when dropped.
 #[derive(Debug)]
 pub struct TreeGuard(Guard);
 
 impl TreeGuard {
-    /// Locks the place of a fabric in a folder of compiled trees.
+    /// Locks the folder of a fabric among compiled trees.
     pub fn take(trees: &Utf8Path, fabric: &str) -> Result<TreeGuard, LabError> {
         Guard::take(trees, &fabric.parse::<FabricName>()?).map(TreeGuard)
     }
@@ -289,7 +288,7 @@ impl Drop for TreeGuard {
     }
 }
 
-/// Takes the lab of a fabric down, whether or not its tree still exists.
+/// Stops the lab of a fabric, even if its tree no longer exists.
 pub fn down(fabric: &str, options: &Options) -> Result<DownReport, LabError> {
     let started = Instant::now();
     let fabric = &fabric.parse::<FabricName>()?;
@@ -315,7 +314,7 @@ pub fn list(options: &Options) -> Result<Vec<Status>, LabError> {
     Ok(State::load_all(&options.runtime)?.iter().map(|state| status(state, options)).collect())
 }
 
-/// Returns where the switches of a fabric's lab are reached over P4Runtime, if one is up.
+/// Returns the P4Runtime addresses of a fabric's lab, if it is up.
 pub fn inventory(fabric: &str, options: &Options) -> Option<Utf8PathBuf> {
     let fabric: FabricName = fabric.parse().ok()?;
     let path = options.folder(&fabric).join(crate::backend::p4::INVENTORY);

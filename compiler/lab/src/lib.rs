@@ -1,15 +1,15 @@
 //! A lab: brings a compiled fabric up on one machine and walks it packet by packet.
 //!
-//! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists, nothing else. Out: switches and
-//! cables between them, reports of what packets and counters did. Invariants: nothing is asked of the planner; what
-//! is expected comes from the addresses and the cable list, what happened from the data plane; what `up` made,
-//! `down` removes, and nothing of others is touched.
+//! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists, nothing else. Out: switches and cables
+//! between them, reports of what packets and counters did. Invariants: the planner is not used. Expected results come
+//! from addresses and cable lists, actual results from the data plane. `down` removes everything that `up` made, and
+//! nothing else.
 //!
-//! - [`tree`] reads the artefacts, [`model`] is the fabric as its cable lists have it, [`walk`] says where a
-//!   packet ought to go;
+//! - [`tree`] reads the artefacts, [`model`] is the fabric as its cable lists have it, [`walk`] says where a packet
+//!   ought to go;
 //! - [`traffic`], [`test`], [`probe`] and [`trace`] say what to send and judge what comes of it;
-//! - [`backend`] carries the packets; [`backend::linux`] is the kernel's own SRv6, [`backend::embedded`] are
-//!   embedded switches in one process, [`backend::bmv2`] a process for each switch; [`mininet`] writes a script;
+//! - [`backend`] carries the packets; [`backend::linux`] is the kernel's own SRv6, [`backend::embedded`] are embedded
+//!   switches in one process, [`backend::bmv2`] a process for each switch; [`mininet`] writes a script;
 //! - [`Lab`] is what the command line calls.
 
 pub mod backend;

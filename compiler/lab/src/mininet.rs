@@ -1,8 +1,8 @@
 //! A fabric as a Mininet script: hosts that are the kernel's, switches that are BMv2 or the embedded switch.
 //!
-//! In: a tree of P4 switches and Linux nodes. Out: a Python program that stands by itself. Invariants: it needs Mininet and
-//! root, no Open vSwitch and no controller; switches listen at sockets in a folder, and nothing is reachable from
-//! outside of its namespaces; the same tree gives the same script.
+//! In: a tree of P4 switches and Linux nodes. Out: a self-contained Python program. Invariants: it needs Mininet and
+//! root, but neither Open vSwitch nor a controller. Switches listen at sockets in a folder and are not reachable from
+//! outside of its namespaces. The same tree gives the same script.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::target::Target;
 use crate::traffic;
 use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Program, Tree};
 
-/// Handling of tables in every script.
+/// The part of every script that processes the tables.
 const PROGRAM: &str = include_str!("mininet/script.py");
 
 /// The modules that it needs.
@@ -31,7 +31,7 @@ import sys
 import time
 ";
 
-/// Files of a node, by the names that the script has for them.
+/// Files of a node, with the names of the script.
 #[derive(Serialize)]
 struct Files {
     sysctl: String,
@@ -92,7 +92,7 @@ pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabErr
     Ok(out)
 }
 
-/// Every path that is there, as the script walks it.
+/// Returns every path, as the script walks it.
 fn paths(tree: &Tree, model: &Model) -> Vec<[String; 7]> {
     let mut paths = Vec::new();
     for (table, from) in traffic::nics(tree) {
@@ -115,13 +115,13 @@ fn paths(tree: &Tree, model: &Model) -> Vec<[String; 7]> {
     paths
 }
 
-/// Writes a constant. Strings, numbers, lists and objects look the same in JSON and in Python.
+/// Writes a constant. Strings, numbers, lists and objects have the same syntax in JSON and Python.
 fn constant(out: &mut String, comment: &str, name: &str, value: &impl Serialize) {
     let comment = if comment.is_empty() { String::new() } else { format!("# {comment}") };
     let _ = writeln!(out, "{comment}{name} = {}", json(value));
 }
 
-/// Writes a list, an element a line.
+/// Writes a list, one element per line.
 fn list(out: &mut String, comment: &str, name: &str, values: &[impl Serialize]) {
     let _ = writeln!(out, "# {comment}\n{name} = [");
     for value in values {

@@ -1,7 +1,7 @@
-//! The fabric as its cable list has it: devices, ports, cables, and who answers to which segment.
+//! The fabric according to its cable lists: devices, ports, cables, and the owners of segments.
 //!
-//! In: a [`Tree`]. Out: [`Model`]. Invariants: the two ports of a cable differ in the last bit of their number only;
-//! nothing here comes from a route, so that [`Model::walk`](crate::walk) is a reading of its own.
+//! In: a [`Tree`]. Out: [`Model`]. Invariants: the numbers of the two ports of a cable differ only in the last bit.
+//! Nothing here comes from routes, so [`Model::walk`](crate::walk) is independent of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,15 +17,15 @@ use crate::error::{LabError, TreeFault};
 use crate::segment::Segment;
 use crate::tree::{DeviceKind, GroupTable, Nic, Software, Tree};
 
-/// A device, by its place in [`Model::devices`].
+/// A device, by its index in [`Model::devices`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub usize);
 
-/// A cable, by its place in [`Model::cables`].
+/// A cable, by its index in [`Model::cables`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CableId(pub usize);
 
-/// An end of a cable, and thereby a port.
+/// A port, identified by an end of its cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(usize);
 
@@ -41,12 +41,12 @@ impl PortId {
         CableId(self.0 / 2)
     }
 
-    /// Returns its number, from 0: the same wherever the same cable lists are read.
+    /// Returns its number, from 0, which depends only on the cable lists.
     pub(crate) fn number(self) -> u32 {
         self.0 as u32
     }
 
-    /// Tells whether the port faces away from the NICs.
+    /// Returns whether the port is at the lower end of its cable.
     pub fn is_lower(self) -> bool {
         self.0.is_multiple_of(2)
     }
@@ -73,9 +73,9 @@ pub struct Device {
     pub kind: DeviceKind,
     /// Its ports.
     pub ports: Vec<PortId>,
-    /// Segments it answers to, ascending: a switch shifts them, a node decapsulates them.
+    /// Its segments, in ascending order: a switch shifts them, a node decapsulates them.
     pub segments: Vec<Segment>,
-    /// Port that its own route for a segment leaves by; asked only where cables alone do not say.
+    /// Egress ports of the device's own routes by segment, for cases that cables do not determine.
     ways: BTreeMap<Segment, String>,
 }
 
@@ -88,14 +88,14 @@ pub struct Cable {
     pub plane: u8,
     /// Devices and ports, lower end first.
     pub ends: [(DeviceId, String); 2],
-    /// Parallel cables that belong between these two devices.
+    /// Number of parallel cables between these two devices.
     parallel: u16,
 }
 
-/// A fabric as its cable list has it.
+/// A fabric according to its cable lists.
 #[derive(Debug, Clone)]
 pub struct Model {
-    /// Blocks of the segments: one, or one for each plane, by plane.
+    /// Blocks of the segments: a single one, or one per plane.
     pub blocks: Vec<Ipv6Net>,
     /// Devices by name.
     pub devices: Vec<Device>,
@@ -105,7 +105,7 @@ pub struct Model {
     nic_segments: HashMap<PortId, Segment>,
     /// By device, in the order of the devices, and name.
     ports: Vec<BTreeMap<String, PortId>>,
-    /// Ports of a device whose cables lead to the owner of a segment, in port order.
+    /// Ports of a device with cables to the owner of a segment, in port order.
     leading: HashMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
@@ -131,7 +131,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Finds out where the cables of every port lead.
+    /// Finds the devices at the other ends of all cables.
     fn lead(&self) -> HashMap<(DeviceId, Segment), Vec<PortId>> {
         let mut leading: HashMap<_, Vec<PortId>> = HashMap::new();
         for (at, device) in self.devices.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Model {
         self.ports.get(device.0)?.get(name).copied()
     }
 
-    /// Returns the port of a NIC in a plane; nothing where no cable is plugged in.
+    /// Returns the port of a NIC in a plane; `None` without a cable.
     pub fn nic_port(&self, nic: &Nic, plane: u8) -> Option<PortId> {
         let (node, port) = nic.port(plane)?;
         self.port(self.device(node)?, &port)
@@ -203,7 +203,7 @@ impl Model {
             .ok_or_else(|| LabError::NoCable { name: name.to_owned(), like: self.like(name) })
     }
 
-    /// Says that a name is neither a switch nor a cable.
+    /// Returns the error for a name that is neither that of a switch nor of a cable.
     pub(crate) fn no_part(&self, name: &str) -> LabError {
         let switches = self.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
         let cables = self.cables.iter().map(|cable| cable.name.as_str());
@@ -211,7 +211,7 @@ impl Model {
         LabError::NoPart { name: name.to_owned(), like }
     }
 
-    /// Returns a few cable names that share most with a name.
+    /// Returns the most similar cable names.
     fn like(&self, name: &str) -> Vec<String> {
         like(name, self.cables.iter().map(|cable| cable.name.as_str()))
     }
@@ -254,7 +254,7 @@ impl Model {
         Ok(())
     }
 
-    /// Takes in which segments the ports of a group's NICs receive.
+    /// Adds the segments of the NICs of a group.
     fn seat(&mut self, tree: &Tree, table: &GroupTable) -> Result<(), TreeFault> {
         for nic in &table.nics {
             let mut ports = 0;
@@ -265,7 +265,7 @@ impl Model {
                 let software = tree.devices.get(&node.name).map(|device| device.software);
                 match node.segments.binary_search(&segment) {
                     Ok(_) => {}
-                    // The segments of such a node are stated nowhere else.
+                    // The segments of such a node are in no other file.
                     Err(place) if software == Some(Software::Unconfigured) => {
                         node.segments.insert(place, segment);
                     }
@@ -299,8 +299,8 @@ impl Model {
         self.nic_segments.get(&port).copied()
     }
 
-    /// Returns the port of a device whose cable leads to the owner of a segment: for a NIC its own cable,
-    /// for a switch the cable of the segment's number among parallel ones.
+    /// Returns the port of a device whose cable leads to the owner of a segment: for a NIC its own cable, for a switch
+    /// the parallel cable of the segment.
     pub fn towards(&self, from: DeviceId, segment: Segment) -> Option<PortId> {
         let cables = self.leading.get(&(from, segment))?;
         let first = *cables.first()?;
@@ -312,13 +312,13 @@ impl Model {
         if cables.len() == usize::from(self.cables[first.cable().0].parallel) {
             return cables.get(number).copied();
         }
-        // Some of the parallel cables are absent, and the list does not say which: the switch itself names them.
+        // If parallel cables are absent, the lists do not determine the cable; the route of the switch does.
         let way = self.devices[from.0].ways.get(&segment)?;
         cables.iter().copied().find(|port| self.end(*port).1 == way)
     }
 }
 
-/// Returns a few names that share most with a name.
+/// Returns the most similar names.
 fn like<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Vec<String> {
     let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let mut names: Vec<&str> = names.collect();

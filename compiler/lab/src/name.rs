@@ -1,7 +1,7 @@
 //! Names that a lab gives to namespaces, files and interfaces.
 //!
-//! In: text of a tree or of the command line. Out: [`FabricName`], [`DeviceName`], [`Interface`]. Invariants: a name
-//! is one word of plain characters, so that it is safe in a path, on a command line and in a script.
+//! In: text of a tree or of the command line. Out: [`FabricName`], [`DeviceName`], [`Interface`]. Invariants: a name is
+//! a single word without special characters, so it is safe in paths, on command lines and in scripts.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The longest name of a fabric or device: a label of the domain name system (RFC 1035 section 2.3.4).
 const LABEL_MAX: usize = 63;
-/// The longest name of an interface (`IFNAMSIZ` of `linux/if.h`, with its end).
+/// Maximum length of an interface name (`IFNAMSIZ` of `linux/if.h`, including the terminator).
 const INTERFACE_MAX: usize = 15;
 
 /// Text that is not a name.
@@ -20,7 +20,7 @@ const INTERFACE_MAX: usize = 15;
 pub struct NameFault {
     /// The beginning of the text.
     text: String,
-    /// Intended name.
+    /// Kind of name.
     what: &'static str,
 }
 
@@ -101,7 +101,7 @@ fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// `all` and `default` are not interfaces but what the kernel calls the settings of every one.
+/// `all` and `default` are not interfaces: the kernel uses these names for the settings of all interfaces.
 fn is_interface(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=INTERFACE_MAX).contains(&text.len())

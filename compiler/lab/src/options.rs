@@ -1,4 +1,4 @@
-//! Start of labs, and the folder of their state.
+//! Options of labs, and their runtime folder.
 
 use std::net::SocketAddr;
 use std::thread::available_parallelism;
@@ -9,24 +9,24 @@ use crate::name::FabricName;
 use crate::target::Target;
 use crate::tree::Digests;
 
-/// Start of a lab.
+/// Options of a lab.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Folder that remembers what is up.
+    /// Folder in which running labs are recorded.
     pub runtime: Utf8PathBuf,
-    /// Threads.
+    /// Number of threads.
     pub jobs: usize,
-    /// Most devices brought up on one machine.
+    /// Maximum number of devices on one machine.
     pub devices_max: usize,
-    /// Program of the switches; that of the tree if not given.
+    /// Program of the switches; by default that of the tree.
     pub target: Option<Target>,
-    /// Whether files that were changed after they were compiled are refused.
+    /// Whether files that differ from the manifest are rejected.
     pub digests: Digests,
     /// Lifetime of embedded switches.
     pub life: Life,
-    /// Address of P4Runtime of embedded switches; by default a socket of the lab's owner.
+    /// P4Runtime address of embedded switches; by default a socket that only the owner of the lab can use.
     pub listen: Option<SocketAddr>,
-    /// The program that each switch of target `bmv2` is, with its first arguments: one that takes the command line of
+    /// Program and first arguments for each switch of target `bmv2`. It must accept the command line of
     /// `simple_switch_grpc`.
     pub switch: Vec<String>,
 }
@@ -36,8 +36,8 @@ pub struct Options {
 pub enum Life {
     /// As long as the lab is open in this process.
     Within,
-    /// In a process of their own, until the lab is taken down. These words are run, with the folder of the tree and
-    /// the path of a socket behind them; it calls [`serve`](crate::backend::embedded::serve) with both.
+    /// In a separate process, until the lab is stopped. These words are the command, to which the folder of the tree
+    /// and the path of a socket are appended. It calls [`serve`](crate::backend::embedded::serve) with both.
     Process(Vec<String>),
 }
 
@@ -63,7 +63,7 @@ impl Options {
     }
 }
 
-/// Where labs are remembered: `/run/closc/lab` for root, else the user's own runtime folder.
+/// Folder in which labs are recorded: `/run/closc/lab` for root, otherwise the runtime folder of the user.
 fn runtime() -> Utf8PathBuf {
     let user = nix::unistd::geteuid();
     if user.is_root() {

@@ -1,4 +1,4 @@
-//! The packets a lab sends: UDP over IPv6 inside IPv6, with a number by which they are known again.
+//! The packets a lab sends: UDP over IPv6 in IPv6, with an identifying number.
 //!
 //! In: inner addresses and a number. Out: the bytes of the inner packet; and back. Invariants: the UDP checksum is
 //! right, so that the receiving kernel delivers it; every byte is a function of the arguments.
@@ -13,7 +13,7 @@ const UDP: u8 = 17;
 /// IPv6 in IPv6 (RFC 2473).
 const IPV6: u8 = 41;
 
-/// Hop limit of inner packets, which no switch may change, and of outer ones: five switches and a margin.
+/// Hop limit of inner packets, which switches must not change, and of outer ones: five switches and a margin.
 const HOP_LIMIT: u8 = 64;
 
 const HEADERS: usize = 40 + 8;
@@ -21,7 +21,7 @@ const HEADERS: usize = 40 + 8;
 /// First bytes of every payload.
 const MAGIC: [u8; 8] = *b"closclab";
 
-/// A byte or word of every encapsulated packet of a lab, from the start of the outer header.
+/// A byte or word that all encapsulated packets of labs have, with its offset from the outer header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// A byte.
@@ -30,7 +30,7 @@ pub(crate) enum Sign {
     Word(u32, [u8; 4]),
 }
 
-/// Common mark of all encapsulated packets of a lab, and of no others.
+/// Signature of all encapsulated packets of labs, and of no others.
 pub(crate) const SIGNS: [Sign; 4] = [
     Sign::Byte(6, IPV6),
     Sign::Byte(40 + 6, UDP),
@@ -51,10 +51,10 @@ pub struct Packet {
     pub inner: Vec<u8>,
 }
 
-/// A number by which a packet is known again: which batch it belongs to, and which packet of it.
+/// Identification of a packet: its batch, and its number in that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
-    /// The batch; packets of earlier batches that come late are not part of this one.
+    /// The batch; late packets of earlier batches are ignored.
     pub batch: u32,
     /// The packet.
     pub number: u32,
@@ -81,7 +81,7 @@ impl Inner {
         let mut payload = MAGIC.to_vec();
         payload.extend(self.tag.batch.to_be_bytes());
         payload.extend(self.tag.number.to_be_bytes());
-        // A pattern behind the number, so that a packet cut short or overwritten on the way is seen.
+        // A pattern after the number reveals packets that were truncated or overwritten.
         payload.extend((0..16).map(|n| (self.tag.number.wrapping_mul(31) + n) as u8));
         let udp_length = (8 + payload.len()) as u16;
         let mut out = Vec::with_capacity(HEADERS + payload.len());

@@ -1,7 +1,7 @@
 //! Capabilities that a lab keeps of those of root.
 //!
-//! In: nothing. Out: a process or thread with fewer rights. Invariants: rights only go away, and no program that is
-//! started gets them back: neither from being root nor from its file.
+//! In: nothing. Out: a process or thread with fewer rights. Invariants: capabilities are only dropped. Programs that
+//! are started cannot regain them, neither as root nor by file capabilities.
 
 use caps::errors::CapsError;
 use caps::{CapSet, Capability, CapsHashSet};
@@ -9,8 +9,8 @@ use nix::sys::prctl;
 
 use crate::LabError;
 
-/// Needs of the process of a lab: namespaces and their contents; files of trees wherever they are; daemons that
-/// take a user of their own, and their ends.
+/// Capabilities for the process of a lab: for namespaces and their contents, for files of trees in any folder, and for
+/// daemons that run as another user.
 const OF_LABS: [Capability; 10] = [
     Capability::CAP_SYS_ADMIN,
     Capability::CAP_NET_ADMIN,
@@ -24,10 +24,10 @@ const OF_LABS: [Capability; 10] = [
     Capability::CAP_KILL,
 ];
 
-/// Requirements inside a namespace.
+/// Capabilities inside a namespace.
 const OF_NAMESPACES: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
-/// Start requirements of routers: they take a user of their own and keep some of this.
+/// Capabilities for starting routers, which change to a user of their own and keep some of these.
 const OF_ROUTERS: [Capability; 7] = [
     Capability::CAP_NET_ADMIN,
     Capability::CAP_NET_RAW,
@@ -38,30 +38,30 @@ const OF_ROUTERS: [Capability; 7] = [
     Capability::CAP_CHOWN,
 ];
 
-/// Needs of the process of embedded switches, which moves packets in its own memory: to read the tree.
+/// Capabilities for the process of embedded switches, which forward packets in memory: only reading the tree.
 const OF_SWITCHES: [Capability; 1] = [Capability::CAP_DAC_READ_SEARCH];
 
-/// Gives up what labs do not need. To be called before there are other threads.
+/// Drops the capabilities that labs do not need. Call it before starting other threads.
 pub fn of_labs() -> Result<(), LabError> {
     keep(&OF_LABS)
 }
 
-/// Gives up what embedded switches do not need. To be called before there are other threads.
+/// Drops the capabilities that embedded switches do not need. Call it before starting other threads.
 pub fn of_switches() -> Result<(), LabError> {
     keep(&OF_SWITCHES)
 }
 
-/// Gives up, in the calling thread, what is not needed inside of its namespace.
+/// Drops the capabilities that are not needed inside a namespace, for the calling thread.
 pub(crate) fn of_namespaces() -> Result<(), LabError> {
     keep(&OF_NAMESPACES)
 }
 
-/// Gives up, in the calling thread, what routers do not need.
+/// Drops the capabilities that routers do not need, for the calling thread.
 pub(crate) fn of_routers() -> Result<(), LabError> {
     keep(&OF_ROUTERS)
 }
 
-/// Keeps some of the rights that the calling thread has.
+/// Restricts the capabilities of the calling thread.
 fn keep(wanted: &[Capability]) -> Result<(), LabError> {
     prctl::set_no_new_privs().map_err(LabError::os("give up new privileges"))?;
     reduce(wanted).map_err(|error| LabError::Privilege(error.to_string()))
@@ -75,7 +75,7 @@ fn reduce(wanted: &[Capability]) -> Result<(), CapsError> {
         }
     }
     caps::clear(None, CapSet::Inheritable)?;
-    // The permitted set bounds the effective one, so it goes first.
+    // The permitted set limits the effective one, so it is set first.
     for set in [CapSet::Effective, CapSet::Permitted] {
         let kept = caps::read(None, set)?.intersection(&wanted).copied().collect();
         caps::set(None, set, &kept)?;
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn programs_do_not_get_rights_back() {
-        // Threads have rights of their own: those of the other tests stay.
+        // Capabilities belong to threads, so other tests keep theirs.
         let of_child = thread::spawn(|| {
             of_namespaces().unwrap();
             ["CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs"].map(child)

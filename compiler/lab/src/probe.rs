@@ -1,9 +1,9 @@
-//! Self-probes: packets that a NIC sends to itself over its T0, over its T0 and one T1, or over a T2 too.
+//! Self-probes: packets that a NIC sends to itself over its T0, over a T1, or over a T2.
 //!
-//! In: a backend. Out: [`ProbeReport`], with the cable or switch that the losses point at. Invariants: only the
-//! templates of the path tables are used, as a prober on a node would. The rule is the published one: a good
-//! T0 probe and a lost T1 probe accuse the cable between them, or the T1 if all its cables are accused; the same
-//! between T1 and T2.
+//! In: a backend. Out: [`ProbeReport`], with the suspected cables and switches. Invariants: only the templates of the
+//! path tables are used, as by a prober on a node. The rule is the published one: if the T0 probe returns and the T1
+//! probe is lost, the cable between them is suspected, or the T1 if all its cables are. The same applies between T1 and
+//! T2.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -23,26 +23,26 @@ use crate::walk::PacketPath;
 /// Results of self-probes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ProbeReport {
-    /// Probes to the T0 and back: sent, and come back.
+    /// Probes to the T0 and back: sent and returned.
     pub t0: Count,
     /// Probes to a T1 and back.
     pub t1: Count,
     /// Probes to a T2 and back; none in two tiers.
     pub t2: Count,
-    /// Elements suspected by the losses.
+    /// Suspected elements.
     pub accused: Vec<Accused>,
 }
 
-/// Probes sent and come back.
+/// Numbers of sent and returned probes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Count {
     /// Sent.
     pub sent: u64,
-    /// Came back to the port they left by.
+    /// Returned to the port that they were sent from.
     pub returned: u64,
 }
 
-/// Elements suspected by losses.
+/// An element suspected because of losses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Accused {
@@ -50,34 +50,34 @@ pub enum Accused {
     Cable {
         /// The cable.
         cable: String,
-        /// Source.
+        /// Evidence.
         evidence: String,
     },
     /// A switch: all probes over it are lost.
     Switch {
         /// The switch.
         switch: String,
-        /// Source.
+        /// Evidence.
         evidence: String,
     },
-    /// A cable or the switch behind it: only one NIC is attached to that switch, so probes cannot tell them apart.
+    /// A cable or the switch behind it: the switch is connected to only one NIC, so probes cannot distinguish them.
     CableOrSwitch {
         /// The cable.
         cable: String,
         /// The switch.
         switch: String,
-        /// Source.
+        /// Evidence.
         evidence: String,
     },
 }
 
 impl ProbeReport {
-    /// Tells whether every probe came back.
+    /// Returns whether every probe returned.
     pub fn is_fine(&self) -> bool {
         [self.t0, self.t1, self.t2].iter().all(|count| count.sent == count.returned)
     }
 
-    /// Tells whether a cable is accused, alone or with the switch behind it.
+    /// Returns whether a cable is suspected, alone or with the switch behind it.
     pub fn accuses(&self, name: &str) -> bool {
         self.accused.iter().any(|accused| match accused {
             Accused::Cable { cable, .. } | Accused::CableOrSwitch { cable, .. } => cable == name,
@@ -97,19 +97,19 @@ struct Probe {
 }
 
 impl Probe {
-    /// The tier that it turns at: it goes down over as many cables as up.
+    /// The tier at which it turns; it uses as many cables down as up.
     fn tier(&self) -> usize {
         (self.route.crossings.len() / 2).saturating_sub(1)
     }
 
-    /// The last cable on its way up.
+    /// The last cable of the upward part.
     fn under_test(&self) -> CableId {
         self.route.crossings[self.tier()].cable()
     }
 }
 
 impl PacketPath {
-    /// The ports left on the way up to a tier.
+    /// Egress ports of the upward part to a tier.
     fn up(&self, tier: usize) -> &[PortId] {
         &self.crossings[..=tier]
     }
@@ -215,7 +215,7 @@ fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
     report
 }
 
-/// T0 probes: one lost accuses the NIC's cable, all lost accuse the T0.
+/// T0 probes: if one is lost, the NIC's cable is suspected; if all are lost, the T0.
 fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
     let mut by_switch: BTreeMap<DeviceId, Vec<&Probe>> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.tier() == 0) {
@@ -241,8 +241,8 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
     accused
 }
 
-/// Probes to a T1 or a T2 whose probe to the switch before it, over the same cables, came back: those lost accuse the
-/// cable under test, or the switch above it if all its cables lose all.
+/// Probes to a T1 or T2 for which the probe to the previous switch over the same cables returned. If they are lost, the
+/// cable under test is suspected; if all probes over all cables of the switch are lost, the switch.
 fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<Accused> {
     let fine: BTreeSet<&[PortId]> =
         probes.iter().filter(|probe| probe.returned).map(|probe| probe.route.up(probe.tier())).collect();

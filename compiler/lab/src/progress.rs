@@ -1,6 +1,6 @@
-//! Messages of a working lab, and its stop requests.
+//! Progress messages of labs, and interruption.
 //!
-//! In: a function that is called with every step. Invariants: nothing here prints; the command line does.
+//! In: a function that is called with every step. Invariants: nothing is printed here, only by the command line.
 
 use std::io;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use signal_hook::iterator::Signals;
 
 use crate::LabError;
 
-/// A step of the work.
+/// Progress of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Operation, for example `send packets`.
     pub what: &'static str,
-    /// Progress.
+    /// Number of completed steps.
     pub done: u64,
-    /// Of how much.
+    /// Total number of steps.
     pub total: u64,
 }
 
-/// Watches over the work: receives its progress and can stop it.
+/// Receives progress and can stop the work.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
-    /// Nothing where the work must come to its end.
+    /// `None` if the work cannot be interrupted.
     interrupt: Option<&'a Interrupt>,
 }
 
@@ -36,12 +36,12 @@ impl<'a> Watch<'a> {
         Watch { progress, interrupt: Some(interrupt) }
     }
 
-    /// Returns one that shows nothing and is never stopped.
+    /// Returns a watch without progress and interruption.
     pub(crate) fn unwatched() -> Watch<'static> {
         Watch { progress: &|_| {}, interrupt: None }
     }
 
-    /// Returns one that shows the same progress and is never stopped, for cleaning up.
+    /// Returns a watch with the same progress and without interruption, for cleaning up.
     #[must_use]
     pub(crate) fn to_the_end(self) -> Self {
         Watch { interrupt: None, ..self }
@@ -51,24 +51,24 @@ impl<'a> Watch<'a> {
         (self.progress)(Progress { what, done, total });
     }
 
-    /// Returns why the work ended: after a stop request, that request and none of its consequences.
+    /// Returns the reason for the end of the work: the interruption, if there was one, instead of its consequences.
     pub(crate) fn reason(&self, error: LabError) -> LabError {
         self.check().err().unwrap_or(error)
     }
 
-    /// Ends the work after a stop request.
+    /// Returns an error after an interruption.
     pub fn check(&self) -> Result<(), LabError> {
         if self.interrupt.is_some_and(Interrupt::is_set) { Err(LabError::Interrupted) } else { Ok(()) }
     }
 }
 
-/// A request to stop, for example from Ctrl-C.
+/// A request to stop, for example by Ctrl-C.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Makes one that SIGINT, SIGTERM and SIGHUP set. A second signal calls `again` and changes nothing, because what
-    /// was made is being taken down; a third one ends the process at once, as SIGQUIT always does.
+    /// Makes an interrupt that is set by SIGINT, SIGTERM and SIGHUP. A second signal calls `again` and has no other
+    /// effect, because the lab is being stopped. A third one ends the process at once, as SIGQUIT always does.
     pub fn on_signals(again: impl Fn() + Send + 'static) -> io::Result<Self> {
         let interrupt = Interrupt::default();
         let asked = interrupt.clone();
@@ -79,7 +79,7 @@ impl Interrupt {
                     1 => asked.set(),
                     2 => again(),
                     _ => {
-                        // It does not return; where it cannot end the process, the next signal tries again.
+                        // This call does not return. If it cannot end the process, the next signal tries again.
                         let _ = signal_hook::low_level::emulate_default_handler(signal);
                     }
                 }
@@ -88,12 +88,12 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Asks for a stop.
+    /// Requests a stop.
     pub fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Tells whether a stop was asked for.
+    /// Returns whether a stop was requested.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }

@@ -1,10 +1,10 @@
 //! The test of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop.
 //!
-//! In: the routes of kernels, and what was seen of flows. Out: a [`TestReport`], and what it tells of cables. Invariants: a flow
-//! is delivered only if the node of its destination, and no other, accepted it; at every device it leaves by a port of the
-//! route that holds for it, and comes in at the other end of that port's cable; and what a group of next hops gets of many
-//! flows is what its weights say, within a bound that chance passes once in 10^12, as far as no device of the same kind has
-//! chosen before.
+//! In: the routes of kernels, and observations of flows. Out: a [`TestReport`], and findings about cables. Invariants:
+//! a flow is delivered only if exactly the node of its destination accepted it. At every device it must leave by a port
+//! of the matching route, and arrive at the other end of that port's cable. The shares of next hops must follow their
+//! weights, within a bound that is exceeded by chance once in 10^12. Only the first device of each kind on a path is
+//! counted for shares, because hashes of equal devices are correlated.
 
 mod cables;
 
@@ -22,14 +22,14 @@ use crate::tree::Tree;
 
 /// Default number of flows of a test, and of a pair.
 const FLOWS: u64 = 65_536;
-/// Flows of a search for cables: fewer, as some of them go in rings.
+/// Number of flows in a search for cables. It is lower because some of them may loop.
 const FLOWS_OF_SEARCH: u64 = 8192;
 const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 /// The source port of the first flow of a pair.
 const FIRST_PORT: u16 = 20_000;
-/// Number of times that flows are sent while routes change.
+/// Number of attempts while routes change.
 const TRIES: u32 = 20;
-/// Logarithm of two ends in 10^12.
+/// Logarithm of the probability of a two-sided error, 10^-12.
 const LN_CHANCE: f64 = 28.324_17;
 
 /// Sends flows between all pairs of NICs and judges them.
@@ -47,7 +47,7 @@ pub(crate) fn run(
     Ok(walk(tree, model, routed, wanted, watch)?.report)
 }
 
-/// The same with fewer flows, and what they and the routes tell of cables; `before` is what the routes were before.
+/// Like [`run`] with fewer flows, and with findings from flows and routes; `before` contains the earlier routes.
 pub(crate) fn search(
     tree: &Tree,
     model: &Model,
@@ -114,8 +114,8 @@ fn walk(
     Ok(Walked { report: judge.finish(), routes, seen })
 }
 
-/// Sends flows until the routes after them are those before them: what was seen of flows while routers changed their
-/// minds, as they do where a machine has too little time for them, says nothing about the one set of routes or the other.
+/// Sends flows until the routes before and after them are equal. Observations during a change of routes do not belong
+/// to either set of routes.
 fn settled(
     routed: &mut dyn Routed,
     flows: &[Flow],
@@ -133,18 +133,18 @@ fn settled(
     Err(LabError::Changing { tries: TRIES })
 }
 
-/// Where a flow was followed to.
+/// How a flow ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// To its node.
+    /// Delivered to its node.
     There,
-    /// To a device that did not send it on.
+    /// Not forwarded by a device.
     Kept(DeviceId),
-    /// To a port that no route names.
+    /// Sent to a port that is not in the route.
     Unnamed(PortId),
-    /// Into a cable, and not out of its other end.
+    /// Lost in a cable.
     Between(PortId),
-    /// Round in a ring.
+    /// In a loop.
     Ring(DeviceId),
 }
 
@@ -167,7 +167,7 @@ impl End {
     }
 }
 
-/// Number of flows that left a device by each port of a route.
+/// Number of flows by egress port of a route.
 type Tallies = BTreeMap<(DeviceId, usize), BTreeMap<String, u64>>;
 
 struct Judge<'a> {
@@ -208,7 +208,7 @@ impl Judge<'_> {
         });
     }
 
-    /// Follows a flow from port to port, and counts what devices chose.
+    /// Follows a flow from port to port, and counts the choices of devices.
     fn follow(&mut self, flow: &Flow, seen: &Seen) -> End {
         let mut at = flow.from;
         let mut chosen = BTreeSet::new();
@@ -223,8 +223,8 @@ impl Judge<'_> {
             let named = route.filter(|(_, route)| route.hops.iter().any(|(hop, _)| hop == port));
             let Some((number, route)) = named else { return End::Unnamed(left) };
             if route.hops.len() > 1 {
-                // All kernels share one hash, and programs have the same one with seeds: what is left after the first
-                // choice of a kind of device is not a sample.
+                // All kernels share one hash, and switch programs share one with different seeds. Flows after the first
+                // choice of a kind of device are therefore not a random sample.
                 let name = &self.model.devices[at.0].name;
                 if chosen.insert(self.tree.devices.get(name).and_then(|device| device.program)) {
                     let tally = self.tallies.entry((at, number)).or_default();
@@ -270,7 +270,7 @@ impl Judge<'_> {
     }
 }
 
-/// Distance of the number of flows of a share from its mean by chance (Bernstein's inequality).
+/// Maximum deviation of a number of flows from its mean by chance (Bernstein's inequality).
 fn bound(flows: u64, share: f64) -> f64 {
     let variance = flows as f64 * share * (1.0 - share);
     let third = LN_CHANCE / 3.0;

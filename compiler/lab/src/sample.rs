@@ -1,8 +1,8 @@
 //! A sample of the paths of a fabric, for fabrics with too many paths to walk.
 //!
-//! In: how many, and a seed. Out: that many different paths, sender by sender. Invariants: the same tree, number and seed
-//! give the same sample; a pair of NICs is drawn first and then one of its paths, so that near pairs, which have few
-//! paths, are not drowned by far ones.
+//! In: a number and a seed. Out: that many distinct paths, sender by sender. Invariants: the same tree, number and seed
+//! give the same sample. A pair of NICs is drawn first and then one of its paths, so near pairs, which have few paths,
+//! are represented.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::Ipv6Addr;
@@ -17,10 +17,10 @@ use crate::model::Model;
 use crate::traffic::{self, Outgoing};
 use crate::tree::{GroupTable, Nic, Tree};
 
-/// Maximum draws of a path before the sample is left as it is: only samples of nearly everything need many.
+/// Maximum number of attempts to draw a new path. Only samples of nearly all paths need many.
 const DRAWS: u64 = 16;
 
-/// Extent of a test's walk.
+/// Which paths a test walks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Extent {
     /// Every path of every pair.
@@ -35,7 +35,7 @@ pub enum Extent {
     },
 }
 
-/// Origin of a sample.
+/// Population of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Drawn {
     /// Paths of the fabric.
@@ -44,13 +44,13 @@ pub struct Drawn {
     pub seed: u64,
 }
 
-/// Receivers, and numbers of paths to them.
+/// Receivers with the numbers of paths to them.
 type Chosen = BTreeSet<(usize, u64)>;
 
 /// The paths of a test, sender by sender.
 pub(crate) struct Selected<'a> {
     nics: Vec<(&'a GroupTable, &'a Nic)>,
-    /// Of a sample: the senders in order, each with receivers and numbers of paths.
+    /// For a sample: the senders in order, each with receivers and numbers of paths.
     chosen: Option<Vec<(usize, Chosen)>>,
     /// Origin of a sample.
     pub(crate) drawn: Option<Drawn>,
@@ -59,7 +59,7 @@ pub(crate) struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Selects the paths of a test. A sample of as many paths as there are is everything.
+    /// Selects the paths of a test. A sample that is as large as the number of paths is everything.
     pub(crate) fn new(tree: &'a Tree, extent: Extent) -> Self {
         let nics: Vec<_> = traffic::nics(tree).collect();
         let everything = Selected { pairs: pairs(nics.len()), nics, chosen: None, drawn: None };
@@ -112,8 +112,8 @@ impl<'a> Selected<'a> {
         self.chosen.as_ref().map_or(self.nics.len(), Vec::len) as u64
     }
 
-    /// Calls a function with the paths of some senders at a time, and how many senders came before: of a sample as many
-    /// as have so many paths together, otherwise one, which has paths to everybody.
+    /// Calls a function with the paths of some senders at a time, and the number of senders before. For a sample these
+    /// are several senders with a limited number of paths; otherwise it is one sender with all its paths.
     pub(crate) fn each<E>(
         &self,
         tree: &'a Tree,

@@ -1,7 +1,7 @@
-//! A segment: a uSID behind the block of its plane.
+//! A segment: a uSID in the block of its plane.
 //!
-//! In: an address or a prefix. Out: [`Segment`]. Invariants: two planes with blocks of their own have different segments
-//! where their uSIDs are alike.
+//! In: an address or a prefix. Out: [`Segment`]. Invariants: if planes have their own blocks, equal uSIDs of two planes
+//! are different segments.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -40,7 +40,7 @@ impl Segment {
 }
 
 impl fmt::Display for Segment {
-    /// Writes the uSID, as path tables have it.
+    /// Writes the uSID as in path tables.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04x}", self.usid())
     }

@@ -9,7 +9,7 @@ use crate::target::Target;
 use crate::test::{ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
 
-/// Lines of each kind of fault that are shown; all of them are in the JSON.
+/// Maximum number of lines per kind of fault; the JSON contains all of them.
 const SHOWN: usize = 10;
 
 impl fmt::Display for UpReport {
@@ -63,7 +63,7 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} groups of next hops, {} ports: {} got another part than their weight says",
+            "{} groups of next hops, {} ports: {} have a share that differs from their weight",
             self.groups,
             self.ports,
             self.mismatches.len()
@@ -77,13 +77,12 @@ impl fmt::Display for Spread {
     }
 }
 
-/// A test of nothing proves nothing, and counts as failed.
+/// A test without packets proves nothing and counts as failed.
 fn nothing(report: &TestReport) -> &'static str {
     if report.pairs == 0 { "nothing was tested: no NIC has a path to another\n" } else { "" }
 }
 
-/// A test where switches choose the path.
-/// States what switches dropped under load, which is not a fault of the fabric.
+/// Writes the packets that switches dropped under load, which is not a fault of the fabric.
 fn resent(report: &TestReport) -> String {
     match report.resent {
         0 => String::new(),
@@ -110,7 +109,7 @@ fn routed(report: &TestReport, spread: &Spread, f: &mut fmt::Formatter<'_>) -> f
     if report.strayed + report.damaged > 0 {
         writeln!(
             f,
-            "{} came another way than routes and cables say, {} damaged",
+            "{} took another path than routes and cables allow, {} damaged",
             report.strayed, report.damaged
         )?;
     }
@@ -139,7 +138,7 @@ impl fmt::Display for TestReport {
         if self.strayed + self.damaged > 0 {
             writeln!(
                 f,
-                "{} came in at the wrong port of their node, {} damaged",
+                "{} arrived at the wrong port of their node, {} damaged",
                 self.strayed, self.damaged
             )?;
         }
@@ -197,7 +196,7 @@ impl fmt::Display for Finding {
                 evidence
             }
             Finding::Silent { device, evidence } => {
-                writeln!(f, "found: {device} takes packets in and does not forward them")?;
+                writeln!(f, "found: {device} receives packets and does not forward them")?;
                 evidence
             }
             Finding::Unused { cable, evidence } => {
@@ -224,20 +223,20 @@ impl fmt::Display for CutReport {
 }
 
 impl CutReport {
-    /// Why the cable was not found.
+    /// Returns why the cable was not found.
     fn why(&self) -> &'static str {
         let Some(probes) = &self.probes else {
             return match (self.findings.is_empty(), self.test.as_ref().is_some_and(TestReport::keeps_weights))
             {
                 (true, _) => "no flow takes it",
-                (false, true) => "what flows and routes point at is not it alone",
-                (false, false) => "groups of next hops got another part than their weight says",
+                (false, true) => "flows and routes do not point at this cable alone",
+                (false, false) => "shares of next hops differ from their weights",
             };
         };
         match (probes.is_fine(), probes.accused.is_empty()) {
             (true, _) => "every probe returned: no NIC of its side has a probe over it",
-            (false, true) => "probes are lost, and what they have in common is more than one cable",
-            (false, false) => "what the losses point at is something else",
+            (false, true) => "probes are lost, but they have more than one cable in common",
+            (false, false) => "the losses point at something else",
         }
     }
 }

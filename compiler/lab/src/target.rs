@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
-    /// Embedded switches, all in one process; nodes are played.
+    /// Embedded switches, all in one process; nodes are simulated.
     Embedded,
-    /// A process for each switch, in network namespaces: BMv2, or the embedded switch with its command line.
+    /// One process per switch, in network namespaces: BMv2, or the embedded switch with its command line.
     Bmv2,
     /// The kernel, in network namespaces.
     Linux,
 }
 
 impl Target {
-    /// Tells whether switches are programmed over P4Runtime.
+    /// Returns whether switches are programmed by P4Runtime.
     pub fn is_p4(self) -> bool {
         match self {
             Target::Embedded | Target::Bmv2 => true,

@@ -1,8 +1,7 @@
-//! The test: a packet over every path, and every counter compared with what the addresses named.
+//! The test: sends a packet over every path, and compares every counter with the paths of the addresses.
 //!
-//! In: a backend. Out: [`TestReport`]. Invariants: a packet counts as delivered only if it came in exactly once, at
-//! the NIC port that its address names, with the inner packet untouched, and its node took the outer header off
-//! and accepted it.
+//! In: a backend. Out: [`TestReport`]. Invariants: a packet counts as delivered only if it arrived exactly once, at the
+//! NIC port of its address, with an unchanged inner packet, and if its node decapsulated and accepted it.
 
 mod inbox;
 mod report;
@@ -27,11 +26,11 @@ use crate::tree::Tree;
 pub(crate) struct Outcomes<'a> {
     pub(crate) delivered: Vec<PathRef<'a>>,
     pub(crate) failed: Vec<PathRef<'a>>,
-    /// Ports that sent what they should, into cables out of which something else came.
+    /// Ports with correct counters at whose far ends something else arrived.
     pub(crate) leaking: Vec<PortId>,
 }
 
-/// Sends a packet over every path, or every path of a sample, and judges what came of it.
+/// Sends a packet over every path, or every path of a sample, and evaluates the results.
 pub fn run(
     tree: &Tree,
     model: &Model,
@@ -42,7 +41,7 @@ pub fn run(
     Ok(run_with_outcomes(tree, model, backend, extent, watch, false)?.0)
 }
 
-/// The same; with `keep` set, every path with its end comes along.
+/// Like [`run`]; if `keep` is set, the result of every path is also returned.
 pub(crate) fn run_with_outcomes<'a>(
     tree: &'a Tree,
     model: &Model,
@@ -59,7 +58,7 @@ pub(crate) fn run_with_outcomes<'a>(
     let senders = selected.senders();
     let burst = backend.burst();
     std::thread::scope(|scope| {
-        // The next packets are made while the last ones are under way. The first to end ends the other.
+        // The next packets are made while the previous ones are in flight. When one thread ends, the other ends, too.
         let (ready, made) = mpsc::sync_channel(1);
         scope.spawn(|| {
             selected.each(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
@@ -87,8 +86,8 @@ pub(crate) fn run_with_outcomes<'a>(
     Ok((report, outcomes))
 }
 
-/// Sends a packet over each path; where switches drop packets under load, lost ones again. Returns what came of each at last, and
-/// how often it was sent.
+/// Sends a packet over each path, and retransmits lost ones if switches drop packets under load. Returns the final
+/// result of each, and the number of transmissions.
 fn send(
     model: &Model,
     backend: &mut dyn Backend,
@@ -103,7 +102,7 @@ fn send(
             break;
         }
         let again: Vec<PathRef<'_>> = lost.iter().map(|at| paths[*at].clone()).collect();
-        // Late packets of an earlier try have another number.
+        // Late packets of an earlier attempt have another number.
         let found = inbox::send(model, backend, &again, batch | round << BATCH_BITS)?;
         for (at, end) in lost.into_iter().zip(found) {
             ends[at] = (end, ends[at].1 + 1);
@@ -128,12 +127,13 @@ fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> 
     sent
 }
 
-/// Bits that number the senders of a test; those above number the tries.
+/// Number of bits for the senders of a test; the bits above number the attempts.
 const BATCH_BITS: u32 = 28;
 
 /// Expected counters. Millions of packets cross every port.
 struct Expected {
-    /// By number of the port: what has to be counted, and what more may be, as packets that were lost under load got as far.
+    /// By port number: the required count, and the permitted excess, because packets lost under load are counted on
+    /// part of their path.
     ports: Vec<[PortCounter; 2]>,
     segments: HashMap<(DeviceId, Segment), [u64; 2]>,
 }
@@ -143,8 +143,8 @@ impl Expected {
         Expected { ports: vec![Default::default(); model.all_ports().count()], segments: HashMap::new() }
     }
 
-    /// Counts what a packet ought to move that was sent so many times: all of them where it is lost for good, so that the counters
-    /// tell where, else the last.
+    /// Adds the counts of a packet that was sent `times`: all transmissions if it was never delivered, so that counters
+    /// show the place of the loss, otherwise the last one.
     fn add(&mut self, path: &PathRef<'_>, tries: u32, is_lost: bool) {
         let Ok(route) = &path.route else { return };
         let tries = u64::from(tries);

@@ -1,14 +1,14 @@
-//! Finds out which cables are to blame, from what a test lost and from counters.
+//! Finds faulty cables from the losses of a test and from counters.
 //!
-//! In: the outcomes of a test. Out: [`Finding`]s. Invariants: nothing is asked of who moved the cables; the cause is
-//! read off the data plane, as on a real fabric.
+//! In: the outcomes of a test. Out: [`Finding`]s. Invariants: the changes that were made to cables are not used. The
+//! cause is derived from the data plane, as on a real fabric.
 //!
-//! First the signature: a direction of a cable is suspect if every path over it failed, or if what went in as
-//! it should did not come out as it should. Directions are distinguished because a swap may hurt only one: a T1
-//! does not mind by which port a list with its own segment comes in. Then a few packets are sent over each
-//! suspect, and the counters of all ports say where they came in: at the far end, at another port (the cable is
-//! plugged in there), or nowhere (it is cut). Where a backend can, it looks at the ports and counts those packets alone:
-//! counters also count what agents send meanwhile.
+//! First, suspects are collected: a direction of a cable is suspect if every path over it failed, or if its counters
+//! are right at the sender and wrong at the receiver. Directions are distinguished because a swap may affect only one:
+//! a T1 accepts a list with its own segment on any port. Then a few packets are sent over each suspect, and the
+//! counters of all ports show where they arrive: at the far end, at another port (the cable is plugged in there), or
+//! nowhere (it is cut). If the backend supports it, only these packets are counted, because port counters include the
+//! traffic of agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +28,10 @@ use crate::tree::Tree;
 /// Packets sent over each suspect.
 const PULSE: u32 = 3;
 
-/// Ways to a suspect that are tried, where packets stray before they get there.
+/// Maximum number of paths to a suspect that are tried if packets do not reach it.
 const WAYS: usize = 16;
 
-/// Errors of the cabling.
+/// A finding about a cable or device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Finding {
@@ -41,43 +41,43 @@ pub enum Finding {
         first: String,
         /// The other.
         second: String,
-        /// Source.
+        /// Evidence.
         evidence: Vec<String>,
     },
-    /// A cable ends at another port, and what belongs there was not found elsewhere.
+    /// A cable ends at another port, and the cable of that port was not found elsewhere.
     Misplugged {
         /// The cable.
         cable: String,
         /// The port it ends at.
         found_at: String,
-        /// Source.
+        /// Evidence.
         evidence: Vec<String>,
     },
-    /// Packets that enter a cable do not come out anywhere.
+    /// Packets that enter a cable do not arrive anywhere.
     Cut {
         /// The cable.
         cable: String,
-        /// Source.
+        /// Evidence.
         evidence: Vec<String>,
     },
-    /// A device takes packets in and does not forward them.
+    /// A device receives packets and does not forward them.
     Silent {
         /// The device.
         device: String,
-        /// Source.
+        /// Evidence.
         evidence: Vec<String>,
     },
-    /// Routes went over a cable, at both of its ends, and none does any more.
+    /// Routes used a cable at both of its ends, and none does any more.
     Unused {
         /// The cable.
         cable: String,
-        /// Source.
+        /// Evidence.
         evidence: Vec<String>,
     },
 }
 
 impl Finding {
-    /// Returns the cables that it names.
+    /// Returns the cables of the finding.
     pub(crate) fn cables(&self) -> Vec<&str> {
         match self {
             Finding::Swapped { first, second, .. } => vec![first, second],
@@ -91,7 +91,7 @@ impl Finding {
     }
 }
 
-/// Tests, and looks for the cause of what is lost.
+/// Runs the test, and searches the cause of losses.
 pub fn run(
     tree: &Tree,
     model: &Model,
@@ -127,15 +127,15 @@ fn diagnose(
     Ok(found.findings(model))
 }
 
-/// The directions that every path over them failed on, and those with counters that differ at the two ends.
+/// The directions on which every path failed, and those whose counters differ at the two ends.
 fn suspects(outcomes: &Outcomes<'_>) -> BTreeSet<PortId> {
     let good: BTreeSet<PortId> = outcomes.delivered.iter().flat_map(PathRef::crossings).collect();
     let bad = outcomes.failed.iter().flat_map(PathRef::crossings).filter(|port| !good.contains(port));
     bad.chain(outcomes.leaking.iter().copied()).collect()
 }
 
-/// Finds paths that leave by `port`, one for each way of getting there; those first that pass fewest other
-/// suspects before, and get there soonest.
+/// Finds paths with `port` as egress port, one per path up to it. Those with the fewest other suspects and the fewest
+/// hops before it come first.
 fn over<'a, 'p>(
     paths: &[&'a PathRef<'p>],
     port: PortId,
@@ -158,20 +158,20 @@ fn over<'a, 'p>(
 /// Where a suspect cable leads from one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mate {
-    /// To the port it belongs to.
+    /// To its own port.
     Right {
-        /// Whether the device there sent them on, as they asked.
+        /// Whether the device there forwarded the packets.
         forwarded: bool,
     },
-    /// To another.
+    /// To another port.
     Other(PortId),
-    /// Nowhere: packets went in.
+    /// Nowhere: packets entered and did not arrive.
     Nowhere,
-    /// Packets did not even get there.
+    /// Packets did not reach this end.
     Unreached,
 }
 
-/// Sends a few packets along a path and reads off where they come out of the cable of one step.
+/// Sends a few packets along a path and finds the port at which they leave the cable of one step.
 fn pulse(
     model: &Model,
     backend: &mut dyn Backend,
@@ -179,7 +179,7 @@ fn pulse(
     step: usize,
 ) -> Result<Mate, LabError> {
     let Ok(route) = &path.route else { return Ok(Mate::Unreached) };
-    // P4 switches forward nothing from the unspecified address, and answer nothing.
+    // P4 switches neither forward packets from the unspecified address nor reply to them.
     let silent = backend.answers_losses();
     let packet = |tag: Tag| if silent { path.silent_packet(tag) } else { path.packet(tag) };
     let packets: Vec<_> = (0..PULSE).map(|number| packet(Tag { batch: u32::MAX, number })).collect();
@@ -199,10 +199,10 @@ fn pulse(
     let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.far()).collect();
     let came: Vec<PortId> =
         model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
-    // At their first port, its planned neighbour has not sent them; further on another device has.
+    // At their first port, the planned neighbour did not send them; at later ones another device did.
     let unsent = |p: &&PortId| received(**p) >= sent(p.far()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
-    // A swap on the path itself: the packets skip a step and come in where they would have come in later.
+    // A swap on the path itself: the packets skip a step and arrive at a later port of the path.
     let later = route.crossings[step + 1..].iter().map(|crossing| crossing.far());
     let skipped = later.into_iter().find(|p| received(*p) >= wanted);
     Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
@@ -215,12 +215,12 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Takes where a cable leads from a port.
+    /// Records where a cable leads from a port.
     pub(crate) fn take(&mut self, port: PortId, mate: Mate) {
         self.ends.insert(port, mate);
     }
 
-    /// Says what that means.
+    /// Derives findings from that.
     pub(crate) fn findings(&self, model: &Model) -> Vec<Finding> {
         let cables: BTreeSet<CableId> = self.ends.keys().map(|port| port.cable()).collect();
         let mut findings = Vec::new();
@@ -254,7 +254,7 @@ impl Found {
         findings
     }
 
-    /// A cable that comes out at another cable's port: swapped if that one comes out at ours.
+    /// A cable that arrives at another cable's port: swapped if that one arrives at this one's port.
     fn plugged(
         &self,
         model: &Model,

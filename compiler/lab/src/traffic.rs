@@ -1,7 +1,7 @@
-//! Which packets a test sends: one for every path of every ordered pair of NICs, or for a sample of them.
+//! The packets of a test: one for every path of every ordered pair of NICs, or for a sample of them.
 //!
-//! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with the path it ought to take.
-//! Invariants: paths that the table calls absent are counted and left out; drained ones are sent.
+//! In: path tables and a model. Out: [`PathRef`]s, sender by sender, each with its expected path. Invariants: paths
+//! that the table denies as absent are counted but not sent; drained ones are sent.
 
 use std::net::Ipv6Addr;
 
@@ -28,7 +28,7 @@ pub struct PathRef<'a> {
     pub parallel: (u16, u16),
     /// The sender's port.
     pub port: PortId,
-    /// Where it ought to go; the fault as text where it leads nowhere.
+    /// Expected path; the fault as text if the address leads nowhere.
     pub route: Result<PacketPath, String>,
 }
 
@@ -57,8 +57,8 @@ impl PathRef<'_> {
         self.packet_from(self.from.address, tag)
     }
 
-    /// Makes a packet that is never answered: no error is sent about a packet whose inner
-    /// source is unspecified (RFC 4443 section 2.4), so counters show the packet alone.
+    /// Makes a packet that is never answered: no ICMP error is sent for a packet whose source is unspecified (RFC 4443
+    /// section 2.4), so counters show only the packet.
     pub fn silent_packet(&self, tag: Tag) -> Packet {
         self.packet_from(Ipv6Addr::UNSPECIFIED, tag)
     }
@@ -79,13 +79,13 @@ impl PathRef<'_> {
         }
     }
 
-    /// Returns the ports it ought to leave by.
+    /// Returns the expected egress ports.
     pub fn crossings(&self) -> impl Iterator<Item = PortId> + '_ {
         self.route.iter().flat_map(|route| &route.crossings).copied()
     }
 
-    /// Returns how many packets are sent over it: more on the second of parallel cables, and so on, so that
-    /// two that changed places do not carry the same number.
+    /// Returns the number of packets to send over it: more on the second of parallel cables, and so on, so that the
+    /// counters of two swapped cables differ.
     pub fn copies(&self) -> u32 {
         let (k0, k1) = self.parallel;
         1 + u32::from(self.named.t0_uplink % k0.max(1)) + u32::from(self.named.t1_uplink % k1.max(1))
@@ -110,7 +110,7 @@ impl PathRef<'_> {
 pub struct Outgoing<'a> {
     /// Those to send packets over.
     pub paths: Vec<PathRef<'a>>,
-    /// Further entries that the table calls absent.
+    /// Number of further entries that the table denies as absent.
     pub absent: u64,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-/// Returns a path that a table names; nothing where the table calls it absent or its first cable is not there.
+/// Returns a path of a table; `None` if the table denies it as absent, or if its first cable does not exist.
 pub(crate) fn path<'a>(
     model: &Model,
     table: &'a GroupTable,
@@ -161,7 +161,7 @@ pub(crate) fn path<'a>(
     Some(PathRef { from, to, named, udp_port, parallel, port, route })
 }
 
-/// Refuses a route that ends elsewhere than at the receiver's port of the plane.
+/// Rejects a path that does not end at the receiver's port of the plane.
 fn reaches(model: &Model, route: PacketPath, to: &Nic, plane: u8) -> Result<PacketPath, String> {
     let end = route.end();
     if model.nic_port(to, plane) == Some(end) {

@@ -1,7 +1,7 @@
-//! A compiled tree, as a lab reads it: cables, batch files, P4 entries, path tables, and nothing else.
+//! The files of a compiled tree that a lab uses: cables, batch files, P4 entries and path tables.
 //!
-//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: what is not in these files is not known here, so
-//! that a lab shows what the artefacts do and not what the compiler meant.
+//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: a lab has no other source of data, so it shows the
+//! effect of the artefacts, not the intention of the compiler.
 
 mod batch;
 mod cables;
@@ -61,7 +61,7 @@ pub struct Tree {
 pub struct Device {
     /// Switch or node.
     pub kind: DeviceKind,
-    /// Purpose of its files.
+    /// Software for which its files are.
     pub software: Software,
     /// The program that its entries are for, of a P4 switch.
     pub program: Option<Program>,
@@ -73,14 +73,14 @@ pub struct Device {
     pub numbers: BTreeMap<String, u16>,
 }
 
-/// Purpose of the files of a device.
+/// Software for which the files of a device are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Software {
     /// The Linux kernel.
     Linux,
     /// A P4Runtime target.
     P4,
-    /// There are none: a node whose fabric file says `os: none`. It answers to what its path table says.
+    /// None: a node with `os: none` in the fabric file. It behaves according to its path table.
     Unconfigured,
 }
 
@@ -94,7 +94,7 @@ pub enum DeviceKind {
 }
 
 impl Tree {
-    /// Reads a tree whose files are what its manifest says.
+    /// Reads a tree and checks its files against the manifest.
     pub fn read(folder: &Utf8Path) -> Result<Tree, LabError> {
         Tree::read_with(folder, Digests::Compared)
     }
@@ -111,7 +111,7 @@ impl Tree {
             ports.entry(&end.device).or_default().push(&end.port);
         }
         let readers = entries::Readers::open(&contents)?;
-        // A P4 switch without cables is pushed to all the same.
+        // P4 switches without cables are included, because a push also programs them.
         for program in readers.programs() {
             for name in contents.holders(paths::SWITCHES, program.file()) {
                 let known = name.parse::<DeviceName>().map_err(|fault| TreeFault::Name(fault.to_string()));
@@ -143,22 +143,22 @@ impl Tree {
         Ok(Tree { folder: folder.to_owned(), fabric, devices, cables, tables, contents })
     }
 
-    /// Tells whether hosts write the path into packets; otherwise switches choose it.
+    /// Returns whether hosts write the path into packets; otherwise switches choose it.
     pub fn is_source_routed(&self) -> bool {
         self.contents.routing().is_source_routed()
     }
 
-    /// Returns who chooses the path, and how.
+    /// Returns the routing mode.
     pub(crate) fn routing(&self) -> Routing {
         self.contents.routing()
     }
 
-    /// Tells whether switches speak BGP.
+    /// Returns whether switches use BGP.
     pub(crate) fn speaks_bgp(&self) -> bool {
         self.contents.routing().speaks_bgp()
     }
 
-    /// Refuses a tree whose switches choose the path, for what follows paths that hosts write.
+    /// Rejects a tree whose switches choose the path, for operations on paths that hosts write.
     pub(crate) fn needs_paths(&self, what: &'static str) -> Result<(), LabError> {
         if self.is_source_routed() {
             return Ok(());
@@ -194,7 +194,7 @@ fn device(
             let text = contents.text(&path)?;
             let commands = Command::read_all(&text).map_err(LabError::tree(contents.folder().join(path)))?;
             let batch = Batch::of(&commands);
-            // Requests that cannot be applied are refused before anything is made.
+            // Trees with unsupported contents are rejected before anything is made.
             KernelFiles::new(contents, &folder).check()?;
             let (software, numbers) = (Software::Linux, BTreeMap::new());
             return Ok(Device { kind, software, program: None, folder, batch, numbers });
@@ -220,7 +220,7 @@ fn device(
     })
 }
 
-/// Lists the files of a folder with an ending, in order; there is one at least.
+/// Lists the files of a folder with an extension, in order; it is an error if there are none.
 fn files<'a>(
     contents: &'a Contents,
     folder: &str,

@@ -1,8 +1,8 @@
 //! Where a packet ought to go: from its destination address and the cable list alone.
 //!
-//! In: the port it leaves a NIC by, and the outer destination address. Out: [`PacketPath`]: every cable and segment
-//! it passes. Invariants: no route of any device and no plan is asked, so that a fault in either shows as a
-//! difference between what is expected here and what counters say.
+//! In: the port it leaves a NIC by, and the outer destination address. Out: [`PacketPath`]: every cable and segment it
+//! passes. Invariants: neither routes nor the plan are used, so a fault in either shows as a difference between this
+//! expectation and the counters.
 
 use std::net::Ipv6Addr;
 
@@ -11,12 +11,12 @@ use ipnet::Ipv6Net;
 use crate::model::{DeviceId, Model, PortId};
 use crate::segment::Segment;
 
-/// Where a packet ought to go.
+/// Expected path of a packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PacketPath {
-    /// Ports it leaves by, in order; it comes in at the far port of each.
+    /// Egress ports, in order; the packet arrives at the far end of each.
     pub crossings: Vec<PortId>,
-    /// Devices it passes and the segments it has there; the last is the NIC's.
+    /// Devices on the path with their segments; the last is the NIC's.
     pub segments: Vec<(DeviceId, Segment)>,
 }
 
@@ -44,12 +44,12 @@ pub enum WalkFault {
     /// No cable leads to a device with the next segment.
     #[error("`{at}` has no cable to a device that answers to {segment}")]
     NoCable {
-        /// Where the walk stands.
+        /// The current device.
         at: String,
         /// The segment.
         segment: Segment,
     },
-    /// The list goes on after a NIC, or ends at a switch.
+    /// The list continues after a NIC, or ends at a switch.
     #[error("the list ends at `{0}`")]
     WrongEnd(String),
 }

@@ -1,4 +1,4 @@
-//! Labs of embedded switches: pushed over gRPC, walked packet by packet, taken apart and put together again.
+//! Labs of embedded switches: programmed over gRPC, tested packet by packet, with cables moved and restored.
 
 mod common;
 
@@ -14,7 +14,7 @@ use closc_lab::{Ends, Extent, Interrupt, Lab, LabError, LinkLayer, Target, Watch
 
 use common::{Compiled, compile, quietly, shipped};
 
-/// Compiles a fabric and brings it up in this process.
+/// Compiles a fabric and starts its lab in this process.
 fn up(topology: &str, fabric: &str) -> (Lab, Compiled) {
     let compiled = compile(&shipped(topology), fabric);
     let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
@@ -22,7 +22,7 @@ fn up(topology: &str, fabric: &str) -> (Lab, Compiled) {
     (lab, compiled)
 }
 
-/// Pushes as `closc push` does.
+/// Programs the switches as `closc push` does.
 fn program(compiled: &Compiled) -> PushReport {
     let path = closc_lab::inventory(&compiled.fabric, &compiled.options).unwrap();
     let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -35,7 +35,7 @@ fn program(compiled: &Compiled) -> PushReport {
     report
 }
 
-/// Ctrl-C at every moment: cables are where they belong afterwards.
+/// Ctrl-C at every moment: afterwards cables are in place.
 #[test]
 fn cables_go_back_where_a_miswire_is_interrupted() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "ei");
@@ -96,7 +96,7 @@ fn eight_planes_are_programmed_and_every_path_is_walked() {
     assert!(!compiled.options.folder(&compiled.fabric.parse().unwrap()).exists());
 }
 
-/// Whichever two cables change places: nothing is misdelivered, and only those two are named.
+/// For any two swapped cables, nothing is misdelivered, and exactly these two are found.
 #[test]
 fn swapped_cables_are_found() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "eb");
@@ -139,7 +139,7 @@ fn a_cut_cable_is_found_and_repaired_by_the_next_up() {
 #[test]
 fn what_a_crash_left_is_cleared_away() {
     let (lab, compiled) = up("lab/two-planes-p4", "ed");
-    // Its switches end with it; what is written down stays, as after a crash.
+    // Its switches end with it; the record stays, as after a crash.
     drop(lab);
     let status = closc_lab::list(&compiled.options).unwrap();
     assert_eq!((status.len(), status[0].missing.len()), (1, 1));

@@ -1,5 +1,6 @@
-//! Jobs on labs of the kernel whose switches choose the path: queue pairs on sockets of the nodes, a T1 that goes and comes back.
-//! Without a protocol flows over it stand still until it is back; routers lead them around it. They need root, and FRR.
+//! Jobs on labs of the kernel whose switches choose the path: queue pairs on sockets of the nodes, while a T1 fails and
+//! recovers. Without a routing protocol, its flows stall until it is back; with one, they are rerouted. These tests
+//! need root and FRR.
 
 mod common;
 
@@ -48,7 +49,7 @@ fn run(lab: &mut Lab, scenario: &str, orders: &Orders) -> Report {
     report
 }
 
-/// A T1 dies and comes back.
+/// A T1 fails and recovers.
 fn reboot(t1: &str, expect: &str) -> String {
     format!(
         "title: a T1 reboots\nduration: 6s\nsteps:\n  - {{ at: 1500ms, cut: {t1} }}\n  - {{ at: 4s, restore: {t1} }}\nexpect: {expect}\n"
@@ -65,7 +66,7 @@ fn flows_over_a_dead_t1_wait_until_it_is_back_where_nobody_tells() {
     let scenario = reboot("p0-t1-001", "{ lost_messages: 0 }");
     let report = run(&mut lab, &scenario, &orders(Transport::Flow, Pattern::Permutation));
     assert!(report.is_met(), "{:?}", report.unmet);
-    // Which flows the T1 has follows from the kernel's own seed. Those wait for it, however slow the machine is.
+    // The flows over the T1 follow from the kernel's own seed. They wait for it, however slow the machine is.
     let (messages, dead, back) = (&report.messages, &report.phases[1], &report.phases[2]);
     assert!(dead.plan_percent < 100.0 && messages.slowest_ms.unwrap() > 2000.0, "{dead:?} {messages:?}");
     assert!(dead.paths_percent < 60.0 && back.plan_percent >= 100.0, "{dead:?} {back:?}");

@@ -1,7 +1,7 @@
-//! Hostile trees, brought up as root: nothing happens outside of what a lab makes.
+//! Hostile trees, started as root: nothing outside of the lab is affected.
 //!
-//! Each tree is one that compiles, with one thing in it that would reach out of the lab: a command, a setting, a name, a
-//! path, a link. Without root it is shown that none can be read; with root, that the machine is as it was before.
+//! Each is a compiled tree with one element that would affect something outside of the lab: a command, a setting, a
+//! name, a path, a link. Without root, the test shows that all are rejected; with root, that the machine is unchanged.
 
 mod common;
 
@@ -17,7 +17,7 @@ use nix::sched::{CloneFlags, unshare};
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
-/// Changes to a tree by editing a file.
+/// An edit of a file of the tree.
 struct Attack {
     /// Description, for messages.
     what: String,
@@ -27,7 +27,7 @@ struct Attack {
     edit: Box<dyn Fn(&str) -> String + Send>,
 }
 
-/// Lines that reach out of a namespace, or that no batch file needs.
+/// Lines that affect something outside of a namespace, or that no batch file needs.
 fn commands(canary: &Utf8Path) -> Vec<String> {
     let canary = canary.as_str();
     vec![
@@ -61,7 +61,7 @@ fn commands(canary: &Utf8Path) -> Vec<String> {
     ]
 }
 
-/// Settings that are not of a namespace, or not of IPv6.
+/// Settings that do not belong to a namespace, or not to IPv6.
 fn settings(canary: &Utf8Path) -> Vec<String> {
     let up = "../".repeat(12);
     vec![
@@ -127,7 +127,7 @@ fn attacks(fabric: &str, canary: &Utf8Path) -> Vec<Attack> {
     all
 }
 
-/// Reads a tree with one thing changed and sealed again, and puts it right.
+/// Reads a tree with one change and a new manifest, and then restores it.
 fn under_attack<R>(compiled: &Compiled, attack: &Attack, work: impl FnOnce() -> R) -> R {
     let path = compiled.tree.join(&attack.file);
     let (was, manifest) = (fs::read(&path).unwrap(), fs::read(compiled.tree.join("manifest.json")).unwrap());
@@ -153,7 +153,7 @@ fn hostile_trees_cannot_be_read() {
         let read = under_attack(&compiled, attack, || Tree::read(&compiled.tree));
         assert!(matches!(read, Err(LabError::Tree { .. })), "{}: {read:?}", attack.what);
     }
-    // Digests are not what keeps it out: the manifest is as easily written as any other file.
+    // The protection does not depend on digests: an attacker can also write the manifest.
     for attack in all.iter().filter(|attack| attack.file != "manifest.json") {
         let read = under_attack(&compiled, attack, || Tree::read_with(&compiled.tree, Digests::Ignored));
         assert!(matches!(read, Err(LabError::Tree { .. })), "{}: {read:?}", attack.what);
@@ -188,7 +188,7 @@ fn files_that_are_not_what_was_compiled_are_refused() {
     nix::unistd::mkfifo(path.as_std_path(), nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(matches!(fault(), (_, TreeFault::NoFile)));
     fs::remove_file(&path).unwrap();
-    // A folder that is a link, with the very files in it.
+    // A folder that is a link to the same files.
     fs::write(&path, &was).unwrap();
     let (folder, moved) = (compiled.tree.join("switches"), compiled.tree.with_file_name("moved"));
     fs::rename(&folder, &moved).unwrap();
@@ -198,7 +198,7 @@ fn files_that_are_not_what_was_compiled_are_refused() {
     assert!(matches!(fault(), (at, TreeFault::Read(_)) if at.file_name() == Some("manifest.json")));
 }
 
-/// Parts that stay as they are.
+/// The parts of the machine that must not change.
 fn machine(outside: &Utf8Path) -> Vec<String> {
     let ip = |arguments: &[&str]| {
         let output = Command::new("ip").args(arguments).output().unwrap();
@@ -216,7 +216,7 @@ fn machine(outside: &Utf8Path) -> Vec<String> {
         values(&Utf8Path::new("/proc/sys").join(folder), &mut seen);
     }
     seen.push(format!("processes of it: {:?}", processes()));
-    // The contents of the tree are part of the attack, so it suffices that nothing was added beside it.
+    // The contents of the tree are part of the attack, so it is sufficient that nothing was added beside it.
     let mut files: Vec<String> =
         outside.read_dir_utf8().unwrap().map(|entry| entry.unwrap().path().to_string()).collect();
     files.sort();
@@ -224,7 +224,7 @@ fn machine(outside: &Utf8Path) -> Vec<String> {
     seen
 }
 
-/// Settings of the machine that nothing but a person changes.
+/// Settings of the machine that only a person changes.
 const SETTINGS: [&str; 16] = [
     "kernel/hostname",
     "kernel/domainname",
@@ -260,7 +260,7 @@ fn values(folder: &Utf8Path, seen: &mut Vec<String>) {
     }
 }
 
-/// Returns the processes in the calling thread's own folder of namespaces: those that it started and that stayed.
+/// Returns the processes with the calling thread's own mount of namespaces: those that it started and that are left.
 fn processes() -> Vec<String> {
     let own = fs::read_link("/proc/thread-self/ns/mnt").unwrap();
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -268,13 +268,12 @@ fn processes() -> Vec<String> {
     pids.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Gives the calling thread a machine of its own to look at: names, network and the folder of namespaces.
+/// Isolates the calling thread: host name, network and the folder of namespaces.
 fn seclude() {
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS).unwrap();
     mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None).unwrap();
     fs::create_dir_all("/run/netns").unwrap();
-    // Namespaces of labs that happen to be up would show here until those labs are taken down, and so would disks of
-    // other tests.
+    // Otherwise namespaces of other labs, and mounts of other tests, would be visible here.
     let temporary = std::env::temp_dir().to_str().unwrap().to_owned() + "/";
     let others = |place: &str| {
         place == "/run/netns" || place.starts_with("/run/netns/") || place.starts_with(&temporary)
@@ -307,7 +306,7 @@ fn hostile_trees_brought_up_as_root_change_nothing_outside() {
         for attack in &all {
             for digests in [Digests::Compared, Digests::Ignored] {
                 match under_attack(&compiled, attack, || up(digests)) {
-                    // Where digests are ignored, files that the manifest does not list are not there.
+                    // If digests are ignored, files that the manifest does not list are still not read.
                     Ok((lab, _)) => drop(lab.down().unwrap()),
                     Err(_) => refused += 1,
                 }
@@ -325,7 +324,7 @@ fn hostile_trees_brought_up_as_root_change_nothing_outside() {
         let after = machine(&outside);
         assert_ne!(after, before);
         assert!(after.contains(&canary.to_string()));
-        // An unchanged tree comes up.
+        // An unchanged tree starts.
         let (lab, _) = up(Digests::Compared).unwrap();
         lab.down().unwrap();
     })

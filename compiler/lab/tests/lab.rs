@@ -1,5 +1,5 @@
-//! Labs on this machine, brought up from artefacts and walked packet by packet. They need root and a kernel with
-//! seg6local NEXT-CSID, and say so where they lack it.
+//! Labs on this machine, started from artefacts and tested packet by packet. They need root and a kernel with seg6local
+//! NEXT-CSID, and are skipped with a message otherwise.
 
 mod common;
 
@@ -14,7 +14,7 @@ use closc_lab::{Ends, Interrupt, Lab, LabError, LinkLayer, Watch};
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
-/// A lab that is taken down even if a test fails.
+/// A lab that is stopped even if a test fails.
 struct Up {
     lab: Option<Lab>,
     compiled: Compiled,
@@ -82,8 +82,8 @@ fn parallel_cables_carry_what_names_them() {
     assert!(report.packets > report.paths);
 }
 
-/// A program of another language sends, with the header of the path tables and a raw socket, and the kernel at the other
-/// end takes each packet out of its outer header.
+/// A C program sends with the header of the path tables and a raw socket, and the receiving kernel decapsulates each
+/// packet.
 #[test]
 fn the_example_in_c_sends_a_packet_over_every_path() {
     let Some(up) = Up::new("lab/eight-planes", "tx") else { return };
@@ -107,7 +107,7 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    // The port has no listener, and the kernel counts what it would have delivered.
+    // No socket listens on the port, so the kernel counts what it would have delivered.
     let arrived = || {
         let counters = said(inside("su002-n001").args(["cat", "/proc/net/snmp6"]));
         let line = counters.lines().find(|line| line.starts_with("Udp6NoPorts")).expect("a counter");
@@ -125,8 +125,8 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
     assert_eq!(arrived() - before, sent);
 }
 
-/// A fault of the compiler, played: two routes of a T0 name each other's port. Every packet still arrives, over the
-/// wrong one of two parallel cables, and only the counters know.
+/// Simulates a compiler fault: two routes of a T0 have each other's port. Every packet still arrives, over the wrong
+/// one of two parallel cables, and only counters show it.
 #[test]
 fn packets_over_other_cables_than_named_are_seen() {
     if !can_run() {
@@ -163,7 +163,7 @@ fn three_tiers_deliver_every_path() {
 
 #[test]
 fn a_miswire_loses_packets_delivers_none_to_others_and_is_found() {
-    // Where planes have blocks of their own, uSIDs are alike in all of them.
+    // If planes have their own blocks, their uSIDs are equal.
     let blocks = shipped("lab/two-planes") + "srv6: { plan: plane-in-block }\n";
     for (yaml, name) in [(shipped("lab/two-planes"), "td"), (blocks, "tf")] {
         let Some(up) = Up::of(&yaml, name) else { return };
@@ -223,7 +223,7 @@ fn routes_of_nodes_carry_ordinary_traffic() {
         let text = String::from_utf8(output.unwrap().stdout).unwrap();
         text.split_whitespace().find_map(|word| word.strip_suffix("/128")).unwrap().to_owned()
     };
-    // Plain UDP by the node's own routes: encapsulated by the kernel, spread over paths by its hash.
+    // Plain UDP by the node's own routes: encapsulated by the kernel and spread over paths by its hash.
     let to = address(&far);
     let script = format!(
         "import socket\n\
@@ -241,7 +241,7 @@ fn routes_of_nodes_carry_ordinary_traffic() {
         let (_, rest) = text.split_once("\"packets\":").unwrap();
         rest.split(',').next().unwrap().parse::<u32>().unwrap()
     };
-    // They were sent, and arrive when the kernel finds the time.
+    // They were sent, and arrive when the kernel is scheduled.
     let started = Instant::now();
     let decapsulated = loop {
         let counts = ["fcbb:bbbb:8001::/48", "fcbb:bbbb:8801::/48"].map(count);
@@ -268,7 +268,7 @@ fn up_again_puts_everything_right() {
     quietly(|watch| lab.miswire("p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-002", LinkLayer::Open, watch))
         .unwrap();
     assert_eq!(lab.status().changes.len(), 1);
-    // Link down at a T0: its static routes are gone, as the kernel does it, until the batch is applied again.
+    // A T0 link goes down: the kernel removes its static routes until the batch is applied again.
     let link = |state: &str| {
         let namespace = format!("closc-{}-p1-t0-001", compiled.fabric);
         let args = ["-n", &namespace, "link", "set", "eth501", state];
@@ -309,7 +309,7 @@ fn an_interrupt_or_a_fault_half_way_leaves_nothing() {
     }
     let batch = compiled.tree.join("switches/p1-t1-002/ip.batch");
     let text = std::fs::read_to_string(&batch).unwrap();
-    // A port that is not there: what can be read and not be applied.
+    // A port that does not exist: the command is valid but cannot be applied.
     std::fs::write(&batch, format!("{text}link set dev eth77 up\n")).unwrap();
     compiled.seal();
     let error = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap_err();
@@ -341,7 +341,7 @@ fn what_a_crash_left_is_cleared_away() {
     let compiled = compile(&shipped("lab/two-planes"), "tj");
     let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     drop(lab);
-    // As if the process had died half way: what is written down says more than there is.
+    // As if the process had been killed half way: the record contains more than exists.
     let gone = format!("closc-{}-p0-t1-001", compiled.fabric);
     assert!(Command::new("ip").args(["netns", "del", &gone]).status().unwrap().success());
     let status = closc_lab::list(&compiled.options).unwrap();

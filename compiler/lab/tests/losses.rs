@@ -1,5 +1,5 @@
-//! Losses per step of a job, in virtual time: each packet that is lost is charged to the step that broke an element on its path, also
-//! where a cut takes what was under way; and what a job is judged by whose fabric is gone for a while, or for good.
+//! Losses per step of a job, in virtual time: each lost packet is attributed to the step that broke an element on its
+//! path, including packets in flight during a cut. Verdicts on jobs whose fabric fails temporarily or for good.
 
 mod common;
 
@@ -44,7 +44,7 @@ fn lost(report: &Report) -> Vec<u64> {
     report.steps.iter().map(|step| step.lost_packets).collect()
 }
 
-/// Each packet that went again was lost or came twice, and nothing else was lost but probes that ask what became of them.
+/// Each retransmitted packet was lost or is a duplicate, and only probes were lost otherwise.
 fn is_balanced(report: &Report) {
     let m = &report.messages;
     assert_eq!(m.lost, 0, "{m:?}");
@@ -84,7 +84,7 @@ fn of_two_cuts_each_is_charged_with_its_own() {
     assert_eq!(report.unmet, [], "a fabric that was gone for a second is back");
 }
 
-/// A lossy cable takes packets for as long as it stands; what is cut meanwhile, two things at once, takes what was under way.
+/// A lossy cable loses packets as long as the fault lasts. Two simultaneous cuts lose the packets in flight.
 #[test]
 fn faults_at_one_moment_are_charged_each_with_its_own() {
     let compiled = fabric("lf");
@@ -98,7 +98,7 @@ fn faults_at_one_moment_are_charged_each_with_its_own() {
         "{:?}",
         report.steps
     );
-    // The remaining paths are below the floor, so the lossy cable goes on carrying packets.
+    // The remaining paths are below the minimum, so the lossy cable stays in use.
     assert!(lossy.last_lost_ms.unwrap() > 200.0, "it still loses some: {lossy:?}");
     assert_eq!(back.lost_packets, 0, "it broke nothing: {back:?}");
 }
@@ -123,7 +123,7 @@ fn a_fabric_that_is_gone_for_good_does_not_recover() {
     let report = run(&compiled, text, &orders(1));
     assert!(report.messages.lost > 0, "{:?}", report.messages);
     let counts = lost(&report);
-    // A message that begins when no path is left is lost without a packet.
+    // A message that starts when no path is left is lost without sending a packet.
     assert!(counts[0] > 0 && counts[1] > 0, "{:?}", report.steps);
     let unmet: Vec<(&str, &str)> = report.unmet.iter().map(|u| (u.expected, u.found.as_str())).collect();
     let wanted = "not at all after plane 1 down: no path is left, and no later step brings one back";

@@ -1,7 +1,9 @@
-//! `tc.batch` in a real kernel: packets of each class in their band, control first, weights, and marks where a queue is held up.
+//! `tc.batch` in a real kernel: packets of each class use their band, control is first, weights apply, and blocked
+//! queues mark.
 //!
-//! In: the batch of a T0 of a lab, its lines for one port. Out: what arrives at the other end of a veth pair. Invariants: each
-//! test has a network namespace of its own, which goes away with its thread; nothing depends on how fast the machine is.
+//! In: the batch of a T0 of a lab, its lines for one port. Out: what arrives at the other end of a veth pair.
+//! Invariants: each test has a network namespace of its own, which goes away with its thread; nothing depends on how
+//! fast the machine is.
 
 mod common;
 
@@ -22,7 +24,7 @@ use common::shipped;
 const NIC_PORT: &str = "eth1";
 const UPLINK: &str = "eth501";
 
-/// Code points of `lossy-trim` with the class of `ets` that the batch has for each, best first.
+/// Code points of `lossy-trim` with their `ets` classes in the batch, highest first.
 const CLASSES: [(u8, &str); 6] = [(46, "1:1"), (12, "1:2"), (16, "1:2"), (8, "1:3"), (4, "1:4"), (63, "1:5")];
 
 /// Bytes of a packet behind its headers.
@@ -74,8 +76,8 @@ fn run(program: &str, arguments: &[&str], input: &str) -> String {
 }
 
 impl Port {
-    /// Makes a namespace of the calling thread, a cable in it, and queues at one end: behind a link that stands still, where one
-    /// is asked for.
+    /// Makes a namespace for the calling thread, a cable in it, and queues at one end; optionally behind a blocked
+    /// link.
     fn new(name: &'static str, is_held: bool) -> Port {
         unshare(CloneFlags::CLONE_NEWNET).unwrap();
         let links = format!(
@@ -98,7 +100,7 @@ impl Port {
         Port { wire, far: if_nametoindex("far").unwrap() as usize, name }
     }
 
-    /// Lets go what is held up.
+    /// Unblocks the link.
     fn release(&self) {
         let fast = format!(
             "qdisc change dev {} root handle 8001: tbf rate 100mbit burst 20k limit 100m\n",
@@ -123,7 +125,7 @@ impl Port {
         }
     }
 
-    /// Waits for so many of the packets that were sent; returns them as they arrive.
+    /// Waits for this many of the sent packets; returns them in the order of arrival.
     fn receive(&self, count: usize) -> Vec<(u8, u8)> {
         let mut found = Vec::new();
         let mut buffer = [0; 2_048];
@@ -156,7 +158,7 @@ impl Port {
         found
     }
 
-    /// Packets that queues marked, dropped early and dropped at the end.
+    /// Packets that queues marked, dropped early, and dropped at the tail.
     fn judged(&self) -> [u64; 3] {
         let text = run("tc", &["-s", "qdisc", "show", "dev", self.name], "");
         let sum = |word: &str| -> u64 {
@@ -205,7 +207,7 @@ fn packets_of_each_class_are_counted_in_its_band() {
     }
 }
 
-/// So many packets pass before a link stands still, and some more.
+/// This many packets pass before the link is blocked, plus some more.
 const PASSED: usize = 20;
 
 /// Data of two classes in turn, more than the upper threshold of either, and then a little control.

@@ -1,5 +1,5 @@
-//! Labs on the kernel of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop, and the
-//! weights of next hops. They need root, and FRR where switches speak BGP, and say so where they lack it.
+//! Labs on the kernel of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop, and
+//! the weights of next hops. They need root, and FRR where switches use BGP, and are skipped with a message otherwise.
 
 mod common;
 
@@ -87,7 +87,7 @@ fn static_groups_carry_flows_by_their_weights() {
     // Missing elements are reported.
     let error = quietly(|watch| lab.probe(watch)).unwrap_err();
     assert!(matches!(error, LabError::Routing { .. }), "{error}");
-    // A switch that weighs in another way than its file says is seen, and so is one that loses flows.
+    // A switch with other weights than in its file is detected, and so is one that loses flows.
     let route = |rest: &str| {
         let name = format!("closc-{}-p0-t0-002", compiled.fabric);
         let mut words = vec!["-n", &name, "-6", "route"];
@@ -108,7 +108,7 @@ fn static_groups_carry_flows_by_their_weights() {
     assert!(!compiled.options.runtime.exists(), "nothing is left behind");
 }
 
-/// The kinds of what was found, and the cables that it names.
+/// The kinds of findings, and their cables.
 fn found(findings: &[Finding]) -> Vec<(&'static str, Vec<&str>)> {
     fn kind(finding: &Finding) -> (&'static str, Vec<&str>) {
         match finding {
@@ -122,8 +122,8 @@ fn found(findings: &[Finding]) -> Vec<(&'static str, Vec<&str>)> {
     findings.iter().map(kind).collect()
 }
 
-/// Without a protocol kernels go on to use a cable whose ports are up, and lose what its weight says. Where the ports are
-/// down both ends leave it, and what others send to the T1 for that T0 has the other cable, or none.
+/// Without a protocol, kernels continue to use a cable whose ports are up, and lose its share. If the ports are down,
+/// both ends stop using it. Traffic that others send to the T1 for that T0 uses the other cable, if there is one.
 #[test]
 fn static_groups_lose_what_a_cut_cable_carried() {
     if !can_run() {
@@ -179,7 +179,7 @@ fn swapped_cables_of_static_groups_are_found_by_where_flows_come_in() {
     lab.down().unwrap();
 }
 
-/// Routers leave a cable over which no neighbour answers, and nothing is lost.
+/// Routers stop using a cable without an answering neighbour, and nothing is lost.
 #[test]
 fn routers_lead_around_a_cable() {
     if !can_run() {

@@ -1,5 +1,5 @@
-//! Labs of embedded switches that choose the path: pushed, flows between all NICs followed hop by hop, weights compared. What
-//! no lab can run is refused by name.
+//! Labs of embedded switches that choose the path: programmed, all flows followed hop by hop, weights compared.
+//! Unsupported trees are rejected with the reason.
 
 mod common;
 
@@ -12,7 +12,7 @@ use closc_lab::{Ends, Extent, Lab, LabError, LinkLayer, Target};
 
 use common::{Compiled, compile, quietly, shipped};
 
-/// Pushes a tree, which may be another than the lab's.
+/// Pushes a tree, possibly another one than the lab's.
 fn program(lab: &Compiled, tree: &Compiled) {
     let path = closc_lab::inventory(&lab.fabric, &lab.options).unwrap();
     let inventory = Inventory::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -31,7 +31,7 @@ fn up(yaml: &str, fabric: &str) -> (Lab, Compiled) {
     (lab, compiled)
 }
 
-/// The pushed entries carry every flow by their weights; those of another tree are seen.
+/// The pushed entries forward every flow by their weights; those of another tree are detected.
 fn prove(yaml: &str, fabric: &str) {
     let (mut lab, compiled) = up(yaml, fabric);
     let error = quietly(|watch| lab.test(watch)).unwrap_err();
@@ -59,8 +59,8 @@ fn prove(yaml: &str, fabric: &str) {
     assert!(!compiled.options.runtime.exists(), "nothing is left behind");
 }
 
-/// Switches go on to use a cable that is cut or moved, as nobody tells them: what they lose is what its weight says, and cables
-/// are found by where flows come in.
+/// Switches continue to use a cut or moved cable, because nothing informs them. Their losses follow from its weight,
+/// and cables are found by the ports at which flows arrive.
 fn break_cables(lab: &mut Lab) {
     for cable in ["p0-t0-001--p0-t1-001", "su003-n002/nic0.p1"] {
         let report = quietly(|watch| lab.cut(cable, Ends::Up, watch)).unwrap();
@@ -142,7 +142,7 @@ fn three_tiers_carry_flows() {
     assert!(report.is_fine() && report.pairs == 240, "{report}");
 }
 
-/// A switch that holds what another plan says is seen: flows over the cable that is absent there are lost in the lab.
+/// A switch with entries of another plan is detected: flows over a cable that is absent there are lost in the lab.
 #[test]
 fn a_lab_that_lacks_a_cable_of_the_tree_loses_its_flows() {
     let yaml = shipped("lab/ecmp-pins");

@@ -1,5 +1,5 @@
-//! Scenarios on a fabric: those that ship fit it, what should be left follows from the cables, and what does not fit is
-//! refused with its place. Nothing here needs a network.
+//! Scenarios on a fabric: the shipped ones are valid, expected values follow from the cables, and invalid ones are
+//! rejected with their place. No network is needed.
 
 mod common;
 
@@ -21,7 +21,7 @@ impl Fabric {
         Fabric::of(&shipped("lab/eight-planes"), false)
     }
 
-    /// `rated`: every cable carries as much as a NIC port.
+    /// `rated`: every cable has the rate of a NIC port.
     fn of(yaml: &str, rated: bool) -> Fabric {
         let compiled = compile(yaml, "sc");
         let tree = Tree::read_with(&compiled.tree, Digests::Compared).unwrap();
@@ -73,7 +73,7 @@ fn what_is_left_follows_from_the_cables_and_the_pattern() {
     // 14 of 56 pairs have that NIC at an end.
     assert_eq!(fabric.plan(port, Pattern::AllToAll), [1.0, 1.0 - 14.0 / 56.0 / 8.0]);
     assert_eq!(fabric.plan(port, Pattern::Incast), [1.0, 7.0 / 8.0], "the target's own port");
-    // A plane whose T1s are all cut joins only NICs of one T0.
+    // A plane with all T1s cut connects only NICs of the same T0.
     let all = "  - { at: 2s, cut: p0-t1-001 }\n  - { at: 2s, cut: p0-t1-002 }\n  - { at: 2s, cut: p0-t1-003 }\n  \
         - { at: 2s, cut: p0-t1-004 }\n";
     let plan = fabric.plan(all, Pattern::AllToAll);
@@ -84,8 +84,8 @@ fn what_is_left_follows_from_the_cables_and_the_pattern() {
     assert_eq!(fabric.plan(&back, Pattern::Ring), [1.0, 7.0 / 8.0, 6.0 / 8.0, 7.0 / 8.0]);
 }
 
-/// A cut uplink takes its share of paths, whatever carries them. Of goodput it takes nothing while ports of NICs are the only
-/// limit, and where all cables have their rate and none is to spare, as many NICs as uplinks lose 1 / uplinks of all planes.
+/// A cut uplink costs its share of paths. It costs no goodput as long as only NIC ports are a limit. If all cables have
+/// a rate and there are as many uplinks as NICs, it costs 1 / uplinks of all planes.
 #[test]
 fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
     let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n";
@@ -109,7 +109,7 @@ fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
     near(Fabric::of(&spare, true).left(cut, Pattern::Bisection)[1].goodput, 1.0);
 }
 
-/// Two groups have a T1 in common or they have no path, though other T0s may join all T1s.
+/// Two groups without a common T1 have no path, even if other T0s are connected to all T1s.
 #[test]
 fn t1s_that_two_groups_have_not_in_common_join_nobody() {
     let fabric = Fabric::of(&shipped("lab/two-planes").replace("groups: 2", "groups: 3"), false);

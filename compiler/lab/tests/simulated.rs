@@ -1,4 +1,4 @@
-//! Tests and diagnoses over a data plane in memory: every fault of small fabrics, found from what it does.
+//! Tests and diagnoses over a data plane in memory: every fault of small fabrics is found from its effects.
 
 mod common;
 
@@ -43,7 +43,8 @@ fn fabrics_of_every_shape_are_walked_without_a_difference() {
     }
 }
 
-/// Switches that drop one packet of 41, as processes do under load: what arrives when it is sent again is not a fault of the fabric.
+/// Switches that drop one packet in 41 under load: packets that arrive when retransmitted are not a fault of the
+/// fabric.
 #[test]
 fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
     let (tree, model) = read(&shipped("lab/eight-planes"));
@@ -57,7 +58,7 @@ fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
         said.contains("were lost at first and sent again") && said.contains(" 0 are lost for good"),
         "{said}"
     );
-    // A cable that is cut loses every try, and is named as before.
+    // A cut cable loses every attempt, and is still found.
     let mut cut = Simulated::new(&tree, &model);
     cut.drops_one_of = 41;
     cut.cut("p3-t0-001--p3-t1-001");
@@ -79,11 +80,11 @@ fn paths_of_absent_switches_are_left_out() {
     assert_eq!((report.paths, report.absent), (32, 8));
 }
 
-/// Whichever two cables change places: nothing is misdelivered, and only those two are named. Every pair
-/// of the small fabric; of the large one, with its 3,160 pairs, every 61st.
+/// For any two swapped cables, nothing is misdelivered, and exactly these two are found. Every pair of the small
+/// fabric; of the large one, with its 3,160 pairs, every 61st.
 #[test]
 fn every_swap_is_found() {
-    // Where planes have blocks of their own, uSIDs are alike in all of them.
+    // If planes have their own blocks, their uSIDs are equal.
     let blocks = shipped("lab/two-planes") + "srv6: { plan: plane-in-block }\n";
     for (yaml, step) in [(shipped("lab/two-planes"), 1), (blocks, 1), (shipped("examples/three-tiers"), 61)] {
         let (tree, model) = read(&yaml);

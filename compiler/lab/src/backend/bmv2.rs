@@ -1,11 +1,12 @@
-//! A process for each switch, in network namespaces: BMv2's `simple_switch_grpc`, or any program with its command line.
+//! One process per switch, in network namespaces: BMv2's `simple_switch_grpc`, or any program with its command line.
 //!
-//! In: a tree, a folder, a program. Out: packets carried and counters read. Invariants: nodes are the kernel's, configured
-//! by their own files; switches are programmed and their segments counted over P4Runtime, at sockets in the folder of
-//! the lab, so that nothing of a lab listens outside of its namespaces.
+//! In: a tree, a folder, a program. Out: packets carried and counters read. Invariants: the kernel runs the nodes,
+//! configured by their own files. Switches are programmed and their counters read by P4Runtime, at sockets in the
+//! folder of the lab, so nothing listens outside of its namespaces.
 //!
-//! A switch holds on to its interfaces, so cables cannot be made anew to move them. Every port therefore is a veth
-//! pair to a patch panel, a namespace of its own with a bridge for each cable; moving a cable is a matter of bridges.
+//! A switch process keeps its interfaces open, so cables cannot be moved by making them again. Every port is therefore
+//! a veth pair to a patch panel, a namespace with a bridge for each cable. Moving a cable means moving ports between
+//! bridges.
 
 mod panel;
 mod switches;
@@ -37,7 +38,7 @@ pub struct Bmv2 {
     /// By device, in the order of the model.
     namespaces: Vec<Namespace>,
     panel: Panel,
-    /// The nodes, and the interfaces of everybody.
+    /// The kernel's part: nodes, and the interfaces of all devices.
     kernel: Linux,
     folder: Utf8PathBuf,
     /// The program that a switch is, with its first arguments.
@@ -46,7 +47,7 @@ pub struct Bmv2 {
 }
 
 impl Bmv2 {
-    /// Takes the namespaces of a model's devices and the name of one more, which need not exist yet.
+    /// Takes the namespaces of a model's devices and the name of the patch panel's namespace; they need not exist yet.
     pub(crate) fn new(
         (tree, model): (Arc<Tree>, Arc<Model>),
         namespaces: Vec<Namespace>,
@@ -70,7 +71,7 @@ impl Bmv2 {
         Ok(self.readers.insert(readers))
     }
 
-    /// The places of switches, or of nodes.
+    /// The indices of switches, or of nodes.
     fn places(&self, kind: DeviceKind) -> Vec<usize> {
         (0..self.model.devices.len()).filter(|at| self.model.devices[*at].kind == kind).collect()
     }
@@ -79,8 +80,8 @@ impl Bmv2 {
         self.kernel.configure_some(&self.places(DeviceKind::Node), watch)
     }
 
-    /// Gives the NIC ports at moved cables a MAC address: their own, or the one that the switch at the other end sends
-    /// to, as neighbour discovery would set it.
+    /// Sets the MAC addresses of NIC ports at moved cables: their own, or the one that the switch at the other end
+    /// sends to, as neighbour discovery would.
     fn name_ports(&self, moves: &Moves) -> Result<(), LabError> {
         let met = |port: PortId| {
             let found = moves.pairs.iter().find_map(|(a, b)| match (*a == port, *b == Some(port)) {
@@ -100,7 +101,7 @@ impl Bmv2 {
             });
             let Some(mac) = sent_to.or(own) else { continue };
             let mut lines = format!("link set dev {name} address {mac}\n");
-            // A new address makes the kernel forget every neighbour of the port, static ones too.
+            // After a change of the address, the kernel forgets every neighbour of the port, including static ones.
             if let Some(Neighbour { address, mac }) = batch(node.0).neighbours.get(name) {
                 let _ = writeln!(lines, "neighbour replace {address} lladdr {mac} dev {name} nud permanent");
             }
@@ -116,8 +117,8 @@ impl Backend for Bmv2 {
         self.kernel.exchange(packets, sink)
     }
 
-    /// Ports are the interfaces of the kernel; segments of switches are read over P4Runtime, those of nodes from the
-    /// kernel.
+    /// Port counters are those of the kernel's interfaces. Segment counters of switches are read by P4Runtime, those of
+    /// nodes from the kernel.
     fn counters(&mut self) -> Result<Counters, LabError> {
         let mut counters = self.kernel.counters()?;
         counters.segments.extend(self.readers()?.read(Reading::Segments)?.segments);
@@ -210,7 +211,7 @@ impl Site for Bmv2 {
     }
 }
 
-/// Names the switches of a lab that do not answer.
+/// Returns the switches of a lab that do not respond.
 pub(crate) fn missing<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> Vec<String> {
     let gone = switches.filter(|name| !is_alive(&socket(folder, name)));
     gone.map(|name| format!("the process of {name}")).collect()

@@ -1,9 +1,9 @@
-//! Embedded switches, all in one process; the test plays the nodes.
+//! Embedded switches, all in one process; the test simulates the nodes.
 //!
 //! In: a tree and a folder for what belongs to the lab. Out: packets carried and counters read. Invariants: switches
-//! are programmed and their counters read over P4Runtime, as on any other target; packets go in and out by a socket. No
-//! privilege is needed, and nothing is listened on but two sockets in the folder of the lab, unless an address is asked
-//! for.
+//! are programmed and their counters read by P4Runtime, as on any other target. Packets enter and leave by a socket. No
+//! privileges are needed. The only listening sockets are two in the folder of the lab, unless a network address is
+//! requested.
 
 mod hosts;
 mod nodes;
@@ -35,13 +35,13 @@ use wire::{Answer, Frame, Request};
 
 /// Name of the socket in the folder of a lab.
 const SOCKET: &str = "control.sock";
-/// Packets that are under way at once.
+/// Maximum number of packets in flight.
 const BURST: usize = 16_384;
 /// Ethernet header.
 const ETHERNET: usize = 14;
 /// EtherType of IPv6.
 const IPV6: [u8; 2] = [0x86, 0xdd];
-/// Reading the process of a lab has to say.
+/// Name of the log of the lab's process.
 const LOG: &str = "log";
 
 /// A lab of embedded switches.
@@ -55,9 +55,9 @@ pub struct Embedded {
     /// Where P4Runtime is served, if not at a socket.
     listen: Option<SocketAddr>,
     nodes: Nodes,
-    /// Nodes of a fabric whose switches choose the path, once they are needed.
+    /// Nodes, if switches choose the path; created on demand.
     hosts: Option<Hosts>,
-    /// Number of the last flows that were sent.
+    /// Number of the last batch of flows.
     batch: u32,
     stream: Option<UnixStream>,
     readers: Option<Readers>,
@@ -66,8 +66,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Takes the options of the lab, whose folder need not exist yet; `changed` says whether cables are where they do not
-    /// belong.
+    /// Takes the options of the lab, whose folder need not exist yet; `changed` states whether cables were moved.
     pub(crate) fn new(tree: Arc<Tree>, model: Arc<Model>, options: &Options, changed: bool) -> Self {
         let folder = options.folder(&tree.fabric);
         let (life, digests, listen) = (options.life.clone(), options.digests, options.listen);
@@ -202,7 +201,8 @@ impl Backend for Embedded {
         Ok(ports)
     }
 
-    /// Switches of a lab have no queues, so a burst only takes memory; its packets are worked on by all processors.
+    /// Switches of a lab have no queues here, so a burst only needs memory; its packets are processed by all
+    /// processors.
     fn burst(&self) -> usize {
         BURST
     }
@@ -242,7 +242,7 @@ impl Site for Embedded {
         Some(self)
     }
 
-    /// Switches keep what they received; only cables have to go back, and they are back by now.
+    /// Switches keep their configuration; only cables must be put back, which has been done by now.
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         watch.check()
     }
@@ -256,13 +256,13 @@ impl Site for Embedded {
     }
 }
 
-/// Names what is not there of a lab.
+/// Returns the missing parts of a lab.
 pub(crate) fn missing(folder: &Utf8Path) -> Vec<String> {
     let alive = process::is_alive(&folder.join(SOCKET));
     if alive { Vec::new() } else { vec!["the process of its switches".to_owned()] }
 }
 
-/// Ends the process of a lab; tells whether there was one.
+/// Stops the process of a lab; returns whether there was one.
 pub(crate) fn end(folder: &Utf8Path) -> Result<bool, LabError> {
     process::end(&folder.join(SOCKET))
 }

@@ -1,7 +1,8 @@
 //! The kernel's own SRv6: a network namespace for each device, a veth pair for each cable.
 //!
 //! In: a tree and the namespaces of its devices. Out: packets carried and counters read. Invariants: devices are
-//! configured by their own batch files alone; this module plugs cables, sends, listens and counts.
+//! configured only by their own batch files. This module connects cables, sends and receives packets, and reads
+//! counters.
 
 mod apply;
 mod carriers;
@@ -54,7 +55,7 @@ pub struct Linux {
     /// The folder of the routers.
     folder: Utf8PathBuf,
     watchers: Option<Watchers>,
-    /// Namespace in which cut cables end.
+    /// Namespace for the loose ends of cut cables.
     nowhere: String,
     jobs: usize,
     carriers: Carriers,
@@ -86,7 +87,7 @@ impl Linux {
         }
     }
 
-    /// Names the processes that switches are, by words on their command lines.
+    /// Sets words on the command lines of switch processes, to find them.
     pub(crate) fn carried_by(mut self, words: Vec<String>) -> Self {
         self.carriers.words = words;
         self
@@ -132,7 +133,7 @@ impl Backend for Linux {
             Some(sightings) => sightings,
             None => Sightings::open(&self.model, &self.namespaces, self.jobs)?,
         };
-        // Packets that passed before, and late ones.
+        // Discards earlier packets that arrive late.
         sightings.take()?;
         self.exchange(packets, &mut Quiet)?;
         self.carriers.rest();

@@ -1,8 +1,8 @@
-//! Switches as their controllers see them: where they are, and what they have counted.
+//! Reads the state of switches by P4Runtime, as a controller does: addresses, counters and routes.
 //!
-//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: what is read is
-//! what any controller would read: the direct counters of `port_role` (what came in by a port) and `my_sid` (what a
-//! segment handled), and the cells of `port_class` (what went out by a port, class by class); or the tables of routes.
+//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: any
+//! controller can read the same: the direct counters of `port_role` (packets received by a port) and `my_sid` (packets
+//! handled by a segment), the cells of `port_class` (packets sent by a port, per class), and the tables of routes.
 
 mod routes;
 
@@ -33,13 +33,13 @@ pub(crate) const INVENTORY: &str = "inventory.json";
 /// Bits of a port in v1model, and so in BMv2.
 const V1MODEL_PORT_BITS: u32 = 9;
 
-/// The ports of a pipeline that are none. They follow from the width of its ports.
+/// Reserved port numbers of a pipeline. They follow from the width of its ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpecialPorts {
     bits: u32,
-    /// The port that stands for the controller (`CPU_PORT` in `constants.p4`).
+    /// The port of the controller (`CPU_PORT` in `constants.p4`).
     pub(crate) cpu: u32,
-    /// The port that means drop.
+    /// The port for dropping packets.
     pub(crate) drop: u32,
 }
 
@@ -60,7 +60,7 @@ impl SpecialPorts {
         tree.programs().into_iter().map(|program| Ok((program, SpecialPorts::of(tree, program)?))).collect()
     }
 
-    /// Refuses ports that are wider than those of v1model.
+    /// Rejects ports that are wider than those of v1model.
     pub(crate) fn narrow(self, who: &str) -> Result<SpecialPorts, LabError> {
         if self.bits <= V1MODEL_PORT_BITS {
             return Ok(self);
@@ -72,7 +72,7 @@ impl SpecialPorts {
 /// Classes of each port in `port_class`.
 const CLASSES: u32 = 8;
 
-/// Switches that are read at the same time.
+/// Number of switches that are read at the same time.
 const PARALLEL: usize = 64;
 
 /// Returns the switches of a tree with the numbers by which controllers know them, from 1.
@@ -118,13 +118,14 @@ pub(crate) enum Reading {
 pub(crate) struct Readers {
     runtime: tokio::runtime::Runtime,
     tree: Utf8PathBuf,
-    /// Of the counters, which `fabric` alone has; hosts choose the path where they are asked for, and such switches run it.
+    /// Ids of the counters, which only `fabric` has. Counters are read only if hosts choose the path, and then all
+    /// switches run it.
     ids: Option<Arc<Ids>>,
     tables: BTreeMap<Program, Arc<Tables>>,
     switches: Vec<Arc<Reader>>,
 }
 
-/// Numbers of the P4Info.
+/// Ids from the P4Info.
 #[derive(Debug)]
 struct Ids {
     port_role: u32,
@@ -255,7 +256,7 @@ impl Reader {
             asked.push(with_counters(ids.port_role));
             let cells =
                 self.ports.keys().flat_map(|port| (0..CLASSES).map(move |class| port * CLASSES + class));
-            // A switch answers to one question about all cells faster than to one about each of half as many.
+            // One request for all cells is faster than separate requests for half of them.
             if self.ports.len() * CLASSES as usize > ids.cells / 2 {
                 asked.push(cells_of(ids.port_class, None));
             } else {

@@ -1,6 +1,6 @@
-//! The routes of a device, whatever holds them: a kernel, the tables of a switch, the batch file of a node.
+//! The routes of a device, from a kernel, the tables of a switch, or the batch file of a node.
 //!
-//! In: prefixes, ports and weights. Out: the route that a packet takes. Invariants: of two routes that hold, the longer
+//! In: prefixes, ports and weights. Out: the route that a packet takes. Invariants: of two matching routes, the longer
 //! destination wins, then the longer source, then the lower metric.
 
 use closc_artefacts::{Address, Prefix};
@@ -38,7 +38,7 @@ impl Routes {
         };
         let mut best: Option<(usize, &Forwarding)> = None;
         for (at, route) in self.all.iter().enumerate().filter(|(_, route)| holds(route)) {
-            // Routes are in the order of their metrics: of two alike, the first wins.
+            // Routes are in the order of metrics, so the first of equal matches wins.
             if best.is_none_or(|(_, other)| length(route) > length(other)) {
                 best = Some((at, route));
             }

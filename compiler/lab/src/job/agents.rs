@@ -1,8 +1,8 @@
-//! Agents on the NICs of a lab: started, waited for, ended.
+//! Starts and stops agents on the NICs of a lab.
 //!
-//! In: a lab, its NICs, how agents are to send. Out: sockets that answer. Invariants: an agent lives in the namespace of
-//! its node and has its files in the folder of the lab; it ends with this process, however that ends; what is started is
-//! reaped.
+//! In: a lab, its NICs, how agents are to send. Out: sockets that answer. Invariants: an agent runs in the namespace of
+//! its node and has its files in the folder of the lab. It ends with this process, however that ends. Child processes
+//! are always reaped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,14 +25,14 @@ use crate::model::Model;
 use crate::progress::Watch;
 use crate::{Lab, LabError, make_private};
 
-/// Folder of a job, in that of its lab.
+/// Folder of a job, inside that of its lab.
 const FOLDER: &str = "job";
-/// Number and interval of checks that an agent is ready: a machine under load is slow.
+/// Number and interval of checks that an agent is ready; a loaded machine is slow.
 const TRIES: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(50);
-/// Time for an agent to end by itself, in pauses.
+/// Number and interval of checks that an agent has ended by itself.
 const END_TRIES: u32 = 100;
-/// The end of a log that is shown.
+/// Length of the end of a log that is shown.
 const TAIL: u64 = 2000;
 
 /// Send options of agents.
@@ -55,7 +55,7 @@ struct Agent {
     child: Child,
 }
 
-/// Agents, ended when dropped.
+/// Agents; they are stopped when dropped.
 #[derive(Debug)]
 pub(super) struct Agents {
     list: Vec<Agent>,
@@ -63,7 +63,7 @@ pub(super) struct Agents {
 }
 
 impl Agents {
-    /// Starts one for every NIC and waits until each has an answer from every T0.
+    /// Starts an agent for every NIC and waits until each has an answer from every T0.
     pub(super) fn start(
         lab: &mut Lab,
         seats: &[Seat],
@@ -159,7 +159,7 @@ impl Agents {
         Line::open(&self.list[at].socket).map_err(|error| self.fault(at, error))
     }
 
-    /// Says what an agent did.
+    /// Returns the error of an agent.
     pub(super) fn fault(&self, at: usize, what: impl std::fmt::Display) -> LabError {
         self.list[at].fault(format!("{what}: {}", self.list[at].tail()))
     }
@@ -195,7 +195,7 @@ impl Agent {
 impl Drop for Agents {
     fn drop(&mut self) {
         for agent in &mut self.list {
-            // Its input ends, and so does it; the signal is for one that does not look.
+            // Closing its input ends it; the signal is for an agent that does not read.
             drop(agent.child.stdin.take());
             let _ = kill(Pid::from_raw(agent.child.id().cast_signed()), Signal::SIGTERM);
         }

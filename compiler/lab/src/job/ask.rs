@@ -1,7 +1,7 @@
 //! Requests of a job to agents, over their sockets.
 //!
-//! In: a socket, a request. Out: the answer, or why there is none. Invariants: no answer is longer than a bound; nobody
-//! waits for one without an end.
+//! In: a socket, a request. Out: the answer, or the error. Invariants: answers have a maximum length, and waiting has a
+//! timeout.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::Ipv6Addr;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 /// The longest answer.
 const ANSWER_MAX: usize = 16 << 20;
-/// An agent without an answer for so long has none.
+/// Timeout for an answer.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// State of an agent, as needed by jobs.
@@ -34,11 +34,11 @@ pub(super) struct Status {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Plane {
     pub(super) carrier: bool,
-    /// Nothing without a carrier.
+    /// `None` without a carrier.
     pub(super) t0_answers: Option<bool>,
 }
 
-/// A far NIC.
+/// The connection to a far NIC.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Channel {
     pub(super) to: Ipv6Addr,
@@ -53,7 +53,7 @@ pub(super) struct Counters {
     pub(super) repeated: u64,
 }
 
-/// A write that is done.
+/// A completed write.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Written {
     pub(super) elapsed_us: f64,
@@ -75,7 +75,7 @@ impl Line {
         Ok(Line { stream, read: Vec::new() })
     }
 
-    /// Returns what to wait for.
+    /// Returns the stream to wait for.
     pub(super) fn stream(&self) -> &UnixStream {
         &self.stream
     }
@@ -84,11 +84,11 @@ impl Line {
     pub(super) fn send(&mut self, request: &Request) -> io::Result<()> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        // A request is shorter than any buffer of a socket, and there is one at a time.
+        // A request is shorter than any socket buffer, and only one is outstanding.
         self.stream.write_all(&line)
     }
 
-    /// Takes the answer, if it is there.
+    /// Returns the answer, if it has arrived.
     pub(super) fn answer(&mut self) -> io::Result<Option<Value>> {
         let mut bytes = [0; 16 * 1024];
         loop {
@@ -110,7 +110,7 @@ impl Line {
         }
     }
 
-    /// Asks and waits.
+    /// Sends a request and waits for the answer.
     pub(super) fn ask<T: DeserializeOwned>(&mut self, request: &Request) -> io::Result<T> {
         self.stream.set_nonblocking(false)?;
         self.stream.set_read_timeout(Some(PATIENCE))?;

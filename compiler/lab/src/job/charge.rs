@@ -1,4 +1,4 @@
-//! Which step a lost packet is charged to.
+//! Attributes lost packets to the steps of a scenario.
 //!
 //! In: losses, the path of each, the steps that were done. Out: the same with the step that each is charged to. Invariants: what is
 //! broken on the way of a packet is charged with it, however long that has been so and whatever was done since; where nothing is, the
@@ -14,31 +14,31 @@ use crate::LabError;
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model};
 
-/// The longest that a packet is taken to be on its way: what is so late agents call lost.
+/// Maximum time in flight: agents count a later packet as lost.
 const WAY_NS: u64 = 50_000_000;
 
-/// Effect of a fault on a packet on a cable.
+/// Effect of a fault on a packet on the cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Danger {
-    /// It gets no further.
+    /// It is lost.
     Sure,
     /// It may be lost.
     Possible,
 }
 
-/// Faults of each cable: the steps that broke it, in their order.
+/// Faults of each cable: the steps that caused them, in order.
 type Broken = BTreeMap<CableId, Vec<(usize, Danger)>>;
 
 /// Certainty about the time and place of losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Witness {
-    /// The moment: a loss has the time at which it happened.
+    /// Exact: a loss has the time at which it happened.
     Exact,
-    /// Senders' reports: a loss has the time at which it was sent.
+    /// From senders: a loss has the time at which the packet was sent.
     Senders,
 }
 
-/// The cables that each step takes packets from, and those that are not as they should be after it.
+/// The cables on which each step loses packets, and those with faults after it.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     by: Vec<BTreeSet<CableId>>,
@@ -46,7 +46,7 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// Looks up what steps do.
+    /// Finds the effects of steps.
     pub(super) fn of(steps: &[Bound], model: &Model) -> Result<Touched, LabError> {
         let mut touched = Touched::default();
         let mut standing: Vec<(usize, &Fault, Harm)> = Vec::new();
@@ -61,7 +61,7 @@ impl Touched {
                 Action::Restore(_) => {
                     let (left, repaired): (Vec<_>, Vec<_>) =
                         standing.into_iter().partition(|(_, fault, _)| step.standing.contains(fault));
-                    // A cable that is moved back is unplugged; others only come up.
+                    // A cable that is moved back is unplugged first; others are only set up.
                     let moved = repaired.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
                     by.extend(moved.flat_map(|(_, _, harm)| harm.cables()));
                     standing = left;
@@ -83,7 +83,7 @@ impl Touched {
         Ok(touched)
     }
 
-    /// Charges each loss, by its path: nothing, where none is known or no cable can have lost it.
+    /// Attributes each loss by its path; `None` if the path is unknown or no cable can have caused it.
     pub(super) fn charge(
         &self,
         losses: &mut [Loss],
@@ -113,8 +113,8 @@ impl Touched {
         }
     }
 
-    /// The step that broke what a packet met on its way: the first cable that nothing passes, else the first that loses some, unless
-    /// a switch is known to have lost it.
+    /// The step that caused the loss of a packet: that of the first cable on its path that drops everything, otherwise
+    /// of the first lossy one, unless a switch is known to have lost it.
     fn killer(&self, step: usize, (path, in_switch): (&[CableId], bool), marks: &[Mark]) -> Option<usize> {
         let broken = self.after.get(step)?;
         let met = || path.iter().filter_map(|cable| broken.get(cable)).flatten();

@@ -1,7 +1,7 @@
-//! The course of a job on this machine: its clock, who is done with what, and the steps of the scenario.
+//! The course of a job on this machine: its clock, the state of its threads, and the steps of the scenario.
 //!
-//! In: a timeline, a lab. Out: marks of the steps. Invariants: each step is done at its time and not before; where one part fails,
-//! the others end.
+//! In: a timeline, a lab. Out: marks of the steps. Invariants: no step is done before its time. If one part fails, the
+//! others end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,21 +13,21 @@ use super::timeline::Timeline;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
 
-/// The longest sleep before the next look for a stop request.
+/// Maximum sleep between checks for a stop request.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Shared state of the parts of a job.
+/// Shared state of the threads of a job.
 pub(super) struct Course {
     pub(super) started: Instant,
     /// Time for which new messages are sent.
     pub(super) duration: Duration,
-    /// When the first step is done.
+    /// Time of the first step.
     pub(super) first_step: Duration,
-    /// Every step is done.
+    /// Whether all steps are done.
     pub(super) stepped: AtomicBool,
-    /// All messages arrived or are given up.
+    /// Whether all messages have arrived or were given up.
     pub(super) finished: AtomicBool,
-    /// One failed: all end.
+    /// Whether a part has failed, so that all must end.
     pub(super) failed: AtomicBool,
 }
 
@@ -48,7 +48,8 @@ impl Course {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// Tells whether new messages are sent: a machine under load does steps late, and none without traffic.
+    /// Returns whether new messages are sent. On a loaded machine steps are late, and no step must be done without
+    /// traffic.
     pub(super) fn lasts(&self) -> bool {
         self.started.elapsed() < self.duration || !self.stepped.load(Ordering::SeqCst)
     }
@@ -57,7 +58,7 @@ impl Course {
         self.finished.load(Ordering::SeqCst) || self.failed.load(Ordering::SeqCst)
     }
 
-    /// Runs a part; where it fails, the others end too.
+    /// Runs a part; if it fails, the others end, too.
     pub(super) fn part<R>(&self, work: impl FnOnce() -> Result<R, LabError>) -> Result<R, LabError> {
         let done = work();
         if done.is_err() {
@@ -66,7 +67,7 @@ impl Course {
         done
     }
 
-    /// Does the steps of the timeline, each at its time, until the job is over.
+    /// Does the steps of the timeline at their times, until the job ends.
     pub(super) fn follow(
         &self,
         lab: &mut Lab,
@@ -101,7 +102,7 @@ impl Course {
             };
             let failed = match done {
                 Ok(()) => None,
-                // This machine cannot do this one, and the job goes on; the verdict names it.
+                // This machine does not support the step. The job continues, and the verdict reports it.
                 Err(error @ (LabError::NoLoss { .. } | LabError::Overlap { .. })) => Some(error.to_string()),
                 Err(error) => return Err(error),
             };
@@ -114,7 +115,7 @@ impl Course {
     }
 }
 
-/// Waits for a part.
+/// Joins the thread of a part.
 pub(super) fn join<R>(handle: thread::ScopedJoinHandle<'_, R>) -> R {
     handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -1,4 +1,4 @@
-//! A job on a fabric whose switches choose the path: queue pairs on sockets of the nodes, one flow for each two NICs.
+//! A job on a fabric whose switches choose the path: queue pairs on sockets of the nodes, one flow per pair of NICs.
 //!
 //! ```text
 //! pattern, NICs --> flows: addresses and ports --sent once, followed hop by hop--> the way of each
@@ -6,8 +6,8 @@
 //! flows --nodes: queue pairs, sockets--> Record --> Report
 //! ```
 //!
-//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: the way of a flow is what was seen of a datagram with its
-//! addresses and ports, both there and back; the fabric is whole again when this returns.
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: the path of a flow is that of a datagram with
+//! its addresses and ports, observed in both directions. The fabric is repaired when this returns.
 
 mod hashed;
 mod nodes;
@@ -39,22 +39,22 @@ use nodes::Nodes;
 
 /// The source port of the first flow.
 const FIRST_PORT: u16 = 20_000;
-/// So many ports are used.
+/// Number of source ports in use.
 const PORTS: u64 = 40_000;
-/// Number of lookups of paths while routes change.
+/// Number of attempts to observe paths while routes change.
 const TRIES: u32 = 20;
 
-/// Two NICs of which one sends to the other, and how.
+/// A sending and a receiving NIC, and the path between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pair {
     from: usize,
     to: usize,
     source_port: u16,
-    /// Ports that packets leave by, and those that acknowledgements do.
+    /// Egress ports of packets, and those of acknowledgements.
     ways: [Vec<PortId>; 2],
 }
 
-/// Refuses what needs paths that hosts write.
+/// Rejects orders that need paths that hosts write.
 pub fn fits(orders: &Orders, fabric: &FabricName, routing: Routing) -> Result<(), JobError> {
     match orders.transport {
         Transport::Flow | Transport::Static => Ok(()),
@@ -130,7 +130,7 @@ fn perform(
     })
 }
 
-/// Names NICs by their nodes, and by their number where a node has several.
+/// Returns names of NICs: those of their nodes, with a number if a node has several.
 fn names(model: &Model, seats: &[joined::Seat]) -> Vec<String> {
     let of = |node: DeviceId| seats.iter().filter(move |seat| seat.node == node);
     let name = |seat: &joined::Seat| {
@@ -143,7 +143,7 @@ fn names(model: &Model, seats: &[joined::Seat]) -> Vec<String> {
 /// Senders and receivers, with their ports.
 fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
     let port = |from: usize, to: usize| match orders.transport {
-        // All flows have the same, so that switches tell them by addresses alone.
+        // All flows use the same port, so switches distinguish them only by addresses.
         Transport::Spray | Transport::Static => FIRST_PORT,
         Transport::Flow => {
             let number = orders.seed.wrapping_mul(7919).wrapping_add((from * nics + to) as u64);
@@ -161,7 +161,7 @@ fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
     (0..nics).flat_map(each).collect()
 }
 
-/// Sends a datagram of every flow and back, and notes the ways; returns the routes that held meanwhile.
+/// Sends a datagram in each direction of every flow and records the paths; returns the routes at that time.
 fn look(
     lab: &mut Lab,
     seats: &[joined::Seat],
@@ -200,7 +200,7 @@ fn look(
     Err(LabError::Changing { tries: TRIES }.into())
 }
 
-/// The ports that a flow left by, in order; nothing where it did not arrive.
+/// The egress ports of a flow, in order; `None` if it did not arrive.
 fn way(model: &Model, flow: &Flow, seen: &Seen) -> Option<Vec<PortId>> {
     let left: BTreeSet<PortId> = seen.left.iter().copied().collect();
     let (mut at, mut way) = (flow.from, Vec::new());

@@ -1,4 +1,4 @@
-//! Task of a job, independent of its carrier.
+//! Parameters of a job, independent of the data plane.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ const ETHERNET: u32 = 14;
 /// The longest that a packet may take to leave a port: agents take a packet for lost that is 50 ms late, and a full queue
 /// holds 64 packets or more.
 pub(super) const PACKET_NS_MAX: u64 = 400_000;
-/// Messages of a NIC lie at so many places of its region.
+/// Number of positions for messages in the memory region of a NIC.
 pub(super) const PLACES: u64 = 1024;
-/// The distance between samples.
+/// Interval between samples.
 pub(super) const SAMPLE: Duration = Duration::from_millis(100);
-/// Packets under way with which a port is full: six ports there and six back, and as many that wait.
+/// Number of packets in flight that fill a port: six ports in each direction, and as many waiting.
 const PORT_PACKETS: u64 = 16;
-/// Command.
+/// Parameters of a job.
 #[derive(Debug, Clone)]
 pub struct Orders {
     /// The program `closc-nic`.
     pub program: Utf8PathBuf,
-    /// Path selection.
+    /// How paths are selected.
     pub transport: Transport,
     /// Senders and receivers.
     pub pattern: Pattern,
@@ -33,20 +33,20 @@ pub struct Orders {
     pub message_bytes: u64,
     /// Bytes of a packet.
     pub unit: u32,
-    /// Messages of a NIC under way.
+    /// Maximum number of messages of a NIC in flight.
     pub outstanding: usize,
-    /// Messages of each NIC; without a number they are sent as long as the scenario lasts.
+    /// Number of messages per NIC; without it, they are sent for the duration of the scenario.
     pub messages: Option<u64>,
     /// Rate of a NIC port in Mb/s.
     pub port_mbps: u32,
     /// Seed of the permutation.
     pub seed: u64,
-    /// When nothing arrived for so long, what is under way is lost.
+    /// Timeout: if nothing arrives for this time, messages in flight are lost.
     pub patience: Duration,
-    /// Messages are sent in bursts, one each time that so long has passed; without it whenever one arrived.
+    /// Interval of bursts; without it, a message is sent whenever one has arrived.
     pub every: Option<Duration>,
-    /// In virtual time: now and then an agent gets no processor, for so long at most; without it every agent runs when it has
-    /// something to do.
+    /// In virtual time: maximum pause during which an agent is not scheduled, now and then. Without it, agents always
+    /// run when they have work.
     pub stall: Option<Duration>,
 }
 
@@ -68,7 +68,7 @@ impl Orders {
         fills.then(|| ports * f64::from(self.port_mbps) * share)
     }
 
-    /// Plans the messages.
+    /// Makes the messages.
     pub(super) fn work(&self, nics: usize) -> Work {
         let work = Work::new(self.pattern, nics, self.outstanding, self.messages, self.seed);
         if self.every.is_some() { work.in_bursts() } else { work }

@@ -1,7 +1,7 @@
-//! Senders, receivers and dependencies.
+//! Traffic patterns: senders, receivers and dependencies.
 //!
-//! In: a pattern, how many NICs, a seed. Out: the next message of each NIC. Invariants: no NIC sends to itself; the same
-//! seed gives the same messages; nothing here knows of time.
+//! In: a pattern, the number of NICs, a seed. Out: the next message of each NIC. Invariants: a NIC never sends to
+//! itself; the same seed gives the same messages; nothing depends on time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,15 +14,17 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// Every NIC sends to one other, which no other sends to.
+    /// Every NIC sends to one other NIC, and receives from one.
     Permutation,
-    /// Every NIC sends to all others in turn, each beginning with the next.
+    /// Every NIC sends to all others in turn, starting with the next one.
     AllToAll,
-    /// Every NIC sends to the next one, and a message waits for the one before it to arrive, as in a ring all-reduce.
+    /// Every NIC sends to the next one. Each message waits for the arrival of the previous one, as in a ring
+    /// all-reduce.
     Ring,
-    /// All send to the first.
+    /// All NICs send to the first one.
     Incast,
-    /// Every NIC sends to the one that comes half of all NICs later: everything goes from one half of the fabric to the other.
+    /// Every NIC sends to the one half of all NICs further, so all traffic crosses from one half of the fabric to the
+    /// other.
     Bisection,
 }
 
@@ -60,14 +62,14 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// A message to send: the number of the NIC that sends it, its number there, the NIC that gets it.
+/// The next message: its sender, its number there, and its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Next {
     /// Sender.
     pub from: usize,
     /// Its number, from 0, among those of the sender.
     pub number: u64,
-    /// Recipient.
+    /// Receiver.
     pub to: usize,
 }
 
@@ -75,17 +77,17 @@ pub struct Next {
 #[derive(Debug, Clone)]
 pub struct Work {
     pattern: Pattern,
-    /// For a permutation: whom each sends to.
+    /// For a permutation: the receiver of each NIC.
     targets: Vec<usize>,
-    /// Messages under way that one NIC may have.
+    /// Maximum number of messages of a NIC in flight.
     outstanding: usize,
-    /// Messages of each NIC, if they are counted.
+    /// Number of messages per NIC, if it is fixed.
     most: Option<u64>,
-    /// Messages of each NIC that bursts allow so far, if they are sent in bursts.
+    /// Number of messages per NIC that bursts have allowed so far, if messages are sent in bursts.
     allowed: Option<u64>,
     next: Vec<u64>,
     under_way: Vec<BTreeSet<u64>>,
-    /// Of a ring: messages that arrived at each NIC without a gap, and those after a gap.
+    /// For a ring: number of messages that arrived at each NIC without a gap, and the messages after a gap.
     arrived: Vec<(u64, BTreeSet<u64>)>,
 }
 
@@ -104,13 +106,13 @@ impl Work {
         }
     }
 
-    /// Sends in bursts, each of as many messages as a NIC may have under way: none is sent before the first is allowed.
+    /// Sends in bursts of as many messages as a NIC may have in flight; none is sent before the first burst is allowed.
     #[must_use]
     pub fn in_bursts(self) -> Work {
         Work { allowed: Some(0), ..self }
     }
 
-    /// Allows so many bursts in all.
+    /// Sets the total number of allowed bursts.
     pub fn allow_bursts(&mut self, bursts: u64) {
         if let Some(allowed) = &mut self.allowed {
             *allowed = bursts.saturating_mul(self.outstanding as u64);
@@ -122,7 +124,7 @@ impl Work {
         self.pattern
     }
 
-    /// Returns whom a NIC sends to, each once.
+    /// Returns the receivers of a NIC, without duplicates.
     pub fn destinations(&self, from: usize) -> Vec<usize> {
         let n = self.next.len();
         match self.pattern {
@@ -160,12 +162,12 @@ impl Work {
         Some(Next { from, number, to: self.target(from, number) })
     }
 
-    /// In a ring a NIC passes on what it got: message k waits for message k - 1 of the one before it.
+    /// In a ring, a NIC passes on received messages: message k waits for message k - 1 of the previous NIC.
     fn is_free(&self, from: usize, number: u64) -> bool {
         self.pattern != Pattern::Ring || number <= self.arrived[from].0
     }
 
-    /// Takes word that a message arrived.
+    /// Records the arrival of a message.
     pub fn done(&mut self, from: usize, number: u64) {
         if !self.under_way[from].remove(&number) {
             return;
@@ -180,19 +182,19 @@ impl Work {
         }
     }
 
-    /// Returns how many messages are under way.
+    /// Returns the number of messages in flight.
     pub fn under_way(&self) -> usize {
         self.under_way.iter().map(BTreeSet::len).sum()
     }
 
-    /// Tells whether every message was sent and has arrived; never where they are not counted.
+    /// Returns whether every message was sent and has arrived; false if their number is not fixed.
     pub fn is_done(&self) -> bool {
         let Some(most) = self.most else { return false };
         let sends = |from: &usize| !(self.pattern == Pattern::Incast && *from == 0);
         self.under_way() == 0 && (0..self.next.len()).filter(sends).all(|from| self.next[from] >= most)
     }
 
-    /// Returns how many messages were sent from each NIC to each other.
+    /// Returns the number of messages from each NIC to each other.
     pub fn ordered(&self) -> BTreeMap<(usize, usize), u64> {
         let mut ordered = BTreeMap::new();
         for from in 0..self.next.len() {

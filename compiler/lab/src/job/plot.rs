@@ -9,12 +9,12 @@ use super::report::Report;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;
-/// Room left of, above, right of and below the curves.
+/// Margins at the left, top, right and bottom of the curves.
 const LEFT: f64 = 60.0;
 const TOP: f64 = 120.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 40.0;
-/// Colours that people who see colours differently tell apart (Okabe and Ito).
+/// Colours that are distinguishable for colour-blind readers (Okabe and Ito).
 const COLOURS: [&str; 3] = ["#0072b2", "#d55e00", "#009e73"];
 
 struct Scale {
@@ -90,7 +90,7 @@ fn axes(out: &mut String, scale: &Scale) {
     let _ = writeln!(out, "<text x=\"8\" y=\"{:.1}\">Mb/s</text>", TOP - 12.0);
 }
 
-/// Expected capacity, as steps of a thin line.
+/// The expected goodput, as a thin stepped line.
 fn plan(out: &mut String, scale: &Scale, report: &Report) {
     let Some(before) = report.before_mbps else { return };
     let mut line = Vec::new();

@@ -1,14 +1,15 @@
-//! A queue pair of a host that has no paths to choose: one flow, every packet of which has the same addresses and ports.
+//! A queue pair of a host that cannot choose paths: one flow with constant addresses and ports.
 //!
-//! In: messages, acknowledgements, the time. Out: packets to send, messages that arrived. Invariants: no I/O and no clock of its
-//! own; a packet is sent again until it is acknowledged, and the flow never moves to other ports, so a path that switches take
-//! away holds it until they give it another; after a silence only the oldest packet is sent, less and less often.
+//! In: messages, acknowledgements, the time. Out: packets to send, messages that arrived. Invariants: no I/O and no
+//! clock of its own; a packet is retransmitted until it is acknowledged. The flow never changes its ports, so if
+//! switches lose its path, it stalls until they assign another one. After a silence, only the oldest packet is sent,
+//! with exponential backoff.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Packets under way at most.
+/// Maximum number of packets in flight.
 const WINDOW: usize = 32;
-/// The shortest time after which a packet is sent again, and the longest.
+/// Minimum and maximum retransmission timeout.
 const RESEND_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 
 /// A packet to send.
@@ -18,30 +19,30 @@ pub(super) struct Outgoing {
     pub(super) number: u64,
     /// Bytes of the message that it carries.
     pub(super) bytes: u32,
-    /// When it was sent last, where it is sent again: it counts as lost then.
+    /// For a retransmission, the time of the previous transmission, which counts as lost.
     pub(super) lost: Option<u64>,
 }
 
-/// A message that is acknowledged as a whole.
+/// A message that is completely acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Done {
     /// Identifier of the caller.
     pub(super) message: usize,
-    /// Packets sent for it, and those of them that were sent again.
+    /// Number of packets sent for it, and of retransmissions among them.
     pub(super) packets: (u64, u64),
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     at_ns: u64,
     bytes: u32,
     message: usize,
-    /// It was sent again since the last acknowledgement.
+    /// Whether it was retransmitted since the last acknowledgement.
     is_asked: bool,
 }
 
-/// A message of which something is not acknowledged.
+/// A message that is not completely acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     left: u64,
@@ -53,18 +54,18 @@ struct Open {
 pub(super) struct Sender {
     unit: u32,
     next: u64,
-    /// Messages with bytes that were not sent yet.
+    /// Messages with unsent bytes.
     queue: VecDeque<(usize, u64)>,
     open: BTreeMap<usize, Open>,
     under_way: BTreeMap<u64, Sent>,
     /// Mean round trip; 0 before the first.
     round_trip_ns: u64,
-    /// Times in a row that the oldest packet was sent again without an acknowledgement.
+    /// Number of consecutive retransmissions of the oldest packet without an acknowledgement.
     silent: u32,
 }
 
 impl Sender {
-    /// A sender of packets of so many bytes.
+    /// Makes a sender of packets of this size.
     pub(super) fn new(unit: u32) -> Sender {
         Sender {
             unit: unit.max(1),
@@ -77,7 +78,7 @@ impl Sender {
         }
     }
 
-    /// Takes a message to send.
+    /// Queues a message.
     pub(super) fn order(&mut self, message: usize, bytes: u64) {
         let bytes = bytes.max(1);
         self.queue.push_back((message, bytes));
@@ -85,16 +86,16 @@ impl Sender {
         self.open.insert(message, Open { left, packets: (0, 0) });
     }
 
-    /// When there is something to send; nothing as long as only acknowledgements change that.
+    /// Returns the time of the next transmission; `None` if only an acknowledgement can cause one.
     pub(super) fn next_ns(&self) -> Option<u64> {
         let oldest = self.under_way.values().next().map(|sent| sent.at_ns + self.resend_ns());
         if self.has_room() { Some(0) } else { oldest }
     }
 
-    /// The next packet, if there is one now.
+    /// Returns the next packet, if one is due.
     pub(super) fn take(&mut self, now_ns: u64) -> Option<Outgoing> {
         let resend_ns = self.resend_ns();
-        // After a long silence one packet probes the peer; after an acknowledgement each is sent again in turn.
+        // After a long silence, one packet probes the peer. After an acknowledgement, all are retransmitted in turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
         let late = self.under_way.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
         if let Some((number, sent)) = late {
@@ -122,7 +123,7 @@ impl Sender {
         Some(Outgoing { number, bytes, lost: None })
     }
 
-    /// Takes word that a packet arrived as it was sent at a time; returns the message that is whole by it.
+    /// Processes an acknowledgement of a packet with its time of transmission; returns the message that it completes.
     pub(super) fn acknowledged(&mut self, number: u64, sent_ns: u64, now_ns: u64) -> Option<Done> {
         let sent = self.under_way.remove(&number)?;
         self.silent = 0;
@@ -170,13 +171,13 @@ impl Sender {
 /// The side that receives.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Receiver {
-    /// Everything below it has come.
+    /// All packets below this number have arrived.
     whole: u64,
     beyond: BTreeSet<u64>,
 }
 
 impl Receiver {
-    /// Takes a packet; tells whether it is the first of its number.
+    /// Processes a packet; returns whether its number is new.
     pub(super) fn take(&mut self, number: u64) -> bool {
         let is_new = number >= self.whole && self.beyond.insert(number);
         while self.beyond.remove(&self.whole) {
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(times[0].1, 3);
         assert!(times[1..].iter().all(|(_, count)| *count == 1), "{times:?}");
         assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= 1000), "{asked:?}");
-        // The peer answers: the others follow at once, and new ones too.
+        // The peer answers: the others are retransmitted at once, and new ones are sent.
         sender.order(1, 1000);
         assert_eq!(sender.acknowledged(0, now_ns - MS, now_ns), None);
         let back: Vec<u64> = drain(&mut sender, now_ns + MS).iter().map(|own| own.number).collect();

@@ -9,40 +9,40 @@ pub struct Message {
     pub from: usize,
     /// Intended receiver.
     pub to: usize,
-    /// When it was ordered.
+    /// Time at which it was ordered.
     pub at_ns: u64,
-    /// Time until the sender knew that all of it arrived; none if it never did.
+    /// Time until the sender knew that it had arrived completely; `None` if it never did.
     pub took_ns: Option<u64>,
-    /// Packets sent for it, and those of them that were sent again.
+    /// Number of packets sent for it, and of retransmissions among them.
     pub packets: (u64, u64),
 }
 
-/// Packets received by NICs.
+/// A sample of the received bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// Time of the sample.
     pub at_ns: u64,
-    /// Bytes of messages, each counted once, for each NIC.
+    /// Bytes of messages received by each NIC, without duplicates.
     pub received: Vec<u64>,
 }
 
-/// A packet that was lost.
+/// A lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// When: in virtual time the moment at which a cable, a switch or a port lost it; on the kernel, where that is invisible, when
-    /// it was sent, or when the step began that took its path from under it.
+    /// Time of the loss. In virtual time, this is the moment at which a cable, switch or port dropped it. The kernel
+    /// does not show that, so it is the time of transmission, or the start of the step that broke its path.
     pub lost_ns: u64,
-    /// The step that it is charged to; nothing before the first.
+    /// The step to which it is attributed; `None` before the first.
     pub step: Option<usize>,
-    /// Whether a switch dropped it, as its queue was full or no entry fits, and no cable: known in virtual time only.
+    /// Whether a switch dropped it because of a full queue or a missing entry. Known in virtual time only.
     pub in_switch: bool,
-    /// Whether it was a probe that asked what became of packets before it, and carried nothing.
+    /// Whether it was a probe without data, sent to learn about earlier packets.
     pub is_probe: bool,
-    /// Sender's knowledge of it; none where it never arrived.
+    /// The sender's report; `None` if there is none.
     pub word: Option<Word>,
 }
 
-/// Knowledge of the sender of a lost packet.
+/// The sender's report about a lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     /// Sender.
@@ -51,37 +51,37 @@ pub struct Word {
     pub to: usize,
     /// Its path.
     pub entropy: u32,
-    /// When it was sent.
+    /// Time of transmission.
     pub sent_ns: u64,
-    /// Time at which its sender knew; none without any answer.
+    /// Time of the answer that made the loss known.
     pub known_ns: Option<u64>,
 }
 
-/// A path whose state changed.
+/// A path that changed its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Path owner.
     pub from: usize,
-    /// Where it goes.
+    /// Destination.
     pub to: usize,
     /// The entropy value.
     pub entropy: u32,
     /// State before and after.
     pub states: (String, String),
-    /// When.
+    /// Time of the change.
     pub at_ns: u64,
 }
 
-/// A step that was done.
+/// A completed step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// When it began and ended.
+    /// Start and end.
     pub span_ns: (u64, u64),
     /// Why it could not be done.
     pub failed: Option<String>,
 }
 
-/// All of it.
+/// Record of a job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
     /// Messages in the order in which they were ordered.
@@ -94,20 +94,21 @@ pub struct Record {
     pub changes: Vec<Change>,
     /// The steps of the scenario that were done, in order.
     pub marks: Vec<Mark>,
-    /// When the last message arrived, or the job was given up.
+    /// Time of the last arrival, or of the end of the job.
     pub end_ns: u64,
-    /// Until when senders had more to send, whatever arrived; nothing where they had a number of messages to send.
+    /// Time until which senders had more to send; `None` if the number of messages was fixed.
     pub wanted_ns: Option<u64>,
-    /// Bytes that were not what they should be.
+    /// Number of bytes with wrong contents.
     pub wrong_bytes: u64,
-    /// Packets of messages that came again.
+    /// Number of duplicate packets.
     pub repeated: u64,
     /// Packets sent over each plane.
     pub planes: Vec<u64>,
-    /// Losses and changes that agents had forgotten when they were asked.
+    /// Number of losses and changes that agents no longer had in memory when they were read.
     pub forgotten: u64,
-    /// Packets of which no word had come at the end: of messages that arrived, or for which their sender had no room any more.
+    /// Number of packets without an answer at the end: of messages that arrived, or that their sender no longer
+    /// tracked.
     pub unanswered: u64,
-    /// Round trips between NICs, mean, before anything broke.
+    /// Mean round trip between NICs before the first fault.
     pub rtt_ns: u64,
 }

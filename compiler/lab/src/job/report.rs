@@ -1,7 +1,7 @@
 //! Course of a job.
 //!
-//! In: what was seen, the timeline. Out: a [`Report`]. Invariants: computed from the record alone, so
-//! that the same record gives the same report.
+//! In: the record of a job, and the timeline. Out: a [`Report`]. Invariants: computed only from the record, so the same
+//! record gives the same report.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +16,25 @@ use super::spread::Left;
 use super::statistics::{after_signal, back, lowest, percentile, rate, series};
 use super::timeline::Timeline;
 
-/// Goodput is settled so long after a step.
+/// Time after a step until goodput counts as settled.
 const SETTLED_NS: u64 = 500_000_000;
-/// The shortest stretch whose goodput is compared.
+/// Minimum duration of a phase whose goodput is compared.
 const STRETCH_NS: u64 = 400_000_000;
-/// The first messages are not like the rest.
+/// Time at the start of a job that is ignored.
 const WARM_NS: u64 = QUIET.as_nanos() as u64 / 2;
-/// A stretch of the curve, and of the question whether goodput is back.
+/// Interval of the curve, and of the check whether goodput has recovered.
 const POINT_NS: u64 = 200_000_000;
-/// Goodput is back with so much of what it should be.
+/// Share of the expected goodput at which it counts as recovered.
 const BACK: f64 = 0.95;
-/// All that there is.
+/// Everything.
 const WHOLE: Left = Left { goodput: 1.0, paths: 1.0 };
-/// Paths that are listed.
+/// Maximum number of listed paths.
 const PATHS_MAX: usize = 10;
 
-/// Command.
+/// Parameters of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setting {
-    /// Path selection.
+    /// How paths are selected.
     pub transport: String,
     /// Senders and receivers.
     pub pattern: Pattern,
@@ -42,16 +42,16 @@ pub struct Setting {
     pub nics: usize,
     /// Bytes of a message.
     pub message_bytes: u64,
-    /// Messages of a NIC under way.
+    /// Maximum number of messages of a NIC in flight.
     pub outstanding: usize,
     /// Rate of a NIC port in Mb/s.
     pub port_mbps: u32,
-    /// Seed of the permutation, and of chance in virtual time.
+    /// Seed of the permutation, and of randomness in virtual time.
     pub seed: u64,
-    /// Milliseconds from burst to burst, if messages were sent in bursts.
+    /// Milliseconds between bursts, if messages were sent in bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_ms: Option<f64>,
-    /// Milliseconds that hosts get no processor for now and then, at most, if they do not always run.
+    /// Maximum pause in milliseconds during which hosts are not scheduled, if there are such pauses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall_ms: Option<f64>,
     /// Whether time was virtual.
@@ -59,7 +59,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Says what orders say.
+    /// Takes the parameters from the orders.
     pub(super) fn of(orders: &Orders, nics: usize, virtual_time: bool) -> Setting {
         Setting {
             transport: orders.transport.name().to_owned(),
@@ -76,47 +76,47 @@ impl Setting {
     }
 }
 
-/// Counters of switches, where they are part of the job.
+/// Counters of switches, if switches are simulated.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switched {
-    /// Packets that got a congestion mark.
+    /// Packets with an ECN mark.
     pub ecn_marked: u64,
-    /// Packets that were cut to their headers.
+    /// Packets that were trimmed.
     pub trimmed: u64,
-    /// Packets that found a queue full.
+    /// Packets that were dropped by a full queue.
     pub dropped: u64,
-    /// The ports that dropped most of them, and how many.
+    /// The ports that dropped most packets, with their numbers.
     pub full: Vec<(String, u64)>,
 }
 
-/// A job.
+/// Report on a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// Command.
+    /// Parameters of the job.
     #[serde(flatten)]
     pub setting: Setting,
-    /// From the first message to the last arrival, or until it was given up.
+    /// Seconds from the first message to the last arrival, or to the end of the job.
     pub job_s: f64,
     /// Messages.
     pub messages: Messages,
-    /// Goodput before anything broke, in Mb/s: what percentages are of.
+    /// Goodput before the first fault, in Mb/s; percentages are relative to it.
     pub before_mbps: Option<f64>,
-    /// Goodput that ports carry of the pattern before anything breaks, in Mb/s: in virtual time, where NICs fill their ports.
+    /// Expected goodput before the first fault, in Mb/s, for this pattern. In virtual time, if NICs fill their ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_mbps: Option<f64>,
-    /// Jain's fairness of senders by the messages of each that arrived: 1 where all sent the same.
+    /// Jain's fairness index over senders, by the number of their messages that arrived: 1 if all are equal.
     pub fairness: Option<f64>,
     /// Goodput from the first to the last message.
     pub mean_mbps: Option<f64>,
-    /// The lowest goodput of a fifth of a second between the first step and the end, in percent.
+    /// Lowest goodput of an interval of 200 ms between the first step and the end, in percent.
     pub lowest_percent: Option<f64>,
-    /// Round trip before anything broke.
+    /// Round trip before the first fault.
     pub rtt_us: f64,
-    /// Stretches between steps.
+    /// Phases between steps.
     pub phases: Vec<Phase>,
-    /// Action.
+    /// Steps.
     pub steps: Vec<StepReport>,
-    /// States of paths.
+    /// Changes of path states.
     pub states: States,
     /// Packets sent over each plane.
     pub planes: Vec<u64>,
@@ -125,67 +125,67 @@ pub struct Report {
     pub switches: Option<Switched>,
     /// Bytes that arrived and were not sent.
     pub wrong_bytes: u64,
-    /// Losses and changes that were forgotten before they were asked for.
+    /// Losses and changes that agents no longer had in memory.
     pub forgotten: u64,
-    /// Goodput over time: seconds, and Mb/s of the fifth of a second around them.
+    /// Goodput over time: seconds, and Mb/s in the 200 ms around them.
     pub curve: Vec<(f64, f64)>,
     /// Unmet expectations.
     pub unmet: Vec<Unmet>,
 }
 
-/// Something that is expected and is not so.
+/// An unmet expectation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unmet {
-    /// The key of the scenario; `steps` for a step that could not be done.
+    /// The key of the expectation; `steps` for a step that failed.
     pub expected: &'static str,
-    /// Actual value, beside the expected one.
+    /// The actual value, compared with the expected one.
     pub found: String,
 }
 
 /// Messages of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Messages {
-    /// Ordered.
+    /// Number of messages sent.
     pub sent: u64,
-    /// Arrived.
+    /// Number of messages that arrived.
     pub delivered: u64,
-    /// Not arrived.
+    /// Number of messages that did not arrive.
     pub lost: u64,
-    /// Times until senders knew that they arrived.
+    /// Time until the sender knew of the arrival, in milliseconds: median.
     pub p50_ms: Option<f64>,
-    /// The same.
+    /// The same: 99th percentile.
     pub p99_ms: Option<f64>,
-    /// The same.
+    /// The same: 99.9th percentile.
     pub p999_ms: Option<f64>,
-    /// The same.
+    /// The same: maximum.
     pub slowest_ms: Option<f64>,
-    /// Packets sent for those that arrived.
+    /// Packets sent for messages that arrived.
     pub packets: u64,
-    /// Packets of them that were sent again.
+    /// Retransmissions among them.
     pub resent: u64,
-    /// Packets that were lost, those before the first step among them.
+    /// Lost packets, including those before the first step.
     pub lost_packets: u64,
-    /// Those of them that were probes after the end of a burst: they carried nothing, so they did not go again.
+    /// Lost probes among them: sent at the end of a burst without data, so they were not retransmitted.
     pub lost_probes: u64,
-    /// Packets that came again, so that they were sent again without need.
+    /// Duplicate packets, which were retransmitted without need.
     pub repeated: u64,
-    /// Packets of which no word had come to who sent them when the job ended, of messages that arrived: each was lost, or came twice and
-    /// may be among those. With them are those that their sender had no room to remember any more.
+    /// Packets of delivered messages for which the sender had no answer when the job ended. Each was lost, or is one of
+    /// the duplicates. Packets that the sender no longer tracked are included.
     pub unanswered: u64,
 }
 
-/// A stretch between steps.
+/// A phase between steps.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Phase {
-    /// The step that it begins with; the first has none.
+    /// The step at its start; absent for the first phase.
     pub after: Option<String>,
-    /// When it begins and ends, after the first message.
+    /// Start and end in seconds after the first message.
     pub span_s: (f64, f64),
-    /// Goodput that should be left, in percent.
+    /// Expected goodput, in percent.
     pub plan_percent: f64,
-    /// Paths that are left, in percent: what `closc whatif` states of pairs while all send.
+    /// Remaining paths in percent, as `closc whatif` reports for pairs while all send.
     pub paths_percent: f64,
-    /// Goodput that was; absent where the stretch is too short.
+    /// Actual goodput; absent if the phase is too short.
     pub percent: Option<f64>,
 }
 
@@ -198,42 +198,42 @@ impl Phase {
 /// A step of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct StepReport {
-    /// Event.
+    /// The step.
     pub what: String,
-    /// When, after the first message.
+    /// Time after the first message, in seconds.
     pub at_s: f64,
     /// Duration.
     pub took_ms: f64,
-    /// Why it could not be done.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets lost by what it broke, until that is repaired, those among them that it cut off on their way; besides packets that were
-    /// lost until the next step where nothing was broken on their way.
+    /// Packets lost by its fault until that is repaired, including those that were in flight; and packets lost before
+    /// the next step without a fault on their path.
     pub lost_packets: u64,
-    /// From the step to when the last of them was lost.
+    /// Time from the step to the last of these losses.
     pub last_lost_ms: Option<f64>,
-    /// The longest that a path was used after the first word of a loss.
+    /// Maximum time for which a path was used after the first sign of a loss.
     pub after_signal_us: Option<f64>,
-    /// From the step until goodput is what it should be.
+    /// Time from the step until goodput is as expected.
     pub recovered_ms: Option<f64>,
-    /// Whether nothing is left after it: goodput can be back only after a later step.
+    /// Whether no capacity is left after it, so that goodput can only recover after a later step.
     pub is_outage: bool,
-    /// Whether the stretch after it is long enough to say whether goodput is back.
+    /// Whether the phase after it is long enough to decide whether goodput recovered.
     pub is_judged: bool,
-    /// Whether the next step came before that could be said.
+    /// Whether the next step came before that could be decided.
     pub is_overtaken: bool,
 }
 
-/// States of paths.
+/// Changes of path states.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct States {
     /// Changes.
     pub changes: u64,
     /// Paths that changed.
     pub paths: usize,
-    /// Changes by what they were.
+    /// Changes by kind.
     pub by: BTreeMap<String, u64>,
-    /// The paths that changed most often.
+    /// The paths with the most changes.
     pub most: Vec<PathChanges>,
 }
 
@@ -242,7 +242,7 @@ pub struct States {
 pub struct PathChanges {
     /// Owner.
     pub from: String,
-    /// Where it goes.
+    /// Destination.
     pub to: String,
     /// Its entropy value.
     pub entropy: u32,
@@ -251,11 +251,11 @@ pub struct PathChanges {
 }
 
 impl Report {
-    /// Computes it; what is expected is compared afterwards. `names` are those of the NICs.
+    /// Computes the report without expectations. `names` contains the names of the NICs.
     pub fn of(setting: Setting, names: &[String], timeline: &Timeline, record: &Record) -> Report {
         let samples = &record.samples;
         let first = record.marks.first().map(|mark| mark.span_ns.0);
-        // Sending ends with the job; the end of an interval may be a little earlier than the last sample.
+        // Sending ends with the job; the end of an interval may be slightly before the last sample.
         let end_ns = samples.last().map_or(0, |sample| sample.at_ns).min(sending_end(record));
         let before = rate(samples, WARM_NS, first.unwrap_or(end_ns));
         let percent = |rate: f64| before.filter(|before| *before > 0.0).map(|before| 100.0 * rate / before);
@@ -288,7 +288,7 @@ impl Report {
         }
     }
 
-    /// Tells whether everything is as expected.
+    /// Returns whether all expectations are met.
     pub fn is_met(&self) -> bool {
         self.unmet.is_empty()
     }
@@ -298,8 +298,8 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// When the last message was ordered: after that less and less is sent, which says nothing of paths. Where messages never
-/// arrived none was ordered in their place, though there was more to send.
+/// Time of the last order. Afterwards traffic decreases, which is unrelated to paths. If messages never arrived, no new
+/// ones were ordered, although there was more to send.
 fn sending_end(record: &Record) -> u64 {
     let last = record.messages.iter().map(|message| message.at_ns).max().unwrap_or(0);
     if record.messages.iter().all(|message| message.took_ns.is_some()) {
@@ -330,7 +330,7 @@ fn messages(record: &Record) -> Messages {
     }
 }
 
-/// Jain's index: the square of the sum over the sum of squares, by the number of senders.
+/// Jain's index: the square of the sum, divided by the sum of squares and the number of senders.
 fn fairness(record: &Record) -> Option<f64> {
     let mut by: BTreeMap<usize, f64> = BTreeMap::new();
     for message in &record.messages {
@@ -340,7 +340,7 @@ fn fairness(record: &Record) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (squares * by.len() as f64))
 }
 
-/// The marks of a record with what the timeline has of them.
+/// Joins the completed steps of a record with the timeline.
 fn marked<'a>(timeline: &'a Timeline, record: &'a Record) -> impl Iterator<Item = (usize, &'a Mark, String)> {
     let marks = record.marks.iter().zip(&timeline.steps).enumerate();
     marks.map(|(at, (mark, bound))| (at, mark, bound.action.to_string()))
@@ -376,7 +376,7 @@ fn steps(timeline: &Timeline, record: &Record, before: Option<f64>, end_ns: u64)
         let last = losses.iter().map(|loss| loss.lost_ns).max();
         let to = next_ns(record, at, end_ns);
         let left = timeline.plan.get(at + 1).unwrap_or(&WHOLE).goodput;
-        // A path with nothing left cannot be restored.
+        // Recovery is impossible while no path is left.
         let wanted = before.map(|before| BACK * before * left).filter(|wanted| *wanted > 0.0);
         let recovered = wanted.and_then(|wanted| back(&record.samples, from, to, POINT_NS, wanted));
         out.push(StepReport {

@@ -1,7 +1,7 @@
-//! Runs a job: one thread orders messages, one looks at agents, and this one breaks and repairs the fabric.
+//! Runs a job: one thread orders messages, one samples agents, and the calling thread breaks and repairs the fabric.
 //!
-//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are ended and the fabric is whole again when
-//! this returns, also where it fails or is interrupted; what is measured comes from agents' counters and clocks.
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are stopped and the fabric is repaired
+//! when this returns, also after errors and interruptions. Measurements come from the counters and clocks of agents.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -36,13 +36,13 @@ use crate::progress::Watch;
 use crate::tree::Tree;
 use crate::{Lab, LabError};
 
-/// NICs that one machine is asked to carry.
+/// Maximum number of NICs on one machine.
 const NICS_MAX: usize = 256;
 
-/// Reason for a missing report.
+/// Errors of a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// The lab cannot do it.
+    /// The lab returned an error.
     #[error(transparent)]
     Lab(#[from] LabError),
     /// The scenario does not fit the fabric.
@@ -59,7 +59,7 @@ pub enum JobError {
         /// NICs of a job.
         most: usize,
     },
-    /// A packet that the cables do not carry.
+    /// A packet is too large for the cables.
     #[error(
         "a packet of {unit} bytes does not fit with its headers into the packets that this fabric carries: {most} bytes are \
          the most (`--unit`)"
@@ -67,10 +67,10 @@ pub enum JobError {
     Unit {
         /// Bytes of a packet.
         unit: u32,
-        /// The most.
+        /// The maximum.
         most: u32,
     },
-    /// Hosts write no paths there.
+    /// Hosts do not write paths in this fabric.
     #[error(
         "hosts of fabric `{fabric}` (`routing: {routing}`) have no paths to spray over, as switches choose: give `--transport flow`, \
          one flow for each two NICs, or `static`, all of the same ports"
@@ -81,7 +81,7 @@ pub enum JobError {
         /// Its routing.
         routing: Routing,
     },
-    /// A packet takes longer than agents wait.
+    /// The serialisation time of a packet exceeds the timeout of agents.
     #[error(
         "a packet of {unit} bytes takes {:.1} ms to leave a port of {port_mbps} Mb/s, and agents of NICs lose patience after \
          some milliseconds: give ports {} Mb/s at least (`--port-mbps`), or send smaller packets (`--unit`)",
@@ -93,12 +93,12 @@ pub enum JobError {
         unit: u32,
         /// Rate of a port.
         port_mbps: u32,
-        /// Accepted values.
+        /// The serialisation time.
         packet_ns: u64,
     },
 }
 
-/// Runs a job of agents.
+/// Runs a job with agents.
 pub(super) fn run(
     lab: &mut Lab,
     scenario: &Scenario,
@@ -111,7 +111,7 @@ pub(super) fn run(
     unit_fits(lab.tree(), orders)?;
     let work = orders.work(seats.len());
     let timeline = {
-        // Switches of the kernel are as fast as the machine: only ports of NICs have a rate.
+        // Switches of the kernel have no rate limit; only ports of NICs have one.
         let spread = Spread::new(lab.tree(), lab.model(), &seats, false);
         Timeline::bind(scenario, lab.model(), &spread, &work)?
     };
@@ -127,7 +127,7 @@ pub(super) fn run(
     let seen = perform(lab, scenario, orders, &seats, &timeline, &agents, work, watch);
     drop(agents);
     lab.restore(watch)?;
-    // Packets that are sent when a port comes up are not to be counted by the next test.
+    // Packets that ports send when they come up must not count in the next test.
     lab.breakable()?.settle()?;
     let mut record = seen?;
     charge(lab, &seats, &timeline, &mut record)?;
@@ -138,7 +138,7 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// Refuses what can be known of a job on the kernel before there is a tree: the number of its NICs.
+/// Rejects orders that cannot work, before there is a tree: the number of NICs.
 pub fn fits(nics: u64) -> Result<(), JobError> {
     if (2..=NICS_MAX as u64).contains(&nics) {
         return Ok(());
@@ -146,13 +146,13 @@ pub fn fits(nics: u64) -> Result<(), JobError> {
     Err(JobError::Nics { found: nics, most: NICS_MAX })
 }
 
-/// Refuses packets that the cables do not carry.
+/// Rejects packets that are too large for the cables.
 pub(super) fn unit_fits(tree: &Tree, orders: &Orders) -> Result<(), JobError> {
     let most = tree.tables.iter().map(|table| unit_max(&table.table())).min().unwrap_or(u32::MAX);
     if orders.unit <= most { Ok(()) } else { Err(JobError::Unit { unit: orders.unit, most }) }
 }
 
-/// Charges each lost packet to a step, by the path that its sender chose.
+/// Attributes each lost packet to a step, by its path.
 fn charge(lab: &Lab, seats: &[Seat], timeline: &Timeline, record: &mut Record) -> Result<(), LabError> {
     let (tree, model) = (lab.tree(), lab.model());
     let tables: Vec<Table<'_>> = tree.tables.iter().map(|table| table.table()).collect();
@@ -208,15 +208,15 @@ fn perform(
     })
 }
 
-/// A message under way.
+/// A message in flight.
 struct Busy {
     line: Line,
     number: u64,
-    /// Its place among all messages.
+    /// Its index among all messages.
     at: usize,
 }
 
-/// Orders messages and takes word of their arrival.
+/// Orders messages and processes their arrival.
 struct Driver {
     work: Work,
     idle: Vec<Vec<Line>>,
@@ -265,7 +265,7 @@ impl Driver {
 
     fn order(&mut self, stage: &Stage<'_>, from: usize, number: u64, to: usize) -> Result<(), LabError> {
         let bytes = stage.orders.message_bytes;
-        // The contents of a place of a region follow from the place, so it goes to the same one.
+        // The contents of a region follow from the position, so it is the same at both ends.
         let place = number % PLACES * bytes;
         let mut line = match self.idle[from].pop() {
             Some(line) => line,
@@ -286,7 +286,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits for an answer, for a short time at most.
+    /// Waits briefly for an answer.
     fn wait(&self) -> Result<(), LabError> {
         let busy = self.busy.iter().flatten();
         let mut polls: Vec<PollFd<'_>> =
@@ -298,7 +298,7 @@ impl Driver {
         }
     }
 
-    /// Takes answers to a NIC's messages. Tells whether there were any.
+    /// Processes answers to a NIC's messages; returns whether there were any.
     fn collect(&mut self, stage: &Stage<'_>, from: usize) -> Result<bool, LabError> {
         let mut any = false;
         let mut at = 0;
@@ -323,21 +323,21 @@ impl Driver {
     }
 }
 
-/// State of an agent's clock and of earlier requests.
+/// Clock and request state of an agent.
 struct Watched {
     line: Line,
-    /// Offset of its clock, and its precision.
+    /// Offset of its clock, and the precision.
     offset: (i128, u64),
     event: u64,
     loss: u64,
     events: Vec<EventView>,
     losses: Vec<AgentLoss>,
-    /// Unanswered packets when the job was over.
+    /// Packets without an answer at the end of the job.
     silence: Silence,
     forgotten: u64,
 }
 
-/// Looks at agents again and again.
+/// Samples agents periodically.
 struct Sampler {
     watched: Vec<Watched>,
     samples: Vec<Sample>,
@@ -373,7 +373,7 @@ impl Sampler {
             let over = stage.course.is_over();
             let began = Instant::now();
             if over {
-                // Before the last look at what arrived and what was lost, so that no packet is in neither.
+                // Read before the last sample, so that no packet is missing in both.
                 for (at, agent) in self.watched.iter_mut().enumerate() {
                     let silence = agent.line.ask(&Request::Unanswered {});
                     agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;
@@ -461,18 +461,18 @@ impl Sampler {
     }
 }
 
-/// A packet that did not arrive, by the clock of its sender.
+/// A packet that did not arrive, in the time of its sender.
 struct Missed {
     to: Ipv6Addr,
     entropy: u32,
     sent_ns: u64,
-    /// When that was known; nothing where it never was.
+    /// Time at which that was known; `None` if it never was.
     known_ns: Option<u64>,
     is_probe: bool,
 }
 
 impl Watched {
-    /// Returns the packets that did not arrive: those marked lost except late ones, and unanswered ones.
+    /// Returns the packets that did not arrive: those marked lost except late ones, and those without an answer.
     fn missed(&self) -> impl Iterator<Item = Missed> {
         let came: BTreeSet<(Ipv6Addr, u32, u64)> = self
             .losses
@@ -496,7 +496,7 @@ impl Watched {
             known_ns: None,
             is_probe: false,
         };
-        // Word of some may have come since.
+        // Some may have been answered since then.
         let known: BTreeSet<(Ipv6Addr, u32, u64)> =
             self.losses.iter().map(|loss| (loss.to, loss.packet, loss.sent_ns)).collect();
         let is_silent =
@@ -505,7 +505,7 @@ impl Watched {
         lost.chain(silent)
     }
 
-    /// Takes what happened since the last time.
+    /// Reads events since the last call.
     fn listen(&mut self) -> std::io::Result<()> {
         let events: Vec<EventView> = self.line.ask(&Request::Events { after: self.event })?;
         if let Some(first) = events.first() {

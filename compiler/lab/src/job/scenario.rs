@@ -1,7 +1,7 @@
-//! Scenario files: what breaks when, what is repaired, and what is expected of a job meanwhile.
+//! Scenario files: faults, repairs, and the expectations for a job.
 //!
-//! In: the text of a YAML file. Out: a [`Scenario`], or the first fault with its line and column. Invariants: an unknown
-//! or second key is refused, so are times out of order; no text takes more than moderate time and memory.
+//! In: the text of a YAML file. Out: a [`Scenario`], or the first fault with its line and column. Invariants: unknown
+//! and duplicate keys are rejected, as are times out of order. Parsing time and memory are bounded.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,25 +12,25 @@ use serde_saphyr::{DuplicateKeyPolicy, Error, Location, Options, Spanned};
 
 use crate::lab::fault::Fault;
 
-/// Bytes that a file may have.
+/// Maximum size of a file in bytes.
 pub const BYTES_MAX: u64 = 64 << 10;
-/// Steps that it may have.
+/// Maximum number of steps.
 pub(crate) const STEPS_MAX: usize = 500;
 /// Shorter packets are those of neighbour discovery and probes, without which a cable is cut.
 const MTU_MIN: u16 = 128;
 /// The longest job.
 const DURATION_MAX: Duration = Duration::from_hours(1);
-/// Nothing breaks earlier: what comes before is what goodput is compared with.
+/// Earliest time of a fault; goodput before it is the reference.
 pub(crate) const QUIET: Duration = Duration::from_secs(1);
 
 /// A scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scenario {
-    /// Display.
+    /// Title for reports.
     pub title: String,
     /// Time for which new messages are sent.
     pub duration: Duration,
-    /// Events, in the order of time.
+    /// Steps, in the order of time.
     pub steps: Vec<Step>,
     /// Expectations in a lab on the kernel, whose machine may be busy.
     pub expect: Expect,
@@ -38,23 +38,23 @@ pub struct Scenario {
     pub in_virtual_time: Expect,
 }
 
-/// Something that happens.
+/// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
-    /// When, after the first message.
+    /// Time after the first message.
     pub at: Duration,
     /// Line and column.
     pub place: (u64, u64),
-    /// What.
+    /// The action.
     pub action: Action,
 }
 
-/// Possible events.
+/// Actions of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Something breaks.
+    /// Injects a fault.
     Break(Fault),
-    /// Repaired elements: all, or the named ones.
+    /// Repairs all faults, or those with these names.
     Restore(Option<String>),
 }
 
@@ -71,21 +71,21 @@ impl fmt::Display for Action {
 /// Expectations; absent ones are not checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
-    /// Messages that may get lost.
+    /// Maximum number of lost messages.
     pub lost_messages: Option<u64>,
-    /// Goodput of every stretch between steps, in percent of that before the first.
+    /// Minimum goodput of every phase, in percent of that before the first step.
     pub goodput_min_percent: Option<f64>,
-    /// The same, in percent of what should be left of it.
+    /// Minimum goodput of every phase, in percent of the expected one.
     pub goodput_of_plan_percent: Option<f64>,
-    /// Time from a step until goodput is what it should be.
+    /// Maximum time from a step until goodput is as expected.
     pub recovered_within: Option<Duration>,
-    /// The longest that a message may take.
+    /// Maximum duration of a message.
     pub slowest_message: Option<Duration>,
-    /// The longest that a path may be used after the first word that it lost a packet.
+    /// Maximum time for which a path may be used after the first sign of a loss on it.
     pub left_within: Option<Duration>,
 }
 
-/// Errors of a file, with their place.
+/// An error in a file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {what}")]
 pub struct ScenarioFault {
@@ -296,7 +296,7 @@ fn time(written: &Spanned<String>) -> Result<Duration, ScenarioFault> {
     })
 }
 
-/// Takes the one thing that a step does.
+/// Reads the action of a step.
 fn action(step: &Spanned<StepFile>) -> Result<Action, ScenarioFault> {
     let s = &step.value;
     let mut found: Vec<Fault> = Vec::new();
@@ -393,7 +393,7 @@ fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
     })
 }
 
-/// Expectations where only the simulated clock counts: separate values, else those of every job.
+/// Expectations in virtual time: separate values, otherwise those of every job.
 fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
     let Some(file) = file else { return Ok(expect.clone()) };
     let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
@@ -418,7 +418,7 @@ fn percent(written: Option<&Spanned<f64>>) -> Result<Option<f64>, ScenarioFault>
     }
 }
 
-/// The names that a scenario breaks, for messages about what can be restored.
+/// Returns the names of faults of a scenario, for messages about restoring.
 pub(crate) fn names(broken: &BTreeSet<String>) -> String {
     if broken.is_empty() {
         return "nothing is broken then".to_owned();

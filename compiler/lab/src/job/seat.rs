@@ -3,7 +3,7 @@
 use crate::model::{DeviceId, Model, PortId};
 use crate::tree::Tree;
 
-/// A NIC of the job.
+/// A NIC of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seat {
     /// Its name: `su001-n001/nic0`.
@@ -12,9 +12,9 @@ pub struct Seat {
     pub node: DeviceId,
     /// Its address.
     pub address: std::net::Ipv6Addr,
-    /// Its port in each plane; none where no cable is plugged in.
+    /// Its port in each plane; `None` without a cable.
     pub ports: Vec<Option<PortId>>,
-    /// The path table of its group, by its number in the tree.
+    /// The path table of its group, by index in the tree.
     pub table: usize,
 }
 

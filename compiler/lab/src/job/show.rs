@@ -1,12 +1,12 @@
-//! A job in words and tables.
+//! Reports of jobs as text and tables.
 //!
-//! In: reports of one scenario, side by side. Out: text. Invariants: what is not known is shown as a dash.
+//! In: reports of one scenario, side by side. Out: text. Invariants: unknown values are shown as a dash.
 
 use std::fmt::Write as _;
 
 use super::report::{Report, Setting, Switched};
 
-/// Writing of tables.
+/// Style of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     Plain,
@@ -78,7 +78,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
     out
 }
 
-/// When messages were sent, and which agents ran.
+/// The way in which messages were sent, and the scheduling of agents.
 fn circumstances(setting: &Setting) -> String {
     let mut what = String::new();
     if let Some(every_ms) = setting.every_ms {
@@ -157,7 +157,7 @@ fn jobs(reports: &[Report]) -> Vec<Vec<String>> {
     rows
 }
 
-/// Effects of switch queues on packets.
+/// The effect of queues in switches.
 fn queues(Switched { ecn_marked, trimmed, dropped, full }: &Switched) -> String {
     let ports: Vec<String> = full.iter().map(|(port, n)| format!("{port} {n}")).collect();
     let most = if ports.is_empty() { String::new() } else { format!(" (most at {})", ports.join(", ")) };
@@ -201,7 +201,7 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
     rows
 }
 
-/// Aligns rows, the first being the head. Numbers are on the right; the last column is text where it is not a number.
+/// Aligns rows; the first is the heading. Numbers are right-aligned, and so is the last column unless it contains text.
 fn table(style: Style, rows: &[Vec<String>]) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);

@@ -1,8 +1,8 @@
 //! Remaining capacity between NICs while cables are down: of goodput, and of paths.
 //!
-//! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`Left`]. Invariants: it costs what the
-//! fabric has of cables, NICs and pairs of T0 groups, not of pairs of NICs; which cables a path takes is walked over the cable
-//! list, and no route is asked.
+//! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`Left`]. Invariants: the work
+//! grows with cables, NICs and pairs of T0 groups, not with pairs of NICs. Paths are walked over the cable lists,
+//! without routes.
 
 mod flows;
 mod state;
@@ -19,34 +19,34 @@ use state::{State, Wires};
 /// Planes that there may be.
 const PLANES: usize = 32;
 
-/// Rest of a pattern.
+/// Remaining capacity of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Left {
-    /// The share of goodput. A NIC sends as much over each plane that joins it with another; where cables have a rate, the
-    /// plane that lacks most decides.
+    /// The remaining share of goodput. A NIC sends the same amount over each plane that connects it with the receiver.
+    /// If cables have a rate, the most affected plane is the limit.
     pub goodput: f64,
-    /// The share of paths, which is what `closc whatif` states of pairs while all send.
+    /// The remaining share of paths, as `closc whatif` reports for pairs while all send.
     pub paths: f64,
 }
 
-/// Pairs that talk, with their cables.
+/// Communicating pairs, with their cables.
 #[derive(Debug)]
 pub struct Spread {
     wires: Wires,
     whole: State,
-    /// Whether every cable carries as much as a NIC port. Where not, NIC ports are the only limit.
+    /// Whether every cable has the rate of a NIC port. Otherwise, only NIC ports are a limit.
     rated: bool,
 }
 
 impl Spread {
-    /// Walks the paths of a tree. `rated` says whether every cable carries as much as a NIC port and no more.
+    /// Walks the paths of a tree. `rated` states whether every cable has exactly the rate of a NIC port.
     pub fn new(tree: &Tree, model: &Model, seats: &[Seat], rated: bool) -> Spread {
         let wires = Wires::of(tree, model, seats);
         let whole = wires.state(&BTreeSet::new());
         Spread { wires, whole, rated }
     }
 
-    /// Returns what is left while cables are down. Where all wait for each other, the worst pair decides; elsewhere the mean.
+    /// Returns what remains while cables are down: the worst pair if all wait for each other, otherwise the mean.
     pub fn left(&self, work: &Work, dead: &BTreeSet<CableId>) -> Left {
         let now = self.wires.state(dead);
         let flows = flows(work, &self.wires, &now);
@@ -68,8 +68,8 @@ impl Spread {
         Left { goodput, paths: of(paths, pairs) }
     }
 
-    /// Returns what ports carry of a pattern while nothing is broken and every NIC sends as much as it may, in NIC ports; nothing
-    /// where the rate of cables does not limit it.
+    /// Returns the load of a pattern without faults, in NIC ports, if every NIC sends as much as it can; `None` if
+    /// cables have no rate.
     pub fn ports(&self, work: &Work) -> Option<f64> {
         let flows = flows(work, &self.wires, &self.whole);
         self.rated.then(|| self.rates(&self.whole, &flows).iter().sum())
@@ -81,7 +81,7 @@ impl Spread {
         let rate = |flow: &Flow| {
             let joined = state.joined(flow.from, flow.to);
             let part = |plane| loads.as_ref().map_or(1.0, |loads| loads.part(state, flow, plane));
-            // Planes are kept equal.
+            // Planes have equal load.
             let least = planes(joined).map(part).fold(1.0, f64::min);
             flow.pairs * flow.weight * f64::from(joined.count_ones()) * least
         };
@@ -93,14 +93,14 @@ fn planes(bits: u32) -> impl Iterator<Item = usize> {
     (0..PLANES).filter(move |plane| bits >> plane & 1 == 1)
 }
 
-/// Load through T0s, zones and NIC ports if only NIC ports limited it, in NIC ports.
+/// Load of T0s, zones and NIC ports if only NIC ports were a limit, in NIC ports.
 #[derive(Debug)]
 struct Loads {
-    /// By group and plane: away from its T0, and towards it.
+    /// By group and plane: from its T0, and to it.
     t0: Vec<[[f64; 2]; PLANES]>,
     /// By zone and plane: out of it, and into it.
     zones: Vec<[[f64; 2]; PLANES]>,
-    /// By class of NICs and plane: what each of them gets.
+    /// By class of NICs and plane: received by each of them.
     nics: Vec<[f64; PLANES]>,
 }
 
@@ -130,7 +130,7 @@ impl Loads {
         loads
     }
 
-    /// The part of what a flow would send over a plane that cables and the port of the receiver have room for.
+    /// The share of a flow's traffic over a plane for which cables and the receiving port have capacity.
     fn part(&self, state: &State, flow: &Flow, plane: usize) -> f64 {
         let room = |cables: u32, load: f64| if load > 0.0 { f64::from(cables) / load } else { 1.0 };
         let mut part = room(1, self.nics[flow.class][plane]).min(1.0);

@@ -1,13 +1,13 @@
-//! Numbers from what was seen.
+//! Statistics of a job.
 //!
-//! In: samples, times, losses. Out: rates, percentiles, how long paths were used after their first loss. Invariants: pure;
-//! what cannot be computed from so little is absent, never 0.
+//! In: samples, times, losses. Out: rates, percentiles, how long paths were used after their first loss. Invariants:
+//! pure functions. A value without enough data is absent, never 0.
 
 use std::collections::BTreeMap;
 
 use super::record::{Change, Loss, Sample};
 
-/// A path: who sends, who gets, the entropy value.
+/// A path: sender, receiver, entropy value.
 type Path = (usize, usize, u32);
 
 /// Bytes received between two times, in a second.
@@ -16,7 +16,7 @@ pub(crate) fn rate(samples: &[Sample], from_ns: u64, to_ns: u64) -> Option<f64> 
     (to_ns > from_ns).then(|| bytes * 1e9 / (to_ns - from_ns) as f64)
 }
 
-/// Bytes received until a time, between samples by the straight line.
+/// Bytes received until a time, interpolated linearly between samples.
 fn at(samples: &[Sample], ns: u64) -> Option<f64> {
     let after = samples.iter().position(|sample| sample.at_ns >= ns)?;
     let sum = |sample: &Sample| sample.received.iter().sum::<u64>() as f64;
@@ -28,13 +28,13 @@ fn at(samples: &[Sample], ns: u64) -> Option<f64> {
     Some(sum(before) + (sum(next) - sum(before)) * share)
 }
 
-/// Rates of stretches of one length, one after the other: the middle of each, and bytes in a second.
+/// Rates of consecutive intervals: the middle of each, and bytes per second.
 pub(crate) fn series(samples: &[Sample], width_ns: u64, end_ns: u64) -> Vec<(u64, f64)> {
     let starts = (0..).map(|n| n * width_ns).take_while(|start| start + width_ns <= end_ns);
     starts.filter_map(|start| Some((start + width_ns / 2, rate(samples, start, start + width_ns)?))).collect()
 }
 
-/// The lowest rate of a stretch of some length: when it begins, and bytes in a second.
+/// The lowest rate of an interval of some length: its start, and bytes per second.
 pub(crate) fn lowest(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64) -> Option<(u64, f64)> {
     let starts = samples.iter().map(|sample| sample.at_ns).filter(|at| *at >= from_ns);
     let inside = starts.filter(|start| start + width_ns <= to_ns);
@@ -51,20 +51,20 @@ pub(crate) fn back(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64, 
     first.map(|start| start - from_ns)
 }
 
-/// The value that a share of all does not pass: the nearest rank.
+/// The nearest-rank percentile.
 pub(crate) fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Time that paths were used after the first sign of loss: for each path, and each time that it recovered, from when
-/// the first loss was known to when the last packet was sent that was lost. The longest of them.
+/// Maximum time for which paths were used after the first sign of a loss. It is computed for each path and each
+/// recovery of it, from the time at which the first loss was known to the transmission of the last lost packet.
 pub(crate) fn after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
     let mut returns: BTreeMap<Path, Vec<u64>> = BTreeMap::new();
     for change in changes.iter().filter(|change| change.states.0 == "ASSUMED_BAD") {
         returns.entry((change.from, change.to, change.entropy)).or_default().push(change.at_ns);
     }
-    // Path and how often it had come back: when the first loss was known, when the last was sent.
+    // Path and number of its recoveries: the time at which the first loss was known, and the last transmission.
     let mut seen: BTreeMap<(Path, usize), (u64, u64)> = BTreeMap::new();
     for loss in losses.iter().filter_map(|loss| loss.word) {
         let path = (loss.from, loss.to, loss.entropy);

@@ -1,7 +1,7 @@
-//! A scenario on a fabric: what is broken after each step, and what that should leave of goodput and of paths.
+//! A scenario on a fabric: the faults after each step, and the expected goodput and paths.
 //!
-//! In: a scenario, the model, what paths there are. Out: a [`Timeline`], or the first step that does not fit. Invariants: no
-//! step breaks what is broken or repairs what is whole; what should be left follows from the cables alone.
+//! In: a scenario, the model, and its paths. Out: a [`Timeline`], or the first invalid step. Invariants: redundant
+//! steps are rejected. Expected values follow from the cables alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,34 +12,34 @@ use super::spread::{Left, Spread};
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model};
 
-/// A step that fits the fabric.
+/// A valid step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// When.
+    /// Time of the step.
     pub at: Duration,
     /// Event.
     pub action: Action,
-    /// Faults afterwards.
+    /// Faults after the step.
     pub standing: Vec<Fault>,
 }
 
-/// Estimate of the remaining capacity of a pattern during a fault.
+/// Computes the remaining capacity of a pattern during faults.
 pub(super) trait Remains {
-    /// Returns what is left while these faults stand.
+    /// Returns what remains during these faults.
     fn left(&self, work: &Work, standing: &[(Fault, Harm)]) -> Left;
 }
 
 /// A scenario on a fabric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// Event.
+    /// Steps.
     pub steps: Vec<Bound>,
     /// Expected capacity: before the first step, and after each.
     pub plan: Vec<Left>,
 }
 
 impl Timeline {
-    /// Looks up every name of a scenario, and computes what should be left of the goodput of a pattern that is sprayed.
+    /// Resolves all names of a scenario, and computes the expected goodput of a pattern with spraying.
     pub fn bind(
         scenario: &Scenario,
         model: &Model,
@@ -49,7 +49,7 @@ impl Timeline {
         Timeline::over(scenario, model, spread, work)
     }
 
-    /// The same, over whatever says what is left.
+    /// The same, with any computation of the remaining capacity.
     pub(super) fn over(
         scenario: &Scenario,
         model: &Model,

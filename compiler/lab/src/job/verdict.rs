@@ -1,7 +1,7 @@
 //! Whether a job was what a scenario expects.
 //!
-//! In: a report, what is expected. Out: what is not so, in words. Invariants: a step that could not be done, or that the job
-//! was over before, is never passed over; a number that could not be measured does not meet anything.
+//! In: a report and the expectations. Out: unmet expectations, in words. Invariants: steps that failed, or that the job
+//! did not reach, are always reported. A value that could not be measured meets no expectation.
 
 use closc_nic::choose::Transport;
 
@@ -9,13 +9,13 @@ use super::report::{Report, StepReport, Unmet};
 use super::scenario::Expect;
 use super::timeline::Timeline;
 
-/// Percent of the plan that goodput has at least unless the scenario has an expectation of goodput.
+/// Minimum goodput in percent of the expected one, if the scenario has no expectation of goodput.
 const OF_PLAN: f64 = 80.0;
 const SHORT: &str = "no stretch after a step is long enough to be compared";
 const NOTHING_LEFT: &str =
     "nothing should be left in any stretch after a step that is long enough to be compared";
 
-/// Compares.
+/// Compares a report with expectations.
 pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Vec<Unmet> {
     let mut unmet = Vec::new();
     steps(report, timeline, &mut unmet);
@@ -48,7 +48,7 @@ pub(crate) fn judge(report: &Report, timeline: &Timeline, expect: &Expect) -> Ve
     unmet
 }
 
-/// Steps that were not done.
+/// Reports steps that were not done.
 fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<Unmet>) {
     let mut say = |found: String| unmet.push(Unmet { expected: "steps", found });
     for step in &report.steps {
@@ -62,7 +62,7 @@ fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Stretches with less goodput than is expected, or none that could be compared.
+/// Reports phases with less goodput than expected, or that none could be compared.
 fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
     if let Some(least) = expect.goodput_min_percent {
@@ -74,7 +74,7 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     }
     if let Some(least) = expect.goodput_of_plan_percent {
         for phase in &report.phases {
-            // Where nothing should be left, nothing can be missing.
+            // If no capacity remains, the expectation is met.
             let found = phase.percent.filter(|_| phase.plan_percent > 0.0);
             let of_plan = found.map(|found| 100.0 * found / phase.plan_percent);
             if let Some(found) = of_plan.filter(|found| *found < least) {
@@ -98,8 +98,8 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Compares with the plan where the scenario has no expectation of goodput: what ports carry before anything breaks, and what is left
-/// after each step. The plan is that of senders that spray, in virtual time: elsewhere a busy machine is behind it, too.
+/// Compares goodput with the expected one if the scenario has no expectation of goodput: before the first step, and
+/// after each. This applies to spraying senders in virtual time only, because a busy machine is slower.
 fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     if report.setting.transport != Transport::Spray.name() || !report.setting.virtual_time {
         return;
@@ -117,7 +117,7 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
         return;
     }
     for phase in report.phases.iter().skip(1) {
-        // Where nothing should be left, nothing can be missing.
+        // If no capacity remains, the expectation is met.
         let found = phase.percent.filter(|_| phase.plan_percent > 0.0);
         let of_plan = found.map(|found| 100.0 * found / phase.plan_percent);
         if let Some(found) = of_plan.filter(|found| *found < OF_PLAN) {
@@ -127,8 +127,8 @@ fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Steps after which a path was used for longer than is expected after the first word that it lost a packet. Where nobody had word
-/// of a loss there was nothing to leave; that nothing was lost is no less than is expected.
+/// Reports steps after which a path was used for too long after the first sign of a loss. Without such a sign, the
+/// expectation is met.
 fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<Unmet>) {
     for step in &report.steps {
         if let Some(used_us) = step.after_signal_us.filter(|used_us| *used_us > most_us) {
@@ -143,8 +143,8 @@ fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Steps after which goodput was not back in time, or that the job ended too soon after. Of steps that leave nothing the first
-/// later one that leaves something is judged; without such a step nothing ever recovers.
+/// Reports steps after which goodput did not recover in time, or that were too close to the end of the job. For a step
+/// that leaves no capacity, the next step that restores some is judged; without one, goodput never recovers.
 fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<Unmet>) {
     let mut say = |found: String| unmet.push(Unmet { expected: "recovered_within", found });
     if let Some(last) = report.steps.last().filter(|step| step.is_outage) {

@@ -1,7 +1,7 @@
 //! Faults that can be injected while packets flow.
 //!
-//! In: names of switches, cables, planes. Out: the ports and cables that this concerns. Invariants: the same words mean the
-//! same ports wherever the same cable lists are read; nothing is touched here.
+//! In: names of switches, cables, planes. Out: the ports and cables that this concerns. Invariants: names are resolved
+//! by the cable lists alone, and nothing is changed here.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::LabError;
 use crate::model::{CableId, Model, PortId};
 use crate::tree::DeviceKind;
 
-/// Something that is broken.
+/// A fault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
@@ -44,7 +44,7 @@ pub enum Fault {
 pub(crate) enum Harm {
     /// These ports are down.
     Down(Vec<PortId>),
-    /// This cable loses so many packets of a million.
+    /// This cable loses this many packets per million.
     Lossy(CableId, u32),
     /// This cable loses IP packets of more bytes.
     Narrow(CableId, u16),
@@ -66,7 +66,7 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Returns the names by which it is restored.
+    /// Returns the names for restoring it.
     pub fn names(&self) -> Vec<String> {
         match self {
             Fault::Cut(name)
@@ -78,7 +78,7 @@ impl Fault {
         }
     }
 
-    /// Finds the ports and cables that it concerns.
+    /// Finds the affected ports and cables.
     pub(crate) fn harm(&self, model: &Model) -> Result<Harm, LabError> {
         match self {
             Fault::Cut(name) => match model.device(name) {
@@ -117,7 +117,7 @@ impl Fault {
 }
 
 impl Harm {
-    /// Returns the cables that have changed.
+    /// Returns the exchanged cables.
     pub(crate) fn cables(&self) -> Vec<CableId> {
         match self {
             Harm::Down(ports) => ports.iter().map(|port| port.cable()).collect(),
@@ -134,7 +134,7 @@ impl Harm {
         }
     }
 
-    /// Tells whether both cannot be at the same time: a cable that is moved is made anew, and has nothing of before.
+    /// Returns whether two faults exclude each other: a cable that is moved is made again, without earlier faults.
     pub(crate) fn excludes(&self, other: &Harm) -> bool {
         let moves = |harm: &Harm| matches!(harm, Harm::Swapped(..));
         let filtered = |harm: &Harm| match harm {

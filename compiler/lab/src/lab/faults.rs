@@ -1,7 +1,7 @@
-//! Faults made on purpose: swapped and cut cables, and putting them right again.
+//! Deliberate faults: swapping, cutting and restoring cables.
 //!
-//! In: names of cables. Out: what that did to packets, and what it looks like from the data plane. Invariants: those
-//! who look for the cause do not see what was done.
+//! In: names of cables. Out: the effect on packets, and the findings from the data plane. Invariants: detection has no
+//! knowledge of the changes.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,12 +26,12 @@ pub struct MiswireReport {
     pub swapped: (String, String),
     /// Result of the test.
     pub test: TestReport,
-    /// Evidence of the data plane about the cause.
+    /// Findings from the data plane.
     pub findings: Vec<Finding>,
 }
 
 impl MiswireReport {
-    /// Tells whether what the data plane says names both cables and no other, and no packet came to another than it was for.
+    /// Returns whether the findings contain exactly both cables, and no packet was misdelivered.
     pub fn is_found(&self) -> bool {
         let mut named: Vec<&str> = self.findings.iter().flat_map(Finding::cables).collect();
         named.sort_unstable();
@@ -52,16 +52,16 @@ pub struct CutReport {
     /// Results of self-probes, where hosts write the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<ProbeReport>,
-    /// Fate of flows, where switches choose the path.
+    /// Results of flows, where switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestReport>,
-    /// Evidence of flows and routes about the cause.
+    /// Findings from flows and routes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 impl CutReport {
-    /// Tells whether self-probes, or flows and routes, point at the cable and at no other.
+    /// Returns whether self-probes, or flows and routes, point at exactly this cable.
     pub fn is_found(&self) -> bool {
         if let Some(probes) = &self.probes {
             return probes.accuses(&self.cut);
@@ -71,18 +71,18 @@ impl CutReport {
     }
 }
 
-/// Visibility of a cut cable at its ends.
+/// Visibility of a cut at the ends of the cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// Nothing: both ports stay up, and nothing arrives.
+    /// None: both ports stay up, and nothing arrives.
     Up,
     /// Both ports go down.
     Down,
 }
 
 impl Lab {
-    /// Swaps two cables at their upper ends, tests, and finds out from the data plane which they are. The cables
-    /// stay swapped until [`Lab::restore`]; where this fails or is interrupted, every cable goes back.
+    /// Swaps two cables at their upper ends, runs the test, and finds the swapped cables from the data plane. The
+    /// cables stay swapped until [`Lab::restore`]. After an error or interruption, every cable is put back.
     pub fn miswire(
         &mut self,
         first: &str,
@@ -124,13 +124,13 @@ impl Lab {
         routed.map(crate::backend::Routed::routes).transpose()
     }
 
-    /// Waits for routers, where there are any.
+    /// Waits for routers, if there are any.
     fn reroute(&mut self, dead: &[CableId], watch: &Watch<'_>) -> Result<(), LabError> {
         let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
         routed.map_or(Ok(()), |routed| routed.reroute(&dead.iter().copied().collect(), watch))
     }
 
-    /// Puts cables back where the work with them failed or was interrupted.
+    /// Puts cables back after an error or interruption.
     fn or_undo<T>(&mut self, outcome: Result<T, LabError>, watch: &Watch<'_>) -> Result<T, LabError> {
         let error = match outcome {
             Ok(done) => return Ok(done),
@@ -150,7 +150,7 @@ impl Lab {
         }
     }
 
-    /// Sends packets over every path, or flows between all NICs, and looks for the cause of what is lost.
+    /// Sends packets over every path, or flows between all NICs, and searches the cause of losses.
     pub fn diagnose(&mut self, watch: &Watch<'_>) -> Result<(TestReport, Vec<Finding>), LabError> {
         self.look(None, watch)
     }
@@ -168,9 +168,9 @@ impl Lab {
         trace::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 
-    /// Cuts a cable, so that both ports stay up and nothing arrives or so that both go down, and lets self-probes find it, or
-    /// flows and routes where switches choose the path. The cable stays cut until [`Lab::restore`]; where this fails or is
-    /// interrupted, every cable goes back.
+    /// Cuts a cable, with or without loss of carrier at both ends, and finds it by self-probes, or by flows and routes
+    /// where switches choose the path. The cable stays cut until [`Lab::restore`]. After an error or interruption,
+    /// every cable is put back.
     pub fn cut(&mut self, cable: &str, ends: Ends, watch: &Watch<'_>) -> Result<CutReport, LabError> {
         let outcome = self.sever(cable, ends, watch);
         self.or_undo(outcome, watch)
@@ -206,7 +206,7 @@ impl Lab {
         Ok(CutReport { cut, down, probes: None, test: Some(test), findings })
     }
 
-    /// Puts every cable back where it belongs. This is not interrupted: half of it would be worse than none.
+    /// Puts every cable back. This cannot be interrupted, because a partial result would be worse than none.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let watch = &watch.to_the_end();
         if self.mend(None, watch)? {
@@ -229,7 +229,7 @@ impl Lab {
         self.reroute(&[], watch)
     }
 
-    /// Finds a cable that is where it belongs.
+    /// Finds a cable that was not moved.
     fn untouched(&self, name: &str) -> Result<CableId, LabError> {
         let cable = self.model.cable(name)?;
         let name = self.model.cable_name(cable);
@@ -245,7 +245,7 @@ impl Lab {
         Ok(cable)
     }
 
-    /// Writes a change down before it is made.
+    /// Records a change before it is made.
     pub(super) fn remember(&mut self, change: Change) -> Result<(), LabError> {
         self.state.changes.push(change);
         self.state.save(&self.options.runtime)

@@ -1,7 +1,7 @@
-//! The folder that remembers labs: created for its owner alone, and rejected if another user could change it.
+//! The runtime folder of labs: accessible to its owner only, and rejected if another user could change it.
 //!
-//! In: a path. Out: the folder. Invariants: only its owner and root can put another folder or a link in its place
-//! or in that of a folder above it.
+//! In: a path. Out: the folder. Invariants: only its owner and root can replace it, or a folder above it, by another
+//! folder or a link.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -11,27 +11,27 @@ use nix::unistd::geteuid;
 
 use crate::LabError;
 
-/// Where everybody may write, and where only owners may remove or rename what is theirs.
+/// Mode bit that restricts removing and renaming to owners, for folders in which everybody may write.
 const STICKY: u32 = 0o1000;
-/// Where others than the owner may write.
+/// Mode bits that let others write.
 const WRITABLE: u32 = 0o022;
 
-/// Makes a folder for its owner alone, and refuses one that others could have a hand in. What is made here is sticky,
-/// which says nothing about a folder that only its owner may write to, and distinguishes it from one of another user.
+/// Makes a folder for its owner only, and rejects one that others could change. Folders made here get the sticky bit,
+/// which has no effect on a folder that only its owner can write, and marks them as ours.
 pub fn make(folder: &Utf8Path) -> Result<(), LabError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700 | STICKY).create(folder);
     made.map_err(LabError::io(format!("make `{folder}`")))?;
     check(folder)
 }
 
-/// Removes a folder that is empty, if it was created here: an earlier folder of the user stays.
+/// Removes an empty folder if it was made here; an earlier folder of the user stays.
 pub fn leave(folder: &Utf8Path) {
     if fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.mode() & STICKY != 0) {
         let _ = fs::remove_dir(folder);
     }
 }
 
-/// Looks whose the folder and every folder above it is.
+/// Checks the owners of the folder and of every folder above it.
 fn check(folder: &Utf8Path) -> Result<(), LabError> {
     let what = || format!("look at `{folder}`");
     let own = geteuid().as_raw();
@@ -114,7 +114,7 @@ mod tests {
         assert!(matches!(error, LabError::NotOurs { .. }), "{error}");
     }
 
-    /// As `/tmp/closc-1000` that another user made before.
+    /// Such as `/tmp/closc-1000`, made earlier by another user.
     #[test]
     fn a_folder_of_another_owner_is_refused() {
         let (_keep, above) = place();

@@ -1,7 +1,7 @@
 //! Breaking and repairing a lab while packets flow.
 //!
-//! In: faults. Out: ports and cables that have them. Invariants: a fault is written down before it is made, so that
-//! `restore`, or the next `up`, finds it after a crash; nothing is waited for and nothing tested.
+//! In: faults. Out: ports and cables with these faults. Invariants: a fault is recorded before it is made, so
+//! `restore`, or the next `up`, finds it after a crash. Functions neither wait nor test.
 
 use camino::Utf8PathBuf;
 
@@ -15,7 +15,7 @@ use crate::progress::Watch;
 use crate::tree::Tree;
 
 impl Lab {
-    /// Breaks something.
+    /// Injects a fault.
     pub fn strike(&mut self, fault: &Fault, watch: &Watch<'_>) -> Result<(), LabError> {
         let harm = fault.harm(&self.model)?;
         self.free_for(fault, &harm)?;
@@ -31,7 +31,7 @@ impl Lab {
         }
     }
 
-    /// Repairs what was broken under a name, or all of it. Tells whether there was anything.
+    /// Repairs the faults with a name, or all of them. Returns whether there were any.
     pub fn mend(&mut self, name: Option<&str>, watch: &Watch<'_>) -> Result<bool, LabError> {
         let meant = |fault: &Fault| name.is_none_or(|name| fault.names().iter().any(|own| own == name));
         let (repaired, left): (Vec<Fault>, Vec<Fault>) = self.struck().cloned().partition(meant);
@@ -40,7 +40,7 @@ impl Lab {
         }
         let harms: Vec<Harm> =
             repaired.iter().map(|fault| fault.harm(&self.model)).collect::<Result<_, _>>()?;
-        // An element that is down for another reason stays down.
+        // An element that is also down for another reason stays down.
         let down = self.ports_down(&left)?;
         let up: Vec<PortId> =
             harms.iter().flat_map(Harm::down).copied().filter(|port| !down.contains(port)).collect();
@@ -71,8 +71,8 @@ impl Lab {
         Ok(true)
     }
 
-    /// Sends flows and follows them; nothing was seen where routes changed meanwhile. Sockets of the lab are closed then, so that
-    /// nodes have their ports.
+    /// Sends flows and observes them; `None` if routes changed in the meanwhile. Sockets of the lab are closed
+    /// afterwards, so that nodes can use their ports.
     pub(crate) fn flows(
         &mut self,
         flows: &[Flow],
@@ -88,7 +88,7 @@ impl Lab {
         Ok((after, same.then_some(seen)))
     }
 
-    /// Returns the tree that it was brought up from.
+    /// Returns the tree of the lab.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -98,7 +98,7 @@ impl Lab {
         self.options.folder(&self.tree.fabric)
     }
 
-    /// Returns what breaks this lab.
+    /// Returns the interface for breaking this lab.
     pub(crate) fn breakable(&mut self) -> Result<&mut dyn Breakable, LabError> {
         let target = self.state.target;
         self.site.breakable().ok_or(LabError::NoJob { target })
@@ -111,7 +111,7 @@ impl Lab {
         })
     }
 
-    /// Refuses a fault that cannot be beside those there are.
+    /// Rejects a fault that excludes an existing one.
     fn free_for(&self, fault: &Fault, harm: &Harm) -> Result<(), LabError> {
         let overlap = |standing: String| LabError::Overlap { fault: fault.to_string(), standing };
         for other in self.struck() {
@@ -143,7 +143,7 @@ impl Lab {
         Ok(down)
     }
 
-    /// The devices at both ends of every cable that a fault concerns: routes went with their ports.
+    /// The devices at both ends of every affected cable: their routes were removed with their ports.
     fn touched(&self, harm: &Harm) -> Vec<DeviceId> {
         let ends = harm.cables().into_iter().flat_map(|cable| [cable.lower(), cable.upper()]);
         ends.map(|port| self.model.end(port).0).collect()

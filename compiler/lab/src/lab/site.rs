@@ -1,4 +1,4 @@
-//! Parts of a lab of each target: selection, missing requirements, removal.
+//! Selects the parts of a lab by target, finds missing ones, and removes them.
 
 use std::sync::Arc;
 
@@ -54,7 +54,8 @@ pub(super) fn of(state: &State, tree: &Arc<Tree>, model: &Arc<Model>, options: &
     }
 }
 
-/// Returns the name of the namespace in which cut cables end. No device can have it: names have no `--`.
+/// Returns the name of the namespace for loose ends of cut cables. It cannot be that of a device, because their names
+/// do not contain `--`.
 fn nowhere(fabric: &str) -> String {
     format!("closc-{fabric}--nowhere")
 }
@@ -73,7 +74,7 @@ fn namespaces(state: &State) -> Vec<String> {
     }
 }
 
-/// Names what a lab ought to consist of and is not there.
+/// Returns the missing parts of a lab.
 pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
     let folder = runtime.join(&*state.fabric);
     let gone = |name: &String| !linux::exists(name);
@@ -89,7 +90,7 @@ pub(super) fn missing(state: &State, runtime: &Utf8Path) -> Vec<String> {
     }
 }
 
-/// Removes everything a lab consists of, as far as it is there.
+/// Removes all existing parts of a lab.
 pub(super) fn remove(state: &State, runtime: &Utf8Path) -> Result<Removed, LabError> {
     let folder = runtime.join(&*state.fabric);
     let processes = match state.target {

@@ -1,4 +1,4 @@
-//! Running labs, recorded: a small file for each fabric, and a lock beside it.
+//! Records of running labs: a small file per fabric, with a lock beside it.
 //!
 //! Invariants: the file is written before anything is made and removed after everything is gone.
 
@@ -22,20 +22,20 @@ use crate::name::FabricName;
 use crate::target::Target;
 use crate::tree::{DeviceKind, Tree};
 
-/// Number of attempts to create a folder that others remove.
+/// Number of attempts to create a folder that other processes remove.
 const TRIES: u32 = 100;
 
-/// Number and interval of checks that a killed process has released its resources.
+/// Number and interval of checks whether a killed process has released its locks.
 const WAITS: u32 = 1200;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// The most bytes of the file: names of all devices and cables of the largest lab.
+/// Maximum size of the file: names of all devices and cables of the largest lab.
 const BYTES_MAX: u64 = 256 << 20;
 
 /// Version of the file.
 const VERSION: u32 = 2;
 
-/// Running parts.
+/// Record of a lab.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     version: u32,
@@ -46,30 +46,30 @@ pub(super) struct State {
     pub(super) tree: Utf8PathBuf,
     /// Names of the devices, in the order of the model.
     devices: Vec<String>,
-    /// Those of them that are switches.
+    /// The names of switches among them.
     pub(super) switches: Vec<String>,
     /// Both ends of each cable, as `device:port`.
     cables: Vec<(String, String)>,
     /// Whether everything was made.
     pub(super) complete: bool,
-    /// Actions on cables.
+    /// Changes to cables.
     pub(super) changes: Vec<Change>,
 }
 
-/// Actions on cables, by their names.
+/// A change to cables, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Change {
-    /// Two changed places at their upper ends.
+    /// The upper ends of two cables were exchanged.
     Swapped(String, String),
     /// One was cut.
     Cut(String),
-    /// Something was broken while packets flowed.
+    /// A fault was injected while packets flowed.
     Struck(Fault),
 }
 
 impl State {
-    /// Describes what a tree will be when it is up.
+    /// Makes the record for a tree.
     pub(super) fn new(tree: &Tree, model: &Model, target: Target) -> State {
         let switches = model.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
         State {
@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// Tells whether target, devices and cables are the same.
+    /// Returns whether target, devices and cables are equal.
     pub(super) fn is_same(&self, other: &State) -> bool {
         (&self.fabric, self.target, &self.devices, &self.cables)
             == (&other.fabric, other.target, &other.devices, &other.cables)
@@ -109,7 +109,7 @@ impl State {
         self.devices.iter().map(|device| format!("closc-{}-{device}", self.fabric)).collect()
     }
 
-    /// Returns what was done to cables, in words.
+    /// Returns the changes to cables, in words.
     pub(super) fn changes_in_words(&self) -> Vec<String> {
         let say = |change: &Change| match change {
             Change::Swapped(a, b) => format!("{a} and {b} are swapped"),
@@ -119,19 +119,19 @@ impl State {
         self.changes.iter().map(say).collect()
     }
 
-    /// Writes it down.
+    /// Writes the record.
     pub(super) fn save(&self, runtime: &Utf8Path) -> Result<(), LabError> {
         let path = file(runtime, &self.fabric);
         let bytes = serde_json::to_vec_pretty(self).expect("a state has only string keys");
         disk::replace_private(&path, &bytes).map_err(LabError::io(format!("write `{path}`")))
     }
 
-    /// Reads what is written down about a fabric, if anything is.
+    /// Reads the record of a fabric, if there is one.
     pub(super) fn load(runtime: &Utf8Path, fabric: &FabricName) -> Result<Option<State>, LabError> {
         read(&file(runtime, fabric))
     }
 
-    /// Reads what is written down about every fabric.
+    /// Reads all records.
     pub(super) fn load_all(runtime: &Utf8Path) -> Result<Vec<State>, LabError> {
         let entries = match runtime.read_dir_utf8() {
             Ok(entries) => entries,
@@ -146,7 +146,7 @@ impl State {
         paths.iter().filter_map(|path| read(path).transpose()).collect()
     }
 
-    /// Removes what is written down.
+    /// Removes the record.
     pub(super) fn forget(runtime: &Utf8Path, fabric: &FabricName) -> Result<(), LabError> {
         let path = file(runtime, fabric);
         match fs::remove_file(&path) {
@@ -158,7 +158,7 @@ impl State {
     }
 }
 
-/// Opens a file, and makes it where it is not there; a link is not followed.
+/// Opens a file, or creates it; links are not followed.
 fn create(path: &Utf8Path) -> Result<File, LabError> {
     let mut options = File::options();
     closc_files::own(path, options.read(true).write(true).create(true).truncate(false).mode(0o600))
@@ -175,13 +175,13 @@ fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
     Ok(Some(state))
 }
 
-/// Reads a regular file; a pipe is not waited for, and a link is not followed.
+/// Opens a regular file; it does not wait for pipes and does not follow links.
 fn regular(path: &Utf8Path) -> std::io::Result<Vec<u8>> {
     let file = closc_files::own(path, File::options().read(true))?;
     closc_budget::read(file, BYTES_MAX)
 }
 
-/// A tree is looked for again from wherever the next command is run.
+/// Absolute, because later commands may run in another folder.
 fn absolute(folder: &Utf8Path) -> Utf8PathBuf {
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
 }
@@ -190,7 +190,7 @@ fn file(runtime: &Utf8Path, fabric: &FabricName) -> Utf8PathBuf {
     runtime.join(format!("{fabric}.json"))
 }
 
-/// Keeps other processes off a lab; the lock goes with the process, however that ends.
+/// Lock of a lab; the kernel releases it when the process ends.
 #[derive(Debug)]
 pub(super) struct Guard {
     lock: Flock<File>,
@@ -204,8 +204,8 @@ impl Guard {
         let (mut tries, mut waits) = (0, 0);
         loop {
             let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
-                // The holder of the last lock may have just removed the empty folder. Between two
-                // looks of `mkdir -p` that reads as a folder that is there and is none.
+                // The previous holder of the lock may have just removed the empty folder. Between its two checks,
+                // `mkdir -p` then reports that something exists which is not a folder.
                 Err(LabError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
                         && tries < TRIES =>
@@ -218,7 +218,7 @@ impl Guard {
             let lock = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 Ok(lock) => lock,
                 Err((file, Errno::EWOULDBLOCK)) => {
-                    // The kernel takes a while to end a process that was killed in the midst of its work.
+                    // After a kill, the kernel may need some time to end the process.
                     if holder::is_ending(&file) && waits < WAITS {
                         waits += 1;
                         std::thread::sleep(PAUSE);
@@ -229,7 +229,7 @@ impl Guard {
                 Err((_, other)) => return Err(LabError::os(format!("lock `{path}`"))(other)),
             };
             let guard = Guard { lock, path: path.clone() };
-            // Between opening and locking the last holder may have removed the file: then it is not the lock.
+            // The last holder may have removed the file between opening and locking: then it is not the lock.
             if guard.is_current() {
                 holder::write(&guard.lock);
                 return Ok(guard);
@@ -243,7 +243,7 @@ impl Guard {
         held.is_ok_and(|held| named.is_ok_and(|named| held == named))
     }
 
-    /// Removes the file, because nothing is left to guard. The folder goes too if it is empty.
+    /// Removes the file, because nothing is left to lock, and the folder if it is empty.
     pub(super) fn clear(&self) {
         if fs::remove_file(&self.path).is_ok()
             && let Some(folder) = self.path.parent()
@@ -257,7 +257,7 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// The release of the last lock removes the folder, while others are about to put theirs into it.
+    /// The release of the last lock removes the folder while other processes are about to create theirs in it.
     #[test]
     fn locks_come_and_go_at_the_same_time() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Whether a target runs the switches and nodes of a tree.
+//! Checks whether a target can run the switches and nodes of a tree.
 //!
 //! In: a tree. Out: the target that fits it, or why one does not.
 
@@ -7,7 +7,7 @@ use crate::target::Target;
 use crate::tree::{DeviceKind, Software, Tree};
 
 impl Target {
-    /// Returns what fits a tree: embedded switches for P4, the kernel for Linux.
+    /// Returns the target that fits a tree: embedded switches for P4, the kernel for Linux.
     pub(crate) fn of(tree: &Tree) -> Target {
         match tree.switch_of(Software::P4) {
             Some(_) => Target::Embedded,
@@ -22,7 +22,7 @@ impl Target {
         }
     }
 
-    /// Refuses a tree whose devices the target cannot run.
+    /// Rejects a tree with devices that the target cannot run.
     pub(crate) fn check(self, tree: &Tree) -> Result<(), LabError> {
         let other = match self.software() {
             Software::P4 => Software::Linux,

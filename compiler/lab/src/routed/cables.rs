@@ -1,9 +1,9 @@
-//! Which cables are to blame, where switches choose the path: from the ports by which flows left and came in, and from routes
-//! that are gone.
+//! Finds faulty cables where switches choose the path, from the egress and ingress ports of flows and from missing
+//! routes.
 //!
-//! In: routes before and after, what was seen of flows. Out: [`Finding`]s. Invariants: nothing is asked of who moved the cables;
-//! only flows that pass no device twice are evidence, as the order of events of others is unknown; a cable is accused by a
-//! direction in which everything fails that went in, so losses now and then accuse nothing.
+//! In: routes before and after, and observations of flows. Out: [`Finding`]s. Invariants: the changes that were made to
+//! cables are not used. Only flows that pass no device twice are evidence, because the order of events of others is
+//! unknown. A cable is suspected if all packets fail in one of its directions, so occasional losses suspect no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::backend::{Routes, Seen};
 use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::trace::{Finding, Found, Mate};
 
-/// Says what flows and routes tell of cables.
+/// Derives findings from flows and routes.
 pub(super) fn findings(
     model: &Model,
     seats: &[Seat],
@@ -31,7 +31,7 @@ pub(super) fn findings(
         let evidence = format!("routes left by {} before, and none does now", model.port_name(*port));
         left.entry(port.cable()).or_default().push(evidence);
     }
-    // A device without another path has lost the routes of a port for a fault that is elsewhere.
+    // A device without another path has lost the routes of a port because of a fault elsewhere.
     for (cable, evidence) in left.into_iter().filter(|(_, evidence)| evidence.len() == 2) {
         let cable = model.cable_name(cable).to_owned();
         if !accused.contains(&cable) {
@@ -42,19 +42,19 @@ pub(super) fn findings(
     found
 }
 
-/// Fate of flows behind their ports.
+/// Results of flows behind their egress ports.
 #[derive(Debug, Default)]
 struct Crossings {
     ports: BTreeMap<PortId, Behind>,
 }
 
-/// Fate of flows behind a port.
+/// Results of flows behind a port.
 #[derive(Debug, Default)]
 struct Behind {
     left: u64,
-    /// They did not come in at the other end.
+    /// Flows that did not arrive at the other end.
     missing: u64,
-    /// Where they came in, coming from nowhere that is known.
+    /// Ingress ports at which they arrived unexpectedly.
     met: BTreeMap<PortId, u64>,
 }
 

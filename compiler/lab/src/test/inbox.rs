@@ -1,4 +1,4 @@
-//! Takes arrivals and remembers what came of each packet.
+//! Receives arrivals and records the result of each packet.
 
 use crate::LabError;
 use crate::backend::{Arrival, Backend, Sink};
@@ -6,7 +6,7 @@ use crate::model::{DeviceId, Model, PortId};
 use crate::packet::{self, Packet, Tag};
 use crate::traffic::PathRef;
 
-/// Sends a packet over each path and returns what came of it.
+/// Sends a packet over each path and returns the results.
 pub(super) fn send(
     model: &Model,
     backend: &mut dyn Backend,
@@ -27,27 +27,27 @@ pub(super) fn send(
     Ok(inbox.ends)
 }
 
-/// Fate of one packet.
+/// Result of one packet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct End {
-    /// Times it came in whole at the right port.
+    /// Number of intact arrivals at the right port.
     pub(super) correct: u32,
-    /// Times it came in changed at the right port.
+    /// Number of changed arrivals at the right port.
     pub(super) changed: u32,
-    /// Ports it came in at that its address does not name.
+    /// Wrong ports at which it arrived.
     pub(super) wrong: Vec<PortId>,
-    /// Times it was accepted by the right node.
+    /// Number of times that the right node accepted it.
     pub(super) accepted: u32,
     /// Other nodes that accepted it.
     pub(super) thieves: Vec<DeviceId>,
-    /// Its node had no way for it.
+    /// Whether its node had no route for it.
     pub(super) unsent: bool,
-    /// Nothing more is waited for.
+    /// Whether the result is final.
     closed: bool,
 }
 
 impl End {
-    /// Tells whether it was sent, and came in nowhere.
+    /// Returns whether it was sent and did not arrive anywhere.
     pub(super) fn is_lost(&self) -> bool {
         !self.unsent
             && self.correct + self.changed + self.accepted == 0
@@ -72,8 +72,7 @@ impl Inbox<'_, '_> {
         (tag.batch == self.batch && number < self.paths.len()).then_some(number)
     }
 
-    /// Waits no longer for a packet that was both seen on a wire and accepted: which of the two is known first is
-    /// the kernel's choice.
+    /// Finalises a packet that was both observed on a wire and accepted, in either order, which the kernel chooses.
     fn close(&mut self, at: usize) {
         let end = &mut self.ends[at];
         let seen = end.correct + end.changed > 0 || !end.wrong.is_empty();

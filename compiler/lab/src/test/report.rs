@@ -1,4 +1,4 @@
-//! Result of a test, and its report.
+//! The report on a test.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,10 +12,10 @@ use crate::model::{DeviceId, Model, PortId};
 use crate::sample::Drawn;
 use crate::traffic::{PathName, PathRef};
 
-/// Faults named one by one in a report; all are counted.
+/// Maximum number of faults listed in a report; all are counted.
 const NAMED_MAX: usize = 20;
 
-/// Result of a test.
+/// The report on a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TestReport {
     /// Ordered pairs of NICs.
@@ -25,39 +25,40 @@ pub struct TestReport {
     pub apart: u64,
     /// Paths that packets were sent over.
     pub paths: u64,
-    /// Their population, if they are a sample.
+    /// Population, if they are a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
-    /// Packets sent: one a path, more on parallel cables.
+    /// Packets sent: one per path, more on parallel cables.
     pub packets: u64,
-    /// Packets that switches lost under load and that were sent again; those that are lost for good are in `lost` as well.
+    /// Packets that switches dropped under load and that were retransmitted; those that never arrived are also in
+    /// `lost`.
     #[serde(skip_serializing_if = "is_zero")]
     pub resent: u64,
-    /// Paths that the tables call absent.
+    /// Paths that the tables deny as absent.
     pub absent: u64,
-    /// Packets that came in once, at the right port, whole, and were accepted.
+    /// Packets that arrived once and intact at the right port, and were accepted.
     pub delivered: u64,
     /// Packets that no node accepted, including those that a NIC rejected.
     pub lost: u64,
-    /// Packets that another node than theirs accepted.
+    /// Packets that another node accepted.
     pub misdelivered: u64,
-    /// Packets that their node accepted at a port their address does not name.
+    /// Packets that their node accepted at another port than that of their address.
     pub strayed: u64,
-    /// Packets that came in at the right port, but more than once, changed, or were not accepted.
+    /// Packets that arrived at the right port, but were duplicated, changed, or not accepted.
     pub damaged: u64,
-    /// Paths whose address leads nowhere on the cable list.
+    /// Paths whose address leads nowhere according to the cable lists.
     pub unnamed: u64,
     /// Port counters compared.
     pub ports: u64,
     /// Segment counters compared.
     pub segments: u64,
-    /// Port counters that differ from what the addresses named.
+    /// Port counters that differ from the expected paths.
     pub port_mismatches: Vec<PortMismatch>,
     /// Segment counters that differ.
     pub segment_mismatches: Vec<SegmentMismatch>,
-    /// Paths that failed, the first of them.
+    /// The first failed paths.
     pub failed: Vec<PathName>,
-    /// Flows that failed, the first of them, where switches choose the path.
+    /// The first failed flows, where switches choose the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_flows: Vec<FlowName>,
     /// Shares of next-hop groups, where switches choose the path.
@@ -78,18 +79,18 @@ pub struct FlowName {
     pub what: String,
 }
 
-/// Shares of next-hop groups of flows that no group before them has chosen a port for.
+/// Shares of next-hop groups, counting only flows whose port no earlier group has chosen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spread {
-    /// Groups that chose.
+    /// Groups with flows.
     pub groups: u64,
     /// Their next hops.
     pub ports: u64,
-    /// Next hops that got another part than their weight says.
+    /// Next hops whose share differs from their weight.
     pub mismatches: Vec<ShareMismatch>,
 }
 
-/// A next hop that got another part than its weight says.
+/// A next hop whose share differs from its weight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ShareMismatch {
     /// The device.
@@ -102,11 +103,11 @@ pub struct ShareMismatch {
     pub weight: u32,
     /// The sum of the weights of its group.
     pub weights: u32,
-    /// Flows that it got.
+    /// Number of its flows.
     pub flows: u64,
-    /// Flows that it ought to have got.
+    /// Expected number of its flows.
     pub expected: u64,
-    /// Flows of the group.
+    /// Number of flows of the group.
     pub of: u64,
 }
 
@@ -117,11 +118,11 @@ pub struct PortMismatch {
     pub port: String,
     /// Its cable.
     pub cable: String,
-    /// Packets that ought to have gone out.
+    /// Packets that should have been sent.
     pub sent_expected: u64,
     /// Packets that went out.
     pub sent: u64,
-    /// Packets that ought to have come in.
+    /// Packets that should have been received.
     pub received_expected: u64,
     /// Packets that came in.
     pub received: u64,
@@ -134,7 +135,7 @@ pub struct SegmentMismatch {
     pub device: String,
     /// The segment.
     pub segment: String,
-    /// Packets that it ought to have handled.
+    /// Packets that it should have handled.
     pub expected: u64,
     /// Packets that it handled.
     pub packets: u64,
@@ -143,7 +144,7 @@ pub struct SegmentMismatch {
 }
 
 impl TestReport {
-    /// Tells whether everything arrived and every counter agrees.
+    /// Returns whether everything arrived and every counter agrees.
     pub fn is_fine(&self) -> bool {
         self.packets > 0
             && self.delivered == self.packets
@@ -153,26 +154,26 @@ impl TestReport {
             && self.keeps_weights()
     }
 
-    /// Tells whether groups of next hops got what their weights say.
+    /// Returns whether the shares of next hops follow their weights.
     pub(crate) fn keeps_weights(&self) -> bool {
         self.spread.as_ref().is_none_or(|spread| spread.mismatches.is_empty())
     }
 }
 
 impl TestReport {
-    /// Takes a path whose address leads nowhere.
+    /// Adds a path whose address leads nowhere.
     pub(super) fn take_unnamed(&mut self, path: &PathRef<'_>) {
         self.unnamed += 1;
         let fault = path.route.as_ref().err().cloned().unwrap_or_default();
         self.failed.extend((self.failed.len() < NAMED_MAX).then(|| path.name(fault)));
     }
 
-    /// Names a flow that failed, if there are not too many yet.
+    /// Lists a failed flow, up to the limit.
     pub(crate) fn name_flow(&mut self, flow: FlowName) {
         self.failed_flows.extend((self.failed_flows.len() < NAMED_MAX).then_some(flow));
     }
 
-    /// Judges one packet; tells whether it was delivered.
+    /// Evaluates one packet; returns whether it was delivered.
     pub(super) fn take(&mut self, path: &PathRef<'_>, end: &End, model: &Model) -> bool {
         self.packets += 1;
         let ports = || -> String {
@@ -210,8 +211,8 @@ impl TestReport {
         false
     }
 
-    /// Compares counters with what has to be counted and what more may be; returns the ports that sent what they should into
-    /// cables out of which came something else.
+    /// Compares counters with the required counts and the permitted excess. Returns ports with correct counters whose
+    /// far ends are wrong.
     pub(super) fn compare(
         &mut self,
         model: &Model,
@@ -265,7 +266,7 @@ impl TestReport {
     }
 }
 
-/// Tells whether a count is what has to be counted, or more by what may be.
+/// Returns whether a count is at least the required one and within the permitted excess.
 fn is_within([want, more, have]: [u64; 3]) -> bool {
     (want..=want + more).contains(&have)
 }

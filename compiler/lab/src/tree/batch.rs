@@ -1,7 +1,7 @@
-//! Commands of a batch file for a device, as far as a lab needs them.
+//! Contents of a device's batch file that a lab needs.
 //!
-//! In: the commands of an `ip.batch`. Out: [`Batch`]: own segments, routes to neighbours' segments, addresses of
-//! ports. Invariants: the commands are run by `ip`; this reading only says what to expect of them.
+//! In: the commands of an `ip.batch`. Out: [`Batch`]: own segments, routes to neighbours' segments, addresses of ports.
+//! Invariants: `ip` runs the commands; here they only determine expected results.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::ip::{Action, Command, Hop, Mac, Route};
 /// The device that segments are bound to.
 const BRIDGE: &str = "sr0";
 
-/// Commands of a batch file for a device.
+/// Contents of a device's batch file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Own segments, in the order of the file.

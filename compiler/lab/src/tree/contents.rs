@@ -1,8 +1,8 @@
-//! The files of a tree: each is read only if the manifest lists it, and is what the manifest says.
+//! The files of a tree: each is read only if the manifest lists it, and its contents are checked.
 //!
-//! In: the folder of a compiled fabric. Out: bytes. Invariants: nothing outside the folder is opened, no link is
-//! followed, nothing but regular files is read, and never more than the manifest states; what is handed out has the
-//! digest of the manifest, so a file cannot change between its check and its use.
+//! In: the folder of a compiled fabric. Out: bytes. Invariants: nothing outside the folder is opened, links are not
+//! followed, and only regular files are read, up to the size in the manifest. Returned bytes have the digest of the
+//! manifest, so a file cannot change between its check and its use.
 
 use std::fs::File;
 use std::io;
@@ -20,13 +20,13 @@ use crate::name::FabricName;
 /// The largest file that a lab reads. The path table of 131,072 NICs takes some hundred kilobytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// Purpose of the digests of the manifest.
+/// Use of the digests of the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Digests {
-    /// A file that differs is refused.
+    /// A file that differs is rejected.
     #[default]
     Compared,
-    /// Files may have been changed by hand. What a lab runs of them is bounded all the same.
+    /// Files may have been changed by hand. The restrictions of labs still apply to them.
     Ignored,
 }
 
@@ -63,7 +63,7 @@ impl Contents {
         &self.fabric
     }
 
-    /// Returns how packets find their way, as the manifest has it.
+    /// Returns the routing mode in the manifest.
     pub(crate) fn routing(&self) -> Routing {
         self.manifest.routing
     }
@@ -73,7 +73,7 @@ impl Contents {
         self.manifest.files.contains_key(path.as_ref())
     }
 
-    /// Lists the files right in a folder with an ending, in order.
+    /// Lists the files directly in a folder with an extension, in order.
     pub(crate) fn list(&self, folder: &str, ending: &str) -> Vec<&Utf8Path> {
         let belongs = |path: &&Utf8PathBuf| {
             path.parent().is_some_and(|parent| parent == folder) && path.extension() == Some(ending)
@@ -81,7 +81,7 @@ impl Contents {
         self.manifest.files.keys().filter(belongs).map(Utf8PathBuf::as_path).collect()
     }
 
-    /// Lists the folders in a folder that hold a file of some name, in order.
+    /// Lists the sub-folders of a folder that contain a file of this name, in order.
     pub(crate) fn holders(&self, folder: &str, file: &str) -> Vec<&str> {
         self.manifest.files.keys().filter_map(|path| holder(path, folder, file)).collect()
     }
@@ -113,7 +113,7 @@ impl Contents {
     }
 }
 
-/// Reads at most so many bytes of a regular file below the folder; more are a fault.
+/// Reads at most `max` bytes of a regular file below the folder; a larger file is an error.
 fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFault> {
     let file = File::from(descend(root, path)?);
     let meta = file.metadata()?;
@@ -127,7 +127,7 @@ fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFau
     })
 }
 
-/// Opens a path folder by folder, so that no link leads out of the tree. A pipe is not waited for.
+/// Opens a path folder by folder, so that no link leads out of the tree. It does not wait for pipes.
 fn descend(root: &OwnedFd, path: &Utf8Path) -> Result<OwnedFd, TreeFault> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(TreeFault::Path(path.to_string()));

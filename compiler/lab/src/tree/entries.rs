@@ -1,8 +1,8 @@
-//! The entries of a P4 switch, `switches/<name>/entries.txtpb` or `pins.txtpb`, as far as a lab has to know them.
+//! The entries of a P4 switch, `switches/<name>/entries.txtpb` or `pins.txtpb`, as far as a lab needs them.
 //!
 //! In: the file and the P4Info beside it. Out: the same [`Batch`] as of other switches, and the numbers of its ports.
-//! Invariants: the name of the file says which pipeline it is for; the entries get to the switch by a push, and this
-//! reading only says what to expect of it.
+//! Invariants: the name of the file determines its pipeline. A push sends the entries to the switch; here they only
+//! determine expected results.
 
 mod fabric;
 mod sai;
@@ -23,7 +23,7 @@ use super::batch::Batch;
 use super::contents::Contents;
 use crate::error::{LabError, TreeFault};
 
-/// The program of a P4 switch, as labs know it.
+/// The program of a P4 switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Program {
     /// The pipeline `fabric`: segments, or routes and groups; ports are numbers.
@@ -51,10 +51,10 @@ impl Program {
     }
 }
 
-/// Readings of a switch's entries.
+/// Contents of a switch's entries.
 type Found = (Batch, BTreeMap<String, u16>);
 
-/// Reads the entries of the pipelines that a tree has.
+/// Readers of entries, by the pipelines of a tree.
 pub(super) struct Readers {
     fabric: Option<fabric::Reader>,
     sai: Option<sai::Reader>,
@@ -96,7 +96,7 @@ impl Readers {
     }
 }
 
-/// Makes the reader of a program; nothing where the tree has no switches that run it.
+/// Makes the reader of a program; `None` if no switch of the tree runs it.
 fn opened<R>(
     contents: &Contents,
     program: Program,
@@ -154,7 +154,7 @@ pub(crate) fn lpm(entry: &v1::TableEntry) -> Option<Prefix> {
     prefix(number_of(&lpm.value)?, u8::try_from(lpm.prefix_len).ok()?)
 }
 
-/// Returns the action that an entry calls by itself.
+/// Returns the action that an entry calls directly.
 pub(crate) fn call(entry: &v1::TableEntry) -> Option<&v1::Action> {
     match &entry.action.as_ref()?.r#type {
         Some(table_action::Type::Action(action)) => Some(action),
@@ -167,7 +167,7 @@ pub(crate) fn param(call: &v1::Action, id: u32) -> Option<&[u8]> {
     call.params.iter().find(|param| param.param_id == id).map(|param| param.value.as_ref())
 }
 
-/// Returns the number that a byte string of the wire means.
+/// Returns the number in a byte string of P4Runtime.
 pub(crate) fn number_of(bytes: &[u8]) -> Option<u128> {
     (bytes.len() <= 16).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }

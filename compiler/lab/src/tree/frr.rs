@@ -1,8 +1,9 @@
-//! The lines of an `frr.conf` that a lab loads into daemons: routes, interfaces, filters and BGP, and nothing that
-//! names a file, a namespace, a user or another machine.
+//! The lines of an `frr.conf` that a lab loads into daemons: routes, interfaces, filters and BGP. Lines with files,
+//! namespaces, users or other machines are rejected.
 //!
-//! In: the text of `frr.conf` and `daemons`. Out: [`Router`]: the lines, each word looked at, and which daemons run them.
-//! Invariants: a line is one of a list of forms; words in the holes of a form are of a kind that means nothing else.
+//! In: the text of `frr.conf` and `daemons`. Out: [`Router`]: the lines, with every word checked, and the daemons that
+//! they need. Invariants: every line matches a form in a list. Words in place of a placeholder have a type that permits
+//! nothing else.
 
 use std::net::Ipv4Addr;
 
@@ -85,11 +86,11 @@ const FORMS: [&str; 63] = [
 /// FRR daemons of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Router {
-    /// The configuration, a line each.
+    /// The configuration, one line each.
     pub(crate) text: String,
-    /// Whether it speaks BGP.
+    /// Whether it uses BGP.
     pub(crate) bgp: bool,
-    /// Whether it watches neighbours with BFD.
+    /// Whether it uses BFD.
     pub(crate) bfd: bool,
 }
 
@@ -116,7 +117,7 @@ impl Router {
     }
 }
 
-/// Tells whether words have a form.
+/// Returns whether words match a form.
 fn fits(form: &str, words: &[&str]) -> bool {
     let mut words = words.iter();
     for part in form.split(' ') {
@@ -136,7 +137,7 @@ fn fits(form: &str, words: &[&str]) -> bool {
     words.len() == 0
 }
 
-/// Tells whether a word may be in a hole, or is the word of the form.
+/// Returns whether a word fits a placeholder, or equals the word of the form.
 fn is_kind(part: &str, word: &str) -> bool {
     match part {
         "<number>" => word.parse::<u32>().is_ok(),

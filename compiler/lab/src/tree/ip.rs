@@ -1,8 +1,8 @@
-//! The commands of batch files: all that a lab lets a tree ask of `ip`.
+//! The commands of batch files that a lab allows for `ip`.
 //!
 //! In: a line of `ip.batch`, `devices.batch` or `routes.batch`. Out: a [`Command`], and its text for `ip`. Invariants:
-//! what `ip` gets is written from the command and not taken from the file, so that nothing gets there that has no
-//! place in a [`Command`]; every command concerns links, addresses, neighbours and routes of one namespace.
+//! the input of `ip` is written from the [`Command`], never copied from the file, so it contains nothing else. Every
+//! command affects only links, addresses, neighbours and routes of one namespace.
 
 mod parse;
 
@@ -33,19 +33,19 @@ pub enum Command {
         mac: Option<Mac>,
         /// The largest packet.
         mtu: Option<u32>,
-        /// Derivation of its link-local address.
+        /// How its link-local address is generated.
         addresses: Option<AddressMode>,
-        /// Whether it is set up.
+        /// Whether to set it up.
         up: bool,
     },
-    /// Gives a link an address, in use at once.
+    /// Adds an address to a link, usable at once.
     Address {
         /// The address, with the length of its prefix.
         address: Prefix,
         /// The link.
         port: Interface,
     },
-    /// Makes a neighbour static.
+    /// Adds a static neighbour.
     Neighbour {
         /// Its address.
         address: Address,
@@ -76,10 +76,10 @@ pub enum Command {
     TunnelSource(Address),
 }
 
-/// Derivation of a link-local address.
+/// How a link-local address is generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressMode {
-    /// It has none.
+    /// Not at all.
     None,
     /// From its MAC address.
     Eui64,
@@ -98,26 +98,26 @@ pub struct Route {
     pub table: Option<u16>,
     /// Fate of packets.
     pub action: Action,
-    /// Lower ones win.
+    /// Metric; the lowest wins.
     pub metric: Option<u32>,
     /// The largest packet.
     pub mtu: Option<u32>,
 }
 
-/// Effect of a route on packets.
+/// Treatment of packets by a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Drops them.
     Blackhole,
-    /// Drops them, and says so to the sender.
+    /// Drops them, and sends an ICMP error.
     Unreachable,
     /// Forwards them to one of some next hops.
     Forward(Vec<Hop>),
-    /// Forwards them to a next hop or group of next hops by number.
+    /// Forwards them to a next hop or next-hop group, by id.
     NextHop(u32),
-    /// Shifts the list of segments and forwards by what comes next.
+    /// Shifts the list of segments and forwards by the next one.
     Shift(Interface),
-    /// Takes the outer header off.
+    /// Decapsulates them.
     Decapsulate(Interface),
 }
 
@@ -128,7 +128,7 @@ pub struct Hop {
     pub gateway: Option<Address>,
     /// The link.
     pub port: Interface,
-    /// Its part of the packets.
+    /// Its weight.
     pub weight: u16,
 }
 
@@ -148,7 +148,7 @@ impl Command {
         Ok(commands)
     }
 
-    /// Writes commands for `ip -batch`, a line each.
+    /// Writes commands for `ip -batch`, one per line.
     pub(crate) fn write_all(commands: &[Command]) -> String {
         commands.iter().map(|command| command.to_string() + "\n").collect()
     }
@@ -285,7 +285,7 @@ impl std::str::FromStr for Mac {
 mod tests {
     use super::*;
 
-    /// Everything that the compiler writes is read, and written again word by word.
+    /// Every command that the compiler writes is parsed and written again word by word.
     #[test]
     fn commands_are_written_as_they_were_read() {
         let lines = [

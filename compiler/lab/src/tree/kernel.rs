@@ -1,7 +1,7 @@
 //! Kernel features needed by the files of a device.
 //!
-//! In: a device of a tree. Out: settings and commands, read anew each time: those of all devices together would take
-//! much memory. Invariants: they come from what a lab lets a tree ask, and from nothing else.
+//! In: a device of a tree. Out: settings and commands. They are read again each time, because those of all devices
+//! together would need much memory. Invariants: only settings and commands that a lab allows are returned.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths;
@@ -55,7 +55,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::IP_BATCH, Command::read_all)
     }
 
-    /// Reads the routes of a node to other nodes; none where it has no such file.
+    /// Reads the routes of a node to other nodes; empty without such a file.
     pub(crate) fn routes(&self) -> Result<Vec<Command>, LabError> {
         if !self.contents.has(self.folder.join(paths::ROUTES_BATCH)) {
             return Ok(Vec::new());
@@ -63,7 +63,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::ROUTES_BATCH, Command::read_all)
     }
 
-    /// Reads the queues of a switch; none where it has no such file.
+    /// Reads the queues of a switch; empty without such a file.
     pub(crate) fn queues(&self) -> Result<Vec<Queueing>, LabError> {
         if !self.contents.has(self.folder.join(paths::TC_BATCH)) {
             return Ok(Vec::new());
@@ -71,7 +71,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::TC_BATCH, Queueing::read_all)
     }
 
-    /// Reads all of them, to see that they can be read.
+    /// Reads all of them, to check that they are valid.
     pub(super) fn check(&self) -> Result<(), LabError> {
         self.sysctls()?;
         self.devices()?;
@@ -80,7 +80,7 @@ impl<'a> KernelFiles<'a> {
         self.routes().map(drop)
     }
 
-    /// Reads what a switch runs of FRR; nothing where it has no `frr.conf`.
+    /// Reads the FRR configuration of a switch; `None` without an `frr.conf`.
     pub(crate) fn router(&self) -> Result<Option<Router>, LabError> {
         let name = "frr.conf";
         if !self.contents.has(self.folder.join(name)) {

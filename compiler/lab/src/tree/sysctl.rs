@@ -1,7 +1,7 @@
 //! Kernel settings that a tree may change: those of IPv6 and IPv4 that belong to one namespace, by name.
 //!
-//! In: the text of a `sysctl.conf`. Out: [`Sysctl`]s. Invariants: the path of a setting is made of names in this file
-//! and of an interface's name; nothing else of the file gets into it.
+//! In: the text of a `sysctl.conf`. Out: [`Sysctl`]s. Invariants: the path of a setting consists of names in this
+//! module and the name of an interface; nothing else of the file is used.
 
 use camino::Utf8PathBuf;
 
@@ -44,7 +44,7 @@ pub(crate) struct Sysctl {
 enum Key {
     /// Of a namespace.
     Namespace(&'static str),
-    /// Of every interface that is there, or that will be.
+    /// Of every current and future interface.
     Every(&'static str, &'static str),
     /// Of an interface.
     Interface(Interface, &'static str),
@@ -74,7 +74,7 @@ impl Sysctl {
         Ok(Sysctl { family, key: found, value: number })
     }
 
-    /// Returns the file that the kernel has for it.
+    /// Returns the path of the setting in `/proc`.
     pub(crate) fn path(&self) -> Utf8PathBuf {
         let base = Utf8PathBuf::from("/proc/sys/net").join(self.family);
         match &self.key {
@@ -84,7 +84,7 @@ impl Sysctl {
         }
     }
 
-    /// Returns its name, as `sysctl` has it.
+    /// Returns its name for `sysctl`.
     pub(crate) fn name(&self) -> String {
         match &self.key {
             Key::Namespace(name) => format!("net.{}.{name}", self.family),
@@ -110,7 +110,7 @@ impl Key {
         let Some(rest) = rest.strip_prefix("conf.") else {
             return known(of_namespaces, rest).map(Key::Namespace);
         };
-        // The name of an interface may have dots in it.
+        // The name of an interface may contain dots.
         let (interface, name) = rest.rsplit_once('.')?;
         let name = known(of_interfaces, name)?;
         match known(&["all", "default"], interface) {

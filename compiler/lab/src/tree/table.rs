@@ -1,6 +1,6 @@
 //! The path tables, `path-tables/*.json` with the `.bin` beside it.
 //!
-//! In: both forms of a table. Out: [`GroupTable`]: names and addresses from the JSON; destination addresses come
+//! In: both forms of a table. Out: [`GroupTable`]: names and addresses are from the JSON. Destination addresses are
 //! from the binary, read by the same code that hosts use.
 
 use std::net::Ipv6Addr;
@@ -32,7 +32,7 @@ pub struct GroupTable {
     pub t0_macs: Vec<Mac>,
     /// Cables between a T0 and a T1, and between a T1 and a T2.
     pub parallel: (u16, u16),
-    /// DSCP of what hosts send.
+    /// DSCP of packets from hosts.
     pub(crate) dscp: Dscp,
     segments: Segments,
     binary: Vec<u8>,
@@ -88,7 +88,7 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     };
     let Segments { plane_bits, zone_bits, index_bits, roles, .. } = &document.segments;
     let bits = u32::from(*plane_bits) + u32::from(*zone_bits) + u32::from(*index_bits);
-    // A uSID is 16 bits: what is left of them is for the role.
+    // A uSID has 16 bits; those without another field are for the role.
     if bits >= u16::BITS || roles.nic >> (u16::BITS - bits) != 0 {
         return Err(LabError::tree(&at)(TreeFault::Fields));
     }
@@ -122,7 +122,7 @@ fn dscp(qos: &Qos) -> Dscp {
     Dscp { data, again, control, cut_at_last_hop }
 }
 
-/// A path that a table names.
+/// A path of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
     /// The entropy value.
@@ -135,18 +135,18 @@ pub struct Named {
     pub t1_uplink: u16,
     /// Outer destination address.
     pub destination: Ipv6Addr,
-    /// Whether the table says that it does not exist.
+    /// Whether the table denies it as absent.
     pub absent: bool,
 }
 
 impl GroupTable {
     /// Returns the table for lookups.
     pub fn table(&self) -> Table<'_> {
-        // Opening looks at every byte, and every path asks.
+        // Opening validates all bytes, and this is called for every path.
         Table::reopen(&self.binary, self.header)
     }
 
-    /// Returns the binary form, as hosts read it.
+    /// Returns the binary form.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.binary
     }
@@ -154,7 +154,7 @@ impl GroupTable {
     /// Returns the segment that a NIC decapsulates in a plane.
     pub fn nic_segment(&self, nic: &Nic, plane: u8) -> Segment {
         let s = &self.segments;
-        // Where the block says the plane, uSIDs have no bits for it.
+        // If the block contains the plane, uSIDs have no bits for it.
         let in_usid = u16::from(plane) & ((1 << s.plane_bits) - 1);
         let role = s.roles.nic << s.plane_bits | in_usid;
         let usid = role << (s.zone_bits + s.index_bits) | (nic.downlink + 1);
@@ -166,7 +166,7 @@ impl GroupTable {
         self.table().header().udp_port
     }
 
-    /// Returns every path from a NIC of the group to an inner address; nothing where the table does not know it.
+    /// Returns every path from a NIC of the group to an inner address; `None` if the table does not contain it.
     pub fn paths(&self, from: &Nic, to: Ipv6Addr) -> Option<Vec<Named>> {
         let table = self.table();
         let ways = PathSet::to(&table, to)?;
@@ -174,8 +174,7 @@ impl GroupTable {
         Some(choices.map(|choice| ways.named(&table, from, choice)).collect())
     }
 
-    /// Returns how many paths there are from a NIC of the group to an inner address; 0 where the table does not
-    /// know it.
+    /// Returns the number of paths from a NIC of the group to an inner address; 0 if the table does not contain it.
     pub fn count(&self, to: Ipv6Addr) -> u64 {
         let per_plane = |ways: PathSet| u64::from(ways.t0_uplinks) * u64::from(ways.t1_uplinks);
         PathSet::to(&self.table(), to).map_or(0, per_plane) * u64::from(self.planes)
@@ -191,7 +190,7 @@ impl GroupTable {
     }
 }
 
-/// The paths to a destination: one for each plane and uplink.
+/// The paths to a destination: one per plane and choice of uplinks.
 struct PathSet {
     destination: Destination,
     t0_uplinks: u16,

@@ -1,7 +1,8 @@
-//! The commands of `tc.batch`: all that a lab lets a tree ask of `tc`.
+//! The commands of `tc.batch` that a lab allows.
 //!
-//! In: a line of the file. Out: a [`Queueing`], and its text for `tc`. Invariants: as for `ip`, what `tc` gets is written from
-//! the command and not taken from the file; every command concerns the queues of a port of one namespace.
+//! In: a line of the file. Out: a [`Queueing`], and its text for `tc`. Invariants: as for `ip`, the input of `tc` is
+//! written from the command, never copied from the file. Every command affects only the queues of a port of one
+//! namespace.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use std::str::FromStr;
 use crate::error::TreeFault;
 use crate::name::Interface;
 
-/// The longest line that is repeated in a message.
+/// Maximum length of a line in a message.
 const LINE_MAX: usize = 60;
 
 /// A command.
@@ -21,42 +22,42 @@ pub(crate) enum Queueing {
         port: Interface,
         /// Number of bands.
         bands: u8,
-        /// Number that go first.
+        /// Number of strict bands.
         strict: u8,
-        /// Bytes that each of the others may send in a turn.
+        /// Quantum of each weighted band, in bytes.
         quanta: Vec<u32>,
         /// The band of each priority.
         priorities: Vec<u8>,
     },
-    /// Gives a band a queue.
+    /// Adds a queue to a band.
     Queue {
         /// The port.
         port: Interface,
         /// The band, from 1.
         band: u8,
-        /// The name of the queue.
+        /// The handle of the queue.
         handle: u8,
-        /// The most that waits in it.
+        /// Maximum queue length in bytes.
         bytes: u32,
-        /// When packets are marked; absent: never.
+        /// ECN thresholds; absent without marking.
         marks: Option<Marks>,
     },
-    /// Forgets which packets go into which band.
+    /// Removes all filters.
     Forget(Interface),
-    /// Leads packets into a band.
+    /// Adds a filter for a band.
     Filter {
         /// The port.
         port: Interface,
-        /// Lower ones are asked first.
+        /// Preference; lower ones are matched first.
         pref: u16,
-        /// Traffic-class byte and its mask; absent: all packets.
+        /// Traffic-class byte and mask; absent for all packets.
         byte: Option<(u8, u8)>,
         /// The band, from 1.
         band: u8,
     },
 }
 
-/// When packets of a queue are marked.
+/// ECN thresholds of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Marks {
     least: u32,
@@ -87,7 +88,7 @@ impl Queueing {
         Ok(commands)
     }
 
-    /// Writes commands for `tc -batch`, a line each.
+    /// Writes commands for `tc -batch`, one per line.
     pub(crate) fn write_all(commands: &[Queueing]) -> String {
         commands.iter().map(|command| command.to_string() + "\n").collect()
     }

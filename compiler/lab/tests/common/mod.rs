@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub(crate) mod simulated;
 
-/// A compiled tree and a runtime folder, gone when dropped.
+/// A compiled tree and a runtime folder, removed when dropped.
 pub(crate) struct Compiled {
     _folder: tempfile::TempDir,
     pub(crate) fabric: String,
@@ -21,7 +21,7 @@ pub(crate) struct Compiled {
     pub(crate) options: Options,
 }
 
-/// Compiles a fabric under a name that no other test has, in this process or another: its namespaces are the machine's.
+/// Compiles a fabric under a unique name, because its namespaces are visible on the whole machine.
 pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let fabric = format!("{fabric}{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -42,7 +42,7 @@ pub(crate) fn compile(yaml: &str, fabric: &str) -> Compiled {
 }
 
 impl Compiled {
-    /// Writes the manifest of the files as they are, as the compiler does.
+    /// Writes the manifest for the current files.
     pub(crate) fn seal(&self) {
         let entry = |path: &Utf8Path| {
             let bytes = fs::read(self.tree.join(path)).unwrap();
@@ -74,7 +74,7 @@ fn below(folder: &Utf8Path, files: &mut Vec<Utf8PathBuf>) {
     }
 }
 
-/// Returns the text of a topology that ships, for example `lab/two-planes`.
+/// Returns the text of a shipped topology, for example `lab/two-planes`.
 pub(crate) fn shipped(name: &str) -> String {
     let path = format!("{}/../../topologies/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     fs::read_to_string(path).unwrap()
@@ -85,12 +85,12 @@ fn plan(yaml: &str, fabric: &str) -> Plan {
     closc_tests::shape::plan(&yaml.replace(line, &format!("fabric: {fabric}")))
 }
 
-/// Runs something with a silent watch.
+/// Runs a function without progress output.
 pub(crate) fn quietly<R>(work: impl FnOnce(&Watch<'_>) -> R) -> R {
     work(&Watch::new(&|_| {}, &Interrupt::default()))
 }
 
-/// Tells whether this machine can run a lab; says why not.
+/// Returns whether this machine can run a lab, and reports the reason if not.
 pub(crate) fn can_run() -> bool {
     match closc_lab::backend::linux::check_features() {
         Ok(()) => true,

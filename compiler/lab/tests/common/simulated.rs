@@ -1,7 +1,7 @@
-//! A data plane in memory: what carries packets in tests that have no root.
+//! A data plane in memory, for tests without root.
 //!
-//! Switches do what their segments say; cables can be swapped and cut, switches can be silenced. It shows that
-//! tests and diagnoses need nothing of the kernel.
+//! Switches act on their segments; cables can be swapped and cut, and switches can be silenced. Tests and diagnoses
+//! therefore do not depend on the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -16,16 +16,16 @@ use closc_lab::{packet, traffic};
 
 pub(crate) struct Simulated<'a> {
     model: &'a Model,
-    /// Where a port's cable really leads; absent: where it should.
+    /// Where a port's cable actually leads; absent if it leads to the right port.
     mates: BTreeMap<PortId, Option<PortId>>,
     silent: BTreeSet<usize>,
     /// Node of each inner address.
     locals: BTreeMap<Ipv6Addr, DeviceId>,
     counters: Counters,
-    /// Of so many packets one is lost at first, where it leaves its second device; 0 for none.
+    /// One packet of this many is lost at first, at its second device; 0 for none.
     pub(crate) drops_one_of: usize,
     carried: usize,
-    /// Frames that came out of wires and are reported after they were accepted, as by some kernels.
+    /// Frames on wires that are reported after they were accepted, as some kernels do.
     wires: Vec<(PortId, Ipv6Addr, Vec<u8>)>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Simulated<'a> {
         self.carried += 1;
         let dropped = self.drops_one_of > 0 && self.carried.is_multiple_of(self.drops_one_of);
         let (mut leaves, mut destination) = (packet.from, packet.destination);
-        // More steps than any path has: a loop would show as a lost packet.
+        // More steps than any path: a loop shows as a lost packet.
         for _ in 0..16 {
             self.counters.ports.entry(leaves).or_default().sent += 1;
             let Some(enters) = self.mates.get(&leaves).copied().unwrap_or(Some(leaves.far())) else { return };

@@ -1,7 +1,7 @@
 //! The patch panel: a namespace with a veth pair to every port and a bridge for each cable.
 //!
-//! Invariants: a bridge floods, keeps no addresses, and passes on what bridges usually keep to themselves, so that it is as good
-//! as a cable; a port whose cable is cut keeps its carrier.
+//! Invariants: a bridge floods, learns no addresses, and forwards link-local protocols, so it behaves like a cable. A
+//! port whose cable is cut keeps its carrier.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ impl Panel {
         for at in 0..self.model.cables.len() {
             let cable = CableId(at);
             let bridge = bridge(cable);
-            // 65528: everything that a bridge can be set to pass on, LLDP among it. A bridge that snoops joins the
-            // snoopers' group (RFC 4286) and reports so at both ports: frames that no device of the fabric sent.
+            // 65528: every group that a bridge can forward, including LLDP. A bridge that snoops joins the snoopers'
+            // group (RFC 4286) and sends reports on both ports, which no device of the fabric sent.
             let _ = writeln!(
                 batch,
                 "link add name {bridge} type bridge forward_delay 0 ageing_time 0 mcast_snooping 0 group_fwd_mask 65528"

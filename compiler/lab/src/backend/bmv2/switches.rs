@@ -1,7 +1,7 @@
 //! The processes of switches.
 //!
-//! Invariants: a process is known by the path of its socket, which stands on its command line; no number of a process is
-//! remembered, so none can be mistaken for another's after a crash.
+//! Invariants: a process is identified by the path of its socket on its command line. Process ids are not stored, so
+//! they cannot refer to another process after a crash.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,7 +26,7 @@ use crate::tree::{Program, Tree};
 const PATIENCE: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Queues of each port: the pipeline uses some, and BMv2 drops what goes to a queue that it does not have.
+/// Queues of each port. The pipeline uses several, and BMv2 drops packets to a queue that does not exist.
 const QUEUES: &str = "8";
 
 /// Returns the socket at which a switch serves P4Runtime.
@@ -110,7 +110,7 @@ pub(super) fn start<'a>(
         }
     }
     watch.step("start switches", total, total);
-    // Without a wait they would remain as zombies of a program that continues.
+    // Otherwise they would remain as zombies of a program that continues.
     let children: Vec<Child> = children.into_iter().map(|(_, child)| child).collect();
     std::thread::spawn(move || {
         for mut child in children {
@@ -147,7 +147,7 @@ pub(crate) fn end<'a>(
     let words = words(folder, switches.map(String::as_str));
     let found = running(&words);
     for pid in &found {
-        // One that has just ended by itself is as good.
+        // It may have just ended by itself.
         let _ = kill(*pid, Signal::SIGKILL);
     }
     let started = Instant::now();

@@ -1,7 +1,8 @@
-//! The nodes of a lab whose switches choose the path: what they send, by their own routes, and what they accept.
+//! The nodes of a lab whose switches choose the path: they send by their own routes, and accept packets to their
+//! addresses.
 //!
-//! In: flows, frames. Out: frames, and the node that accepts one. Invariants: routes, neighbours and addresses are those of
-//! the nodes' own files; a node chooses among its next hops by a hash of the flow that no switch has.
+//! In: flows, frames. Out: frames, and the node that accepts one. Invariants: routes, neighbours and addresses are
+//! those of the nodes' own files; a node chooses among its next hops by a hash that differs from those of switches.
 
 use std::sync::Arc;
 
@@ -21,14 +22,14 @@ use crate::tree::{DeviceKind, KernelFiles, Tree};
 
 /// Metric of a route that has none (`IP6_RT_PRIO_USER` of `include/uapi/linux/ipv6_route.h`).
 const METRIC: u32 = 1024;
-/// Where flows go: the port of RoCE (RFC 6335 registry, service `roce`).
+/// UDP destination port of flows: that of RoCE (RFC 6335 registry, service `roce`).
 const UDP_PORT: u16 = 4791;
 
 /// The nodes of a lab.
 #[derive(Debug)]
 pub(super) struct Hosts {
     model: Arc<Model>,
-    /// Of each device; none of switches.
+    /// Routes of each device; empty for switches.
     routes: Vec<Routes>,
     /// Of each NIC port: its own MAC address, and that of its neighbour.
     macs: HashMap<PortId, [[u8; 6]; 2]>,
@@ -63,7 +64,7 @@ impl Hosts {
         &self.routes
     }
 
-    /// Returns the frame that a flow leaves its node in; nothing where the node has no route for it.
+    /// Returns the frame that a node sends for a flow; `None` if the node has no route for it.
     pub(super) fn send(&self, flow: &Flow, tag: Tag) -> Option<Frame> {
         let (_, route) = self.routes[flow.from.0].of(flow.source, flow.destination)?;
         let port = self.model.port(flow.from, choose(flow, route)?)?;
@@ -87,12 +88,12 @@ impl Hosts {
     }
 }
 
-/// The number by which a frame is known again.
+/// The identification of a frame.
 pub(super) fn tag(frame: &[u8]) -> Option<Tag> {
     packet::tag(packet::payload(frame.get(ETHERNET..)?))
 }
 
-/// Statement of a node's command about the path of packets.
+/// Returns the route of a node's command, if it is one.
 fn forwarding(command: Command) -> Option<(u32, Forwarding)> {
     let Command::Route(route) = command else { return None };
     let hops = match &route.action {

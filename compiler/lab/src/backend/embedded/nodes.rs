@@ -1,8 +1,8 @@
-//! The nodes of a lab without a kernel of their own: what a NIC sends, and what it does with what comes in.
+//! Simulated nodes of a lab: frames that a NIC sends, and the treatment of received ones.
 //!
-//! In: packets, frames. Out: frames, arrivals, counters. Invariants: a node does what the kernel does with the same
-//! configuration: it takes a frame for its own MAC address, takes the outer header off where the first segment left is
-//! its own, and accepts the inner packet if that is for one of its NICs.
+//! In: packets, frames. Out: frames, arrivals, counters. Invariants: a node behaves like the kernel with the same
+//! configuration. It accepts frames for its own MAC address, decapsulates packets whose first remaining segment is its
+//! own, and accepts inner packets for one of its NICs.
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::tree::{DeviceKind, Tree};
 #[derive(Debug)]
 pub(super) struct Nodes {
     model: Arc<Model>,
-    /// Of each NIC port: its own MAC address where its node has one, and that of its T0.
+    /// For each NIC port: its own MAC address, if its node has one, and that of its T0.
     ports: HashMap<PortId, Macs>,
     /// Node of each inner address.
     addresses: HashMap<Ipv6Addr, DeviceId>,
@@ -56,7 +56,7 @@ impl Nodes {
         Nodes { model, ports, addresses, passed: HashMap::new(), handled: HashMap::new(), strict: true }
     }
 
-    /// Returns the frame that a packet leaves its NIC port in; nothing where it is none of a NIC.
+    /// Returns the frame that a NIC port sends for a packet; `None` if the port does not belong to a NIC.
     pub(super) fn send(&mut self, packet: &Packet) -> Option<Frame> {
         let macs = self.ports.get(&packet.from)?;
         let mut bytes = Vec::with_capacity(ETHERNET + 40 + packet.inner.len());
@@ -69,7 +69,7 @@ impl Nodes {
         Some(Frame { port: packet.from.number(), bytes })
     }
 
-    /// Takes a frame in.
+    /// Processes a received frame.
     pub(super) fn receive(&mut self, frame: &Frame, sink: &mut dyn Sink) {
         let Some(port) = self.model.port_of(frame.port) else { return };
         self.passed.entry(port).or_default().received += 1;
@@ -95,12 +95,12 @@ impl Nodes {
         }
     }
 
-    /// Returns what passed the ports of nodes.
+    /// Returns the counters of node ports.
     pub(super) fn ports(&self) -> impl Iterator<Item = (PortId, PortCounter)> {
         self.passed.iter().map(|(port, counter)| (*port, *counter))
     }
 
-    /// Returns what the segments of nodes have handled.
+    /// Returns the counters of node segments.
     pub(super) fn segments(&self) -> impl Iterator<Item = ((DeviceId, Segment), SegmentCounter)> {
         self.handled.iter().map(|(place, counter)| (*place, *counter))
     }

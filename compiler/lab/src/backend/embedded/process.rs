@@ -1,7 +1,7 @@
-//! The process that embedded switches live in.
+//! The process of embedded switches.
 //!
-//! Invariants: it is known by the path of its socket, which stands on its command line; no number of a process is
-//! remembered, so none can be mistaken for another's after a crash.
+//! Invariants: it is identified by the path of its socket on its command line. Process ids are not stored, so they
+//! cannot refer to another process after a crash.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -23,8 +23,8 @@ use crate::LabError;
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Starts a process of its own with the tree and the socket behind its words, and waits until it says that it is
-/// ready. What it has to say afterwards goes to `log`.
+/// Starts a process with the tree and the socket appended to its words, and waits until it is ready. Its later output
+/// goes to `log`.
 pub(super) fn start(
     words: &[String],
     tree: &Utf8Path,
@@ -56,15 +56,15 @@ pub(super) fn start(
         // It has ended or is about to.
         let _ = child.kill();
         let ended = child.wait().ok().and_then(|status| status.signal());
-        // A signal for the terminal's processes, which reached it before it had a group of its own: one that asks us to
-        // end, too, whether or not we noticed yet.
+        // A signal to the terminal's processes reached it before it had its own process group. The same signal also
+        // asks this process to stop.
         if ended.is_some_and(|signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal)) {
             return Err(LabError::Interrupted);
         }
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
         return Err(LabError::Start { what: "the process of the lab".to_owned(), message });
     }
-    // Without a wait it would remain as a zombie of a program that continues.
+    // Otherwise it would remain as a zombie of a program that continues.
     std::thread::spawn(move || child.wait());
     Ok(())
 }
@@ -74,7 +74,7 @@ pub(super) fn is_alive(socket: &Utf8Path) -> bool {
     UnixStream::connect(socket).is_ok()
 }
 
-/// Ends the process that serves a socket; returns whether there was one.
+/// Stops the process that serves a socket; returns whether there was one.
 pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
     let asked = UnixStream::connect(socket).and_then(|mut stream| {
         stream.set_read_timeout(Some(PAUSE * TRIES))?;
@@ -93,7 +93,7 @@ pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
     }
     let found = running(&[socket.as_str()]);
     for pid in &found {
-        // One that has just ended by itself is as good.
+        // It may have just ended by itself.
         let _ = kill(*pid, Signal::SIGKILL);
     }
     for _ in 0..TRIES {

@@ -1,9 +1,9 @@
-//! The switches of a lab in one process: linked as the cable lists say, served over P4Runtime, and a socket by which
-//! packets get in and out and cables are moved.
+//! The switches of a lab in one process: connected according to the cable lists and programmed by P4Runtime. A socket
+//! exchanges packets and moves cables.
 //!
 //! In: a tree and the path of a socket. Out: a lab that runs until it is asked to stop or dropped. Invariants: every
-//! switch is a device of its own number at one endpoint of P4Runtime, which is a socket in the folder of the lab unless
-//! an address is asked for; switches are empty until a push.
+//! switch has its own device id at a common P4Runtime endpoint, which is a socket in the folder of the lab unless an
+//! address is requested. Switches are empty until a push.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,16 +35,16 @@ use crate::tree::{Digests, Software, Tree};
 /// Name of the socket of P4Runtime, beside that of the lab.
 const P4RUNTIME: &str = "p4runtime.sock";
 
-/// Longest time that a packet of a controller waits until the fabric moves it on, in milliseconds.
+/// Maximum delay of a packet from a controller, in milliseconds.
 const TICK_MS: u16 = 10;
 
 /// Interval of checks that the lab is to end.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Longest time for the rest of a message that has begun.
+/// Timeout for the rest of a message.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Switches that run. Dropping it ends them.
+/// Running switches; they stop when dropped.
 #[derive(Debug)]
 pub struct Running {
     endpoint: String,
@@ -54,12 +54,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Returns where P4Runtime is served, as inventories have it.
+    /// Returns the P4Runtime endpoint in the form of inventories.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// Waits until a client ends the lab over its socket, or until it is interrupted.
+    /// Waits until a client stops the lab over its socket, or until it is interrupted.
     pub fn wait(self, interrupt: &Interrupt) {
         while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && !interrupt.is_set() {
             sleep(PAUSE);
@@ -79,14 +79,14 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         self.join();
-        // The sockets show that the server is gone.
+        // Removing the sockets shows that the server has stopped.
         for socket in [&self.socket, &self.socket.with_file_name(P4RUNTIME)] {
             let _ = fs::remove_file(socket);
         }
     }
 }
 
-/// Brings up the switches of a compiled tree, empty, with a socket to work on them.
+/// Starts the switches of a compiled tree without pipelines, and a socket for clients.
 pub fn serve(
     tree: &Utf8Path,
     socket: &Utf8Path,
@@ -133,7 +133,7 @@ pub(super) fn run(
 
 /// Where P4Runtime is served.
 enum Served {
-    /// At a socket in the folder of the lab, which only its owner gets into.
+    /// At a socket in the folder of the lab, which only its owner can access.
     Socket(Endpoint<PathBuf>),
     /// At an address.
     Network(Endpoint),
@@ -153,7 +153,7 @@ impl Served {
         }
     }
 
-    /// Returns where it is, as inventories have it.
+    /// Returns the endpoint in the form of inventories.
     fn endpoint(&self) -> String {
         match self {
             Served::Socket(endpoint) => format!("unix:{}", endpoint.path().display()),
@@ -165,10 +165,10 @@ impl Served {
 /// Switches and cables.
 struct Site {
     fabric: Fabric,
-    /// Ports of switches by the number of the port; nothing for those of NICs.
+    /// Switch ports by port number; `None` for those of NICs.
     ends: Vec<Option<LinkEnd>>,
     numbers: HashMap<LinkEnd, u32>,
-    /// Connection of each port, by its number.
+    /// The connected port of each port, by number.
     mates: Vec<Option<u32>>,
 }
 
@@ -205,7 +205,7 @@ impl Site {
         Ok(site)
     }
 
-    /// Serves guests until it is asked to stop.
+    /// Serves clients until it is asked to stop.
     fn run(mut self, listener: &UnixListener, address: &str, stop: &AtomicBool) {
         let mut guests: Vec<UnixStream> = Vec::new();
         while !stop.load(Ordering::Acquire) {
@@ -238,7 +238,7 @@ impl Site {
         }
     }
 
-    /// Serves one request of a guest.
+    /// Serves one request of a client.
     fn serve(&mut self, stream: &mut UnixStream, address: &str) -> io::Result<Turn> {
         let Some(request) = Request::read(stream)? else { return Ok(Turn::Gone) };
         let (answer, turn) = match request {
@@ -257,7 +257,7 @@ impl Site {
         left.filter_map(|left| Some(Frame { port: self.mate(left.port)?, ..left })).collect()
     }
 
-    /// Puts packets into cables and returns those that leave ports of switches without a switch at the other end.
+    /// Sends packets into cables and returns those that leave switches towards NICs.
     fn carry(&mut self, frames: Vec<Frame>) -> Vec<Frame> {
         for frame in frames {
             if let Some(end) = self.mate(frame.port).and_then(|mate| self.ends[mate as usize]) {
@@ -273,7 +273,7 @@ impl Site {
         out
     }
 
-    /// Packets that enter ports, and packets that leave those of switches.
+    /// Returns packets that enter ports, and packets that leave switch ports.
     fn follow(&mut self, frames: Vec<Frame>) -> Answer {
         self.fabric.keep_entered();
         let mut left = self.carry(frames);
@@ -282,7 +282,7 @@ impl Site {
         let out =
             left.iter().filter_map(|frame| Some(Frame { port: self.mate(frame.port)?, ..frame.clone() }));
         let out: Vec<Frame> = out.collect();
-        // A packet that came in by a port left the one that is plugged in there, as nodes know themselves.
+        // A packet that arrives at a port was sent by the connected port; nodes count their own.
         let sender = |frame: &Frame| {
             let mate = self.mate(frame.port).filter(|mate| self.ends[*mate as usize].is_some())?;
             Some(Frame { port: mate, ..frame.clone() })
@@ -329,21 +329,21 @@ impl Site {
     }
 }
 
-/// Event after a request.
+/// What happens after a request.
 enum Turn {
     Next,
     Gone,
     Stop,
 }
 
-/// A guest that stops in the middle of a message must not stop the lab.
+/// A client that stops in the middle of a message must not block the lab.
 fn patient(stream: UnixStream) -> io::Result<UnixStream> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
 }
 
-/// Waits for a short time until a client connects or sends: first connections, then senders.
+/// Waits briefly until a client connects or sends: new connections first, then requests.
 fn ready(listener: &UnixListener, guests: &[UnixStream]) -> io::Result<Vec<bool>> {
     let all = std::iter::once(listener.as_fd()).chain(guests.iter().map(UnixStream::as_fd));
     let mut waits: Vec<PollFd<'_>> = all.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();

@@ -1,7 +1,7 @@
-//! Message of the socket of a lab: a kind, a length, and so many bytes.
+//! Messages on the socket of a lab: a kind, a length, and that many bytes.
 //!
-//! In: a stream. Out: requests and answers. Invariants: an answer to each request, in order; ports are the numbers that
-//! both sides give them from the same cable lists.
+//! In: a stream. Out: requests and answers. Invariants: each request gets an answer, in order. Port numbers follow from
+//! the cable lists, which both sides read.
 
 use std::io::{self, Read, Write};
 
@@ -20,15 +20,15 @@ pub(super) struct Frame {
 /// Requests to a lab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Puts packets into the cables of NIC ports; the answer is what comes out of such cables.
+    /// Sends packets into the cables of NIC ports; the answer contains the packets that leave such cables.
     Exchange(Vec<Frame>),
-    /// The same; the answer is what passes every port, of switches too.
+    /// Like [`Request::Exchange`]; the answer contains the packets at every port, including those of switches.
     Follow(Vec<Frame>),
     /// Pulls the cables out of some ports and connects others.
     Plug {
         /// Ports whose cables are pulled out.
         out: Vec<u32>,
-        /// Ports that are connected then.
+        /// Pairs of ports to connect afterwards.
         pairs: Vec<(u32, u32)>,
     },
     /// Asks where P4Runtime is served.
@@ -42,7 +42,7 @@ pub(super) enum Request {
 pub(super) enum Answer {
     /// Packets.
     Frames(Vec<Frame>),
-    /// Packets by the ports of switches that they left by, and by all ports that they came in by.
+    /// Packets by egress port of switches, and by ingress port of all devices.
     Passed {
         /// Those that left.
         left: Vec<Frame>,
@@ -53,7 +53,7 @@ pub(super) enum Answer {
     Address(String),
     /// It is done.
     Done,
-    /// It cannot be done.
+    /// The request failed.
     Failed(String),
 }
 
@@ -73,7 +73,7 @@ impl Request {
         }
     }
 
-    /// Reads a request; nothing where the other side has gone.
+    /// Reads a request; `None` if the other side has closed the connection.
     pub(super) fn read(input: &mut impl Read) -> io::Result<Option<Request>> {
         let Some((kind, bytes)) = read(input)? else { return Ok(None) };
         let request = match kind {
@@ -148,7 +148,7 @@ fn read(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     if length > LENGTH_MAX {
         return Err(malformed());
     }
-    // Memory grows with what comes, not with what a length promises.
+    // Memory grows with the received bytes, not with the announced length.
     let length = u64::from(length);
     let bytes = closc_budget::read(input.take(length), length)?;
     if (bytes.len() as u64) < length {

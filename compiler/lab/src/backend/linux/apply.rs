@@ -1,7 +1,7 @@
-//! Applies the files of devices, in the order that the files themselves ask for.
+//! Applies the files of devices in their required order.
 //!
-//! In: devices and their namespaces. Out: configured devices. Invariants: what is applied was read into settings and
-//! commands before; it is applied with the rights that a network needs, and no more.
+//! In: devices and their namespaces. Out: configured devices. Invariants: files are parsed into settings and commands
+//! before they are applied, with network capabilities only.
 
 use std::fs;
 use std::sync::Once;
@@ -14,7 +14,7 @@ use crate::model::{Model, PortId};
 use crate::progress::Watch;
 use crate::tree::{Command, KernelFiles, Queueing, Sysctl, Tree};
 
-/// A device: where it is, and what it is called in the tree.
+/// A device: its namespace, and its name in the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) tree: &'a Tree,
@@ -48,7 +48,7 @@ pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) ->
     Ok(())
 }
 
-/// Applies the routes to other nodes, where a node has such a file. Every port must have its carrier by now.
+/// Applies the routes to other nodes, if a node has such a file. Every port must have its carrier by now.
 pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), LabError> {
     each(places.iter().map(|place| place.namespace), jobs, |at| {
         let routes = places[at].files().routes()?;
@@ -60,8 +60,8 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
     Ok(())
 }
 
-/// Tells whether this machine has what queues need, where a device has some. What it lacks is said once: a lab shows paths without
-/// them. Called before the rights for this are given up, which entering a namespace does.
+/// Returns whether this machine supports the queues of devices, if there are any. A missing feature is reported once:
+/// the lab then shows paths without queues. Call it before dropping the capabilities that this check needs.
 fn takes_queues(places: &[Place<'_>]) -> bool {
     static SAID: Once = Once::new();
     // An unreadable file is reported elsewhere.
@@ -76,7 +76,7 @@ fn takes_queues(places: &[Place<'_>]) -> bool {
     lacking.is_none()
 }
 
-/// Writes settings below `/proc/sys/net`, which shows the namespace of the calling thread.
+/// Writes settings below `/proc/sys/net`, which belongs to the namespace of the calling thread.
 fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
     for setting in settings {
         fs::write(setting.path(), setting.value.to_string())
@@ -85,8 +85,8 @@ fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Lets every frame through at the ends of moved cables: the static neighbours there get the MAC address of
-/// the connected device, as neighbour discovery would set them. Loss is then the work of segments alone.
+/// Lets every frame through at the ends of moved cables: the static neighbours there get the MAC address of the
+/// connected device, as by neighbour discovery. Only segments can then cause losses.
 pub(crate) fn open_link_layer(
     tree: &Tree,
     model: &Model,

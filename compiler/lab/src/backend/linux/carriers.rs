@@ -1,10 +1,11 @@
-//! Carrier of packets, and whether it has any in hand.
+//! Detects whether packets are still being processed.
 //!
-//! In: `/proc`. Out: when nothing is on its way any more. Invariants: a wait is bounded, for machines that never rest.
+//! In: `/proc`. Out: the time when no packets are in flight any more. Invariants: waiting is bounded, for machines that
+//! are never idle.
 //!
-//! A veth pair hands a packet over by putting it into the queue of a processor, and a switch that is a process takes it
-//! out of a socket. Under load both wait for their turn. So a silence says nothing, and a counter is too low, while a
-//! packet is in such a queue or a thread of a switch could run and does not.
+//! A veth pair passes a packet on through the queue of a processor, and a switch process reads it from a socket. Both
+//! may be delayed under load. While a packet is in such a queue, or a thread of a switch is runnable, silence proves
+//! nothing and counters are too low.
 
 use std::fs;
 use std::thread::sleep;
@@ -17,9 +18,9 @@ const QUEUES: &str = "/proc/net/softnet_stat";
 /// Packets in a queue are in this column, in hexadecimal, since Linux 5.10.
 const LENGTH: usize = 11;
 const PAUSE: Duration = Duration::from_millis(1);
-/// Time to wait for a pause before going on.
+/// Maximum time to wait for a pause.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A packet that is just being handed on is in no queue, but soon in the next.
+/// Number of consecutive checks: a packet between two queues is in neither.
 const IN_A_ROW: u32 = 2;
 
 /// The kernel, and the processes of switches.
@@ -29,27 +30,26 @@ pub(crate) struct Carriers {
     pub(crate) words: Vec<String>,
 }
 
-/// Packets that switches that are processes are given in a second: half of what BMv2 carries without a loss (40,000; at 53,000 it
-/// is saturated).
+/// Packets per second to switch processes: half of what BMv2 forwards without loss (40,000; it is saturated at 53,000).
 const PACE: u32 = 20_000;
 
-/// Packets between two looks at the clock.
+/// Packets between two checks of the clock.
 pub(super) const PACED: usize = 16;
 
 impl Carriers {
-    /// Tells whether no process carries packets.
+    /// Returns whether the kernel forwards all packets.
     pub(super) fn is_kernel(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Waits until so many packets are due since a moment; not at all where the kernel carries them.
+    /// Waits until this many packets are due since a moment; not at all if the kernel forwards them.
     pub(super) fn pace(&self, started: Instant, packets: usize) {
         if !self.is_kernel() {
             sleep(due(packets).saturating_sub(started.elapsed()));
         }
     }
 
-    /// Waits until no carrier has packets in hand.
+    /// Waits until no packets are being processed.
     pub(super) fn rest(&self) {
         let started = Instant::now();
         let threads = self.threads();
@@ -65,7 +65,7 @@ impl Carriers {
         tracing::warn!("this machine never rests: packets that are late may be called lost");
     }
 
-    /// The files that tell the states of all threads of the processes.
+    /// The files with the states of all threads of the processes.
     fn threads(&self) -> Vec<String> {
         if self.words.is_empty() {
             return Vec::new();
@@ -78,29 +78,29 @@ impl Carriers {
     }
 }
 
-/// The time after which so many packets may have been sent.
+/// Returns the time after which this many packets may have been sent.
 fn due(packets: usize) -> Duration {
     Duration::from_secs_f64(packets as f64 / f64::from(PACE))
 }
 
 /// Tells whether no packet waits for a processor.
 pub(super) fn queues_are_empty() -> bool {
-    // Without the file nothing is known, and a silence has to do.
+    // Without the file, silence has to be sufficient.
     fs::read_to_string(QUEUES).map_or(true, |text| queued(&text) == 0)
 }
 
-/// Adds up the packets of all queues, a line each.
+/// Sums the packets of all queues, one per line.
 fn queued(text: &str) -> u64 {
     let of = |line: &str| u64::from_str_radix(line.split_whitespace().nth(LENGTH)?, 16).ok();
     text.lines().filter_map(of).sum()
 }
 
-/// Tells whether a thread runs, or would if it were its turn.
+/// Returns whether a thread is running or runnable.
 fn could_run(stat: &str) -> bool {
     fs::read_to_string(stat).is_ok_and(|text| matches!(state(&text), Some('R' | 'D')))
 }
 
-/// Reads the state of a thread, which stands behind its name; the name may hold anything.
+/// Reads the state of a thread, which follows its name; the name may contain anything.
 fn state(stat: &str) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(state("17 (a ) b) S 1 17 17 0 -1"), Some('S'));
         assert_eq!(state("nothing"), None);
         let own = std::process::id().to_string();
-        // This one reads its own state, so it runs.
+        // This thread reads its own state, so it is running.
         assert!(could_run("/proc/thread-self/stat"));
         let carriers = Carriers { words: vec![own] };
         assert!(carriers.threads().is_empty(), "no command line has the number of this process");

@@ -1,7 +1,7 @@
 //! Running `ip` and `tc`.
 //!
-//! Invariants: either gets a process group of its own, so that Ctrl-C on the terminal reaches only the lab, which then
-//! cleans up with more of it.
+//! Invariants: each gets its own process group, so Ctrl-C on the terminal reaches only the lab, which needs further
+//! commands for cleaning up.
 
 use std::io::Write as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -13,13 +13,13 @@ use nix::sys::signal::Signal;
 
 use crate::LabError;
 
-/// Attempts of a batch at one line after the kernel lacked memory for a counter.
+/// Number of attempts per line of a batch while the kernel lacks memory for a counter.
 const PATIENCE: usize = 200;
 
 /// Runs lines of `ip` commands in the namespace of the calling thread.
 ///
-/// The kernel makes counters and caches of routes from a reserve that it refills in the background, and refuses
-/// where a batch is faster than that. Then the batch waits a little and goes on from the same line.
+/// The kernel allocates counters and caches of routes from a reserve that it refills in the background, and returns an
+/// error if a batch is faster. The batch then waits briefly and continues at the same line.
 pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
     let mut rest: Vec<&str> = lines.lines().collect();
     let mut tries = 0;
@@ -40,7 +40,7 @@ pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
     Err(refused(rest.first().unwrap_or(&"ip -batch"), device, "the kernel has no memory for it"))
 }
 
-/// Runs lines that make devices: those that are there already are fine.
+/// Runs lines that make devices; existing devices are not an error.
 pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
     let output = ip(&["-force", "-batch", "-"], lines, device)?;
     let message = String::from_utf8_lossy(&output.stderr);
@@ -75,10 +75,10 @@ fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError>
     run("ip", arguments, input, device)
 }
 
-/// Runs a program with something on its standard input.
+/// Runs a program with the given standard input.
 ///
-/// A signal of the terminal may reach it between its start and the moment in which its group becomes its own. Then it has
-/// done nothing yet, and is started again: the lab decides what a signal means.
+/// A signal from the terminal may reach it after its start and before it has its own process group. It has done nothing
+/// by then and is started again, because the lab handles signals itself.
 fn run(program: &str, arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
     loop {
         let output = run_once(program, arguments, input, device)?;
@@ -100,7 +100,7 @@ fn run_once(program: &str, arguments: &[&str], input: &str, device: &str) -> Res
         .spawn()
         .map_err(LabError::io(what()))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A command that fails early closes its input: its own message says more than the broken pipe.
+        // A command that fails early closes its input; its own message is more useful than the broken pipe.
         let _ = stdin.write_all(input.as_bytes());
     }
     child.wait_with_output().map_err(LabError::io(what()))

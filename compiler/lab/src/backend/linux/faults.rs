@@ -1,8 +1,8 @@
 //! Breaks ports and cables while packets flow, and starts programs beside them.
 //!
-//! In: ports. Out: ports that are down, cables that lose packets, cables in other places. Invariants: nothing is waited
-//! for; a cable that loses packets does so where they come in, so that senders cannot see it; what is done here is done
-//! with the rights of a network.
+//! In: ports. Out: ports that are down, cables that lose packets, cables in other places. Invariants: functions return
+//! without waiting. A lossy cable drops packets at the receiving end, so senders cannot observe it. Only network
+//! capabilities are used.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use crate::backend::Breakable;
 use crate::model::{CableId, DeviceId, PortId};
 use crate::progress::Watch;
 
-/// Where classic BPF reads a random number (`SKF_AD_OFF + SKF_AD_RANDOM` of `linux/filter.h`).
+/// Offset at which classic BPF reads a random number (`SKF_AD_OFF + SKF_AD_RANDOM` of `linux/filter.h`).
 const RANDOM: u32 = 0xffff_f000 + 56;
 /// `TC_ACT_UNSPEC` and `TC_ACT_SHOT` of `linux/pkt_cls.h`: go on, and drop.
 const GO_ON: u32 = u32::MAX;
@@ -57,7 +57,7 @@ impl Breakable for Linux {
         pairs: &[(PortId, PortId)],
         watch: &Watch<'_>,
     ) -> Result<(), LabError> {
-        // Open sockets belong to interfaces that go away.
+        // Open sockets belong to interfaces that are removed.
         (self.stations, self.watchers, self.sightings) = (None, None, None);
         let ends: Vec<PortId> = cables.iter().flat_map(|cable| [cable.lower(), cable.upper()]).collect();
         for port in &ends {
@@ -69,7 +69,7 @@ impl Breakable for Linux {
         plug(&plugs)?;
         let devices: Vec<DeviceId> = ends.iter().map(|port| self.model.end(*port).0).collect();
         self.configure_again(&devices, watch)?;
-        // Where cables are as configured, so are the neighbours.
+        // If cables are as configured, neighbours are, too.
         let moved = pairs.iter().filter(|(from, to)| from.cable() != to.cable());
         let both: Vec<_> = moved.flat_map(|(from, to)| [(*from, *to), (*to, *from)]).collect();
         open_link_layer(&self.tree, &self.model, &self.namespaces, &both)
@@ -99,7 +99,7 @@ impl Breakable for Linux {
     fn start(&mut self, device: DeviceId, command: &mut Command) -> Result<Child, LabError> {
         let namespace = &self.namespaces[device.0];
         let what = format!("start `{}` for `{}`", command.get_program().display(), namespace.device);
-        // A group of its own: Ctrl-C on the terminal reaches the lab alone, which ends what it started.
+        // Its own process group: Ctrl-C on the terminal reaches only the lab, which stops the programs that it started.
         namespace.run(|| command.process_group(0).spawn().map_err(LabError::io(what)))
     }
 }
@@ -137,9 +137,9 @@ impl Linux {
     }
 }
 
-/// Opens a socket that waits for nothing. It is not connected, as what a connected one sends has a hash of the socket's own, which
-/// kernels on the way take for that of the flow. Others may have its port: those of other flows, and copies that a program has which
-/// is being started meanwhile.
+/// Opens a non-blocking socket. It is not connected, because the kernel would take the socket's own hash as the flow
+/// hash on all devices. Several sockets may share its port: those of other flows, and copies inherited by a program
+/// that is being started.
 pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_port(true)?;
@@ -148,10 +148,10 @@ pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// A program that drops so many packets of a million, in the form that `tc` takes.
+/// A program that drops `ppm` of a million packets, in the form that `tc` accepts.
 fn bytecode(ppm: u32) -> String {
     let limit = (u64::from(ppm.min(1_000_000)) << 32).div_ceil(1_000_000).min(u64::from(u32::MAX));
-    // Load a random number; if it is the limit or more go on, else drop.
+    // Load a random number; continue if it is at least the limit, otherwise drop.
     format!("4,32 0 0 {RANDOM},53 0 1 {limit},6 0 0 {GO_ON},6 0 0 {DROP}")
 }
 

@@ -1,4 +1,4 @@
-//! Requirements of a lab on the machine, tried in a private namespace.
+//! Features of the machine that a lab needs, tried in a private namespace.
 
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::LabError;
 use crate::feature::Feature;
 use crate::privilege;
 
-/// Attempts, in order; later ones build on earlier ones.
+/// Trials in order; later ones build on earlier ones.
 const TRIALS: [(Feature, &str); 6] = [
     (Feature::Veth, "link add v0 type veth peer name v1\nlink set v0 up\nlink set v1 up\n"),
     (Feature::Bridge, "link add sr0 type bridge\nlink set sr0 up\n"),
@@ -56,7 +56,7 @@ const QUEUES: [(&str, &str); 3] = [
     ),
 ];
 
-/// Returns the first that this machine lacks of what queues need; nothing where it has all. It is tried once.
+/// Returns the first missing feature that queues need; `None` if there is none. Tried once.
 pub fn lacking_queues() -> Option<&'static str> {
     static LACKING: OnceLock<Option<&'static str>> = OnceLock::new();
     *LACKING.get_or_init(|| {
@@ -85,7 +85,7 @@ pub fn check() -> Result<(), LabError> {
     if missing.is_empty() { Ok(()) } else { Err(LabError::Missing(missing)) }
 }
 
-/// Tries everything in a namespace of this thread alone, which goes away with it.
+/// Tries everything in a private namespace of this thread.
 fn try_all() -> Result<Vec<Feature>, LabError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| match errno {
         nix::errno::Errno::EPERM => LabError::NotRoot,
@@ -94,7 +94,7 @@ fn try_all() -> Result<Vec<Feature>, LabError> {
     privilege::of_namespaces()?;
     let all: String = TRIALS.iter().map(|(_, lines)| *lines).collect();
     let Err(first) = ip_batch(&all, "a trial namespace") else { return Ok(Vec::new()) };
-    // Something failed: try one by one. What the whole batch had already made is removed with its device.
+    // Something failed, so try one by one. Results of the complete batch were removed with its device.
     let _ = ip_batch("link del v0\n", "a trial namespace");
     let _ = ip_batch("link del sr0\n", "a trial namespace");
     let failed = |lines: &str| ip_batch(lines, "a trial namespace").is_err();

@@ -1,7 +1,7 @@
 //! Flows between NICs: sent by the sockets of their nodes, seen at every port that they come in or leave by.
 //!
-//! In: flows. Out: what was seen of each. Invariants: a flow is one datagram, sent by a socket of its own as any program
-//! would, so that the node's kernel hashes it; ports are only listened to, and what is seen is known by its number.
+//! In: flows. Out: what was seen of each. Invariants: a flow is one datagram from its own socket, as from any program,
+//! so the node's kernel hashes it. Ports are only observed, and packets are identified by their number.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,13 +27,13 @@ use crate::packet::{self, Inner, Tag};
 use crate::progress::Watch;
 use crate::tree::DeviceKind;
 
-/// Where flows go: the port of RoCE (RFC 6335 registry, service `roce`).
+/// UDP destination port of flows: that of RoCE (RFC 6335 registry, service `roce`).
 const UDP_PORT: u16 = 4791;
 /// More of a datagram follows (`include/linux/socket.h`).
 const MSG_MORE: i32 = 0x8000;
-/// Bytes of a datagram's first part.
+/// Size of a datagram's first part.
 const PART: usize = 8;
-/// Flows sent before everybody listens again.
+/// Number of flows sent before all sockets are read.
 const BURST: usize = 256;
 const BUFFER: usize = 16 << 20;
 const PATIENCE_MS: u16 = 100;
@@ -51,9 +51,9 @@ pub(super) struct Watchers {
 #[derive(Debug)]
 struct Watcher {
     device: DeviceId,
-    /// Receives every frame that comes in or goes out: the kernel shows outgoing ones to sockets of all protocols.
+    /// Receives all incoming and outgoing frames: the kernel passes outgoing ones only to sockets of all protocols.
     wire: Socket,
-    /// Receives what a node accepts.
+    /// Receives datagrams that a node accepts.
     accepted: Option<UdpSocket>,
     ports: BTreeMap<usize, PortId>,
 }
@@ -70,7 +70,7 @@ impl Watchers {
         Ok(Watchers { all, buffer: vec![0; 1 << 16], batch: 0 })
     }
 
-    /// Sends flows and says what was seen of each.
+    /// Sends flows and returns the observations of each.
     pub(super) fn exchange(
         &mut self,
         namespaces: &[Namespace],
@@ -104,8 +104,8 @@ impl Watchers {
         loop {
             self.listen(&mut seen)?;
             if seen.iter().all(|seen| seen.unsent || !seen.accepted.is_empty()) {
-                // Devices are asked one after the other. What a switch sent on after it was asked, a node that was asked later
-                // has accepted already; the switch's own sight of it is there by now.
+                // Sockets are read device by device. If a switch forwards a packet after its socket was read, a node
+                // read later may already have accepted it. Its own observation is available by now.
                 self.listen(&mut seen)?;
                 return Ok(seen);
             }
@@ -118,7 +118,7 @@ impl Watchers {
         }
     }
 
-    /// Takes in everything that has come; tells whether any of it was a flow.
+    /// Reads everything that has arrived; returns whether any of it was a flow.
     fn listen(&mut self, seen: &mut [Seen]) -> Result<bool, LabError> {
         let mut any = false;
         for watcher in &self.all {
@@ -129,7 +129,8 @@ impl Watchers {
         Ok(any)
     }
 
-    /// Waits for more; false after a silence. Routers speak among themselves, so this alone ends nothing.
+    /// Waits for more; returns false after a silence. Routers exchange messages of their own, so this alone does not
+    /// end anything.
     fn wait(&self, milliseconds: u16) -> Result<bool, LabError> {
         let accepted = self.all.iter().filter_map(|watcher| watcher.accepted.as_ref());
         let mut descriptors: Vec<PollFd<'_>> =
@@ -142,7 +143,7 @@ impl Watchers {
     }
 }
 
-/// Sends flows of one node from its namespace; returns the numbers of those that it has no route for.
+/// Sends the flows of one node from its namespace; returns the numbers of those without a route.
 fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> {
     let mut unsent = Vec::new();
     for (number, flow) in (first..).zip(flows) {

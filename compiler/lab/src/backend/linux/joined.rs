@@ -1,7 +1,7 @@
-//! Whether the routes of kernels join every pair of NICs.
+//! Checks that the routes of kernels connect every pair of NICs.
 //!
-//! In: the tree's NICs and the routes of every device. Out: a pair that some choice of next hops does not join.
-//! Invariants: every choice is tried, so what is joined is joined whatever kernels choose.
+//! In: the tree's NICs and the routes of every device. Out: a pair that some choice of next hops does not connect.
+//! Invariants: every choice is tried, so the result holds for every hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ pub(crate) struct Seat {
     pub(crate) address: Address,
 }
 
-/// Returns the NICs of all nodes, as their own files have them.
+/// Returns the NICs of all nodes, from their own files.
 pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
     let nodes = model.devices.iter().enumerate().filter(|(_, device)| device.kind == DeviceKind::Node);
     nodes
@@ -102,14 +102,14 @@ pub(crate) fn unjoined(
             if !joins(from.node, from.address, *to, net, &mut known) {
                 return Some((from.address, to.address));
             }
-            // Rules of a node apply to its own source alone.
+            // Rules of a node apply to its own source only.
             known.remove(&from.node);
         }
     }
     None
 }
 
-/// Returns the ports that routes between NICs leave by.
+/// Returns the ports that routes between NICs use.
 pub(crate) fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet<PortId> {
     let mut used = BTreeSet::new();
     for (at, device) in model.devices.iter().enumerate() {
@@ -128,7 +128,7 @@ pub(crate) fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet
     used
 }
 
-/// Where packets can go.
+/// The graph of forwarding.
 #[derive(Clone, Copy)]
 struct Net<'a> {
     model: &'a Model,

@@ -1,4 +1,4 @@
-//! Network namespaces by name, as `ip netns` keeps them.
+//! Named network namespaces, as made by `ip netns`.
 
 use std::fs::File;
 use std::panic::resume_unwind;
@@ -13,15 +13,15 @@ use super::command::ip_batch;
 use crate::LabError;
 use crate::privilege;
 
-/// Where `ip netns` keeps namespaces.
+/// The folder in which `ip netns` stores namespaces.
 const FOLDER: &str = "/run/netns";
 
 /// Capabilities inside a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rights {
-    /// Change its network.
+    /// For changing its network.
     Network,
-    /// Start routers, which take a user of their own.
+    /// For starting routers, which change to a user of their own.
     Routers,
 }
 
@@ -30,19 +30,19 @@ pub(super) enum Rights {
 pub(crate) struct Namespace {
     /// Its name.
     pub(crate) name: String,
-    /// Meaning, for messages.
+    /// The device, for messages.
     pub(crate) device: String,
 }
 
 impl Namespace {
-    /// Moves the calling thread into it. Only threads made for that end may call this: they do not come back.
+    /// Moves the calling thread into it. Only threads made for that purpose may call this, because they cannot return.
     fn enter(&self) -> Result<(), LabError> {
         let what = || format!("enter namespace `{}`", self.name);
         let file = File::open(path(&self.name)).map_err(LabError::io(what()))?;
         setns(file, CloneFlags::CLONE_NEWNET).map_err(LabError::os(what()))
     }
 
-    /// Runs something on a thread of its own inside the namespace, with the rights of a network and no others.
+    /// Runs a function on a new thread inside the namespace, with network capabilities only.
     pub(crate) fn run<R: Send>(
         &self,
         work: impl FnOnce() -> Result<R, LabError> + Send,
@@ -79,18 +79,18 @@ pub(crate) fn exists(name: &str) -> bool {
 /// Makes namespaces.
 pub(crate) fn create(names: &[String]) -> Result<(), LabError> {
     ip_batch(&lines("netns add", names), "this machine").map_err(|error| match error {
-        // Root of a user namespace only: it has no say over where namespaces are kept.
+        // Root in a user namespace only, which cannot change the mount for namespaces.
         LabError::Command { message, .. } if message.contains("Operation not permitted") => LabError::NotRoot,
         other => other,
     })
 }
 
-/// Removes namespaces and everything in them; those that are gone are fine.
+/// Removes namespaces and everything in them; missing ones are not an error.
 pub(crate) fn delete(names: &[String]) -> Result<(), LabError> {
     let present = |names: &[String]| -> Vec<String> { names.iter().filter(|n| exists(n)).cloned().collect() };
     let batch = lines("netns del", &present(names));
     let outcome = if batch.is_empty() { Ok(()) } else { ip_batch(&batch, "this machine") };
-    // One that could not be removed must not keep the others.
+    // A failure to remove one must not keep the others.
     for name in present(names) {
         if let Err(error) = ip_batch(&format!("netns del {name}\n"), &name) {
             tracing::warn!("{error}");
@@ -111,8 +111,8 @@ fn lines(command: &str, names: &[String]) -> String {
     names.iter().fold(String::new(), |text, name| text + command + " " + name + "\n")
 }
 
-/// Does something inside every namespace, on several threads, and returns the results in their order. The first
-/// error ends it.
+/// Runs a function inside every namespace, on several threads, and returns the results in order. The first error ends
+/// it.
 pub(crate) fn each<'a, R: Send>(
     namespaces: impl IntoIterator<Item = &'a Namespace>,
     jobs: usize,
@@ -121,7 +121,7 @@ pub(crate) fn each<'a, R: Send>(
     each_as(Rights::Network, namespaces, jobs, work)
 }
 
-/// The same with more rights than those of a network.
+/// Like [`each`], with more capabilities than those for a network.
 pub(super) fn each_as<'a, R: Send>(
     rights: Rights,
     namespaces: impl IntoIterator<Item = &'a Namespace>,

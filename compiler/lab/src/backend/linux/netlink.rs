@@ -1,8 +1,7 @@
-//! Counters of segments, asked of the kernel over route netlink.
+//! Reads counters of segments from the kernel over route netlink.
 //!
-//! In: nothing; the namespace of the calling thread is asked. Out: packets and errors of every seg6local route
-//! that counts. Invariants: the numbers below are the kernel's user interface (`linux/rtnetlink.h`,
-//! `linux/seg6_local.h`) and do not change.
+//! In: the namespace of the calling thread. Out: packets and errors of every seg6local route with counters. Invariants:
+//! the numbers below are the kernel's user interface (`linux/rtnetlink.h`, `linux/seg6_local.h`) and do not change.
 
 use std::net::Ipv6Addr;
 use std::os::fd::AsRawFd as _;
@@ -69,7 +68,7 @@ fn request() -> Vec<u8> {
     out
 }
 
-/// Splits the first message off: its kind, its body, and what comes behind.
+/// Splits off the first message: its kind, its body, and the rest.
 fn message(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     let length = u32::from_ne_bytes(array(bytes)?) as usize;
     let kind = u16::from_ne_bytes(array(bytes.get(4..)?)?);
@@ -92,7 +91,7 @@ fn route(body: &[u8]) -> Option<(Ipv6Addr, u8, SegmentCounter)> {
     Some((address, prefix_len, counter))
 }
 
-/// Finds an attribute; the bit that says it holds others is left out of its kind.
+/// Finds an attribute; the nesting bit of its kind is ignored.
 fn find(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
     const NESTED: u16 = 1 << 15;
     while let (Some(length), Some(kind)) = (array(bytes), bytes.get(2..).and_then(array)) {

@@ -1,8 +1,8 @@
 //! FRR in the namespaces of switches.
 //!
-//! In: the configurations of switches. Out: daemons that run them. Invariants: a daemon is known by the folder of its
-//! sockets, which stands on its command line; what it loads was read before; it lives in the namespace of its switch,
-//! writes into its folder alone, and is ended with the lab.
+//! In: the configurations of switches. Out: daemons that run them. Invariants: a daemon is identified by the folder of
+//! its sockets on its command line. Its configuration was parsed before. It runs in the namespace of its switch, writes
+//! only into its folder, and is stopped with the lab.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
@@ -23,9 +23,9 @@ use crate::name::FabricName;
 use crate::progress::Watch;
 use crate::tree::Router;
 
-/// Where distributions put the daemons.
+/// Folders in which distributions install the daemons.
 const DAEMONS: [&str; 3] = ["/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin"];
-/// Where routers have their sockets: not in the folder of the lab, which no other user may pass, theirs neither.
+/// Folder for the sockets of routers. It is outside the folder of the lab, which the routers' user cannot enter.
 const RUN: &str = "/run/closc-frr";
 /// The user that they run as.
 const USER: &str = "frr";
@@ -40,7 +40,7 @@ struct Account {
     group: u32,
 }
 
-/// Parts of FRR on this machine.
+/// FRR on this machine.
 #[derive(Debug)]
 pub(super) struct Frr {
     daemons: &'static str,
@@ -48,7 +48,7 @@ pub(super) struct Frr {
 }
 
 impl Frr {
-    /// Looks for it.
+    /// Finds FRR.
     pub(super) fn find() -> Result<Frr, LabError> {
         let has = |folder: &&&str| {
             Path::new(folder).join("zebra").is_file() && Path::new(folder).join("bgpd").is_file()
@@ -82,12 +82,12 @@ impl Frr {
         Ok(())
     }
 
-    /// Makes the folder of a lab's routers, which their user may pass.
+    /// Makes the folder for a lab's routers, which their user can enter.
     fn make_folder(&self, folder: &Utf8Path) -> Result<(), LabError> {
         let what = || format!("make `{folder}`");
         DirBuilder::new().recursive(true).mode(0o711).create(RUN).map_err(LabError::io(what()))?;
         fs::set_permissions(RUN, Permissions::from_mode(0o711)).map_err(LabError::io(what()))?;
-        // Remains of a crash there belong to a lab of this name.
+        // Remains there belong to a crashed lab of this name.
         crate::backend::remove_folder(folder)?;
         DirBuilder::new().mode(0o700).create(folder).map_err(LabError::io(what()))?;
         chown(folder, None, Some(self.account.group)).map_err(LabError::io(what()))?;
@@ -106,7 +106,7 @@ impl Frr {
             [("mgmtd", true), ("zebra", true), ("staticd", true), ("bfdd", router.bfd), ("bgpd", router.bgp)];
         for (daemon, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
             let program = Utf8Path::new(self.daemons).join(daemon);
-            // FRR 10 has a daemon more than FRR 8.
+            // FRR 10 has one more daemon than FRR 8.
             if program.is_file() || daemon != "mgmtd" {
                 let mut command = Command::new(program);
                 let file = |name: String| place.join(name).into_string();
@@ -146,7 +146,7 @@ pub(super) fn place(folder: &Utf8Path, device: &str) -> Utf8PathBuf {
     folder.join(device)
 }
 
-/// The words by which the daemons of switches are known.
+/// The words that identify the daemons of switches.
 fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> Vec<String> {
     switches
         .map(|switch| place(folder, switch).into_string())
@@ -154,13 +154,13 @@ fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> V
         .collect()
 }
 
-/// Tells whether daemons are there that were started, and none of them runs any more.
+/// Returns whether daemons were started and all of them have ended.
 pub(crate) fn are_gone<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> bool {
     let words = words(folder, switches);
     !words.is_empty() && running(&words).is_empty()
 }
 
-/// Ends all daemons; returns how many there were.
+/// Stops all daemons; returns how many there were.
 pub(crate) fn end<'a>(
     folder: &Utf8Path,
     switches: impl Iterator<Item = &'a String>,
@@ -174,7 +174,7 @@ pub(crate) fn end<'a>(
     let mut left = found.clone();
     while !left.is_empty() {
         for pid in &left {
-            // One that has just ended by itself is as good.
+            // It may have just ended by itself.
             let _ = kill(*pid, Signal::SIGKILL);
         }
         if started.elapsed() > PATIENCE {
@@ -184,7 +184,7 @@ pub(crate) fn end<'a>(
         left = running(&words);
     }
     crate::backend::remove_folder(folder)?;
-    // It goes when it is empty.
+    // Removed once it is empty.
     let _ = fs::remove_dir(RUN);
     Ok(found.len())
 }

@@ -1,7 +1,7 @@
 //! The routes that the kernels of devices have.
 //!
-//! In: namespaces. Out: [`Routes`] of each. Invariants: what is asked is the kernel, not a file, so that what daemons
-//! and batch files came to is what is known.
+//! In: namespaces. Out: [`Routes`] of each. Invariants: routes are read from the kernel instead of files, so the result
+//! of daemons and batch files is known.
 
 use closc_artefacts::{Address, Family, Prefix};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ struct Hop {
 }
 
 impl Hop {
-    /// Tells whether the kernel passes it over: its port is down, and other next hops of the route are not.
+    /// Returns whether the kernel skips it: its port is down, and other next hops of the route are not.
     fn is_dead(&self) -> bool {
         self.flags.iter().any(|flag| flag == "dead")
     }

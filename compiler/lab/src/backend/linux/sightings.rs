@@ -1,7 +1,7 @@
-//! Where packets of a lab pass, seen at every port.
+//! Observes packets of a lab at every port.
 //!
-//! In: nothing; sockets look on. Out: how often packets passed each port, either way. Invariants: only packets that a lab
-//! made are counted, whatever else the fabric carries at the same time; counters of ports count all of it.
+//! Out: how often packets passed each port, in each direction. Invariants: only packets that a lab made are counted, in
+//! contrast to port counters.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,16 +21,17 @@ use crate::packet::{self, Sign};
 
 const ETH_P_IPV6: u16 = 0x86dd;
 
-/// Frames that a socket receives: arriving ones, or outgoing ones as well, which the kernel shows to a reader of all
-/// protocols only.
+/// Frames that a socket receives: incoming ones, or outgoing ones as well, which the kernel passes only to sockets of
+/// all protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     In,
     InAndOut,
 }
 
-/// Opens a socket that receives packets of labs from all ports of the namespace of the calling thread. Nothing else wakes who
-/// waits for it, so a silence is one of ours; what came before the filter was in place has to be passed over.
+/// Opens a socket that receives packets of labs from all ports of the calling thread's namespace. Other packets do not
+/// wake a reader, so silence means that there are no such packets. Packets from before the filter was in place must be
+/// skipped.
 pub(super) fn wire(look: Look) -> io::Result<Socket> {
     let protocol = match look {
         Look::In => ETH_P_IPV6,
@@ -43,7 +44,7 @@ pub(super) fn wire(look: Look) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Lets through what has the signs of our packets.
+/// Accepts packets with the signature of lab packets.
 fn filter() -> Vec<SockFilter> {
     let op = |code: u32, jt: u8, jf: u8, k: u32| SockFilter::new(code as u16, jt, jf, k);
     let mut program = Vec::new();
@@ -54,7 +55,7 @@ fn filter() -> Vec<SockFilter> {
             Sign::Word(place, value) => (libc::BPF_W, place, u32::from_be_bytes(value)),
         };
         program.push(op(libc::BPF_LD | size | libc::BPF_ABS, 0, 0, place));
-        // Past the signs behind it, two lines each, and the answer of those that have all of them.
+        // Jump over the remaining signs, two instructions each, and the accepting instruction.
         let refusal = (2 * (signs.len() - at - 1) + 1) as u8;
         program.push(op(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, refusal, value));
     }
@@ -71,7 +72,7 @@ pub(super) struct Sightings {
 }
 
 impl Sightings {
-    /// Looks on at every port of every device.
+    /// Starts observing every port of every device.
     pub(super) fn open(model: &Model, namespaces: &[Namespace], jobs: usize) -> Result<Self, LabError> {
         let open = |at: usize| -> io::Result<(Socket, BTreeMap<usize, PortId>)> {
             let socket = wire(Look::InAndOut)?;
@@ -84,7 +85,7 @@ impl Sightings {
         Ok(Sightings { all, buffer: vec![0; 1 << 12] })
     }
 
-    /// Returns what passed since it was last asked.
+    /// Returns the packets since the last call.
     pub(super) fn take(&mut self) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         let mut counted = BTreeMap::new();
         for (socket, ports) in &self.all {
@@ -116,7 +117,7 @@ fn look(
                 }
             }
             Err(Errno::EAGAIN) => return Ok(()),
-            // A port that was taken away reports once that it is down.
+            // A removed port reports once that it is down.
             Ok((_, None)) | Err(Errno::EINTR | Errno::ENETDOWN) => {}
             Err(errno) => return Err(errno),
         }

@@ -1,4 +1,4 @@
-//! A lab of namespaces: made, moved about, configured.
+//! A lab of namespaces: creation, configuration, moving cables.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
@@ -17,16 +17,16 @@ use crate::model::{CableId, PortId};
 use crate::progress::Watch;
 use crate::tree::KernelFiles;
 
-/// A port is silent if its counters stay the same so often at this distance.
+/// A port counts as silent if its counters stay the same for this many readings, at this interval.
 const SETTLE: Duration = Duration::from_millis(15);
 const SETTLE_SILENT: u32 = 3;
-/// After this many readings a lab is taken as it is.
+/// Number of readings after which waiting for silence ends.
 const SETTLE_TRIES: u32 = 200;
 
-/// Number and interval of checks that routes lead everywhere. BGP takes seconds on an idle machine.
+/// Number and interval of checks that routes connect everything. BGP takes seconds on an idle machine.
 const CONVERGE: Duration = Duration::from_millis(500);
 const CONVERGE_TRIES: u32 = 360;
-/// After so many readings that are the same, routers have found all ways that they find. Timers of sessions are 9 s.
+/// After this many equal readings, routers are assumed to have converged. Session timers are 9 s.
 const STILL: u32 = 24;
 
 impl Site for Linux {
@@ -61,9 +61,9 @@ impl Site for Linux {
         Some(self)
     }
 
-    /// Besides moving cables, configures the devices again that this concerns.
+    /// Moves cables, and configures affected devices again.
     fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError> {
-        // Open sockets belong to interfaces that go away.
+        // Open sockets belong to interfaces that are removed.
         self.leave();
         for port in &moves.ends {
             let (device, name) = self.model.end(*port);
@@ -78,7 +78,7 @@ impl Site for Linux {
         self.raise_loose(&plugs)?;
         let devices: BTreeSet<usize> = moves.ends.iter().map(|port| self.model.end(*port).0.0).collect();
         self.configure_some(&devices.into_iter().collect::<Vec<_>>(), watch)?;
-        // Routers never fall silent.
+        // Routers are never silent.
         if self.tree.is_source_routed() {
             settle(self, watch)?;
         }
@@ -92,7 +92,7 @@ impl Site for Linux {
 }
 
 impl Linux {
-    /// Starts the routers that do not run yet.
+    /// Starts the routers that are not running.
     fn start_routers(&self, watch: &Watch<'_>) -> Result<(), LabError> {
         let mut routers = Vec::new();
         for namespace in &self.namespaces {
@@ -109,7 +109,7 @@ impl Linux {
         Frr::find()?.start(&routers, &self.folder, self.jobs, watch)
     }
 
-    /// Waits until every choice of next hops between all NICs leads there, and nothing changes any more.
+    /// Waits until every choice of next hops connects all NICs, and routes are stable.
     fn converge(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let seats = joined::seats(&self.tree, &self.model);
         let mut last = Vec::new();
@@ -129,8 +129,8 @@ impl Linux {
         })
     }
 
-    /// Waits until routers lead around cables, and over every cable where none is dead, or until their routes have not changed for so
-    /// long that it is the only way.
+    /// Waits until routers use paths around misplaced cables, and every cable if none is dead; or until routes have
+    /// been stable for long enough.
     pub(super) fn find_ways(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         if !self.tree.speaks_bgp() {
             return watch.check();
@@ -154,7 +154,7 @@ impl Linux {
         Err(LabError::Changing { tries: CONVERGE_TRIES })
     }
 
-    /// Tells whether routes leave by a port of every cable.
+    /// Returns whether routes use a port of every cable.
     fn takes_every_cable(&self, used: &BTreeSet<PortId>) -> bool {
         let mut cables = (0..self.model.cables.len()).map(CableId);
         cables.all(|cable| used.contains(&cable.lower()) || used.contains(&cable.upper()))
@@ -171,7 +171,7 @@ impl Linux {
         Ok(())
     }
 
-    /// Applies the files of some devices, by their places in the model.
+    /// Applies the files of some devices, by their indices in the model.
     pub(crate) fn configure_some(&self, devices: &[usize], watch: &Watch<'_>) -> Result<(), LabError> {
         let place = |at: &usize| Place { tree: &self.tree, namespace: &self.namespaces[*at] };
         let places: Vec<Place<'_>> = devices.iter().map(place).collect();
@@ -199,7 +199,7 @@ impl Linux {
         Plug { namespace: self.namespaces[device.0].name.clone(), interface: name.to_owned() }
     }
 
-    /// The other end of a cable; a loose end where it leads nowhere.
+    /// The other end of a cable; a loose end if it leads nowhere.
     fn far_plug(&self, from: PortId, to: Option<PortId>) -> Plug {
         to.map_or_else(
             || {
@@ -211,7 +211,7 @@ impl Linux {
         )
     }
 
-    /// Gives the loose ends of cut cables a carrier, so that the ports at the other ends notice nothing.
+    /// Sets the loose ends of cut cables up, so that the ports at the other ends keep their carrier.
     fn raise_loose(&self, pairs: &[(Plug, Plug)]) -> Result<(), LabError> {
         let nowhere = &self.nowhere;
         for (_, plug) in pairs.iter().filter(|(_, plug)| plug.namespace == *nowhere) {
@@ -222,8 +222,8 @@ impl Linux {
     }
 }
 
-/// Waits until no port speaks on its own any more: a new address is reported to a group or two, and such packets
-/// must not be counted as traffic.
+/// Waits until ports stop sending packets of their own: a new address is announced to multicast groups, and such
+/// packets must not count as traffic.
 pub(crate) fn settle(backend: &mut dyn Backend, watch: &Watch<'_>) -> Result<(), LabError> {
     let mut silent = 0;
     let mut last = backend.port_counters()?;

@@ -1,8 +1,8 @@
-//! Sockets in the namespaces of nodes: what sends and what listens.
+//! Sockets in the namespaces of nodes, for sending and receiving.
 //!
-//! In: packets. Out: arrivals. Invariants: a packet is given to the kernel with its outer destination only, so that
-//! the node's own routes choose the port; a socket bound to that port makes sure of the NIC where several NICs
-//! are attached to one T0. All sockets are served by one thread: a socket stays in the namespace it was made in.
+//! In: packets. Out: arrivals. Invariants: a packet is passed to the kernel with its outer destination only, so the
+//! node's own routes choose the port. If several NICs are attached to one T0, the socket is bound to the port. One
+//! thread serves all sockets, because a socket stays in the namespace in which it was made.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,15 +28,14 @@ use crate::tree::DeviceKind;
 
 /// Buffer of every listening socket.
 const BUFFER: usize = 16 << 20;
-/// Packets sent before everybody listens again.
+/// Number of packets sent before all sockets are read.
 const BURST: usize = 256;
-/// Time to wait for packets in flight, in milliseconds of silence. Those who carry them must be at
-/// rest besides.
+/// Time to wait for packets in flight, in milliseconds of silence. In addition, no packets may be in processing.
 const PATIENCE_MS: u16 = 100;
-/// Number of attempts while the kernel has no room for a packet, and the pause between.
+/// Number of attempts while the kernel has no buffer for a packet, and the pause between them.
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
-/// Hop limit of the outer header: five switches and some.
+/// Hop limit of the outer header: five switches and a margin.
 const HOP_LIMIT: u32 = 64;
 const IPPROTO_IPV6: i32 = 41;
 
@@ -52,9 +51,9 @@ pub(super) struct Stations {
 #[derive(Debug)]
 struct Station {
     node: DeviceId,
-    /// Receives packets of labs that come in.
+    /// Receives incoming packets of labs.
     wire: Socket,
-    /// Receives what was taken out of its outer header and accepted.
+    /// Receives packets that were decapsulated and accepted.
     accepted: UdpSocket,
     ports: BTreeMap<usize, PortId>,
     senders: BTreeMap<PortId, Sender>,
@@ -85,8 +84,8 @@ impl Stations {
         Ok(Stations { all: stations, of_port, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends packets and reports arrivals. A packet is waited for until a silence in which no carrier had one in hand: a silence of
-    /// what labs send, as agents and routers are never silent.
+    /// Sends packets and reports arrivals. It waits for a silence during which no packets are in processing. Only
+    /// packets of labs count, because agents and routers are never silent.
     pub(super) fn exchange(
         &mut self,
         packets: &[Packet],
@@ -120,7 +119,7 @@ impl Stations {
         }
     }
 
-    /// Sends one packet; false where the node has no way for it.
+    /// Sends one packet; returns false if the node has no route for it.
     fn send(&mut self, packet: &Packet, sink: &mut dyn Sink) -> Result<bool, LabError> {
         let Some(at) = self.of_port.get(&packet.from).copied() else { return Ok(false) };
         let what = "send a packet";
@@ -139,7 +138,7 @@ impl Stations {
         Err(LabError::io(what)(Errno::ENOBUFS.into()))
     }
 
-    /// Lets the kernel hand on what it holds: a queue that is full drops packets.
+    /// Lets the kernel process its queues: a full queue drops packets.
     fn make_room(&mut self, sink: &mut dyn Sink) -> Result<(), LabError> {
         for _ in 0..TRIES {
             self.listen(sink)?;
@@ -151,7 +150,7 @@ impl Stations {
         Ok(())
     }
 
-    /// Takes in everything that has come.
+    /// Reads everything that has arrived.
     fn listen(&mut self, sink: &mut dyn Sink) -> Result<(), LabError> {
         for station in &self.all {
             station.listen(&mut self.buffer, sink).map_err(LabError::io("receive a packet"))?;
@@ -159,7 +158,7 @@ impl Stations {
         Ok(())
     }
 
-    /// Waits for more; false after a silence.
+    /// Waits for more; returns false after a silence.
     fn wait(&self, milliseconds: u16) -> Result<bool, LabError> {
         let mut descriptors: Vec<PollFd<'_>> = self
             .all
@@ -175,7 +174,7 @@ impl Stations {
     }
 }
 
-/// Forgets what came late from an earlier exchange.
+/// Discards late packets of an earlier exchange.
 struct Deaf;
 
 impl Sink for Deaf {
@@ -201,7 +200,7 @@ impl Station {
                     }
                 }
                 Err(Errno::EAGAIN) => break,
-                // A port that was taken away reports once that it is down.
+                // A removed port reports once that it is down.
                 Err(Errno::EINTR | Errno::ENETDOWN) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -250,7 +249,7 @@ fn sender(port: &str) -> io::Result<Socket> {
     socket.set_unicast_hops_v6(HOP_LIMIT)?;
     socket.bind_device(Some(port.as_bytes()))?;
     socket.set_nonblocking(true)?;
-    // It would also receive every encapsulated packet; they are not read here.
+    // It would also receive every encapsulated packet; these are not read here.
     socket.set_recv_buffer_size(1)?;
     Ok(socket)
 }

@@ -1,7 +1,7 @@
 //! Cables: veth pairs between namespaces.
 //!
-//! Invariants: a cable is moved by removing the pair and making another with the same names at other places, never
-//! by setting a port down: a port that goes down loses its routes at that end only, invisibly.
+//! Invariants: a cable is moved by removing the pair and making another one with the same names elsewhere. Setting a
+//! port down instead would silently remove the routes at that end only.
 
 use std::fmt::Write as _;
 
@@ -39,13 +39,13 @@ pub(crate) fn unplug(interface: &str, device: &str) -> Result<(), LabError> {
 /// The largest packets that a veth pair takes.
 pub(crate) const MTU: u32 = 65535;
 
-/// Sets interfaces of the calling thread's namespace up, without IPv6 of their own, for a program that sends and receives
-/// whole frames.
+/// Sets interfaces of the calling thread's namespace up, without IPv6, for a program that sends and receives raw
+/// frames.
 pub(crate) fn raise_all(interfaces: &[&str], device: &str) -> Result<(), LabError> {
     silence()?;
     let mut batch = String::from("link set dev lo up\n");
     for interface in interfaces {
-        // Elements from before a changed default have their own setting.
+        // Existing interfaces keep their own setting when the default changes.
         let path = format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6");
         std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;
         let _ = writeln!(batch, "link set dev {interface} mtu {MTU} up");
@@ -53,7 +53,7 @@ pub(crate) fn raise_all(interfaces: &[&str], device: &str) -> Result<(), LabErro
     ip_batch(&batch, device)
 }
 
-/// Lets no interface of the calling thread's namespace speak IPv6, nor any that comes.
+/// Disables IPv6 on all current and future interfaces of the calling thread's namespace.
 pub(crate) fn silence() -> Result<(), LabError> {
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
@@ -62,7 +62,7 @@ pub(crate) fn silence() -> Result<(), LabError> {
     Ok(())
 }
 
-/// Sets an interface of the calling thread's namespace up, silent: it has no IPv6 and says nothing.
+/// Sets an interface of the calling thread's namespace up without IPv6, so it sends nothing by itself.
 pub(crate) fn raise(interface: &str) -> Result<(), LabError> {
     let path = format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6");
     std::fs::write(&path, "1").map_err(LabError::io(format!("write `{path}`")))?;

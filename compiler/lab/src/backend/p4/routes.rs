@@ -1,8 +1,8 @@
-//! The routes of P4 switches, as their tables have them.
+//! Reads the routes of P4 switches from their tables.
 //!
-//! In: a connection to a switch, the P4Info of its program. Out: its [`Routes`]: prefixes, ports, weights. Invariants: what
-//! is read is the switch, not a file; tables are found by their names; a route over a next hop that is not there has no
-//! port for it.
+//! In: a connection to a switch, the P4Info of its program. Out: its [`Routes`]: prefixes, ports, weights. Invariants:
+//! routes are read from the switch instead of files. Tables are found by their names. A route over a missing next hop
+//! has no port for it.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use v1::table_action::Type;
 use crate::backend::{Forwarding, Routes};
 use crate::tree::{self, Program};
 
-/// The metric of every route: of a switch no two are for the same destination.
+/// The metric of every route: a switch never has two for the same destination.
 const METRIC: u32 = 0;
 
-/// An action, and the parameter of it that says where to.
+/// An action, and its parameter for the next object.
 #[derive(Debug)]
 struct Leads {
     action: u32,
@@ -38,7 +38,7 @@ impl Leads {
     }
 }
 
-/// Numbers of the tables that routes consist of.
+/// Ids of the tables that routes consist of.
 #[derive(Debug)]
 pub(super) struct Tables {
     program: Program,
@@ -48,7 +48,7 @@ pub(super) struct Tables {
     group: u32,
     /// Action of the member of a group.
     member: Leads,
-    /// Where groups are objects of their own.
+    /// Group table, if groups are objects of their own.
     profile: Option<u32>,
     next_hop: u32,
     /// From a next hop to its port, or to its router interface.
@@ -94,7 +94,7 @@ impl Tables {
         }
     }
 
-    /// Requests to a switch.
+    /// Read requests to a switch.
     fn questions(&self) -> Vec<v1::Entity> {
         let tables = [Some(self.route), Some(self.group), Some(self.next_hop), self.interface];
         let mut asked: Vec<v1::Entity> = tables.into_iter().flatten().map(entry::wildcard).collect();
@@ -119,10 +119,10 @@ impl Tables {
     }
 }
 
-/// Bytes by which an object is known.
+/// Key of an object.
 type Key = Vec<u8>;
 
-/// Where a route leads.
+/// The next object of a route.
 #[derive(Debug)]
 enum Leading {
     Nowhere,
@@ -130,13 +130,13 @@ enum Leading {
     Group(Key),
 }
 
-/// Readings of a switch.
+/// Objects of a switch.
 #[derive(Debug, Default)]
 struct Found {
     routes: Vec<(closc_artefacts::Prefix, Leading)>,
     /// Next hops of a group with their weights.
     groups: BTreeMap<Key, Vec<(Key, u32)>>,
-    /// Groups that are objects: by the key that routes have for them.
+    /// Groups that are objects, by the key that routes use for them.
     numbered: BTreeMap<Key, u32>,
     members: BTreeMap<u32, Key>,
     objects: BTreeMap<u32, Vec<(u32, u32)>>,

@@ -1,8 +1,9 @@
 //! Remaining capacity of flows that switches place by a hash, during a fault.
 //!
-//! In: the ways of flows on a whole fabric, the routes of all devices, what is broken. Out: [`Left`]. Invariants: a flow keeps its
-//! way as long as no group on it changes; where one changes, what is expected of the hash counts. Without a routing protocol a
-//! device notices its own ports alone; with one, switches lead around what cannot be reached, and nodes, which speak none, do not.
+//! In: the paths of flows without faults, the routes of all devices, and the faults. Out: [`Left`]. Invariants: a flow
+//! keeps its path as long as no group on it changes; otherwise the expected value over hashes counts. Without a routing
+//! protocol, a device only detects the state of its own ports. With one, switches route around unreachable parts; nodes
+//! do not take part in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, DeviceId, Model, PortId};
 use crate::tree::DeviceKind;
 
-/// Flows on a whole fabric.
+/// Flows without faults.
 pub(super) struct Hashed<'a> {
     has_protocol: bool,
     model: &'a Model,
@@ -30,13 +31,13 @@ pub(super) struct Hashed<'a> {
 /// Faults.
 #[derive(Debug, Default)]
 struct Broken {
-    /// Ports that are down, which their device notices.
+    /// Ports that are down, which their device detects.
     down: BTreeSet<PortId>,
-    /// Cables that carry nothing.
+    /// Cables that drop everything.
     dead: BTreeSet<CableId>,
 }
 
-/// A direction of a pair.
+/// One direction of a pair.
 #[derive(Clone, Copy)]
 struct Leg<'w> {
     from: Address,
@@ -55,14 +56,14 @@ impl<'a> Hashed<'a> {
         Hashed { has_protocol, model, seats, pairs, routes }
     }
 
-    /// The ports that a device has a route over, with their weights.
+    /// The ports of a device's route, with their weights.
     fn group(&self, at: DeviceId, way: Leg<'_>) -> Vec<(PortId, f64)> {
         let route = self.routes[at.0].of(way.from, way.to.address).map(|(_, route)| route);
         let hops = route.into_iter().flat_map(|route| &route.hops);
         hops.filter_map(|(hop, weight)| Some((self.model.port(at, hop)?, f64::from(*weight)))).collect()
     }
 
-    /// Those of them that are left.
+    /// The remaining ones of these.
     fn left_of(&self, at: DeviceId, way: Leg<'_>, broken: &Broken) -> Vec<(PortId, f64)> {
         let speaks = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
         let stays = |port: &PortId| {
@@ -71,7 +72,7 @@ impl<'a> Hashed<'a> {
         self.group(at, way).into_iter().filter(|(port, _)| stays(port)).collect()
     }
 
-    /// Tells whether some way leads from a port to a NIC, as routers find out.
+    /// Returns whether some path leads from a port to a NIC, as routers compute it.
     fn reaches(&self, port: PortId, way: Leg<'_>, broken: &Broken) -> bool {
         if broken.dead.contains(&port.cable()) {
             return false;
@@ -80,7 +81,7 @@ impl<'a> Hashed<'a> {
         next == way.to.node || self.group(next, way).iter().any(|(port, _)| self.reaches(*port, way, broken))
     }
 
-    /// The share of packets that arrive: 0 or 1 as long as no group on the way changes.
+    /// The share of packets that arrive: 0 or 1 if no group on the path changes.
     fn share(&self, at: DeviceId, way: Leg<'_>, chosen: bool, broken: &Broken) -> f64 {
         if at == way.to.node {
             return 1.0;
@@ -100,7 +101,7 @@ impl<'a> Hashed<'a> {
         if all > 0.0 { left.iter().map(|(port, weight)| weight / all * on(*port, false)).sum() } else { 0.0 }
     }
 
-    /// The share of a pair's packets that arrive and whose acknowledgement does.
+    /// The share of a pair's packets that arrive and are acknowledged.
     fn pair(&self, pair: &Pair, chosen: bool, broken: &Broken) -> f64 {
         let ends = [pair.from, pair.to].map(|at| self.seats[at]);
         let one = |from: Seat, to: Seat, ports: &[PortId]| {
@@ -123,7 +124,7 @@ impl Remains for Hashed<'_> {
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
-        // A sender to several in turn waits for unanswered ones; in a ring all wait.
+        // With several receivers in turn, a sender waits for unanswered messages; in a ring, all NICs wait.
         let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
         for pair in self.pairs {
             let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };

@@ -1,9 +1,9 @@
 //! Queue pairs on sockets of the nodes, all served by one thread.
 //!
-//! In: the work of a job, the course of it. Out: a [`Record`]. Invariants: data and acknowledgements go to the port of RoCE, each from
-//! the source port of its flow, so that switches see of both what they saw of the datagram that was followed; flows that leave by
-//! one port of a NIC share its rate; losses are invisible, so a retransmitted packet counts as lost unless word of it
-//! comes after all.
+//! In: the work of a job, the course of it. Out: a [`Record`]. Invariants: data and acknowledgements go to the UDP port
+//! of RoCE from the source port of their flow, so switches hash them like the observed datagram. Flows over the same
+//! port of a NIC share its rate. Losses cannot be observed, so a retransmitted packet counts as lost unless it is
+//! acknowledged later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -24,15 +24,15 @@ use crate::backend::linux::joined::Seat;
 use crate::progress::Watch;
 use crate::{Lab, LabError};
 
-/// Where everything goes: the port of RoCE (RFC 6335 registry, service `roce`).
+/// UDP destination port: that of RoCE (RFC 6335 registry, service `roce`).
 const PORT: u16 = 4791;
-/// First bytes of what is ours.
+/// First bytes of our datagrams.
 const MAGIC: [u8; 4] = *b"clfl";
-/// Bytes before those of the message.
+/// Size of the header before the bytes of the message.
 const HEADER: usize = 28;
 /// Headers of Ethernet, IPv6 and UDP.
 const WIRE: u64 = 14 + 40 + 8;
-/// Burst after a pause, in time: a waiting thread wakes up in milliseconds.
+/// Maximum burst after a pause, in time: a waiting thread wakes up with milliseconds of delay.
 const CATCH_UP_NS: u64 = 20_000_000;
 /// The longest datagram.
 const BUFFER: usize = 1 << 16;
@@ -43,9 +43,9 @@ pub(super) struct Nodes {
     flows: Vec<Running>,
     /// Flows by sender and receiver.
     places: BTreeMap<(usize, usize), usize>,
-    /// A socket for each NIC, for all that comes.
+    /// A socket for each NIC, for all received datagrams.
     inboxes: Vec<UdpSocket>,
-    /// When each port of a NIC is free.
+    /// Time at which each port of a NIC is free.
     free_ns: Vec<u64>,
     /// Flows that may have something to send.
     active: BTreeSet<usize>,
@@ -53,24 +53,24 @@ pub(super) struct Nodes {
     /// Number of each message among those of its sender.
     numbers: Vec<u64>,
     received: Vec<u64>,
-    /// Packets that were sent again, by flow, number and when they were sent.
+    /// Retransmitted packets: flow, number and time of transmission.
     losses: BTreeMap<(usize, u64, u64), u64>,
     record: Record,
 }
 
-/// A flow as it runs.
+/// State of a flow.
 struct Running {
     pair: Pair,
     sender: Sender,
     receiver: Receiver,
     /// Source and destination of data, and of acknowledgements.
     sockets: [(UdpSocket, SocketAddrV6); 2],
-    /// The port of the NIC that it leaves by, by its number in `free_ns`, and its plane.
+    /// Egress port of the NIC, by its index in `free_ns`, and its plane.
     port: usize,
     plane: usize,
 }
 
-/// Contents of a datagram.
+/// Header of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Header {
     is_data: bool,
@@ -90,7 +90,7 @@ impl Header {
         bytes
     }
 
-    /// Reads one, and what is behind it.
+    /// Reads a header and the rest of the datagram.
     fn read(bytes: &[u8]) -> Option<(Header, &[u8])> {
         let (own, rest) = bytes.split_first_chunk::<HEADER>()?;
         let long = |at: usize| u64::from_be_bytes(own[at..at + 8].try_into().expect("eight bytes"));
@@ -100,7 +100,7 @@ impl Header {
     }
 }
 
-/// Value at a place of a packet.
+/// Expected byte at a position of a packet.
 fn content(number: u64, at: usize) -> u8 {
     (number as u8).wrapping_mul(31).wrapping_add(at as u8)
 }
@@ -185,7 +185,7 @@ impl Nodes {
         }
     }
 
-    /// Orders every message that may be sent; tells whether there was any.
+    /// Orders every message that may be sent; returns whether there was any.
     fn order(&mut self, work: &mut Work, now_ns: u64) -> bool {
         let mut any = false;
         for from in 0..self.inboxes.len() {
@@ -207,7 +207,7 @@ impl Nodes {
         any
     }
 
-    /// Sends what may be sent now, one packet of a flow after one of another.
+    /// Sends all packets that are due, one flow after another.
     fn send(&mut self, now_ns: u64) -> Result<(), LabError> {
         let mut packet = Vec::with_capacity(HEADER + self.orders.unit as usize);
         let mut waiting: Vec<usize> = self.active.iter().copied().collect();
@@ -244,7 +244,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Takes everything that has come; tells whether a message arrived.
+    /// Reads everything that has arrived; returns whether a message was completed.
     fn receive(&mut self, work: &mut Work, course: &Course) -> Result<bool, LabError> {
         let mut buffer = vec![0; BUFFER];
         let mut any = false;
@@ -270,7 +270,7 @@ impl Nodes {
         Ok(any)
     }
 
-    /// Takes data, and says so.
+    /// Processes data, and acknowledges it.
     fn take(&mut self, seat: usize, header: Header, bytes: &[u8]) -> Result<(), LabError> {
         let flow = &mut self.flows[header.flow as usize];
         if flow.pair.to != seat {
@@ -287,7 +287,7 @@ impl Nodes {
         send(&flow.sockets[1], &Header { is_data: false, ..header }.bytes())
     }
 
-    /// Takes word that data arrived; tells whether a message is whole by it.
+    /// Processes an acknowledgement; returns whether it completes a message.
     fn acknowledged(&mut self, work: &mut Work, header: Header, now_ns: u64) -> bool {
         let at = header.flow as usize;
         // Late packets that were not lost.
@@ -312,7 +312,7 @@ impl Nodes {
         }
     }
 
-    /// Waits until something comes, or something can be sent.
+    /// Waits until something arrives or can be sent.
     fn wait(&self, course: &Course, sample_ns: u64) -> Result<(), LabError> {
         let now_ns = course.now_ns();
         let at = |flow: &usize| {
@@ -348,10 +348,10 @@ impl Nodes {
     }
 }
 
-/// A socket with where it sends to, by flow and side: data, or acknowledgements.
+/// A socket with its destination, by flow and kind: data, or acknowledgements.
 type Outboxes = BTreeMap<(usize, usize), (UdpSocket, SocketAddrV6)>;
 
-/// Opens the sockets of all NICs: one each for what comes, and one for each flow that leaves it.
+/// Opens the sockets of all NICs: one for received datagrams, and one for each flow that leaves it.
 fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSocket>, Outboxes), LabError> {
     let address = |seat: usize, port: u16| SocketAddrV6::new(seats[seat].address.mapped(), port, 0, 0);
     let mut inboxes = Vec::with_capacity(seats.len());
@@ -377,7 +377,7 @@ fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSock
     Ok((inboxes, open))
 }
 
-/// Sends a datagram. One that its node has no way for, or no room, is lost, as on any other way.
+/// Sends a datagram. If its node has no route or no buffer, it is lost like any other.
 fn send((socket, to): &(UdpSocket, SocketAddrV6), bytes: &[u8]) -> Result<(), LabError> {
     let lost = [
         Errno::ENETUNREACH,

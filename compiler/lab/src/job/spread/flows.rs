@@ -1,14 +1,14 @@
 //! Traffic matrix, with equal pairs of NICs counted together.
 //!
-//! In: the pattern, the NICs, what is down. Out: [`Flow`]s. Invariants: of a pattern where all send to all there are no more
-//! flows than pairs of T0 groups, but for NICs whose own ports are down.
+//! In: the pattern, the NICs, and the cables that are down. Out: [`Flow`]s. Invariants: for all-to-all, there are no
+//! more flows than pairs of T0 groups, apart from NICs whose own ports are down.
 
 use std::collections::BTreeMap;
 
 use super::super::pattern::{Pattern, Work};
 use super::state::{End, State, Wires};
 
-/// Pairs of NICs that are alike.
+/// Equal pairs of NICs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
     pub(super) from: End,
@@ -17,12 +17,12 @@ pub(super) struct Flow {
     pub(super) pairs: f64,
     /// Share of a sender's traffic for one receiver.
     pub(super) weight: f64,
-    /// The class of the receivers, and how many are in it.
+    /// The class of the receivers, and its size.
     pub(super) class: usize,
     pub(super) receivers: f64,
 }
 
-/// Returns who sends to whom.
+/// Returns the flows of the pattern.
 pub(super) fn flows(work: &Work, wires: &Wires, now: &State) -> Vec<Flow> {
     let ends: Vec<End> = wires.ends(now).collect();
     if work.pattern() != Pattern::AllToAll {

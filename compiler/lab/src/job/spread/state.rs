@@ -1,8 +1,8 @@
-//! Which cables the paths of a T0 group take, and which of them are up.
+//! The cables of the paths of T0 groups, and their state.
 //!
-//! In: path tables, the cable list, what is down. Out: a [`State`]: for each group and plane the uplinks that are up, as bits.
-//! Invariants: a path takes one uplink of each of its two T0s, the same number at both, so two sets of bits say how many paths
-//! join two groups.
+//! In: path tables, the cable lists, and the cables that are down. Out: a [`State`]: for each group and plane the
+//! uplinks that are up, as bits. Invariants: a path uses the same uplink number at both of its T0s, so two bitsets
+//! determine the number of paths between two groups.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -12,14 +12,14 @@ use super::PLANES;
 use crate::model::{CableId, Model, PortId};
 use crate::tree::{GroupTable, Tree};
 
-/// A NIC, as far as paths tell it from others.
+/// The properties of a NIC that its paths depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct End {
     /// Its T0 group.
     pub(super) group: usize,
     /// The planes that it has a port in.
     has: u32,
-    /// Those whose port is up.
+    /// The planes whose port is up.
     up: u32,
 }
 
@@ -38,7 +38,7 @@ struct Group {
     planes: Vec<Uplinks>,
 }
 
-/// The cables that paths take.
+/// The cables of paths.
 #[derive(Debug)]
 pub(super) struct Wires {
     groups: Vec<Group>,
@@ -92,7 +92,7 @@ impl Wires {
         })
     }
 
-    /// Returns what is up while some cables are down.
+    /// Returns the state while some cables are down.
     pub(super) fn state(&self, dead: &BTreeSet<CableId>) -> State {
         let is_up = |cable: &Option<CableId>| cable.is_some_and(|cable| !dead.contains(&cable));
         let one = |uplinks: &Uplinks| {
@@ -118,7 +118,7 @@ impl Wires {
     }
 }
 
-/// Walks probes of a group's uplinks in a plane, which go to a T1 or a T2 and back, and so over the cables of its paths.
+/// Walks probes over a group's uplinks in a plane to a T1 or T2 and back, which use the cables of its paths.
 fn uplinks(table: &GroupTable, model: &Model, members: &[&Seat], plane: usize) -> Uplinks {
     let port = |seat: &&&Seat| seat.ports.get(plane).copied().flatten();
     let Some((seat, from)) = members.iter().find_map(|seat| Some((seat, port(&seat)?))) else {
@@ -148,16 +148,16 @@ struct Up {
     t2: Bits,
 }
 
-/// Running parts.
+/// State of the fabric while cables are down.
 #[derive(Debug)]
 pub(super) struct State {
-    /// Of each group its zone, and what is up in each plane.
+    /// For each group, its zone and the uplinks that are up in each plane.
     groups: Vec<(usize, Vec<Up>)>,
     /// Cables between T1s and T2s, by zone and plane.
     zones: Vec<Vec<u32>>,
     /// Of each NIC the ports that are up.
     nics: Vec<u32>,
-    /// Whether nothing is down.
+    /// Whether everything is up.
     is_whole: bool,
 }
 
@@ -174,7 +174,7 @@ impl State {
         self.groups[group].0
     }
 
-    /// The planes whose ports are up at both ends and that have a path between them.
+    /// The planes with both ports up and a path between them.
     pub(super) fn joined(&self, from: End, to: End) -> u32 {
         let ports = |end: End| if self.is_whole { end.has } else { end.up };
         let both = ports(from) & ports(to);

@@ -1,4 +1,4 @@
-//! Entries of the pipeline `fabric`: own segments, ways, neighbours, and ports by their numbers.
+//! Entries of the pipeline `fabric`: own segments, routes, neighbours, and port numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +12,16 @@ use super::super::ip::Mac;
 use super::{Found, call, exact, lpm, number_of, param, prefix};
 use crate::error::TreeFault;
 
-/// Numbers of the P4Info.
+/// Ids from the P4Info.
 pub(super) struct Reader {
     port_role: u32,
     my_sid: u32,
     route: u32,
     by_port: u32,
-    /// Number of the parameter of a route that is the next hop.
+    /// Id of the parameter of a route for the next hop.
     way: u32,
     next_hop: u32,
-    /// Number of the parameter of a next hop that is the neighbour's MAC address.
+    /// Id of the parameter of a next hop for the neighbour's MAC address.
     dst_mac: u32,
 }
 
@@ -56,7 +56,7 @@ impl Reader {
             Some((prefix, (*names.get(&port)?).clone()))
         };
         let neighbour = |entry| {
-            // A next hop has the number of its port.
+            // The id of a next hop is the number of its port.
             let port = names.get(&u16::try_from(exact(entry)?).ok()?)?;
             Some(((*port).clone(), self.neighbour(entry)?))
         };
@@ -75,7 +75,7 @@ impl Reader {
         Some((lpm(entry)?, u16::try_from(number_of(param(action, self.way)?)?).ok()?))
     }
 
-    /// Far end of a next hop; its address is of no use to a switch.
+    /// The neighbour of a next hop; switches do not need its address.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<Neighbour> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         Some(Neighbour { address: Address::UNSPECIFIED, mac })

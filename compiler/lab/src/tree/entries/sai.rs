@@ -1,4 +1,4 @@
-//! Entries of the pipeline `sai`: neighbours, and ports by the numbers that router interfaces name.
+//! Entries of the pipeline `sai`: neighbours, and port numbers of router interfaces.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -12,7 +12,7 @@ use super::super::ip::Mac;
 use super::{Found, call, exact_bytes, number_of, param};
 use crate::error::TreeFault;
 
-/// Numbers of the P4Info.
+/// Ids from the P4Info.
 pub(super) struct Reader {
     interface: u32,
     interface_id: u32,
@@ -23,7 +23,7 @@ pub(super) struct Reader {
     dst_mac: u32,
 }
 
-/// An action that names the port of a router interface.
+/// An action with the port of a router interface.
 struct Leaves {
     id: u32,
     port: u32,
@@ -71,7 +71,7 @@ impl Reader {
         Some((text(key(entry, self.interface_id)?)?.to_owned(), port))
     }
 
-    /// Far end of a router interface.
+    /// The neighbour of a router interface.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<(String, Neighbour)> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         let address = Ipv6Addr::from(number_of(key(entry, self.neighbour_address)?)?);

@@ -1,7 +1,6 @@
 //! Reads a line of a batch file.
 //!
-//! In: words. Out: a command, or what cannot be read of it. Invariants: a line is read to its end, and no word is
-//! skipped.
+//! In: words. Out: a command, or the error. Invariants: a line is parsed completely, without skipping words.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -11,14 +10,14 @@ use closc_artefacts::{Address, Family, Prefix};
 use super::{Action, AddressMode, Command, Hop, Route};
 use crate::name::Interface;
 
-/// The longest word that is repeated in a message.
+/// Maximum length of a word in a message.
 const WORD_MAX: usize = 40;
 /// Tables above those of the kernel, below the priority of its main one.
 const TABLES: std::ops::RangeInclusive<u16> = 256..=32_000;
 /// Sizes of packets that the kernel takes at a port (`ETH_MIN_MTU` to `IP_MAX_MTU` of Linux).
 const MTUS: std::ops::RangeInclusive<u32> = 68..=65535;
 
-/// Reads a line; nothing where there is nothing on it.
+/// Parses a line; `None` for an empty one.
 pub(super) fn line(line: &str) -> Result<Option<Command>, String> {
     let mut words = Words { rest: line.split_ascii_whitespace().collect(), at: 0 };
     if words.is_done() {
@@ -31,7 +30,7 @@ pub(super) fn line(line: &str) -> Result<Option<Command>, String> {
     }
 }
 
-/// The words of a line, and how many are read.
+/// The words of a line, and the number of parsed ones.
 struct Words<'a> {
     rest: Vec<&'a str>,
     at: usize,
@@ -272,7 +271,7 @@ fn member(text: &str) -> Result<(u32, u8), String> {
     }
 }
 
-/// The beginning of a word, without what a terminal would act on.
+/// The beginning of a word, without terminal control characters.
 fn short(word: &str) -> String {
     word.chars().take(WORD_MAX).flat_map(char::escape_debug).collect()
 }
