@@ -1,7 +1,7 @@
 //! Measures the data plane: packets a second, inserts a second, memory of a switch.
 //!
-//! In: nothing but the program `tests/programs/forward.json` beside this crate. Out: one line a figure.
-//! Run it with `--release`. Rates are per second of processor time, so that a busy machine changes them little.
+//! In: the program `tests/programs/forward.json` of this crate. Out: one figure per line. Run it with `--release`.
+//! Rates are per second of processor time, so other load on the machine has little effect.
 
 use std::net::Ipv6Addr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forwa
 const P4INFO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/forward.p4info.txtpb");
 const BLOCK: u128 = 0xfcbb_bbbb;
 
-/// Counts what is sent.
+/// Counts transmitted packets.
 #[derive(Default)]
 struct Count(u64);
 

@@ -1,6 +1,6 @@
-//! Loads BMv2 JSON files, with the P4Info beside them where there is one, and says what is in them.
+//! Loads BMv2 JSON files, with their P4Infos if there are any, and prints a summary.
 //!
-//! In: file names. Out: one line each, or the fault.
+//! In: file names. Out: one line per file, or the error.
 
 use std::fmt::Write as _;
 

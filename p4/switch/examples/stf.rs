@@ -1,6 +1,6 @@
 //! Runs STF packet tests.
 //!
-//! In: pairs of a BMv2 JSON file and an STF script. Out: one line a script, exit code 1 if one fails.
+//! In: pairs of a BMv2 JSON file and an STF script. Out: one line per script; exit code 1 if one fails.
 
 use std::sync::Arc;
 

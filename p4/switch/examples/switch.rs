@@ -1,4 +1,4 @@
-//! The switch as a command of its own, for scripts that call `simple_switch_grpc`.
+//! The switch as a separate command, for scripts that call `simple_switch_grpc`.
 
 use std::process::ExitCode;
 

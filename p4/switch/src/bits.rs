@@ -1,5 +1,4 @@
-//! Numbers as the switch keeps them: little-endian 64-bit words; and the two forms they come in, hexadecimal text and
-//! big-endian bytes.
+//! Number representations: little-endian 64-bit words inside the switch; hexadecimal text and big-endian bytes outside.
 //!
 //! Invariants: bits above a value's width are zero.
 
@@ -35,7 +34,7 @@ pub(crate) fn truncate(words: &mut [u64], bits: usize) {
     }
 }
 
-/// Writes the big-endian number `bytes` into `words`; what does not fit is dropped.
+/// Writes the big-endian number `bytes` into `words` and drops excess bits.
 pub(crate) fn from_bytes(bytes: &[u8], words: &mut [u64]) {
     words.fill(0);
     for (i, byte) in bytes.iter().rev().enumerate() {
@@ -63,7 +62,7 @@ pub(crate) fn low128(words: &[u64]) -> u128 {
     word(0) | word(1) << 64
 }
 
-/// Writes `value` into `words`, zero-extended or cut.
+/// Writes `value` into `words`, zero-extended or truncated.
 pub(crate) fn set128(words: &mut [u64], value: u128) {
     for (i, word) in words.iter_mut().enumerate() {
         *word = match i {
@@ -74,13 +73,13 @@ pub(crate) fn set128(words: &mut [u64], value: u128) {
     }
 }
 
-/// Returns `words` as a number without sign.
+/// Returns `words` as an unsigned number.
 pub(crate) fn to_big(words: &[u64]) -> BigInt {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     BigInt::from_bytes_le(Sign::Plus, &bytes)
 }
 
-/// Writes the low bits of `value` (two's complement where it is negative) into `words`.
+/// Writes the low bits of `value` (two's complement if negative) into `words`.
 pub(crate) fn set_big(words: &mut [u64], value: &BigInt) {
     let bytes = value.to_signed_bytes_le();
     let fill = if value.sign() == Sign::Minus { 0xff } else { 0 };
@@ -101,7 +100,7 @@ pub(crate) fn parse_hex(text: &str) -> Option<BigInt> {
     Some(BigInt::from_bytes_be(sign, &bytes))
 }
 
-/// Parses hexadecimal digits into bytes; an odd number of digits starts with a half byte.
+/// Parses hexadecimal digits into bytes; with an odd number, the first byte has one digit.
 pub(crate) fn parse_hex_bytes(text: &str) -> Option<Vec<u8>> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
     if digits.is_empty() {

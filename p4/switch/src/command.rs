@@ -1,7 +1,7 @@
 //! The switch as a command, with the command line of BMv2's `simple_switch_grpc`.
 //!
-//! In: arguments. Out: a switch that runs until a signal ends it. Invariants: nothing is listened on
-//! but loopback unless the arguments say so.
+//! In: arguments. Out: a switch that runs until a signal ends it. Invariants: it listens only on loopback unless the
+//! arguments specify another address.
 
 mod arguments;
 mod error;

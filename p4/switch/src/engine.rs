@@ -1,7 +1,7 @@
-//! One switch's data plane: a program, what it remembers, and the path of a packet through it.
+//! The data plane of a switch: a program, its state, and the processing of packets.
 //!
-//! In: packets with the time they come. Out: packets and digests, into a [`Sink`]. Invariants: the
-//! engine never looks at a clock, so that the same packets at the same times give the same result.
+//! In: packets with their arrival times. Out: packets and digests, into a [`Sink`]. Invariants: the engine never reads
+//! a clock, so the same packets at the same times give the same result.
 
 mod action;
 mod control;
@@ -26,22 +26,22 @@ use crate::state::{Arrays, DigestConfig, DigestList, DigestState, Profile, Repli
 use flow::Scratch;
 use queue::Queues;
 
-/// Takes what a switch sends.
+/// Receives the output of a switch.
 pub trait Sink {
-    /// Receives the time at which the packets that follow leave, where that is before the time of the call.
+    /// Sets the departure time of the following packets, if it is before the time of the call.
     fn clock(&mut self, at_ns: u64) {
         let _ = at_ns;
     }
 
-    /// Takes a packet that leaves by a port.
+    /// Receives a packet that leaves by a port.
     fn transmit(&mut self, port: u32, frame: &[u8]);
 
-    /// Receives a packet that goes no further, as it came or as it stands: the program dropped it, or a queue was full.
+    /// Receives a dropped packet in its current form: the program dropped it, or a queue was full.
     fn lost(&mut self, frame: &[u8]) {
         let _ = frame;
     }
 
-    /// Takes a list of digest samples.
+    /// Receives a list of digest samples.
     fn digest(&mut self, list: DigestList) {
         let _ = list;
     }
@@ -54,14 +54,14 @@ impl Sink for Vec<(u32, Vec<u8>)> {
     }
 }
 
-/// Setup of a switch.
+/// Configuration of a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineConfig {
-    /// Port that means drop.
+    /// Port number that means drop.
     pub drop_port: u32,
-    /// Queues of each port.
+    /// Number of queues per port.
     pub priority_queues: usize,
-    /// Start of its random numbers.
+    /// Seed of random numbers.
     pub seed: u64,
 }
 
@@ -76,13 +76,13 @@ impl Default for EngineConfig {
 pub struct Engine {
     program: Arc<Program>,
     config: EngineConfig,
-    /// Tables, by index of the program.
+    /// Tables, by index in the program.
     pub(crate) tables: Vec<Table>,
-    /// Action profiles, by index of the program.
+    /// Action profiles, by index in the program.
     pub(crate) profiles: Vec<Profile>,
     /// Counters, meters and registers.
     pub(crate) arrays: Arrays,
-    /// Parser value sets, by index of the program.
+    /// Parser value sets, by index in the program.
     pub(crate) sets: Vec<ValueSet>,
     /// Multicast groups and clone sessions.
     pub(crate) replication: Replication,
@@ -92,7 +92,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Returns a data plane that only knows what the program itself says.
+    /// Returns a data plane in the initial state of the program.
     pub fn new(program: Arc<Program>, config: EngineConfig) -> Self {
         Self {
             tables: program.tables.iter().map(Table::new).collect(),
@@ -113,35 +113,35 @@ impl Engine {
         &self.program
     }
 
-    /// Returns how many classes of service clones can have: the queues of a port that the program can name.
+    /// Returns the number of service classes of clones, which is the number of queues that the program can select.
     pub(crate) fn classes(&self) -> u32 {
         let queues = u32::try_from(self.queues.priorities()).unwrap_or(u32::MAX);
         let named = self.program.standard.priority.as_ref().map_or(0, |field| field.bits.min(31));
         queues.min(1 << named)
     }
 
-    /// Turns the queues of a port on or off.
+    /// Enables or disables the queues of a port.
     pub(crate) fn set_queue(&mut self, port: u32, config: Option<QueueConfig>) {
         self.queues.configure(port, config);
     }
 
-    /// Returns the ports that dropped packets because a queue was full, and how many.
+    /// Returns the number of packets dropped by full queues, per port.
     pub(crate) fn dropped(&self) -> impl Iterator<Item = (u32, u64)> {
         self.queues.dropped()
     }
 
-    /// Returns when [`Engine::advance`] has something to do.
+    /// Returns the time at which [`Engine::advance`] must be called.
     pub(crate) fn due_ns(&self) -> Option<u64> {
         let digests = self.digests.values().filter_map(DigestState::due_ns);
         digests.chain(self.queues.due_ns()).min()
     }
 
-    /// Returns the configuration of a digest, by the number that actions use.
+    /// Returns the configuration of a digest, by the number used in actions.
     pub(crate) fn digest_config(&self, digest: u32) -> Option<DigestConfig> {
         self.digests.get(&digest).map(DigestState::config)
     }
 
-    /// Turns a digest on with a configuration, or off.
+    /// Enables a digest with a configuration, or disables it.
     pub(crate) fn set_digest(&mut self, digest: u32, config: Option<DigestConfig>) {
         match config {
             Some(config) => match self.digests.get_mut(&digest) {
@@ -159,7 +159,7 @@ impl Engine {
         }
     }
 
-    /// Lets members that depend on a port take part in their groups or not.
+    /// Updates group members that depend on a port.
     pub(crate) fn set_port(&mut self, port: u32, up: bool) {
         for profile in &mut self.profiles {
             profile.set_port(port, up);

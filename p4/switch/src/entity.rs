@@ -1,9 +1,9 @@
-//! P4Runtime entities of one switch: what a controller writes goes into the tables and arrays of the data plane, what
-//! it reads comes out of them.
+//! P4Runtime entities of one switch: writes change the tables and arrays of the data plane, and reads return their
+//! contents.
 //!
-//! In: updates and read requests, checked here first. Out: faults with the codes of the specification, and
-//! entities in the form in which they were written. Invariants: an update that fails changes nothing, and
-//! between [`Store::begin`] and [`Store::rollback`] nothing is lost.
+//! In: updates and read requests, which are validated here. Out: faults with the codes of the specification, and
+//! entities in the form in which they were written. Invariants: a failed update changes nothing. [`Store::rollback`]
+//! restores the state at [`Store::begin`] exactly.
 
 mod action;
 mod array;
@@ -44,30 +44,30 @@ use copies::{MulticastGroup, Session};
 use names::Names;
 use undo::{Undo, UndoLog};
 
-/// The state of a switch that runs a pipeline.
+/// State of a switch with a pipeline.
 #[derive(Debug)]
 pub struct Store {
     pipeline: Arc<Pipeline>,
     engine: Engine,
-    /// Multicast groups and clone sessions as they were written: their backup replicas depend on ports.
+    /// Multicast groups and clone sessions as written; their backup replicas depend on ports.
     groups: BTreeMap<u32, MulticastGroup>,
     sessions: BTreeMap<u32, Session>,
     /// Ports that are down.
     down: BTreeSet<u32>,
-    /// Entries with an idle timeout, of all tables.
+    /// Entries with an idle timeout, over all tables.
     ageing: usize,
-    /// Controller names of the numbers of the data plane, if any.
+    /// Names that controllers use for numbers of the data plane, if any.
     names: Option<Names>,
-    /// Undo of the updates since [`Store::begin`].
+    /// Undo log of the updates since [`Store::begin`].
     undo: Option<UndoLog>,
 }
 
 impl Store {
-    /// Returns the state of a switch that nobody wrote to.
+    /// Returns the initial state of a switch.
     pub fn new(pipeline: Arc<Pipeline>, config: EngineConfig) -> Self {
         let mut engine = Engine::new(Arc::clone(pipeline.program()), config);
         for table in pipeline.info().tables() {
-            // The program counts the entries it brings, the P4Info those that a controller may add to them.
+            // The program counts its own entries, the P4Info those that a controller may add.
             if let Some(binding) = pipeline.table(table.preamble.id)
                 && !table.is_const
             {
@@ -100,17 +100,17 @@ impl Store {
         &self.engine
     }
 
-    /// Returns the data plane to run packets through.
+    /// Returns the data plane for processing packets.
     pub fn engine_mut(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
-    /// Returns whether some entry has an idle timeout.
+    /// Returns whether any entry has an idle timeout.
     pub fn ages(&self) -> bool {
         self.ageing > 0
     }
 
-    /// Tells the state of a port, on which watched members and backup replicas depend.
+    /// Sets the state of a port, on which watched members and backup replicas depend.
     pub fn set_port(&mut self, port: u32, up: bool) {
         let changed = if up { self.down.remove(&port) } else { self.down.insert(port) };
         if changed {
@@ -129,7 +129,7 @@ impl Store {
         }
     }
 
-    /// Applies an update that has numbers for names.
+    /// Applies an update in which names were replaced by numbers.
     fn apply(&mut self, now_ns: u64, update: &CheckedUpdate<'_>) -> Result<(), Fault> {
         match update {
             CheckedUpdate::InsertEntry(place, form) => self.insert(now_ns, place, form),
@@ -153,14 +153,14 @@ impl Store {
         }
     }
 
-    /// Reads what a request asks for.
+    /// Reads the entities of a request.
     pub fn read(&self, now_ns: u64, request: &v1::Entity) -> Result<Vec<v1::Entity>, Fault> {
         let mut page = Page::new(Spot::default(), usize::MAX);
         self.read_page(now_ns, request, &mut page)?;
         Ok(page.finish().0)
     }
 
-    /// Reads what a request asks for, as far as it has room on a page.
+    /// Reads the entities of a request, up to the size of a page.
     pub(crate) fn read_page(&self, now_ns: u64, request: &v1::Entity, out: &mut Page) -> Result<(), Fault> {
         check::check_read(self.pipeline.info(), request)?;
         match &self.names {
@@ -169,7 +169,7 @@ impl Store {
         }
     }
 
-    /// Reads what a request with numbers for names asks for.
+    /// Reads the entities of a request in which names were replaced by numbers.
     fn read_numbers(&self, now_ns: u64, request: &v1::Entity, out: &mut Page) -> Result<(), Fault> {
         match request.entity.as_ref() {
             Some(Entity::TableEntry(entry)) => self.read_tables(now_ns, entry, out),
@@ -194,18 +194,18 @@ impl Store {
         }
     }
 
-    /// Begins a batch that can be taken back.
+    /// Begins a batch that can be rolled back.
     pub(crate) fn begin(&mut self) {
         self.undo = Some(UndoLog::default());
     }
 
-    /// Ends a batch whose updates stay.
+    /// Commits a batch.
     pub(crate) fn commit(&mut self) {
         self.undo = None;
         self.settle_names();
     }
 
-    /// Takes back every update since [`Store::begin`].
+    /// Undoes every update since [`Store::begin`].
     pub(crate) fn rollback(&mut self) {
         let steps = self.undo.take().map_or_else(Vec::new, |log| log.steps);
         for step in steps.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! Errors of a program: one enum, data in fields, the user's own names in every message.
+//! Errors of a program, with data in fields and the user's own names in messages.
 
 use thiserror::Error;
 
@@ -12,18 +12,18 @@ pub enum Error {
         line: usize,
         /// Column in the line, from 1.
         column: usize,
-        /// Message of the reader about it.
+        /// Message of the JSON parser.
         problem: String,
     },
-    /// Brackets nest deeper than any compiler writes.
+    /// Brackets are nested more deeply than by any compiler.
     #[error("brackets nest deeper than {limit} levels at byte {offset}")]
     Depth {
         /// The limit.
         limit: usize,
-        /// Where it was passed.
+        /// Position at which it was exceeded.
         offset: usize,
     },
-    /// The format version is not one this reader knows.
+    /// The format version is not supported.
     #[error("format version {major}.{minor} is not supported, this switch reads 2.x")]
     Version {
         /// Major version found.
@@ -31,14 +31,14 @@ pub enum Error {
         /// Minor version found.
         minor: i64,
     },
-    /// A name or an id refers to nothing.
+    /// A name or an id is undefined.
     #[error("{place} refers to {kind} `{name}`, which the program does not define")]
     Unknown {
         /// Kind of object, such as `header`.
         kind: &'static str,
         /// The name or id that was used.
         name: String,
-        /// User.
+        /// The object that uses it.
         place: String,
     },
     /// Two objects of a kind have the same name or id.
@@ -49,7 +49,7 @@ pub enum Error {
         /// The name or id they share.
         name: String,
     },
-    /// Something that the architecture needs is not there.
+    /// An object that the architecture requires is missing.
     #[error("the program defines no {kind} `{name}`, which v1model needs")]
     Missing {
         /// Kind of object.
@@ -57,20 +57,20 @@ pub enum Error {
         /// Its name.
         name: &'static str,
     },
-    /// An object is there but makes no sense.
+    /// An object is invalid.
     #[error("{place}: {problem}")]
     Invalid {
         /// The object.
         place: String,
-        /// The error.
+        /// The reason.
         problem: String,
     },
-    /// A number passes what one switch may allocate.
+    /// A number exceeds the limits of the switch.
     #[error("{place}: {what} is {value}, at most {limit} is supported")]
     Limit {
         /// The object.
         place: String,
-        /// Excessive values.
+        /// The property that exceeds it.
         what: &'static str,
         /// Its value.
         value: u64,

@@ -1,9 +1,8 @@
-//! Many switches in one process, linked port to port.
+//! Many switches in one process, with links between their ports.
 //!
-//! In: packets at ports. Out: packets at ports without a link. Invariants: with a standing clock the
-//! same packets at the same times come out the same way, whatever the number of threads: a link takes at least
-//! [`FabricConfig::latency_ns`], so that within that time no switch can influence another, and what they send is
-//! put in order before it arrives.
+//! In: packets at ports. Out: packets at ports without a link. Invariants: with a virtual clock, the result does not
+//! depend on the number of threads. A link has a delay of at least [`FabricConfig::latency_ns`], so switches cannot
+//! influence each other within that time, and their packets are ordered before they arrive.
 
 mod inbox;
 mod link;
@@ -25,16 +24,16 @@ use link::Links;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u32);
 
-/// Setup of a fabric.
+/// Configuration of a fabric.
 #[derive(Clone, Debug)]
 pub struct FabricConfig {
-    /// Its time. Every switch of it must have the same clock.
+    /// Its clock, which all its switches must share.
     pub clock: Clock,
-    /// Time that a packet takes over a link, at least 1.
+    /// Delay of a link in nanoseconds, at least 1.
     pub latency_ns: u64,
-    /// Packets at one moment from which on several threads work on them.
+    /// Minimum number of simultaneous packets for which several threads are used.
     pub parallel_from: usize,
-    /// Whether packets are kept that got lost, for [`Fabric::take_lost`].
+    /// Whether lost packets are kept for [`Fabric::take_lost`].
     pub keeps_lost: bool,
 }
 
@@ -51,20 +50,20 @@ pub struct Delivery {
     pub node: Node,
     /// Its port.
     pub port: u32,
-    /// When.
+    /// The time.
     pub at_ns: u64,
     /// The packet.
     pub frame: Vec<u8>,
 }
 
-/// A packet that got lost: on a link that was down or lossy, in a full queue, or because a program dropped it.
+/// A lost packet: on a link that was down or lossy, in a full queue, or dropped by a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// When.
     pub at_ns: u64,
-    /// The packet, as it was then.
+    /// The packet at that time.
     pub frame: Vec<u8>,
-    /// Whether a switch dropped it, and no link.
+    /// Whether a switch dropped it, not a link.
     pub in_switch: bool,
 }
 
@@ -72,7 +71,7 @@ pub struct Lost {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrival {
     at_ns: u64,
-    /// Order among packets of one time.
+    /// Order of packets with the same time.
     number: u64,
     node: u32,
     port: u32,
@@ -86,13 +85,13 @@ pub struct Fabric {
     links: Links,
     inbox: Arc<Inbox>,
     arrivals: BinaryHeap<Reverse<Arrival>>,
-    /// Switches that have something to do at a time, such as a packet that leaves a queue.
+    /// Times at which switches have work, such as a packet that leaves a queue.
     due: BTreeSet<(u64, u32)>,
     due_of: Vec<Option<u64>>,
     outboxes: Vec<Mutex<Outbox>>,
     lost: Vec<Lost>,
     number: u64,
-    /// Packets that entered ports, while requested.
+    /// Packets that entered ports, while they are recorded.
     entered: Option<Vec<(LinkEnd, Vec<u8>)>>,
 }
 
@@ -120,12 +119,12 @@ impl Fabric {
         }
     }
 
-    /// Returns the clock that its switches must have.
+    /// Returns the clock that its switches must share.
     pub fn clock(&self) -> Clock {
         self.config.clock.clone()
     }
 
-    /// Adds a switch; what it sends from now on goes over the links.
+    /// Adds a switch, whose packets use links from now on.
     pub fn add(&mut self, switch: Arc<Switch>) -> Node {
         let node = Node(self.switches.len() as u32);
         switch.set_ports(Arc::new(Plug::new(node, Arc::clone(&self.inbox))));
@@ -142,7 +141,7 @@ impl Fabric {
         self.switches.get(node.0 as usize)
     }
 
-    /// Returns the switches in the order they were added.
+    /// Returns the switches in the order in which they were added.
     pub fn switches(&self) -> impl Iterator<Item = (Node, &Arc<Switch>)> {
         (0..).map(Node).zip(&self.switches)
     }
@@ -152,13 +151,13 @@ impl Fabric {
         self.links.connect(a, b)
     }
 
-    /// Takes the link at a port away, with what it counted; packets that leave by either end leave the fabric from now
-    /// on. Returns its other end.
+    /// Removes the link at a port with its counters; packets sent at either end leave the fabric from now on. Returns
+    /// its other end.
     pub fn unlink(&mut self, end: LinkEnd) -> Option<LinkEnd> {
         self.links.disconnect(end)
     }
 
-    /// Cuts the link at a port or mends it; both switches see it. Returns whether there is a link.
+    /// Sets the link at a port down or up, for both of its switches. Returns whether there is a link.
     pub fn set_link(&mut self, end: LinkEnd, up: bool) -> bool {
         let Some(peer) = self.links.set_up(end, up) else { return false };
         for end in [end, peer] {
@@ -169,7 +168,7 @@ impl Fabric {
         true
     }
 
-    /// Lets the link at a port lose so many packets of a million in both directions, by chance that follows from the seed.
+    /// Sets the loss rate of the link at a port, per million packets in both directions; losses follow from the seed.
     /// Returns whether there is a link.
     pub fn set_loss(&mut self, end: LinkEnd, ppm: u32, seed: u64) -> bool {
         self.links.set_loss(end, ppm, seed)
@@ -186,7 +185,7 @@ impl Fabric {
         std::mem::take(&mut self.lost)
     }
 
-    /// Returns when something happens next, if anything does.
+    /// Returns the time of the next event, if there is one.
     pub fn next_ns(&self) -> Option<u64> {
         let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at_ns);
         let due = self.due.first().map(|(at_ns, _)| *at_ns);
@@ -198,32 +197,32 @@ impl Fabric {
         self.links.peer(end)
     }
 
-    /// Returns what a port sent over its link.
+    /// Returns the counters of packets that a port sent over its link.
     pub fn count(&self, end: LinkEnd) -> Option<LinkCount> {
         self.links.count(end)
     }
 
-    /// Keeps every packet that enters a port of a switch from now on, until [`Self::entered`] is asked.
+    /// Starts recording the packets that enter ports, until [`Self::entered`] is called.
     pub fn keep_entered(&mut self) {
         self.entered = Some(Vec::new());
     }
 
-    /// Returns what entered ports of switches since [`Self::keep_entered`], in order, and keeps nothing any more.
+    /// Returns the packets that entered ports since [`Self::keep_entered`], in order, and stops recording.
     pub fn entered(&mut self) -> Vec<(LinkEnd, Vec<u8>)> {
         self.entered.take().unwrap_or_default()
     }
 
-    /// Puts a packet into a port, now.
+    /// Sends a packet into a port at the current time.
     pub fn inject(&mut self, node: Node, port: u32, frame: Vec<u8>) {
         self.inject_at(self.config.clock.now_ns(), node, port, frame);
     }
 
-    /// Puts a packet into a port at a time that is not over yet.
+    /// Sends a packet into a port at a time that is not in the past.
     pub fn inject_at(&mut self, at_ns: u64, node: Node, port: u32, frame: Vec<u8>) {
         self.arrive(at_ns, LinkEnd { node, port }, frame);
     }
 
-    /// Returns what other threads put packets in with.
+    /// Returns a handle with which other threads send packets into ports.
     pub fn handle(&self) -> FabricHandle {
         FabricHandle::new(Arc::clone(&self.inbox))
     }

@@ -1,7 +1,7 @@
-//! The BMv2 JSON document as it is written: names, ids and expression trees, nothing resolved.
+//! The BMv2 JSON document, unresolved: names, ids and expression trees.
 //!
-//! In: bytes. Out: a [`Document`], or the line and column of the first fault. Shapes are checked here, names
-//! and meaning by [`crate::program`].
+//! In: bytes. Out: a [`Document`], or the line and column of the first fault. Shapes are checked here, names and
+//! meaning by [`crate::program`].
 
 mod depth;
 mod document;
@@ -10,7 +10,7 @@ pub(crate) use document::*;
 
 use crate::Error;
 
-/// Stack for reading and compiling: both recurse once or twice a bracket, up to [`depth::LIMIT`] deep.
+/// Stack size for reading and compiling, which recurse once or twice per bracket, up to [`depth::LIMIT`] levels.
 const STACK_BYTES: usize = 64 << 20;
 
 /// Reads a document.
@@ -26,9 +26,9 @@ pub(crate) fn parse(text: &[u8]) -> Result<Document, Error> {
     })
 }
 
-/// Runs `work` on a thread with a stack that the deepest accepted document cannot exhaust.
+/// Runs `work` on a thread with a stack that is sufficient for the deepest accepted document.
 ///
-/// The memory is reserved, not used: only the pages that are touched cost anything.
+/// The memory is only reserved; the system allocates pages on access.
 pub(crate) fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);

@@ -1,8 +1,8 @@
 //! The embedded software switch: a P4Runtime target that runs BMv2 JSON.
 //!
 //! In: the JSON that `p4c-bm2-ss` writes for a v1model program, table entries, packets. Out: the packets that BMv2's
-//! `simple_switch` would send. Invariants: no input can make it panic, a packet costs no allocation once the buffers are
-//! warm, and the compiled program is shared by every switch that runs it.
+//! `simple_switch` would send. Invariants: no input causes a panic. After warm-up, packets need no allocations. All
+//! switches with a program share the compiled form.
 //!
 //! - [`Program`] is compiled from the file, [`Engine`] runs it on packets; [`Script`] tries both.
 //! - [`Pipeline`] is a program with its P4Info; [`Store`] keeps P4Runtime entities in an engine.

@@ -1,8 +1,8 @@
-//! A forwarding pipeline: a compiled program and its P4Info, with every id of the one bound to an index of the other.
+//! A forwarding pipeline: a compiled program and its P4Info, with ids of the P4Info bound to indices of the program.
 //!
-//! In: what a controller sends in a `ForwardingPipelineConfig`. Out: a [`Pipeline`], immutable and shared by
-//! every switch that runs it. Invariants: an object that is bound has the same fields on both sides, so that an
-//! entity that passed its checks can be applied. Objects that the compiler removed from the program stay unbound.
+//! In: the `ForwardingPipelineConfig` of a controller. Out: a [`Pipeline`], immutable and shared by every switch that
+//! runs it. Invariants: a bound object has the same fields on both sides, so a valid entity can be applied. Objects
+//! that the compiler removed from the program stay unbound.
 
 mod bind;
 mod cache;
@@ -35,7 +35,7 @@ pub enum PipelineError {
     /// The program cannot be read.
     #[error("the device config is not a program that this switch runs: {0}")]
     Program(#[from] Error),
-    /// The P4Info contradicts itself.
+    /// The P4Info is inconsistent.
     #[error("the P4Info is not valid: {0}")]
     Info(#[from] InfoError),
     /// The configuration has no P4Info.
@@ -44,7 +44,7 @@ pub enum PipelineError {
     /// The configuration has no program.
     #[error("the configuration has no device config, this switch needs the JSON of the BMv2 backend there")]
     NoProgram,
-    /// They do not come from one compilation: every difference between them.
+    /// Program and P4Info come from different compilations; lists all differences.
     #[error("the P4Info and the program come from different compilations: {}", .0.join("; "))]
     Bind(Vec<String>),
 }
@@ -60,13 +60,13 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Compiles a program and binds a P4Info to it. What `@entry_restriction` and `@action_restriction` forbid is left to
-    /// controllers, as BMv2 does.
+    /// Compiles a program and binds a P4Info to it. `@entry_restriction` and `@action_restriction` are not enforced, as
+    /// in BMv2.
     pub fn new(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
         Self::bind(Info::without_restrictions(p4info)?, device_config)
     }
 
-    /// The same, refusing what the annotations forbid.
+    /// Like [`Pipeline::new`], enforcing the annotations.
     pub fn restricting(p4info: config::P4Info, device_config: Bytes) -> Result<Self, PipelineError> {
         Self::bind(Info::new(p4info)?, device_config)
     }
@@ -82,7 +82,7 @@ impl Pipeline {
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }
 
-    /// Compiles a program that no controller can write to, for lack of a P4Info.
+    /// Compiles a program without a P4Info, which controllers cannot write to.
     pub(crate) fn without_info(device_config: Bytes) -> Result<Self, PipelineError> {
         let program = Program::from_json(&legacy::unwrap(&device_config))?;
         let (info, bindings) = (Info::default(), Bindings::default());
@@ -90,7 +90,8 @@ impl Pipeline {
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }
 
-    /// Binds the fields of a table to places that its key does not have: a defect that no check of entries finds.
+    /// Binds the fields of a table to positions that its key does not have: simulates a defect that checks of entries
+    /// do not find.
     #[cfg(test)]
     pub(crate) fn misbind(&mut self, table: u32) {
         if let Some(binding) = self.bindings.tables.get_mut(&table) {
@@ -108,12 +109,12 @@ impl Pipeline {
         &self.info
     }
 
-    /// Returns the types that controllers see as text.
+    /// Returns the types that controllers represent as text.
     pub(crate) fn texts(&self) -> &Texts {
         &self.texts
     }
 
-    /// Returns the device config as it was given.
+    /// Returns the original device config.
     pub(crate) fn device_config(&self) -> &Bytes {
         &self.device_config
     }
@@ -149,7 +150,7 @@ impl Pipeline {
         &self.bindings.packet_out
     }
 
-    /// Returns the id of a digest by the number that actions use.
+    /// Returns the id of a digest by the number used in actions.
     pub(crate) fn digest_id(&self, number: u32) -> Option<u32> {
         self.bindings.digests.iter().find(|(_, binding)| binding.number == number).map(|(id, _)| *id)
     }

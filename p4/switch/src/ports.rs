@@ -1,4 +1,4 @@
-//! Real ports: interfaces of the machine, and captures of what passes them.
+//! Physical ports: network interfaces of the machine, and captures of their packets.
 
 mod interfaces;
 mod pcap;

@@ -1,8 +1,7 @@
-//! A program compiled for running: every name is an index, every field a place in the packet's words.
+//! A compiled program: names are resolved to indices, and fields to positions in the packet's words.
 //!
-//! In: a [`crate::json::Document`]. Out: a [`Program`], immutable and shared by every switch that runs it.
-//! Invariants: every index in it is in range and every expression has been checked, so that running it cannot
-//! fail.
+//! In: a [`crate::json::Document`]. Out: a [`Program`], immutable and shared by every switch that runs it. Invariants:
+//! all indices are in range and all expressions are validated, so execution cannot fail.
 
 mod action;
 mod build;
@@ -51,15 +50,15 @@ pub struct Program {
     pub(crate) unions: Vec<Union>,
     /// Stacks of unions.
     pub(crate) union_stacks: Vec<UnionStack>,
-    /// Words that a packet's headers, metadata and validity take.
+    /// Words of a packet's headers, metadata and validity.
     pub(crate) words: usize,
     /// Words of metadata, together.
     pub(crate) metadata: std::ops::Range<usize>,
     /// The parser.
     pub(crate) parser: Parser,
-    /// Headers in the order they are emitted.
+    /// Headers in the order of emission.
     pub(crate) deparser: Vec<u16>,
-    /// Calls before anything is emitted.
+    /// Calls before emission.
     pub(crate) deparser_calls: Vec<Primitive>,
     /// Checksums that the parser verifies.
     pub(crate) verify: Vec<Checksum>,
@@ -73,7 +72,7 @@ pub struct Program {
     pub(crate) tables: Vec<Table>,
     /// Conditions of both control flows.
     pub(crate) conditionals: Vec<Conditional>,
-    /// Actions called outside tables.
+    /// Actions called outside of tables.
     pub(crate) action_calls: Vec<ActionCall>,
     /// Action profiles and selectors.
     pub(crate) profiles: Vec<Profile>,
@@ -83,7 +82,7 @@ pub struct Program {
     pub(crate) egress: Node,
     /// Counter arrays.
     pub(crate) counters: Vec<CounterArray>,
-    /// Counters of tables.
+    /// Direct counters of tables.
     pub(crate) direct_counters: Vec<DirectCounter>,
     /// Meter arrays.
     pub(crate) meters: Vec<MeterArray>,
@@ -91,11 +90,11 @@ pub struct Program {
     pub(crate) registers: Vec<RegisterArray>,
     /// Parser value sets.
     pub(crate) value_sets: Vec<ValueSet>,
-    /// Fields of each digest, by the number that actions use.
+    /// Fields of each digest, by the number used in actions.
     pub(crate) digests: BTreeMap<u32, Digest>,
-    /// Fields that survive a clone, resubmit or recirculate, by the number that actions use.
+    /// Fields preserved by clone, resubmit or recirculate, by the number used in actions.
     pub(crate) field_lists: BTreeMap<u32, Vec<Field>>,
-    /// The architecture's own fields.
+    /// Standard metadata of the architecture.
     pub(crate) standard: Standard,
     /// Numbers of the core library's parser errors.
     pub(crate) errors: CoreErrors,
@@ -117,7 +116,7 @@ impl Program {
         build::program(document)
     }
 
-    /// Returns what is wrong with a port that means drop.
+    /// Returns the problem of a drop port, if any.
     pub(crate) fn doubt_drop_port(&self, port: u32) -> Option<DropPortDoubt> {
         let bits = self.standard.egress_spec.bits;
         if u64::from(port) > last(bits) {
@@ -132,20 +131,20 @@ impl Program {
     }
 }
 
-/// Port that means drop where nothing else is said: the last of the nine bits that v1model gives ports.
+/// Default drop port: the last number of the nine bits that v1model gives ports.
 pub(crate) const DROP_PORT: u32 = 511;
 
-/// Why a port cannot be the one that means drop, or is hardly meant to be.
+/// Why a number cannot be the drop port, or is unlikely to be the intended one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum DropPortDoubt {
-    /// Ports are wider than those of v1model, so the usual number is a port as any other.
+    /// Ports are wider than those of v1model, so the default number is a normal port.
     #[error("ports of the program have {bits} bits, so {DROP_PORT} is one of them, and packets to it are dropped; \
              `--drop-port {}` is the last", last(*.bits))]
     InTheMidst {
         /// Width of a port.
         bits: u32,
     },
-    /// Its ports have no such number, so what is marked to be dropped leaves by another port.
+    /// Its ports do not have this number, so packets marked to be dropped leave by another port.
     #[error("ports of the program have {bits} bits, so `--drop-port {port}` is none of them, and nothing is dropped by it; \
              {} is the last", last(*.bits))]
     TooWide {
@@ -156,12 +155,12 @@ pub(crate) enum DropPortDoubt {
     },
 }
 
-/// Returns the last number of some bits.
+/// Returns the greatest number of a width.
 fn last(bits: u32) -> u64 {
     bits::mask64(bits)
 }
 
-/// Says how large the program is.
+/// Formats the size of the program.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -176,7 +175,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// A counter array that is indexed, not bound to a table.
+/// An indexed counter array.
 #[derive(Debug)]
 pub(crate) struct CounterArray {
     /// Name.
@@ -185,7 +184,7 @@ pub(crate) struct CounterArray {
     pub(crate) size: u32,
 }
 
-/// A counter that every entry of a table has.
+/// A direct counter of a table.
 #[derive(Debug)]
 pub(crate) struct DirectCounter {
     /// Name.
@@ -201,7 +200,7 @@ pub(crate) struct MeterArray {
     pub(crate) name: String,
     /// Number of meters; of a direct one, the table's size.
     pub(crate) size: u32,
-    /// Whether bytes are metered, or packets.
+    /// Whether it meters bytes instead of packets.
     pub(crate) bytes: bool,
 }
 
@@ -230,7 +229,7 @@ pub(crate) struct ValueSet {
     pub(crate) name: String,
     /// Bits of a value.
     pub(crate) bits: u32,
-    /// Values that fit; 0 where the program leaves it open.
+    /// Maximum number of values; 0 if the program leaves it open.
     pub(crate) size: u32,
 }
 
@@ -243,18 +242,18 @@ pub(crate) struct Digest {
     pub(crate) fields: Vec<Field>,
 }
 
-/// The fields through which v1model and a program speak.
+/// Fields with which v1model and a program communicate.
 #[derive(Clone, Debug)]
 pub(crate) struct Standard {
-    /// Port the packet came from.
+    /// Ingress port.
     pub(crate) ingress_port: Field,
-    /// Its length.
+    /// Packet length.
     pub(crate) packet_length: Field,
-    /// Normal, clone, recirculated and so on.
+    /// Kind of packet: normal, clone, recirculated and so on.
     pub(crate) instance_type: Field,
     /// Port that ingress chose.
     pub(crate) egress_spec: Field,
-    /// Port the packet leaves by.
+    /// Egress port.
     pub(crate) egress_port: Field,
     /// Parser error.
     pub(crate) parser_error: Option<Field>,
@@ -270,11 +269,11 @@ pub(crate) struct Standard {
     pub(crate) egress_timestamp: Option<Field>,
     /// Priority of the queue.
     pub(crate) priority: Option<Field>,
-    /// Queueing fields, where all of them are there.
+    /// Queueing fields, if all of them exist.
     pub(crate) queueing: Option<Queueing>,
 }
 
-/// Treatment of a packet in its queue.
+/// Queueing metadata of a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Queueing {
     /// When it was enqueued, in microseconds.
@@ -285,14 +284,14 @@ pub(crate) struct Queueing {
     pub(crate) deq_timedelta: Field,
     /// Packets in the queue when it left.
     pub(crate) deq_qdepth: Field,
-    /// Which queue of the port.
+    /// Queue of the port.
     pub(crate) qid: Option<Field>,
 }
 
 /// Numbers of the core library's parser errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CoreErrors {
-    /// All is well.
+    /// No error.
     pub(crate) no_error: u32,
     /// Not enough data.
     pub(crate) packet_too_short: u32,
@@ -310,7 +309,7 @@ pub(crate) struct CoreErrors {
 mod tests {
     use super::*;
 
-    /// Returns the program that forwards, with ports of some bits.
+    /// Returns the program `forward`, with ports of this width.
     fn with_ports(bits: u32) -> Program {
         let text = include_str!("../tests/programs/forward.json");
         let mut program = Program::from_json(text.as_bytes()).expect("the fixture is a program");

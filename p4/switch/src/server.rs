@@ -1,8 +1,8 @@
 //! The P4Runtime service over any number of switches.
 //!
-//! In: requests of controllers, for the switch whose device id they name. Out: answers with the codes of the
-//! specification. Invariants: a write is done before another controller becomes primary, and what a switch
-//! has to say never waits for a controller that does not listen.
+//! In: requests of controllers, with a device id. Out: answers with the codes of the specification. Invariants: a write
+//! is completed before another controller becomes primary. A switch never waits for a controller that does not read its
+//! messages.
 
 mod answer;
 mod arriving;
@@ -21,5 +21,5 @@ pub(crate) use packets::PacketService;
 pub use packets::{PACKET_STREAM, PortPacket};
 pub use service::{Load, Service};
 
-/// Version of the interface that the server speaks.
+/// Supported version of P4Runtime.
 pub(crate) const API_VERSION: &str = "1.5.0";

@@ -1,7 +1,7 @@
 //! The state of a switch: table entries, profiles, counters, meters, registers, replication, digests.
 //!
-//! Nothing here knows P4Runtime: keys and arguments are words, objects are indices of the program. Invariants:
-//! memory follows use, not the sizes that the program declares.
+//! It is independent of P4Runtime: keys and arguments are words, objects are indices of the program. Invariants: memory
+//! grows with use, not with declared sizes.
 
 mod array;
 mod digest;
@@ -29,29 +29,29 @@ pub(crate) use value_set::{SetMatch, ValueSet};
 
 use crate::program::Program;
 
-/// Arrays that actions read and write.
+/// Arrays that actions use.
 #[derive(Debug)]
 pub(crate) struct Arrays {
     /// Indexed counters.
     pub(crate) counters: Vec<CounterBank>,
-    /// Indexed meters; direct ones live in their entries.
+    /// Indexed meters; direct ones are in their entries.
     pub(crate) meters: Vec<MeterBank>,
     /// Registers.
     pub(crate) registers: Vec<RegisterBank>,
     /// Source of random numbers.
     pub(crate) random: Random,
-    /// Inputs seen by hashes that count, by calculation.
+    /// State of stateful hashes, by calculation.
     pub(crate) counting: std::collections::BTreeMap<u16, Counting>,
-    /// Room for hash inputs.
+    /// Buffer for hash inputs.
     pub(crate) scratch: Vec<u8>,
 }
 
-/// State of a hash that counts.
+/// State of a stateful hash.
 #[derive(Debug, Default)]
 pub(crate) struct Counting {
     /// Next number.
     pub(crate) next: u64,
-    /// Number of each input, for the consistent one.
+    /// Number of each input, for the consistent variant.
     pub(crate) seen: std::collections::HashMap<Box<[u8]>, u64>,
 }
 

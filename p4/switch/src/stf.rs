@@ -1,8 +1,7 @@
-//! Packet tests as text, in the STF form that P4 programs carry beside their source: entries, packets, and what is
-//! expected of them.
+//! Packet tests in the STF format, which is common for P4 programs: entries, packets, and expectations.
 //!
-//! In: a script. Out: nothing, or the line that went wrong and how: what p4c's own runner says of it. Ports send in order;
-//! packets that no line expects are a fault where a line names their port, or where all ports are watched.
+//! In: a script. Out: success, or the failed line with the reason, as in p4c's runner. Packets of a port are compared
+//! in order. An unexpected packet is a fault if a line names its port, or if all ports are watched.
 
 mod command;
 mod line;

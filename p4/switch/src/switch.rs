@@ -1,8 +1,8 @@
-//! A switch: a data plane behind a lock, its ports, its clock, and the controller that it talks to.
+//! A switch: a data plane behind a lock, its ports, its clock, and its controller.
 //!
-//! In: packets from ports and from controllers, updates, read requests, pipelines. Out: packets to
-//! [`Ports`], notifications to a [`Controller`]. Invariants: nothing is sent while the data plane is locked, and
-//! writes, reads and changes of the pipeline come one after the other.
+//! In: packets from ports and from controllers, updates, read requests, pipelines. Out: packets to [`Ports`],
+//! notifications to a [`Controller`]. Invariants: packets and messages are never sent while the data plane is locked.
+//! Writes, reads and changes of the pipeline are serialised.
 
 mod clock;
 mod config;
@@ -27,33 +27,33 @@ use crate::engine::{EngineConfig, QueueConfig};
 use crate::entity::Store;
 use crate::pipeline::PipelineCache;
 
-/// Nanoseconds between two looks for idle entries.
+/// Interval between checks for idle entries, in nanoseconds.
 const IDLE_SWEEP_NS: u64 = 100_000_000;
 
-/// Entries of one idle notification.
+/// Maximum number of entries in one idle notification.
 const IDLE_BATCH: usize = 1024;
 
-/// Where the packets of a switch go.
+/// Transmits the packets of a switch.
 pub(crate) trait Ports: Send + Sync {
     /// Sends a packet by a port, at a time of the switch's clock.
     fn send(&self, port: u32, at_ns: u64, frame: &[u8]);
 
-    /// Receives that the packets sent so far are all for now.
+    /// Called after the last of several packets.
     fn flush(&self) {}
 }
 
-/// Recipient of a switch's messages.
+/// Receives the messages of a switch.
 pub(crate) trait Controller: Send + Sync {
-    /// Receives a packet-in, a list of digest samples or an idle notification.
+    /// Receives a packet-in, a list of digest samples, or an idle notification.
     fn notify(&self, device: u64, message: Update);
 }
 
-/// Setup of a switch.
+/// Configuration of a switch.
 #[derive(Clone, Debug, Default)]
 pub struct SwitchConfig {
-    /// Number by which controllers know it.
+    /// Device id in P4Runtime.
     pub device_id: u64,
-    /// Port that stands for the controller; without it there are neither packet-ins nor packet-outs.
+    /// Port of the controller; without it there are no packet-ins and packet-outs.
     pub cpu_port: Option<u32>,
     /// The data plane.
     pub engine: EngineConfig,
@@ -61,16 +61,16 @@ pub struct SwitchConfig {
     pub clock: Clock,
 }
 
-/// A packet-out that is not sent.
+/// Why a packet-out is not sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PacketOutError {
     /// The switch has no pipeline.
     #[error("the switch has no pipeline yet")]
     NoPipeline,
-    /// The switch has no port for the controller.
+    /// The switch has no port of the controller.
     #[error("the switch was started without a port for the controller")]
     NoPort,
-    /// The metadata are not those of the program.
+    /// The metadata do not match the program.
     #[error(transparent)]
     Metadata(#[from] PacketError),
 }
@@ -82,12 +82,12 @@ struct Loaded {
     cookie: Option<v1::forwarding_pipeline_config::Cookie>,
 }
 
-/// Purpose of the lock of a switch.
+/// Locked state of a switch.
 #[derive(Debug, Default)]
 struct State {
-    /// Steps of packets.
+    /// Pipeline that processes packets.
     running: Option<Loaded>,
-    /// Saved state before the commit; controllers write to it and read from it.
+    /// Pipeline that was saved but not committed, with its state; controllers write to it and read from it.
     saved: Option<Loaded>,
     queues: BTreeMap<u32, QueueConfig>,
     down: BTreeSet<u32>,
@@ -95,7 +95,7 @@ struct State {
 }
 
 impl State {
-    /// Returns what controllers see.
+    /// Returns the state that controllers use.
     fn current(&mut self) -> Option<&mut Loaded> {
         self.saved.as_mut().or(self.running.as_mut())
     }
@@ -105,7 +105,7 @@ impl State {
 pub struct Switch {
     config: SwitchConfig,
     cache: Arc<PipelineCache>,
-    /// Held by one writer or reader at a time, for as long as its request takes.
+    /// Held by one writer or reader at a time, for the duration of its request.
     control: Mutex<()>,
     state: Mutex<State>,
     ports: Mutex<Option<Arc<dyn Ports>>>,
@@ -118,7 +118,7 @@ impl std::fmt::Debug for Switch {
     }
 }
 
-/// Takes a lock; what a thread that panicked left behind is whole, as nothing in here panics half way.
+/// Takes a lock, even if a thread panicked while holding it: no code panics in the middle of a change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -141,12 +141,12 @@ impl Switch {
         }
     }
 
-    /// Returns the number by which controllers know the switch.
+    /// Returns the device id.
     pub fn device_id(&self) -> u64 {
         self.config.device_id
     }
 
-    /// Returns the set-up.
+    /// Returns the configuration.
     pub(crate) fn config(&self) -> &SwitchConfig {
         &self.config
     }
@@ -156,30 +156,31 @@ impl Switch {
         self.config.clock.now_ns()
     }
 
-    /// Says where packets go.
+    /// Sets the transmitter of packets.
     pub(crate) fn set_ports(&self, ports: Arc<dyn Ports>) {
         *lock(&self.ports) = Some(ports);
     }
 
-    /// Says who receives packet-ins, digests and idle entries.
+    /// Sets the receiver of packet-ins, digests and idle notifications.
     pub(crate) fn set_controller(&self, controller: Arc<dyn Controller>) {
         *lock(&self.controller) = Some(controller);
     }
 
-    /// Takes a packet from a port and sends what comes of it.
+    /// Processes a packet from a port and sends the results.
     pub fn receive(&self, port: u32, frame: &[u8]) {
         let mut outbox = Outbox::new();
         self.receive_all(std::iter::once((port, frame)), &mut outbox);
         self.send(&mut outbox);
     }
 
-    /// Takes packets from ports, all now. What comes of them is left in the outbox, but for what the controller receives.
+    /// Processes packets from ports at the current time. The results are left in the outbox, except for messages to the
+    /// controller.
     pub fn receive_all<'f>(&self, frames: impl Iterator<Item = (u32, &'f [u8])>, outbox: &mut Outbox) {
         let now_ns = self.now_ns();
         self.receive_at(frames.map(|(port, frame)| (now_ns, port, frame)), outbox);
     }
 
-    /// Takes packets from ports, each at its own time, in order.
+    /// Processes packets from ports, each at its own time, in order.
     pub(crate) fn receive_at<'f>(
         &self,
         frames: impl Iterator<Item = (u64, u32, &'f [u8])>,
@@ -198,7 +199,7 @@ impl Switch {
         due_ns
     }
 
-    /// Sends a packet of a controller into the program.
+    /// Processes a packet-out of a controller.
     pub fn packet_out(&self, packet: v1::PacketOut) -> Result<(), PacketOutError> {
         let port = self.config.cpu_port.ok_or(PacketOutError::NoPort)?;
         let frame = {
@@ -210,13 +211,13 @@ impl Switch {
         Ok(())
     }
 
-    /// Does what is due by now: packets leave their queues, digests go out, idle entries are reported. Returns when a
-    /// packet or a digest is due again; idle entries are worth a look ten times a second.
+    /// Performs due work: packets leave their queues, digests are sent, idle entries are reported. Returns the time of
+    /// the next due packet or digest; idle entries should be checked ten times a second.
     pub fn tick(&self, outbox: &mut Outbox) -> Option<u64> {
         self.tick_at(self.now_ns(), outbox)
     }
 
-    /// Does what is due by a time.
+    /// Performs the work that is due by a time.
     pub(crate) fn tick_at(&self, now_ns: u64, outbox: &mut Outbox) -> Option<u64> {
         outbox.open(self.config.cpu_port, now_ns);
         let mut state = lock(&self.state);
@@ -241,7 +242,7 @@ impl Switch {
         next
     }
 
-    /// Hands the packets of an outbox to the ports and empties it.
+    /// Sends the packets of an outbox to the ports and empties it.
     pub(crate) fn send(&self, outbox: &mut Outbox) {
         if outbox.is_empty() {
             return;
@@ -256,7 +257,7 @@ impl Switch {
         outbox.clear();
     }
 
-    /// Returns what the controller is to receive.
+    /// Returns the messages for the controller.
     fn messages(&self, loaded: &Loaded, outbox: &mut Outbox) -> Vec<Update> {
         if outbox.to_controller.is_empty() && outbox.digests.is_empty() {
             return Vec::new();
@@ -297,7 +298,7 @@ impl Switch {
         running.is_some_and(|loaded| loaded.store.acknowledge(ack.digest_id, ack.list_id))
     }
 
-    /// Tells the state of a port, on which watched members and backup replicas depend.
+    /// Sets the state of a port, on which watched members and backup replicas depend.
     pub(crate) fn set_port(&self, port: u32, up: bool) {
         let mut state = lock(&self.state);
         let changed = if up { state.down.remove(&port) } else { state.down.insert(port) };
@@ -309,7 +310,7 @@ impl Switch {
         }
     }
 
-    /// Gives a port queues with a rate and a depth, or takes them away.
+    /// Gives a port queues with a rate and a depth, or removes them.
     pub fn set_queue(&self, port: u32, queue: Option<QueueConfig>) {
         let mut state = lock(&self.state);
         match queue {
@@ -322,13 +323,13 @@ impl Switch {
         }
     }
 
-    /// Returns the ports that dropped packets because a queue was full since it was turned on, and how many.
+    /// Returns the number of packets dropped by full queues since these were enabled, per port.
     pub fn queue_drops(&self) -> Vec<(u32, u64)> {
         let state = lock(&self.state);
         state.running.as_ref().map_or_else(Vec::new, |loaded| loaded.store.engine().dropped().collect())
     }
 
-    /// Looks at the state that packets run through: counters, tables, arrays. None without a pipeline.
+    /// Reads the state of packet processing: counters, tables, arrays. `None` without a pipeline.
     pub fn inspect<R>(&self, look: impl FnOnce(&Store) -> R) -> Option<R> {
         lock(&self.state).running.as_ref().map(|loaded| look(&loaded.store))
     }

@@ -1,4 +1,4 @@
-//! P4Infos and programs of different compilations: every difference is named before a packet runs.
+//! P4Infos and programs of different compilations: every difference is reported when the pipeline is set.
 
 mod common;
 
@@ -9,7 +9,7 @@ use config::match_field::{Match, MatchType};
 
 use common::{FEATURES, FEATURES_INFO};
 
-/// Binds the program with one of everything to a changed P4Info; returns the differences.
+/// Binds the program with all features to a changed P4Info; returns the differences.
 fn faults(change: impl FnOnce(&mut config::P4Info)) -> Vec<String> {
     let mut info = read_p4info(FEATURES_INFO).expect("the fixture is a P4Info");
     change(&mut info);

@@ -1,8 +1,8 @@
-//! The same program, entries and packets on BMv2 and on this switch: what comes out must be the same.
+//! Runs the same program, entries and packets on BMv2 and on this switch, and compares the results.
 //!
-//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. `CLOSC_SEED` repeats a run, `CLOSC_SEEDS` runs that many
-//! from there on, `CLOSC_BESIDE` of them at once, `CLOSC_ROUNDS` makes each longer, `CLOSC_P4_SAMPLES` names a folder of
-//! further programs.
+//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. `CLOSC_SEED` repeats a run, `CLOSC_SEEDS` runs that
+//! many from there on, `CLOSC_BESIDE` of them at once, `CLOSC_ROUNDS` makes each longer, `CLOSC_P4_SAMPLES` names a
+//! folder of further programs.
 
 mod common;
 mod judge;
@@ -28,13 +28,13 @@ use common::controller::Controller;
 use judge::random::{Keys, Random};
 use judge::{Bmv2, Packets, Results, random};
 
-/// Device id on both sides.
+/// Device id of both switches.
 const DEVICE: u64 = 1;
 
-/// Packets of a round.
+/// Number of packets per round.
 const PACKETS: usize = 192;
 
-/// Entries of a table that are tried in a round.
+/// Number of entries per table that are tried in a round.
 const ENTRIES: usize = 6;
 
 /// A program to compare.
@@ -43,7 +43,7 @@ struct Subject {
     name: String,
     info: String,
     program: Vec<u8>,
-    /// Packets that it knows.
+    /// Known packets.
     seeds: Vec<(u32, Vec<u8>)>,
     queues: usize,
 }
@@ -62,7 +62,7 @@ fn seeds(scripts: impl IntoIterator<Item = PathBuf>) -> Vec<(u32, Vec<u8>)> {
     seeds
 }
 
-/// A subject under test on both switches.
+/// A comparison of both switches.
 struct Contest {
     subject: Subject,
     ours: Arc<Switch>,
@@ -72,23 +72,23 @@ struct Contest {
     pipeline: Arc<Pipeline>,
     random: Random,
     keys: Keys,
-    /// Entries that were inserted at some time.
+    /// All entries that were ever inserted.
     entries: Vec<v1::TableEntry>,
-    /// Tables that entries were deleted from.
+    /// Tables from which entries were deleted.
     deleted: BTreeSet<u32>,
     done: Done,
 }
 
-/// Compared values.
+/// Counts of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 struct Done {
-    /// Packets that went in.
+    /// Packets sent.
     packets: usize,
-    /// Packets that came out of BMv2.
+    /// Packets received from BMv2.
     copies: usize,
-    /// Updates that both sides took.
+    /// Updates that both accepted.
     taken: usize,
-    /// Updates that both sides refused.
+    /// Updates that both rejected.
     refused: usize,
 }
 
@@ -115,7 +115,7 @@ impl Contest {
         Self { subject, ours, judge, controller, packets, pipeline, random, keys, entries, deleted, done }
     }
 
-    /// Applies an update on both sides. Where one refuses what the other takes, that is said, and taken back.
+    /// Applies an update on both switches. If only one accepts it, that is recorded, and the update is undone.
     async fn write(&mut self, update: v1::Update) -> Option<String> {
         let outcome = self.ours.write(std::slice::from_ref(&update), Atomicity::ContinueOnError);
         let ours = outcome.expect("a pipeline").remove(0);
@@ -128,7 +128,7 @@ impl Contest {
         None
     }
 
-    /// Takes back what only one side took, and says who.
+    /// Undoes an update that only one switch accepted, and returns which one.
     async fn disagreement(
         &mut self,
         update: v1::Update,
@@ -138,7 +138,7 @@ impl Contest {
         let back = v1::Update { r#type: v1::update::Type::Delete.into(), ..update.clone() };
         let said = match theirs {
             Ok(()) => {
-                // Whether it can be taken back shows with the packets.
+                // If it cannot be undone, the packets show it.
                 let _ = self.controller.write(vec![back], Atomicity::ContinueOnError).await;
                 format!("only BMv2 takes it, here it is {ours}")
             }
@@ -163,7 +163,7 @@ impl Contest {
         results
     }
 
-    /// Sends packets to BMv2 and compares what comes out with what came out here.
+    /// Sends packets to BMv2 and compares its results with those of this switch.
     async fn judged(&mut self, packets: &[(u32, Vec<u8>)], ours: &Results) -> Vec<String> {
         let theirs = self.packets.exchange(DEVICE, packets, ours).await;
         self.done.packets += packets.len();
@@ -171,13 +171,13 @@ impl Contest {
         compare(packets, ours, &theirs)
     }
 
-    /// Returns what the meter of an entry is set to. P4Runtime ("Direct Resources") resets one that is left out; BMv2 leaves it
-    /// as it was, even where that was for an entry that is gone. So it is always given where there may be one.
+    /// Returns the meter configuration of an entry. An omitted one is reset according to P4Runtime ("Direct
+    /// Resources"), but kept by BMv2, even from a deleted entry. It is therefore always set.
     fn meter_of(&mut self, table: &Table) -> Option<v1::MeterConfig> {
         table.direct_meter.as_ref().map(|_| random::never_refilled(&mut self.random))
     }
 
-    /// Inserts entries into a table, and changes or takes away some; returns the differences.
+    /// Inserts entries into a table, and modifies or deletes some; returns the differences.
     async fn rewrite(&mut self, table: &Table, names: &random::Names) -> Vec<String> {
         let mut updates = Vec::new();
         for _ in 0..ENTRIES {
@@ -209,7 +209,7 @@ impl Contest {
         differences
     }
 
-    /// Plays one round; returns the differences.
+    /// Runs one round; returns the differences.
     async fn round(&mut self, names: &random::Names) -> Vec<String> {
         let mut differences = Vec::new();
         let training: Vec<(u32, Vec<u8>)> =
@@ -231,7 +231,7 @@ impl Contest {
         differences
     }
 
-    /// Leaves of a counter what its program declares. BMv2 reports bytes of counters that are for packets.
+    /// Reduces a counter to its declared unit. BMv2 also reports bytes for counters of packets.
     fn declared(&self, mut entity: v1::Entity) -> v1::Entity {
         let info = self.pipeline.info();
         let (unit, data) = match &mut entity.entity {
@@ -256,7 +256,7 @@ impl Contest {
         entity
     }
 
-    /// Compares everything that counts.
+    /// Compares all counters.
     async fn counters(&mut self) -> Vec<String> {
         let mut requests: Vec<v1::Entity> = vec![v1::CounterEntry::default().into()];
         let counting = self.pipeline.info().tables().iter().filter(|table| table.direct_counter.is_some());
@@ -378,7 +378,7 @@ fn own() -> Vec<Subject> {
     vec![features, forward, fabric]
 }
 
-/// Compares programs, some of them at once, with every seed that is asked for.
+/// Compares programs, several at once, with every requested seed.
 async fn contests(program: PathBuf, subjects: Vec<Subject>, rounds: u64) {
     let first = number("CLOSC_SEED", 1);
     let seeds = first..first.saturating_add(number("CLOSC_SEEDS", 1));
@@ -403,7 +403,7 @@ async fn contests(program: PathBuf, subjects: Vec<Subject>, rounds: u64) {
     assert!(differences.is_empty(), "seeds {red:?}\n\n{}", differences.join("\n\n"));
 }
 
-/// Keeps what a contest found, and its seed where it found anything.
+/// Records the results of a comparison, and its seed if there are differences.
 fn gather(
     done: Result<(u64, Vec<String>), JoinError>,
     differences: &mut Vec<String>,

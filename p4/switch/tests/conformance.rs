@@ -1,4 +1,4 @@
-//! Requests that the specification leaves no answer but a refusal, and that no corner of `closc-conformance` makes.
+//! Requests that the specification requires to be rejected, and that are not part of `closc-conformance`.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Switches linked to each other: packets find their way, in the same order every time.
+//! Linked switches: packets are delivered, always in the same order.
 
 mod common;
 
@@ -15,7 +15,8 @@ use v1::write_request::Atomicity;
 
 use common::{ethernet, features};
 
-/// Returns switches in a row: port 1 of each leads to port 2 of the next, packets for address 1 go right, those for 8 are dropped.
+/// Returns switches in a row: port 1 of each is linked to port 2 of the next. Packets for address 1 are forwarded,
+/// those for 8 are dropped.
 fn row(count: u32, config: FabricConfig) -> Fabric {
     let mut fabric = Fabric::new(config);
     let pipeline = features();
@@ -122,7 +123,7 @@ fn a_queue_lets_packets_go_one_after_the_other() {
     assert_eq!(times, [1_000, 2_000, 3_000, 4_000], "the first leaves at once, three wait, one is dropped");
 }
 
-/// On a link that is down, in a full queue, and where an entry drops them: each with the moment and the bytes.
+/// Losses on a link that is down, in a full queue, and by an entry that drops: each with its time and bytes.
 #[test]
 fn packets_that_got_lost_are_kept_where_that_is_asked_for() {
     for parallel_from in [1, usize::MAX] {

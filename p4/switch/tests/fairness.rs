@@ -1,7 +1,6 @@
-//! Effect of long requests on others: none keeps a thread that answers connections, however many fields it has.
+//! Effect of long requests on others: they never block a thread that serves connections, however many fields they have.
 //!
-//! Requests are handed to the service as a connection would hand them over, and each poll is measured by the time that it
-//! keeps the processor.
+//! Requests are passed to the service as from a connection, and the processor time of each poll is measured.
 
 mod common;
 #[path = "../../runtime/tests/common/meter.rs"]
@@ -24,11 +23,11 @@ use tonic::codegen::{Service as _, http};
 use common::controller::{DEVICE, switch};
 use meter::Metered;
 
-/// Processor time of one poll, in a build that is not optimised and on a slow machine: some hundred times what
-/// it takes, and a tenth of what looking through a whole request takes.
+/// Maximum processor time of one poll, for an unoptimised build on a slow machine: some hundred times the usual time,
+/// and a tenth of that for validating a long request.
 const LONGEST: Duration = Duration::from_millis(60);
 
-/// The bytes of a request as they arrive, in frames of HTTP/2.
+/// The bytes of a request in HTTP/2 frames.
 struct Frames(VecDeque<Bytes>);
 
 impl http_body::Body for Frames {
@@ -43,7 +42,7 @@ impl http_body::Body for Frames {
     }
 }
 
-/// Returns a call with a message, which says that it has so many bytes, and arrives in frames of HTTP/2.
+/// Returns a call with a message and its stated length, in HTTP/2 frames.
 fn request(method: &str, length: usize, message: &[u8]) -> http::Request<Body> {
     let length = u32::try_from(length).expect("short enough").to_be_bytes();
     let bytes = [&[0][..], &length, message].concat();
@@ -54,12 +53,12 @@ fn request(method: &str, length: usize, message: &[u8]) -> http::Request<Body> {
         .expect("a call")
 }
 
-/// Makes a call to the end; returns the status, and the longest poll.
+/// Runs a call to its end; returns the status, and the longest poll.
 async fn call(service: &Service, method: &str, message: &[u8]) -> (Code, Duration) {
     call_parts(service, method, message.len(), message).await
 }
 
-/// The same with bytes that are longer than the message says.
+/// The same, with more bytes than the stated length.
 async fn call_parts(service: &Service, method: &str, length: usize, bytes: &[u8]) -> (Code, Duration) {
     let mut service = service.clone();
     let request = request(method, length, bytes);
@@ -89,7 +88,7 @@ async fn millions_of_fields_keep_no_thread_that_answers_others() {
     let most = (4 << 20) - 64;
     let mut write = head();
     write.extend([0x22, 0x00].repeat(most / 2));
-    // A Read has its entities in another field; they are empty here, and of a field that nobody knows there.
+    // A Read has its entities in another field; here they are empty and in an unknown field.
     let mut read = head();
     read.extend([0x12, 0x00].repeat(most / 2));
     let mut unknown = head();
@@ -108,7 +107,7 @@ async fn millions_of_fields_keep_no_thread_that_answers_others() {
     }
 }
 
-/// Data after the one message of a request has no room, however short the first one is.
+/// Data after the single message of a request are rejected, however short the message is.
 #[tokio::test]
 async fn a_second_message_of_a_request_is_refused() {
     let service = Service::new([switch(DEVICE)]);
@@ -125,7 +124,7 @@ async fn a_second_message_of_a_request_is_refused() {
     }
 }
 
-/// A Read that asks for what is not there, again and again, has an answer without end for nobody else.
+/// A Read with many requests for missing entities is answered, and does not block others.
 #[tokio::test]
 async fn a_read_of_nothing_many_times_ends_and_lets_others_in() {
     let switch = switch(DEVICE);

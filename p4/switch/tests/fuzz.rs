@@ -1,4 +1,4 @@
-//! The fuzz targets of the switch on a few hundred inputs each, which a build without a fuzzer tries too.
+//! Runs the fuzz targets of the switch on a few hundred inputs each, in a normal build.
 
 #[path = "../../../fuzz/entry/bmv2_json.rs"]
 mod bmv2_json;
@@ -31,7 +31,7 @@ fn any_text_may_be_a_p4info() {
 
 #[test]
 fn any_bytes_may_be_a_program() {
-    // Without white space, or most changes are to that.
+    // Without white space, because otherwise most mutations would only affect that.
     let value: serde_json::Value = serde_json::from_slice(PROGRAM).expect("p4c made it");
     let seeds = [serde_json::to_vec(&value).expect("a value has a form")];
     for number in 0..600 {

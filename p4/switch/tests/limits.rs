@@ -1,4 +1,4 @@
-//! Resources that clients can take of a server: they leave requests half sent, answers untaken and handshakes unfinished.
+//! Resources that clients can occupy on a server by incomplete requests, unread answers and unfinished handshakes.
 
 mod common;
 
@@ -20,7 +20,7 @@ use common::{CPU, features};
 
 const ANYWHERE: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// First bytes of every HTTP/2 client, and settings without content.
+/// First bytes of every HTTP/2 client, with empty settings.
 const OPENING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
 
 async fn serve(limits: Limits) -> Endpoint {
@@ -29,16 +29,16 @@ async fn serve(limits: Limits) -> Endpoint {
     Endpoint::serve(service, ANYWHERE, None).await.expect("a free port")
 }
 
-/// Limits that are over soon.
+/// Limits with short times.
 fn short() -> Limits {
     let soon = Duration::from_millis(50);
     Limits { handshake: soon, stall: soon, grace: Duration::ZERO, ..Limits::default() }
 }
 
-/// Waits until the other side closes a connection, whatever it sends before.
+/// Waits until the other side closes a connection, ignoring its data.
 async fn closed(mut stream: TcpStream) {
     let mut rest = Vec::new();
-    // A reset is as good as an end.
+    // A reset counts as closing.
     let _ = stream.read_to_end(&mut rest).await;
 }
 
@@ -46,14 +46,14 @@ async fn closed(mut stream: TcpStream) {
 async fn frame(stream: &mut TcpStream, kind: u8, flags: u8, id: u8, content: &[u8]) {
     let length = u32::try_from(content.len()).expect("a short frame").to_be_bytes();
     let head = [length[1], length[2], length[3], kind, flags, 0, 0, 0, id];
-    // Some servers have closed it by now, which is what is looked at afterwards.
+    // The server may have closed the connection, which is checked afterwards.
     let _ = stream.write_all(&[&head[..], content].concat()).await;
 }
 
-/// Returns the headers of a call, as literals that need no table.
+/// Returns the headers of a call, as literals without the dynamic table.
 fn headers(method: &str) -> Vec<u8> {
     let path = format!("/p4.v1.P4Runtime/{method}");
-    // POST and http are in the table of every client.
+    // POST and http are in the static table.
     let mut block = vec![0x83, 0x86];
     for (name, value) in [(":path", path.as_str()), (":authority", "x"), ("content-type", "application/grpc")]
     {
@@ -101,7 +101,7 @@ async fn a_request_that_does_not_arrive_ends_its_connection() {
     closed(stream).await;
 }
 
-/// Strangers who hold the room for long requests, and never send the rest, keep no short one out, and no primary.
+/// Strangers that occupy the memory for long requests and never complete them do not block short ones or primaries.
 #[tokio::test]
 async fn short_requests_and_primaries_wait_for_no_stranger() {
     let hour = Duration::from_hours(1);
@@ -132,7 +132,7 @@ async fn short_requests_and_primaries_wait_for_no_stranger() {
     tokio::time::timeout(Duration::from_mins(2), work).await.expect("nobody is in its way");
 }
 
-/// Any other file at the place of a socket stays there.
+/// Other files at the path of a socket are not replaced.
 #[tokio::test]
 async fn only_a_socket_that_nobody_serves_is_replaced() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -152,18 +152,18 @@ async fn an_answer_that_is_not_taken_ends_its_connection() {
     let mut controller = Controller::primary(endpoint.address(), DEVICE, 1).await;
     controller.set_features().await;
     let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
-    // Settings that leave a window of one byte.
+    // Settings with a window of one byte.
     stream.write_all(&OPENING[..24]).await.expect("it is open");
     frame(&mut stream, 4, 0, 0, &[0, 4, 0, 0, 0, 1]).await;
     frame(&mut stream, 1, 4, 1, &headers("Read")).await;
-    // Every register and counter there is.
+    // All registers and counters.
     let entities = vec![v1::RegisterEntry::default().into(), v1::CounterEntry::default().into()];
     let request = v1::ReadRequest { device_id: DEVICE, entities, ..Default::default() };
     let message = prost::Message::encode_to_vec(&request);
     let head = [0, 0, 0, 0, u8::try_from(message.len()).expect("short")];
     frame(&mut stream, 0, 1, 1, &[&head[..], &message].concat()).await;
     closed(stream).await;
-    // The controller, which takes its messages, was left alone.
+    // The controller that reads its messages was not affected.
     assert!(!controller.read_ok(v1::CounterEntry::default()).await.is_empty());
 }
 
@@ -202,7 +202,7 @@ async fn whoever_stands_still_makes_room_for_others() {
     closed(first).await;
 }
 
-/// Connections that are never opened keep no place of those that are, and those that are do not wait for their end.
+/// Connections that are never opened do not occupy places of open ones, and open ones do not wait for them.
 #[tokio::test]
 async fn whoever_does_not_open_a_connection_is_in_nobodys_way() {
     let hour = Duration::from_hours(1);

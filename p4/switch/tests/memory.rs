@@ -1,5 +1,5 @@
-//! Memory that attacks cost a server, and its release when the attackers have left. The server runs
-//! in a process of its own, so that its peak can be read.
+//! Memory use of a server under attack, and its release afterwards. The server runs in a separate process, so that its
+//! peak can be measured.
 
 mod common;
 
@@ -26,16 +26,16 @@ use v1::write_request::Atomicity;
 use common::controller::{Controller, DEVICE, switch};
 use common::features;
 
-/// Set for the process that serves.
+/// Environment variable of the server process.
 const SERVE: &str = "CLOSC_TEST_SERVE";
 
-/// Memory that an attack may cost, in KiB.
+/// Maximum memory that an attack may cost, in KiB.
 const LIMIT_KIB: u64 = 64 << 10;
 
 /// Time limit for everything to be released, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Serves until its input ends, where it is asked to; as a test of its own there is nothing to do.
+/// Serves until its input ends, if requested by the environment; otherwise it does nothing.
 #[test]
 fn serves_for_the_other_tests() {
     if std::env::var_os(SERVE).is_none() {
@@ -47,7 +47,7 @@ fn serves_for_the_other_tests() {
         let service = Service::new([switch(DEVICE)]);
         let endpoint = Endpoint::serve(service.clone(), address, None).await.expect("a free port");
         println!("\nserves at {}", endpoint.address());
-        // Each line asks what clients hold; at the end nobody needs the server any more.
+        // Each line requests the resources in use; at the end of the input the server stops.
         let asked = tokio::task::spawn_blocking(move || {
             for _ in std::io::stdin().lines().map_while(Result::ok) {
                 let Load { connections, requests, controllers, roles } = service.load();
@@ -58,13 +58,13 @@ fn serves_for_the_other_tests() {
     });
 }
 
-/// A server in a process of its own.
+/// A server in a separate process.
 struct Served {
     child: Child,
     address: SocketAddr,
     base_kib: u64,
     input: ChildStdin,
-    /// Its output; the test's runner over there prints from time to time, too.
+    /// Its output, which also contains lines of the test runner.
     output: Lines<BufReader<ChildStdout>>,
 }
 
@@ -84,7 +84,7 @@ impl Served {
             .expect("it serves");
         let address = address.parse().expect("an address");
         let mut served = Self { child, address, base_kib: 0, input, output: lines };
-        // Resources of every server: its program, threads, a connection or two.
+        // Memory of every server: its program, threads, and a few connections.
         let mut controller = Controller::primary(address, DEVICE, 1).await;
         controller.set_features().await;
         controller.write_ok((0..900).map(entry).map(v1::Update::insert).collect()).await;
@@ -105,7 +105,7 @@ impl Served {
         numbers.try_into().expect("four numbers")
     }
 
-    /// Waits until clients hold nothing, but for the names of a number of roles.
+    /// Waits until clients use no resources, except for the names of some roles.
     async fn released(&mut self, roles: RangeInclusive<usize>) {
         let start = Instant::now();
         loop {
@@ -139,7 +139,7 @@ impl Served {
 
     async fn connect(&self) -> Channel {
         let channel = Channel::from_shared(format!("http://{}", self.address)).expect("an address");
-        // A client that is dropped in the middle of the attack comes again.
+        // A client whose connection was dropped during the attack connects again.
         for _ in 0..100 {
             if let Ok(channel) = channel.connect().await {
                 return channel;
@@ -148,12 +148,12 @@ impl Served {
         panic!("it listens")
     }
 
-    /// Reads as one who attacks nobody, on a connection of long ago and on a new one.
+    /// Reads as a normal client, on an old connection and on a new one.
     async fn read(&self, friend: &mut Controller) {
         let start = Instant::now();
         assert!(friend.read_ok(v1::TableEntry::default()).await.len() >= 900);
         let old = start.elapsed();
-        // A new one that stands still for longer than the grace, as on a busy machine, may have to make room.
+        // A new connection that is idle for longer than the grace period may be dropped.
         while self.read_anew().await.is_err() {
             assert!(start.elapsed() < PATIENCE);
         }
@@ -173,7 +173,7 @@ impl Served {
         Ok(())
     }
 
-    /// Returns a controller that attacks nobody and is there before the others are.
+    /// Returns a normal controller that connects before the attack.
     async fn friend(&self) -> Controller {
         Controller::primary(self.address, DEVICE, 5).await
     }
@@ -181,7 +181,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It is gone already where this fails.
+        // If this fails, it is already gone.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -212,7 +212,7 @@ async fn open_read(grpc: &mut Grpc<Channel>, entities: Vec<v1::Entity>) -> Resul
     grpc.server_streaming(Request::new(bytes), path, RawCodec).await.map(tonic::Response::into_inner)
 }
 
-/// A Write of empty updates, a message of so many bytes.
+/// A Write of empty updates, with a message of this size.
 fn empty_updates(bytes: usize) -> Vec<u8> {
     let head = v1::WriteRequest {
         device_id: DEVICE,
@@ -234,7 +234,7 @@ async fn empty_updates_cost_little_whoever_sends_them() {
         let mut attacks = tokio::task::JoinSet::new();
         for round in 0..12 {
             let mut grpc = Grpc::new(served.connect().await).max_encoding_message_size(usize::MAX);
-            // Some that would fit, some that are too much, some longer than a message may be.
+            // Some within the limit, some above it, some longer than a message may be.
             let bytes = empty_updates([40 << 10, 3 << 20, 16 << 20][round % 3]);
             attacks.spawn(async move { call(&mut grpc, "/p4.v1.P4Runtime/Write", bytes).await });
         }
@@ -257,13 +257,13 @@ async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
     for _ in 0..8 {
         let mut grpc = Grpc::new(served.connect().await).max_decoding_message_size(usize::MAX);
         for _ in 0..8 {
-            // Whether it is let in does not matter.
+            // It does not matter whether it is accepted.
             open.push(open_read(&mut grpc, vec![v1::TableEntry::default().into(); 20_000]).await.ok());
             open.push(open_read(&mut grpc, vec![v1::TableEntry::default().into(); 3_000]).await.ok());
         }
     }
     served.read(&mut friend).await;
-    // Messages as long as they may be: those that have no room yet do not wait in the memory.
+    // Messages of maximum length: those without a budget are not read into memory.
     let entity = v1::Entity::from(v1::TableEntry { metadata: vec![7; 200], ..Default::default() });
     let entities = vec![entity; 19_000];
     let request = v1::ReadRequest { device_id: DEVICE, entities, ..Default::default() };
@@ -277,7 +277,7 @@ async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
             grpc.ready().await.ok()?;
             let path = PathAndQuery::from_static("/p4.v1.P4Runtime/Read");
             let answer = grpc.server_streaming(Request::new(request), path, RawCodec).await.ok();
-            // Held, and not taken.
+            // Held without being read.
             std::future::pending::<()>().await;
             answer.map(drop)
         });
@@ -301,7 +301,7 @@ async fn streams_without_end_cost_little() {
             let mut client = v1::p4_runtime_client::P4RuntimeClient::new(channel.clone());
             open.push(tokio::spawn(async move {
                 let stream = client.stream_channel(tokio_stream::pending()).await;
-                // Held for as long as the server holds it.
+                // Held as long as the server holds it.
                 if let Ok(stream) = stream {
                     let mut stream = stream.into_inner();
                     while let Ok(Some(_)) = stream.message().await {}
@@ -311,7 +311,7 @@ async fn streams_without_end_cost_little() {
         served.read(&mut friend).await;
     }
     served.assert_cost("streams");
-    // Each ends by itself: no stream may stay without arbitration.
+    // Each one ends by itself, because streams must take part in the arbitration.
     for stream in open {
         stream.await.expect("it ends");
     }
@@ -319,7 +319,7 @@ async fn streams_without_end_cost_little() {
     served.released(1..=1).await;
 }
 
-/// Every role that somebody takes is remembered, but not without end.
+/// Roles are remembered, but their number is limited.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn roles_without_end_cost_little() {
     let mut served = Served::start().await;
@@ -336,7 +336,7 @@ async fn roles_without_end_cost_little() {
                 ..Default::default()
             };
             let update = v1::stream_message_request::Update::Arbitration(update);
-            // The transport keeps a stream whose messages never end, whoever has dropped it.
+            // The transport keeps a stream whose messages never end, even if it was dropped.
             let (sender, messages) = tokio::sync::mpsc::channel(1);
             sender.send(v1::StreamMessageRequest { update: Some(update) }).await.expect("room");
             let messages = tokio_stream::wrappers::ReceiverStream::new(messages);
@@ -347,7 +347,7 @@ async fn roles_without_end_cost_little() {
         }
         served.read(&mut friend).await;
         drop((channel, streams));
-        // A role that still has a controller cannot be forgotten.
+        // A role with a controller cannot be forgotten.
         while served.load()[2] > 1 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -357,7 +357,8 @@ async fn roles_without_end_cost_little() {
     served.released(2..=64).await;
 }
 
-/// Connections whose opening never ends, and requests that begin and do not arrive: some go, and more come.
+/// Connections that are never opened completely, and requests that never arrive completely: some end, and new ones are
+/// made.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_open_connections_cost_little() {
     const OPENING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";

@@ -1,4 +1,4 @@
-//! Types that controllers see as text: names outside, numbers within.
+//! Types that are text for controllers and numbers in the data plane.
 
 mod common;
 
@@ -19,10 +19,10 @@ use v1::write_request::Atomicity;
 
 use common::{Bench, CPU, FEATURES, FEATURES_INFO, ethernet, payload};
 
-/// Numbers of eight bits without 0, which is the empty string, and without those that the program's own entries have.
+/// Number of eight-bit numbers without 0, which is the empty string, and without those in the program's own entries.
 const MOST: usize = 253;
 
-/// Returns the P4Info of the program with one of everything, where ports and the payload's first byte are text.
+/// Returns the P4Info of the program with all features, with text for ports and the first byte of the payload.
 fn text_info() -> config::P4Info {
     let mut info = read_p4info(FEATURES_INFO).expect("the fixture is a P4Info");
     let named = |name: &str| Some(config::P4NamedType { name: name.to_owned() });
@@ -76,7 +76,7 @@ fn bench() -> Bench {
     Bench { store: Store::new(pipeline(), EngineConfig::default()), now_ns: 0 }
 }
 
-/// An entry of the table `ranges`: what byte it is for, and what it makes of it.
+/// An entry of the table `ranges`, for a byte.
 fn rename(info: &Info, from: &str, priority: i32, to: &str) -> v1::TableEntry {
     let entry = info.entry("ranges").expect("a table").optional("hdr.payload.a", from).priority(priority);
     entry.action("set_a", &[("value", to.into())]).build().expect("an entry")
@@ -266,7 +266,7 @@ fn restrictions_are_enforced_when_asked_for() {
     assert!(error.to_string().contains("has no field `nothing`"), "{error}");
 }
 
-/// Action on the entry of a name.
+/// An action on the entry of a name.
 #[derive(Debug, Clone)]
 enum Step {
     Insert(u16, u16),
@@ -285,8 +285,8 @@ fn steps() -> impl Strategy<Value = Vec<(bool, Vec<Step>)>> {
 }
 
 proptest! {
-    /// For any batches, the read state is the written one, and a number is short only when as many
-    /// names are in use as there are numbers.
+    /// For any batches, the state that is read is the one that was written, and numbers run out only if that many names
+    /// are in use.
     #[test]
     fn names_are_kept_as_they_are_written(batches in steps()) {
         let (switch, info) = (switch(), pipeline().info().clone());

@@ -1,8 +1,9 @@
-//! Programs that model SONiC hardware with P4Runtime: `p4/pipelines/sai`, and the public ones (sonic-pins: middleblock, tor),
-//! compiled by p4c beside the project.
+//! Programs that model SONiC hardware with P4Runtime: `p4/pipelines/sai`, and the public ones (sonic-pins: middleblock,
+//! tor), compiled separately by p4c.
 //!
-//! `CLOSC_SAI` names a folder with `NAME.json` and `NAME.p4info.txtpb` for each of the public ones. The entries are those of
-//! a switch that spreads one IPv6 prefix over three ports by weight: ids are text, and every restriction is enforced.
+//! `CLOSC_SAI` names a folder with `NAME.json` and `NAME.p4info.txtpb` for each of the public ones. The entries are
+//! those of a switch that spreads one IPv6 prefix over three ports by weight: ids are text, and every restriction is
+//! enforced.
 
 mod common;
 
@@ -21,7 +22,7 @@ use tonic::Code;
 
 use common::Bench;
 
-/// Ports of the group and the weight of each.
+/// Ports of the group with their weights.
 const WAYS: [(u32, i32); 3] = [(1, 1), (2, 2), (3, 5)];
 
 /// MAC address of the switch.
@@ -31,7 +32,7 @@ fn own() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/sai/sai.bmv2.json")
 }
 
-/// The public ones, where they are.
+/// Returns the public programs, if available.
 fn public() -> Vec<PathBuf> {
     let Some(folder) = std::env::var_os("CLOSC_SAI") else {
         closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
@@ -64,7 +65,8 @@ fn bench(program: &Path) -> Bench {
     Bench { store: Store::new(pipeline, EngineConfig::default()), now_ns: 0 }
 }
 
-/// The public models leave the input of the selector 0, as hardware hashes by itself. Here it is the source address.
+/// The public models leave the input of the selector 0, because hardware hashes by itself. Here it is the source
+/// address.
 fn hashing(program: &[u8]) -> Vec<u8> {
     let mut program: serde_json::Value = serde_json::from_slice(program).expect("it is JSON");
     for pipeline in program["pipelines"].as_array_mut().expect("there are some") {
@@ -86,7 +88,7 @@ fn built(builder: EntryBuilder<'_>) -> v1::TableEntry {
     builder.build().expect("the entry is right")
 }
 
-/// Every entry of the switch, in any order.
+/// All entries of the switch, in any order.
 fn entries(info: &Info) -> Vec<v1::TableEntry> {
     let at = |table: &str| info.entry(table).expect("every program has the table");
     let mut entries = vec![
@@ -169,7 +171,7 @@ fn models_route_by_entries_with_names() {
         }
 
         let mut shares: BTreeMap<u32, u32> = BTreeMap::new();
-        // Nobody else's frames are routed.
+        // Only frames to the own MAC address are routed.
         let stray = [&common::ethernet(OWN_MAC + 1, 7, 0x86dd)[..], &packet(1)[14..]].concat();
         assert!(program != own() || bench.send(9, &stray).is_empty());
         for flow in 0..4_000 {

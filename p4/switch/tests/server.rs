@@ -1,4 +1,4 @@
-//! The service as the P4Runtime specification describes it, over real connections.
+//! The service over real connections, according to the P4Runtime specification.
 
 mod common;
 
@@ -244,7 +244,7 @@ async fn many_entries_come_in_messages_of_a_size_that_clients_take() {
     let updates: Vec<v1::Update> = (0..1_000)
         .map(|dst| v1::Update::modify(v1::TableEntry { metadata: metadata.clone(), ..send_to(dst, 2) }))
         .collect();
-    // A message of 4 MiB is the longest that a switch takes.
+    // A message of 4 MiB is the maximum.
     for part in updates.chunks(500) {
         controller.write_ok(part.to_vec()).await;
     }
@@ -276,7 +276,7 @@ async fn packets_go_to_and_from_the_primary() {
     assert_eq!((found.number("ingress_port"), found.number("reason")), (Some(300), Some(5)));
     assert_eq!(found.payload, ethernet(1, 2, 3));
 
-    // A packet-out for the port of the controller comes back as a packet-in.
+    // A packet-out to the controller's port is returned as a packet-in.
     let metadata = [("egress_port", CPU.into()), ("unused", 0u8.into())];
     let mut frame = vec![0x12, 0x34];
     frame.extend_from_slice(&ethernet(1, 2, 3));
@@ -379,7 +379,7 @@ async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
     use closc_runtime::client::{Client, Endpoint as Address, Options};
     use closc_switch::EndpointError;
     let path = std::env::temp_dir().join(format!("closc-switch-{}.sock", std::process::id()));
-    // As after a switch that was killed.
+    // As left by a switch that was killed.
     drop(std::os::unix::net::UnixListener::bind(&path).expect("nobody else has this name"));
     let service = Service::new([switch(DEVICE)]);
     let endpoint = Endpoint::serve_unix(service.clone(), &path).await.expect("nobody serves it");
@@ -392,7 +392,7 @@ async fn a_socket_of_this_machine_serves_and_one_left_behind_is_replaced() {
     std::fs::remove_file(&path).expect("it is there");
 }
 
-/// Sends one request over a socket, whose `:authority` is the path of the socket; returns the types of the frames of its
+/// Sends one request over a socket, with the path of the socket as `:authority`; returns the types of the frames of its
 /// stream, in order.
 fn request_by_path(path: &std::path::Path, authority: &str) -> Vec<u8> {
     use std::io::{Read as _, Write as _};
@@ -449,7 +449,7 @@ async fn clients_that_name_the_path_of_the_socket_are_served() {
     drop(endpoint);
 }
 
-/// A client of grpc-core that knows no messages: it asks for the capabilities, and prints their bytes.
+/// A grpc-core client without message types: it requests the capabilities and prints their bytes.
 const GRPC_CORE: &str = "
 import grpc, sys
 channel = grpc.insecure_channel('unix:' + sys.argv[1])
@@ -457,7 +457,7 @@ ask = channel.unary_unary('/p4.v1.P4Runtime/Capabilities')
 print(ask(b'', timeout=60).decode('latin1'))
 ";
 
-/// `CLOSC_FINSY` names a Python that has `grpc`; otherwise it is `python3`.
+/// `CLOSC_FINSY` names a Python with `grpc`; otherwise `python3` is used.
 #[tokio::test(flavor = "multi_thread")]
 async fn grpc_core_is_served_over_a_socket() {
     let python = std::env::var_os("CLOSC_FINSY").unwrap_or_else(|| "python3".into());

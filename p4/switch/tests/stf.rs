@@ -1,4 +1,4 @@
-//! Packet tests written down as STF: those of this project's pipelines, and of any folder of samples that is named.
+//! STF packet tests: those of this project's pipelines, and those in a folder of samples.
 //!
 //! `CLOSC_P4_SAMPLES` names a folder with one folder for each sample, in it `NAME.json` and `NAME.stf`.
 
@@ -18,7 +18,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found == extension)
 }
 
-/// Runs scripts against a program; returns what went wrong.
+/// Runs scripts against a program; returns the failures.
 fn check(program: &Path, scripts: &[PathBuf], priority_queues: usize, watched: Watched) -> Vec<String> {
     let name = |path: &Path, problem: String| format!("{}: {problem}", path.display());
     let loaded = std::fs::read(program).map_err(|error| error.to_string());
@@ -52,7 +52,7 @@ fn pipelines_of_this_project() {
     assert!(scripts > 0, "no script in {}", pipelines.display());
 }
 
-/// Samples of p4c that its own runner passes because it looks at no counter, and why BMv2 counts otherwise.
+/// Samples of p4c that its own runner passes because it ignores counters, and why BMv2 counts differently.
 const OTHERWISE: [(&str, &str); 1] =
     [("counter3", "its bytes are those of a target that counts the frame check sequence, 4 a packet")];
 
@@ -106,7 +106,7 @@ fn ports_that_no_line_names_are_judged_only_where_that_is_asked_for() {
     assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
     let fault = on_fabric("no_packet", Watched::Named).expect_err("port 4 sends");
     assert!(fault.contains("port 4 sent an unexpected packet"), "{fault}");
-    // A port that packets enter is named, too.
+    // A port that receives packets is named, too.
     assert!(on_fabric("packet 4 00", Watched::Named).is_err());
 }
 

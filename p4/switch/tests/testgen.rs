@@ -1,8 +1,8 @@
-//! Packet tests that p4testgen (p4c's `backends/p4tools`) made from the sources of this project's pipelines, on this switch
-//! and on BMv2: symbolic execution of the P4 program says which packet comes out, and neither switch has a say in it.
+//! Packet tests that p4testgen (p4c's `backends/p4tools`) made from the sources of this project's pipelines, on this
+//! switch and on BMv2: expected packets come from symbolic execution of the P4 program, independently of both switches.
 //!
-//! `CLOSC_TESTGEN` names a folder with a folder for each pipeline, as `p4/pipelines/testgen` fills it. BMv2 takes part where
-//! `simple_switch_grpc` is in `PATH`, or named by `CLOSC_BMV2`.
+//! `CLOSC_TESTGEN` names a folder with a folder for each pipeline, as `p4/pipelines/testgen` fills it. BMv2 takes part
+//! where `simple_switch_grpc` is in `PATH`, or named by `CLOSC_BMV2`.
 
 mod common;
 mod judge;
@@ -28,7 +28,7 @@ use judge::{Bmv2, Results};
 /// Device id of BMv2.
 const DEVICE: u64 = 1;
 
-/// Queues of a port, which the pipelines count on.
+/// Number of queues per port that the pipelines need.
 const QUEUES: usize = 8;
 
 /// A packet that must come out.
@@ -36,11 +36,11 @@ const QUEUES: usize = 8;
 struct Expected {
     port: u32,
     frame: Vec<u8>,
-    /// Bits that are known: 1 where they count.
+    /// Mask of the known bits.
     mask: Vec<u8>,
 }
 
-/// A test: entries, a packet that goes in, and the one that comes out, if any does.
+/// A test: entries, an input packet, and the output packet, if any.
 #[derive(Clone, Debug)]
 struct Case {
     name: String,
@@ -50,7 +50,7 @@ struct Case {
     expected: Option<Expected>,
 }
 
-/// Returns what stands between the braces after each `name {` at the beginning of a line.
+/// Returns the contents of the braces after each `name {` at the beginning of a line.
 fn blocks<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let start = format!("\n{name} {{\n");
     let mut found = Vec::new();
@@ -101,7 +101,7 @@ impl Case {
         }
     }
 
-    /// Says what is wrong with what came out.
+    /// Returns the difference between actual and expected packets.
     fn judge(&self, sent: &[(u32, Vec<u8>)]) -> Result<(), String> {
         let good = match (&self.expected, sent) {
             (None, []) => true,
@@ -138,8 +138,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// Writes an entry as P4Runtime wants it. p4testgen writes what matches everything instead of leaving it out, an optional field
-/// as a ternary one, a prefix with the bits behind it, and actions of a set without a weight.
+/// Normalises an entry for P4Runtime. p4testgen does not omit fields that match everything, writes optional fields as
+/// ternary, leaves bits after a prefix set, and omits weights in action sets.
 fn usual(mut entity: v1::Entity, info: &Info) -> v1::Entity {
     use v1::table_action::Type;
     let Some(v1::entity::Entity::TableEntry(entry)) = &mut entity.entity else {
@@ -173,7 +173,7 @@ fn usual(mut entity: v1::Entity, info: &Info) -> v1::Entity {
     entity
 }
 
-/// Clears the bits behind a prefix of a value of some width.
+/// Clears the bits after a prefix of a value.
 fn clip(value: &mut Vec<u8>, width: u32, prefix: u32) {
     let bytes = width.div_ceil(8) as usize;
     let missing = bytes.saturating_sub(value.len());
@@ -184,7 +184,7 @@ fn clip(value: &mut Vec<u8>, width: u32, prefix: u32) {
     }
 }
 
-/// A pipeline with its tests. Types that controllers have text for are numbers, as p4testgen and BMv2 have them.
+/// A pipeline with its tests. Types that are text for controllers are numbers, as in p4testgen and BMv2.
 struct Subject {
     name: &'static str,
     pipeline: Arc<Pipeline>,
@@ -209,7 +209,7 @@ impl Subject {
         Self { name, pipeline: Arc::new(pipeline), program, cases }
     }
 
-    /// Returns what is wrong on this switch, each test being given a new one.
+    /// Returns the failures of this switch, which is new for each test.
     fn here(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for case in &self.cases {
@@ -223,7 +223,7 @@ impl Subject {
         faults
     }
 
-    /// Returns what is wrong on BMv2, whose tables are emptied after each test.
+    /// Returns the failures of BMv2, whose tables are cleared after each test.
     async fn there(&self, program: &Path) -> Vec<String> {
         let judge = Bmv2::start(program, DEVICE, QUEUES).await;
         let mut controller = Controller::primary(judge.address(), DEVICE, 1).await;
@@ -258,7 +258,7 @@ impl Subject {
     }
 }
 
-/// The pipelines with their tests; none where no folder is named.
+/// The pipelines with their tests; empty if no folder is named.
 #[track_caller]
 fn subjects() -> Vec<Subject> {
     let Some(folder) = std::env::var_os("CLOSC_TESTGEN").map(PathBuf::from) else {

@@ -1,4 +1,4 @@
-//! Parameters that no primitive reads: p4c leaves them out of a P4-14 program, its P4Info keeps them.
+//! Parameters that no primitive reads: p4c removes them from a P4-14 program, but not from its P4Info.
 
 mod common;
 
@@ -10,8 +10,8 @@ use closc_switch::{EngineConfig, Pipeline, PipelineError, Store};
 
 use common::{Bench, FEATURES, FEATURES_INFO, payload};
 
-/// Returns the program with one of everything and its P4Info, where an action has a name as those of P4-14 have, and
-/// more parameters in the P4Info than in the program: names, the first one or the last.
+/// Returns the program with all features and its P4Info. One action has a P4-14 name, and additional parameters in the
+/// P4Info, first or last.
 fn pipeline(name: &str, params: &[&str]) -> Result<Pipeline, PipelineError> {
     let mut info = read_p4info(FEATURES_INFO).expect("the fixture is a P4Info");
     let is_it = |action: &&mut config::Action| {

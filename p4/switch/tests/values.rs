@@ -1,4 +1,4 @@
-//! Values that a controller writes without a type of the P4Info: ports, classes of service, sizes of sets, registers.
+//! Values of controllers without a type in the P4Info: ports, classes of service, sizes of sets, registers.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn key_of(entry: &v1::TableEntry) -> v1::TableEntry {
     v1::TableEntry { table_id, r#match, priority, ..Default::default() }
 }
 
-/// Returns a multicast group whose one replica leaves by a port.
+/// Returns a multicast group with one replica.
 fn one_copy(kind: v1::replica::PortKind) -> v1::PacketReplicationEngineEntry {
     let replica = v1::Replica { port_kind: Some(kind), instance: 1, ..Default::default() };
     let group =
@@ -128,7 +128,7 @@ fn set_of(info: &Info, weights: &[i32], mode: i32, size_semantics: i32) -> v1::T
     v1::TableEntry { action, ..entry.build().expect("an entry") }
 }
 
-/// P4Runtime 1.5, section 9.2.3: a set states how its size is counted, and how a member is chosen.
+/// P4Runtime 1.5, section 9.2.3: a set states how its size is counted, and how a member is selected.
 #[test]
 fn the_size_of_a_set_is_counted_as_it_states() {
     use v1::action_profile_action_set::{ActionSelectionMode as Mode, SizeSemantics as Size};

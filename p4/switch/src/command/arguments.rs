@@ -1,4 +1,4 @@
-//! Reads the arguments of `simple_switch_grpc`: general ones, the program, and after `--` those of the target.
+//! Parses the arguments of `simple_switch_grpc`: general ones, the program, and target options after `--`.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -9,16 +9,16 @@ use thiserror::Error;
 
 use super::options::{Level, LogTarget, Options};
 
-/// Arguments that make no sense.
+/// Invalid arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum UsageError {
-    /// An option is not known.
+    /// The option is unknown.
     #[error("option `{0}` is not known")]
     Unknown(String),
-    /// A short form could be several options.
+    /// A short form matches several options.
     #[error("option `{given}` could be `{first}` or `{second}`")]
     Ambiguous {
-        /// Given value.
+        /// The argument.
         given: String,
         /// One option.
         first: String,
@@ -31,7 +31,7 @@ pub enum UsageError {
     /// An option takes no value.
     #[error("option `{0}` takes no value")]
     NeedlessValue(String),
-    /// A value makes no sense.
+    /// The value is invalid.
     #[error("option `{option}`: `{value}` is not {wanted}")]
     Value {
         /// The option.
@@ -41,7 +41,7 @@ pub enum UsageError {
         /// Expected value.
         wanted: &'static str,
     },
-    /// The switch does not do it.
+    /// The option is not supported.
     #[error("option `{option}` is not supported: {reason}")]
     Unsupported {
         /// The option.
@@ -49,21 +49,21 @@ pub enum UsageError {
         /// Why not.
         reason: &'static str,
     },
-    /// An argument too many.
+    /// There is an extra argument.
     #[error("`{0}` is one argument too many")]
     TooMany(String),
-    /// Options that exclude each other.
+    /// The options exclude each other.
     #[error("options `{0}` and `{1}` exclude each other")]
     Exclusive(&'static str, &'static str),
-    /// An option that needs another.
+    /// The option requires another one.
     #[error("option `{option}` needs `{needed}`")]
     Needs {
-        /// Given value.
+        /// The option.
         option: &'static str,
-        /// Missing parts.
+        /// The required option.
         needed: &'static str,
     },
-    /// There is neither a program nor `--no-p4`.
+    /// Neither a program nor `--no-p4` was given.
     #[error("name the JSON of a program, or start without one with `--no-p4`")]
     NoProgram,
 }
@@ -73,7 +73,7 @@ pub enum UsageError {
 enum Takes {
     Nothing,
     Value,
-    /// A folder or nothing; what ends in `.json` is a program and no folder.
+    /// An optional folder; an argument that ends in `.json` is a program.
     Maybe,
 }
 
@@ -129,11 +129,11 @@ const TARGET: [(&str, Option<char>, Takes); 18] = [
     ("enforce-restrictions", None, Takes::Nothing),
 ];
 
-/// Input read so far, besides the options themselves.
+/// State of parsing, apart from the options.
 #[derive(Default)]
 struct Reader {
     options: Options,
-    /// Options without value that were given.
+    /// Flags that were given.
     flags: BTreeSet<&'static str>,
     file: Option<PathBuf>,
     certificate: Option<PathBuf>,
@@ -142,20 +142,20 @@ struct Reader {
     revoked: Option<PathBuf>,
 }
 
-/// Request of the arguments.
+/// What the arguments request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// A switch.
+    /// Run a switch.
     Run(Box<Options>),
-    /// The options.
+    /// Show the help.
     Help,
-    /// The version.
+    /// Show the version.
     Version,
-    /// The newest version of the program format.
+    /// Show the newest supported version of the program format.
     FormatVersion,
 }
 
-/// Reads the arguments after the name of the command.
+/// Parses the arguments after the name of the command.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Request, UsageError> {
     let mut reader = Reader::default();
     let mut arguments = arguments.into_iter().peekable();
@@ -189,15 +189,15 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Reque
     reader.finish().map(|options| Request::Run(Box::new(options)))
 }
 
-/// Says whether an argument can be the folder of an option before it: it is neither an option nor a program.
+/// Returns whether an argument can be the folder of the preceding option: it is neither an option nor a program.
 fn is_folder(argument: &str) -> bool {
     !argument.starts_with('-') && std::path::Path::new(argument).extension() != Some("json".as_ref())
 }
 
-/// An option that was recognized: its name, whether it takes a value, and the value that came with it.
+/// A recognised option: its name, whether it takes a value, and an attached value.
 type Found = (&'static str, Takes, Option<String>);
 
-/// Recognizes an option; none is an argument without dashes.
+/// Recognises an option; `None` for an argument without dashes.
 fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result<Option<Found>, UsageError> {
     if let Some(long) = argument.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
@@ -211,12 +211,12 @@ fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result
     let found = known.iter().find(|(_, letter, _)| *letter == Some(short));
     let (name, _, takes) = found.ok_or_else(|| UsageError::Unknown(argument.to_owned()))?;
     let rest = chars.as_str();
-    // Both short options without a value end the run, so what is stuck to them counts no more.
+    // Both flags with a short form end the run, so attached letters do not matter.
     let value = (!rest.is_empty() && *takes != Takes::Nothing).then(|| rest.to_owned());
     Ok(Some((name, *takes, value)))
 }
 
-/// Finds an option by its name, or by a beginning that no other has.
+/// Finds an option by its name, or by an unambiguous prefix.
 fn complete(
     given: &str,
     known: &[(&'static str, Option<char>, Takes)],
@@ -339,7 +339,7 @@ impl Reader {
             return Err(UsageError::Exclusive("--log-console", "--log-file"));
         }
         if self.has("packet-in") {
-            // As in BMv2: packets of the socket take the place of those of interfaces.
+            // As in BMv2, packets over gRPC replace those of interfaces.
             self.options.interfaces.clear();
         }
         self.options.log = match self.file.take() {
@@ -377,7 +377,7 @@ impl Reader {
         if client_auth && authority.is_none() {
             return needs("--grpc-server-with-client-auth", "--grpc-server-cacert");
         }
-        // Without client authentication the authority has nobody to verify.
+        // Without client authentication, the authority has no effect.
         let client_authority = authority.filter(|_| client_auth);
         let revoked = self.revoked.take();
         if revoked.is_some() && client_authority.is_none() {

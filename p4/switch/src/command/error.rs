@@ -1,4 +1,4 @@
-//! Why a switch cannot be started, or that it broke.
+//! Errors of starting and running a switch.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::pipeline::PipelineError;
 use crate::ports::InterfaceError;
 use crate::server::EndpointError;
 
-/// A switch that cannot be started or that broke.
+/// Errors of starting and running a switch.
 #[derive(Debug, Error)]
 pub enum CommandError {
     /// The arguments make no sense.
@@ -23,7 +23,7 @@ pub enum CommandError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// Messages cannot be written to a file.
@@ -31,7 +31,7 @@ pub enum CommandError {
     Log {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// A P4Info is not in text format.
@@ -50,15 +50,15 @@ pub enum CommandError {
         /// The error.
         error: PipelineError,
     },
-    /// Certificates cannot be used.
+    /// Certificates are invalid.
     #[error(transparent)]
     Tls(#[from] TlsFileError),
-    /// An address means nothing.
+    /// An address is invalid.
     #[error("`{address}` is not an address to listen on: {error}")]
     Address {
-        /// Given value.
+        /// The address.
         address: String,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// An interface cannot be used.
@@ -67,7 +67,7 @@ pub enum CommandError {
     /// An endpoint cannot be served.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The system refuses something else.
+    /// Another error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

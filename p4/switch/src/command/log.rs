@@ -11,7 +11,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use super::error::CommandError;
 use super::options::{Level, LogTarget, Options};
 
-/// Begins to write messages. A process that does so already keeps its way.
+/// Sets up logging, unless the process already has a logger.
 pub(super) fn start(options: &Options) -> Result<(), CommandError> {
     let Some(target) = &options.log else { return Ok(()) };
     let level = match options.level {
@@ -34,7 +34,7 @@ pub(super) fn start(options: &Options) -> Result<(), CommandError> {
     let filter = tracing_subscriber::filter::Targets::new().with_target("closc_switch", level);
     let layer = tracing_subscriber::fmt::layer().with_writer(writer).with_ansi(colours);
     let registry = tracing_subscriber::registry().with(layer).with(filter);
-    // Somebody else set up messages before: theirs are as good.
+    // A logger was set up before; it is used instead.
     let _ = tracing::subscriber::set_global_default(registry);
     Ok(())
 }

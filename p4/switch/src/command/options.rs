@@ -1,4 +1,4 @@
-//! Request of the command line.
+//! Options of the command line.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,27 @@ use closc_runtime::server::TlsFiles;
 
 use crate::program::DROP_PORT;
 
-/// Address of the P4Runtime service where none is given. BMv2 listens on all interfaces there.
+/// Default address of the P4Runtime service. BMv2 listens on all interfaces by default.
 pub(super) const DEFAULT_ADDRESS: &str = "127.0.0.1:9559";
 
-/// Least important messages to show.
+/// Minimum level of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     /// Every step of a packet.
     Trace,
     /// Every packet.
     Debug,
-    /// Event that happens once.
+    /// Single events.
     Info,
-    /// Suspicious values.
+    /// Suspicious conditions.
     Warn,
-    /// The error.
+    /// Errors.
     Error,
     /// None.
     Off,
 }
 
-/// Where messages go.
+/// Destination of messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LogTarget {
     /// To standard error.
@@ -35,10 +35,10 @@ pub(crate) enum LogTarget {
     File(PathBuf),
 }
 
-/// A switch to run.
+/// Options of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Number by which controllers know it.
+    /// Device id in P4Runtime.
     pub(crate) device_id: u64,
     /// Ports and their interfaces.
     pub(crate) interfaces: Vec<(u32, String)>,
@@ -46,27 +46,27 @@ pub(crate) struct Options {
     pub(crate) program: Option<PathBuf>,
     /// P4Info of the program.
     pub(crate) p4info: Option<PathBuf>,
-    /// Directory for captures.
+    /// Folder for captures.
     pub(crate) captures: Option<PathBuf>,
-    /// Where messages go; nowhere without.
+    /// Destination of messages; without it there are none.
     pub(crate) log: Option<LogTarget>,
-    /// Least important messages to show.
+    /// Minimum level of messages.
     pub(crate) level: Level,
     /// Address of the P4Runtime service.
     pub(crate) address: String,
     /// Certificates of the service.
     pub(crate) tls: Option<TlsFiles>,
-    /// Address where packets of ports without interface are exchanged over gRPC.
+    /// Address at which packets of ports without an interface are exchanged over gRPC.
     pub(crate) packet_address: Option<String>,
-    /// Port that stands for the controller.
+    /// Port of the controller.
     pub(crate) cpu_port: Option<u32>,
-    /// Port that means drop.
+    /// Port number that means drop.
     pub(crate) drop_port: u32,
     /// Whether `@entry_restriction` and `@action_restriction` are enforced.
     pub(crate) restricts: bool,
-    /// Queues of each port.
+    /// Number of queues per port.
     pub(crate) priority_queues: usize,
-    /// Options that were given and do nothing here, with the reason.
+    /// Options that were given and have no effect, with the reason.
     pub(crate) notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs one switch as the command line says.
+//! Runs one switch with the options of the command line.
 
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -55,23 +55,23 @@ Options after `--`:
                                   Exchange the packets of ports without interface over gRPC
 ";
 
-/// Where a switch is reached.
+/// Addresses of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
     /// P4Runtime: `ADDRESS:PORT`, or `unix:PATH`.
     pub p4runtime: String,
-    /// Packets of ports without interface, where they were asked for.
+    /// Address for packets of ports without an interface, if requested.
     pub packets: Option<SocketAddr>,
-    /// Arguments that were accepted and do nothing here, with the reason, and what is odd about the others.
+    /// Arguments that were accepted without effect, with the reason, and warnings about others.
     pub notes: Vec<String>,
 }
 
-/// Time between two looks whether a signal came.
+/// Interval between checks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs a switch with the arguments of `simple_switch_grpc`, those after its name, until a signal ends it.
 ///
-/// `started` receives where it is served, once it is.
+/// `started` is called with its addresses once it is ready.
 pub fn switch_main(
     arguments: impl IntoIterator<Item = String>,
     started: impl FnOnce(&Addresses),
@@ -152,7 +152,7 @@ fn acceptor(files: TlsFiles) -> Result<Acceptor, TlsFileError> {
     })
 }
 
-/// P4Runtime at a port of the network or at a socket of this machine.
+/// The P4Runtime endpoint: a network address or a local socket.
 enum Served {
     Network(Endpoint),
     Socket(Endpoint<PathBuf>),
@@ -189,7 +189,7 @@ fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
     std::fs::read(file).map_err(|error| CommandError::Read { file: file.to_owned(), error })
 }
 
-/// Loads a program. Without a P4Info it runs, but nothing of it can be written or read.
+/// Loads a program. Without a P4Info it runs, but controllers cannot write or read.
 fn load(cache: &PipelineCache, program: &Path, p4info: Option<&Path>) -> Result<Pipeline, CommandError> {
     let info = match p4info {
         Some(file) => {

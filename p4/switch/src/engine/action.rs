@@ -8,7 +8,7 @@ use crate::bits;
 use crate::program::{Destination, Field, HashCall, HeaderRef, LogPiece, Mode, Primitive, Value};
 use crate::state::PacketSize;
 
-/// Primitives that one action may run. Loops are legal in actions; one that never ends must not stop the switch.
+/// Maximum number of primitives per action. Loops are allowed in actions, but an endless one must not block the switch.
 const MOST_STEPS: usize = 1 << 20;
 
 impl Frame<'_> {
@@ -129,7 +129,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Gives what an destination points at a value.
+    /// Assigns a value to a destination.
     fn assign(&mut self, destination: &Destination, value: &Value) {
         match destination {
             Destination::Field(field) => self.assign_field(field, value),
@@ -147,7 +147,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Gives a field a value.
+    /// Assigns a value to a field.
     #[inline]
     pub(crate) fn assign_field(&mut self, field: &Field, value: &Value) {
         let plain = !field.signed && !field.saturating && field.words <= 2 && field.length.is_none();
@@ -164,7 +164,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Gives what an destination points at a number.
+    /// Assigns a number to a destination.
     fn set(&mut self, destination: &Destination, value: u64) {
         let field = match destination {
             Destination::Field(field) => Some(*field),
@@ -181,7 +181,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Copies a variable field with its width.
+    /// Copies a variable-width field with its width.
     pub(crate) fn copy_variable(&mut self, to: &Field, from: &Field) {
         let (Some(to_length), Some(from_length)) = (to.length, from.length) else { return };
         let width = self.words[from_length as usize].min(u64::from(to.bits));

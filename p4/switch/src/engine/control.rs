@@ -1,4 +1,4 @@
-//! Runs a control flow: looks tables up, takes branches, calls actions.
+//! Runs a control flow: table look-ups, branches, action calls.
 
 use super::frame::{Frame, store};
 use super::trace;
@@ -6,28 +6,28 @@ use crate::bits;
 use crate::program::{KeySource, Node, Table as Spec, TableKind};
 use crate::state::{ActionRef, DefaultAction, PacketSize, Profile, Table};
 
-/// Nodes that one packet may pass. Control flows of P4 do not go round; a document by hand could.
+/// Maximum number of nodes per packet. Control flows of P4 have no loops, but handwritten documents may.
 const MOST_NODES: usize = 1 << 16;
 
-/// Room for keys, kept from packet to packet.
+/// Buffers for keys, reused for all packets.
 #[derive(Debug, Default)]
 pub(crate) struct KeyRoom {
     key: Vec<u64>,
     masked: Vec<u64>,
 }
 
-/// The parts of a switch that a control flow looks at.
+/// The parts of a switch that a control flow uses.
 pub(crate) struct Lookups<'t> {
     /// Tables.
     pub(crate) tables: &'t mut [Table],
     /// Action profiles.
     pub(crate) profiles: &'t [Profile],
-    /// Room for keys.
+    /// Buffers for keys.
     pub(crate) room: &'t mut KeyRoom,
 }
 
 impl Frame<'_> {
-    /// Runs a control flow from a node on.
+    /// Runs a control flow from a node.
     pub(crate) fn control(&mut self, start: Node, lookups: &mut Lookups) {
         let program = self.program;
         let mut node = start;
@@ -90,8 +90,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Does what a table does for packets that no entry matches. BMv2 counts and meters only hits; P4Runtime wants
-    /// the default entry counted as any other.
+    /// Processes a table miss. BMv2 counts and meters only hits; P4Runtime requires the default entry to be counted
+    /// like any other.
     fn miss(&mut self, spec: &Spec, default: &mut DefaultAction) -> Node {
         if spec.counters {
             default.counter.count(self.packet.ingress_length);
@@ -108,7 +108,7 @@ impl Frame<'_> {
         default.next
     }
 
-    /// Calls the action of a profile's slot. BMv2 ends the control flow where a group is empty.
+    /// Calls the action of a profile's slot. As in BMv2, an empty group ends the control flow.
     fn indirect(&mut self, spec: &Spec, slot: Option<u32>, profiles: &[Profile]) -> Node {
         let TableKind::Indirect(profile) = spec.kind else { return Node::End };
         let found = slot.and_then(|slot| profiles[profile as usize].action(slot));

@@ -1,4 +1,4 @@
-//! Writes headers back into bytes, and verifies and updates checksums.
+//! Serialises headers, and verifies and updates checksums.
 
 use super::frame::{Frame, load, store};
 use super::hash::internet_checksum;
@@ -18,7 +18,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Updates the checksums of a packet that leaves.
+    /// Updates the checksums of an outgoing packet.
     pub(crate) fn update_checksums(&mut self) {
         let program = self.program;
         for checksum in &program.update {
@@ -29,7 +29,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Computes a checksum; none of an IPv4 header that is not there.
+    /// Computes a checksum; `None` for an IPv4 header that is invalid.
     fn checksum(&mut self, checksum: &Checksum) -> Option<u64> {
         match checksum.kind {
             ChecksumKind::Calculation(calculation) => Some(self.calculate(calculation)),
@@ -48,7 +48,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Writes a packet: valid headers in order, then the payload, cut where the packet is truncated.
+    /// Serialises a packet: valid headers in order, then the payload, truncated if requested.
     pub(crate) fn deparse(&mut self, out: &mut Vec<u8>) {
         let program = self.program;
         self.update_checksums();

@@ -1,4 +1,4 @@
-//! Computes expressions: in 128 bits where the compiler found that enough, else with big integers.
+//! Evaluates expressions: in 128 bits if the compiler found that sufficient, otherwise with big integers.
 
 use num_bigint::{BigInt, Sign};
 
@@ -8,8 +8,8 @@ use crate::program::{
     Binary, BinaryOp, BoolOp, Comparison, Cond, Expr, Field, HeaderRef, Mode, UnionRef, Value,
 };
 
-/// Widest left shift that is carried out. p4c masks every shift to the width of its type, and nothing below this
-/// amount reaches such a mask.
+/// Maximum left shift that is evaluated. p4c masks every shift to the width of its type, and a shift by more than this
+/// leaves only bits above any such mask.
 const WIDEST_SHIFT: u64 = 1 << 17;
 
 impl Frame<'_> {
@@ -39,7 +39,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Computes a tree modulo 2^128.
+    /// Evaluates a tree modulo 2^128.
     #[inline]
     fn narrow(&self, expr: &Expr) -> u128 {
         match expr {
@@ -117,7 +117,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Computes a tree exactly.
+    /// Evaluates a tree exactly.
     fn big(&self, expr: &Expr) -> BigInt {
         match expr {
             Expr::Const(value) => BigInt::from(*value),
@@ -148,7 +148,7 @@ impl Frame<'_> {
         self.args.get(word as usize..word as usize + words as usize).unwrap_or(&[])
     }
 
-    /// Computes a truth value.
+    /// Evaluates a condition.
     pub(crate) fn test(&self, cond: &Cond) -> bool {
         match cond {
             Cond::Const(value) => *value,
@@ -217,7 +217,7 @@ impl Frame<'_> {
         left != 0 && left == right && member(l).zip(member(r)).is_some_and(|(l, r)| self.same_header(l, r))
     }
 
-    /// Finds a header; none past the end of a stack.
+    /// Finds a header; `None` beyond the end of a stack.
     pub(crate) fn header(&self, header: &HeaderRef) -> Option<u16> {
         match header {
             HeaderRef::Fixed(header) => Some(*header),
@@ -232,7 +232,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Finds a union; none past the end of a stack.
+    /// Finds a union; `None` beyond the end of a stack.
     pub(crate) fn union(&self, union: &UnionRef) -> Option<u16> {
         match union {
             UnionRef::Fixed(union) => Some(*union),
@@ -258,7 +258,7 @@ impl Frame<'_> {
     }
 }
 
-/// Reads the low `width` bits with sign.
+/// Sign-extends the low `width` bits.
 fn sign_extend(value: u128, width: u32) -> u128 {
     if width == 0 || width >= 128 {
         return value;

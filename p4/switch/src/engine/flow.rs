@@ -1,5 +1,5 @@
-//! Steps of v1model around the two control flows: parse, clone, learn, resubmit, replicate, queue,
-//! deparse, recirculate, send. Step for step as simple_switch does it.
+//! Steps of v1model around the two control flows: parse, clone, learn, resubmit, replicate, queue, deparse,
+//! recirculate, send. In the same order as in simple_switch.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use super::{Engine, PACKETS, Sink};
 use crate::program::Program;
 use crate::state::{Arrays, Profile, Replica, Table, ValueSet};
 
-/// Packet kind for the program, numbered as by simple_switch.
+/// Packet kinds for the program, with the numbers of simple_switch.
 mod instance {
-    /// As it came.
+    /// Received from a port.
     pub(super) const NORMAL: u128 = 0;
     /// Cloned from ingress to egress.
     pub(super) const INGRESS_CLONE: u128 = 1;
@@ -27,10 +27,11 @@ mod instance {
     pub(super) const RESUBMITTED: u128 = 6;
 }
 
-/// Passes that one arrival may cause. A program that recirculates or clones for ever must not stop the switch.
+/// Maximum number of passes per received packet. A program that recirculates or clones forever must not block the
+/// switch.
 const MOST_PASSES: usize = 4096;
 
-/// A packet that enters ingress again.
+/// A packet that re-enters ingress.
 #[derive(Debug)]
 struct Again {
     words: Box<[u64]>,
@@ -38,14 +39,14 @@ struct Again {
     packet: PacketState,
 }
 
-/// Remaining work for an arrival.
+/// Pending work for a received packet.
 #[derive(Debug)]
 enum Task {
     Ingress(Again),
     Egress(QueuedPacket),
 }
 
-/// Buffers kept from packet to packet.
+/// Buffers, reused for all packets.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     words: Vec<u64>,
@@ -55,7 +56,7 @@ pub(crate) struct Scratch {
     tasks: VecDeque<Task>,
 }
 
-/// The parts of a switch that packets work with.
+/// The parts of a switch that packet processing uses.
 struct Parts<'p> {
     program: &'p Program,
     arrays: &'p mut Arrays,
@@ -100,7 +101,7 @@ impl Parts<'_> {
 }
 
 impl Engine {
-    /// Takes a packet from a port.
+    /// Processes a packet from a port.
     pub fn receive(&mut self, now_ns: u64, port: u32, data: &[u8], sink: &mut impl Sink) {
         self.advance(now_ns, sink);
         tracing::debug!(target: PACKETS, port, bytes = data.len(), "packet in");
@@ -119,7 +120,7 @@ impl Engine {
         self.finish(now_ns, sink);
     }
 
-    /// Sends what leaves its queue by a time, and lists of digests that are old enough.
+    /// Sends packets that are due from queues, and lists of digests that are old enough.
     pub(crate) fn advance(&mut self, now_ns: u64, sink: &mut impl Sink) {
         while let Some(Departure { packet, at_ns, left }) = self.queues.pop(now_ns) {
             sink.clock(at_ns);
@@ -130,7 +131,7 @@ impl Engine {
         self.tick_digests(now_ns, sink);
     }
 
-    /// Does what an arrival left to do.
+    /// Performs the pending work of a received packet.
     fn finish(&mut self, now_ns: u64, sink: &mut impl Sink) {
         let mut passes = 0;
         while let Some(task) = self.work.tasks.pop_front() {
@@ -223,7 +224,7 @@ impl Engine {
         }
     }
 
-    /// Makes a packet enter ingress again, with the fields of a list.
+    /// Lets a packet re-enter ingress, with the fields of a list.
     fn again(&mut self, words: &[u64], list: u16, kind: u128, packet: PacketState, data: Vec<u8>) {
         let program = &self.program;
         let mut fresh = vec![0; program.words].into_boxed_slice();
@@ -238,14 +239,14 @@ impl Engine {
         self.work.tasks.push_back(Task::Ingress(Again { words: fresh, data, packet }));
     }
 
-    /// Works on words without a packet around them.
+    /// Wraps words without a packet into a frame.
     fn arrays_frame(&mut self, words: &mut [u64], work: impl FnOnce(&mut Frame)) {
         let mut packet = PacketState::new(0, 0);
         let (mut parts, _) = self.parts(0);
         work(&mut parts.frame(words, &mut packet, &[]));
     }
 
-    /// Clones the packet as it entered ingress: parses it again, keeps the fields of a list.
+    /// Clones the packet as it entered ingress: parses it again, and preserves the fields of a list.
     fn clone_ingress(
         &mut self,
         now_ns: u64,
@@ -271,7 +272,7 @@ impl Engine {
         self.work.copy = copy;
     }
 
-    /// Clears metadata but for the fields of a list.
+    /// Clears metadata except for the fields of a list.
     fn keep_fields(&mut self, copy: &mut [u64], words: &[u64], list: u16, kind: u128) {
         copy[self.program.metadata.clone()].fill(0);
         self.arrays_frame(copy, |frame| {
@@ -282,7 +283,7 @@ impl Engine {
         store(copy, &self.program.standard.instance_type, kind);
     }
 
-    /// Gives a clone the class of service of its session; 0 leaves it what the program kept.
+    /// Sets the queue of a clone from the class of service of its session; 0 leaves the program's choice.
     fn classify(&self, copy: &mut [u64], class: u32) {
         if let (Some(field), 1..) = (&self.program.standard.priority, class) {
             store(copy, field, u128::from(class));
@@ -310,7 +311,8 @@ impl Engine {
         }
     }
 
-    /// Puts a packet into the queue of a port, or straight through where the port has none. Tells whether there was room.
+    /// Puts a packet into the queue of a port, or processes it at once if the port has none. Returns whether there was
+    /// space.
     fn enqueue(
         &mut self,
         now_ns: u64,
@@ -377,7 +379,7 @@ impl Engine {
         self.work.out = out;
     }
 
-    /// Clones the packet as it leaves egress; the clones start egress afterwards.
+    /// Clones the packet at the end of egress; the clones enter egress afterwards.
     fn clone_egress(
         &mut self,
         now_ns: u64,
@@ -405,7 +407,7 @@ impl Engine {
         }
     }
 
-    /// Puts a packet into the queue of a port, or among what is left to do where the port has none.
+    /// Puts a packet into the queue of a port, or into pending work if the port has none.
     fn park(&mut self, now_ns: u64, mut words: Box<[u64]>, packet: PacketState, payload: &[u8], port: u32) {
         let standard = &self.program.standard;
         let priority = standard.priority.as_ref().map_or(0, |field| load(&words, field) as usize);
@@ -426,7 +428,7 @@ impl Engine {
     }
 }
 
-/// Metadata of a packet on its way to egress.
+/// Queueing metadata of a packet.
 struct Wait {
     port: u32,
     priority: usize,
@@ -435,7 +437,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Writes it into the program's fields.
+    /// Writes them into the program's fields.
     fn report(&self, now_ns: u64, program: &Program, words: &mut [u64], drop_port: u32) {
         let standard = &program.standard;
         if let Some(field) = &standard.egress_timestamp {
@@ -450,7 +452,7 @@ impl Wait {
             }
         }
         store(words, &standard.egress_port, u128::from(self.port));
-        // Any port but the one that means drop, so that only egress itself can ask for that.
+        // Any port except the drop port, so that only egress itself can request a drop.
         store(words, &standard.egress_spec, u128::from(drop_port) + 1);
     }
 }

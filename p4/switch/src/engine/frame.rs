@@ -1,4 +1,4 @@
-//! A packet while it is worked on: its words, what actions said of it, and what they may touch.
+//! A packet during processing: its words, requests of actions, and the state that actions can change.
 
 use num_bigint::{BigInt, Sign};
 
@@ -11,23 +11,23 @@ use crate::{bits, program};
 pub(crate) struct PacketState {
     /// Port it came from.
     pub(crate) ingress_port: u32,
-    /// Its length when it came, which is what counters and meters count.
+    /// Its original length, which counters and meters use.
     pub(crate) ingress_length: u64,
-    /// Its length, as headers come and go.
+    /// Its current length.
     pub(crate) length: u64,
-    /// Session and field list of a clone to make.
+    /// Session and field list of a requested clone.
     pub(crate) clone: Option<(u16, u16)>,
-    /// Digest to send, 0 for none.
+    /// Requested digest, 0 for none.
     pub(crate) digest: u16,
-    /// Field list of a resubmission, 0 for none.
+    /// Field list of a requested resubmission, 0 for none.
     pub(crate) resubmit: u16,
-    /// Field list of a recirculation, 0 for none.
+    /// Field list of a requested recirculation, 0 for none.
     pub(crate) recirculate: u16,
     /// Bytes to keep.
     pub(crate) truncate: usize,
-    /// Whether the control flow ends.
+    /// Whether to end the control flow.
     pub(crate) exit: bool,
-    /// Whether an assertion failed or an action ran away.
+    /// Whether an assertion failed or an action exceeded its limit.
     pub(crate) aborted: bool,
     /// Parser error.
     pub(crate) error: u32,
@@ -36,7 +36,7 @@ pub(crate) struct PacketState {
 }
 
 impl PacketState {
-    /// Returns the state of a packet that just came.
+    /// Returns the state of a received packet.
     pub(crate) fn new(ingress_port: u32, length: usize) -> Self {
         Self {
             ingress_port,
@@ -55,7 +55,7 @@ impl PacketState {
     }
 }
 
-/// Constants while a packet is processed.
+/// Constants during the processing of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     /// Time in nanoseconds since the switch started.
@@ -71,25 +71,25 @@ impl Surroundings {
     }
 }
 
-/// A packet and what its actions may touch.
+/// A packet with the state that its actions can change.
 pub(crate) struct Frame<'f> {
     /// The program.
     pub(crate) program: &'f Program,
     /// Headers, metadata and validity.
     pub(crate) words: &'f mut [u64],
-    /// Arguments of the present action.
+    /// Arguments of the current action.
     pub(crate) args: &'f [u64],
     /// Counters, meters and registers.
     pub(crate) arrays: &'f mut Arrays,
     /// Metadata of the packet.
     pub(crate) packet: &'f mut PacketState,
-    /// Rest of the parser.
+    /// Payload after the parsed headers.
     pub(crate) payload: &'f [u8],
     /// Time and ports.
     pub(crate) around: Surroundings,
 }
 
-/// Reads a field of at most 128 bits; a signed one as its two's complement, a longer one cut.
+/// Reads a field of at most 128 bits; signed ones as two's complement, longer ones truncated.
 #[inline]
 pub(crate) fn load(words: &[u64], field: &Field) -> u128 {
     let found = &words[field.range()];
@@ -115,7 +115,7 @@ pub(crate) fn raw_words(words: &[u64], field: &Field) -> Vec<u64> {
     raw
 }
 
-/// Writes a number without sign to a field, cut to its width.
+/// Writes an unsigned number to a field, truncated to its width.
 #[inline]
 pub(crate) fn store(words: &mut [u64], field: &Field, value: u128) {
     if field.words == 1 && !field.signed && !field.saturating && field.length.is_none() {
@@ -134,7 +134,7 @@ fn store_any(words: &mut [u64], field: &Field, value: u128) {
     bits::set128(place, value & bits::mask128(field.bits));
 }
 
-/// Writes any number to a field: cut to its width, or stopped at its ends where the field saturates.
+/// Writes any number to a field: truncated to its width, or saturated if the field saturates.
 pub(crate) fn store_big(words: &mut [u64], field: &Field, value: &BigInt) {
     let width = field.length.map_or(field.bits, |at| words[at as usize] as u32);
     let value = fit(value, width, field.signed, field.saturating);
@@ -145,7 +145,7 @@ pub(crate) fn store_big(words: &mut [u64], field: &Field, value: &BigInt) {
     }
 }
 
-/// Brings a number into a field. A signed field keeps numbers up to the unsigned maximum as they are, like BMv2.
+/// Converts a number to the range of a field. Signed fields keep numbers up to the unsigned maximum, as in BMv2.
 fn fit(value: &BigInt, width: u32, signed: bool, saturating: bool) -> BigInt {
     let one = BigInt::from(1);
     let mask: BigInt = (&one << width) - 1_u8;
@@ -170,7 +170,7 @@ pub(crate) fn wrap(value: &BigInt) -> u128 {
     bits::low128(&words)
 }
 
-/// Returns a number as an amount: 0 where it is negative.
+/// Returns a number as an amount; 0 if negative.
 pub(crate) fn natural(value: &BigInt) -> u64 {
     if value.sign() == Sign::Minus { 0 } else { u64::try_from(value).unwrap_or(u64::MAX) }
 }
@@ -182,7 +182,7 @@ impl Frame<'_> {
         header.metadata || self.words[header.valid as usize] != 0
     }
 
-    /// Makes a header valid; the others of its union become invalid.
+    /// Makes a header valid, and the other members of its union invalid.
     pub(crate) fn mark_valid(&mut self, header: u16) {
         let found: &program::Header = &self.program.headers[header as usize];
         self.words[found.valid as usize] = 1;

@@ -21,7 +21,7 @@ pub(crate) struct HashSource<'h> {
 }
 
 impl HashSource<'_> {
-    /// Computes a calculation. `counting` is the state of hashes that count, `scratch` room for the input.
+    /// Computes a calculation. `counting` is the state of stateful hashes, `scratch` a buffer for the input.
     pub(crate) fn compute(
         &self,
         number: u16,
@@ -48,7 +48,7 @@ impl HashSource<'_> {
         }
     }
 
-    /// Lays the input out bit after bit; the last byte is filled with zeros.
+    /// Concatenates the input bits; the last byte is padded with zeros.
     fn gather(&self, calculation: &Calculation, out: &mut Vec<u8>) {
         out.clear();
         let mut bits = 0_usize;
@@ -100,7 +100,7 @@ fn plain(algorithm: Algorithm, data: &[u8]) -> u64 {
         Algorithm::Xor16 => exclusive_or(data, 16),
         Algorithm::Xor32 => exclusive_or(data, 32),
         Algorithm::HashEx => u64::from(example_hash(data)),
-        // A key of zeros, which BMv2 starts with and v1model cannot change, makes every Toeplitz hash zero.
+        // The key is zero in BMv2, and v1model cannot change it, so every Toeplitz hash is zero.
         Algorithm::Toeplitz | Algorithm::Crc(_) | Algorithm::RoundRobin | Algorithm::RoundRobinConsistent => {
             0
         }
@@ -126,7 +126,7 @@ fn exclusive_or(data: &[u8], width: usize) -> u64 {
     data.chunks(width / 8).fold(0, |sum, chunk| sum ^ word(chunk))
 }
 
-/// The hash that simple_switch carries as an example: FNV with some mixing, over signed bytes.
+/// The example hash of simple_switch: FNV with additional mixing, over signed bytes.
 fn example_hash(data: &[u8]) -> u32 {
     let byte = |byte: &u8| i32::from(byte.cast_signed()).cast_unsigned();
     let mut hash = data.iter().fold(2_166_136_261_u32, |hash, b| (hash ^ byte(b)).wrapping_mul(16_777_619));

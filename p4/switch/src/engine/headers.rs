@@ -26,7 +26,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Exchanges validity and fields of two headers, without regard to the unions they are in.
+    /// Exchanges validity and fields of two headers, ignoring their unions.
     fn swap_headers(&mut self, one: u16, other: u16) {
         let (one, other) = (&self.program.headers[one as usize], &self.program.headers[other as usize]);
         self.words.swap(one.valid as usize, other.valid as usize);
@@ -132,8 +132,8 @@ impl Frame<'_> {
         }
     }
 
-    /// Makes an element invalid. A union keeps its members: BMv2 leaves what was shifted out of a stack of unions
-    /// valid, and so does this.
+    /// Makes an element invalid. Members of a union stay valid, as in BMv2 for elements that are shifted out of a stack
+    /// of unions.
     fn invalidate_element(&mut self, stack: StackRef, at: usize) {
         if let StackRef::Headers(stack) = stack {
             self.mark_invalid(self.program.stacks[stack as usize].headers[at]);

@@ -9,10 +9,10 @@ use crate::program::{
 };
 use crate::state::ValueSet;
 
-/// States that one packet may pass. A parser that goes round without reading must not stop the switch.
+/// Maximum number of states per packet. A parser with a loop that does not read must not block the switch.
 const MOST_STATES: usize = 1 << 16;
 
-/// Why parsing ended early: the number of the parser error.
+/// Why parsing ended early: a parser error number.
 struct Stop(u32);
 
 impl Frame<'_> {
@@ -74,7 +74,7 @@ impl Frame<'_> {
         state.default
     }
 
-    /// Returns the parts of a key as numbers, masked.
+    /// Returns the parts of a key as masked numbers.
     fn parts(&self, state: &State, data: &[u8], at: usize, mask: Option<&[u8]>) -> Vec<u128> {
         let mut offset = 0;
         let part = |part: &KeyPart| {
@@ -117,7 +117,7 @@ impl Frame<'_> {
         Ok(key)
     }
 
-    /// Returns a part of at most 128 bits; none where the packet ends before it.
+    /// Returns a part of at most 128 bits; `None` if the packet ends before it.
     fn part(&self, part: &KeyPart, data: &[u8], at: usize) -> Option<u128> {
         if let KeyPart::Lookahead { offset, bits: width } = part {
             let start = at * 8 + *offset as usize;
@@ -131,7 +131,7 @@ impl Frame<'_> {
         Some(self.part_field(part).map_or(0, |field| load(self.words, &field) & bits::mask128(field.bits)))
     }
 
-    /// Finds the field of a part; none where it is not a field or its stack is empty.
+    /// Returns the field of a part; `None` if it is not a field or its stack is empty.
     fn part_field(&self, part: &KeyPart) -> Option<Field> {
         match part {
             KeyPart::Field(field) => Some(*field),
@@ -266,8 +266,8 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// Extracts a header with a variable field, whose width the extraction or the type gives. The type's expression
-    /// reads fields of the header itself, so that those before it are extracted first.
+    /// Extracts a header with a variable field. Its width is given by the extraction or by an expression of the type,
+    /// which uses earlier fields of the header. These are therefore extracted first.
     fn extract_variable(
         &mut self,
         header: u16,
@@ -388,7 +388,7 @@ fn read_packed(data: &[u8], bytes: usize) -> u64 {
     }
 }
 
-/// Gives the parser error and the checksum state to the program's fields.
+/// Writes parser error and checksum state to the program's fields.
 pub(crate) fn report(frame: &mut Frame) {
     let (error, wrong) = (frame.packet.error, frame.packet.checksum_error);
     if let Some(field) = &frame.program.standard.parser_error {

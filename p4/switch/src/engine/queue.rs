@@ -1,7 +1,7 @@
-//! Queues between ingress and egress, in the time that the caller keeps.
+//! Queues between ingress and egress, with time supplied by the caller.
 //!
-//! Off by default: a packet goes straight on and finds its queue empty. A port with a rate serves one packet after
-//! another, the highest priority first; a packet waits in its queue, and its metadata gets how deep that was.
+//! Disabled by default: packets pass without delay and see an empty queue. A port with a rate serves one packet at a
+//! time, the highest priority first. Packets wait in their queue, and their metadata contain its depth.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,9 +10,9 @@ use super::frame::PacketState;
 /// Send rate of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// Packets a second, whatever their length.
+    /// Packets per second, independent of their length.
     Packets(u64),
-    /// Bits a second.
+    /// Bits per second.
     Bits(u64),
 }
 
@@ -21,12 +21,12 @@ pub enum Rate {
 pub struct QueueConfig {
     /// Send rate of the port.
     pub rate: Rate,
-    /// Packets that each of its queues holds; more are dropped.
+    /// Maximum number of packets in each queue; further ones are dropped.
     pub depth: usize,
 }
 
 impl QueueConfig {
-    /// Returns how long a packet of so many bytes takes, in nanoseconds.
+    /// Returns the transmission time of a packet of this length, in nanoseconds.
     fn service_ns(&self, bytes: u64) -> u64 {
         let (amount, rate) = match self.rate {
             Rate::Packets(rate) => (1, rate),
@@ -36,36 +36,36 @@ impl QueueConfig {
     }
 }
 
-/// A packet at rest between ingress and egress.
+/// A packet in a queue between ingress and egress.
 #[derive(Debug)]
 pub(crate) struct QueuedPacket {
     /// Headers and metadata.
     pub(crate) words: Box<[u64]>,
-    /// Rest of the parser.
+    /// Payload after the parsed headers.
     pub(crate) payload: Vec<u8>,
     /// State.
     pub(crate) packet: PacketState,
-    /// Port it leaves by.
+    /// Egress port.
     pub(crate) port: u32,
     /// Queue of the port.
     pub(crate) priority: usize,
-    /// When it came to rest.
+    /// Time at which it was enqueued.
     pub(crate) enqueued_ns: u64,
 }
 
 #[derive(Debug)]
 struct Port {
     config: QueueConfig,
-    /// One for each priority.
+    /// One queue per priority.
     queues: Vec<VecDeque<QueuedPacket>>,
-    /// When the port has sent what it took last.
+    /// Time at which the port finishes its current transmission.
     free_ns: u64,
-    /// Packets that found their queue full.
+    /// Packets dropped by full queues.
     dropped: u64,
 }
 
 impl Port {
-    /// Returns when the next packet leaves.
+    /// Returns the time of the next departure.
     fn due_ns(&self) -> Option<u64> {
         let first =
             self.queues.iter().filter_map(|queue| queue.front()).map(|packet| packet.enqueued_ns).min()?;
@@ -78,9 +78,9 @@ impl Port {
 pub(crate) struct Departure {
     /// The packet.
     pub(crate) packet: QueuedPacket,
-    /// When it leaves.
+    /// Time of the departure.
     pub(crate) at_ns: u64,
-    /// Packets that stay in its queue.
+    /// Number of packets that remain in its queue.
     pub(crate) left: usize,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Returns queues that are off.
+    /// Returns disabled queues.
     pub(crate) fn new(priorities: usize) -> Self {
         Self { ports: BTreeMap::new(), priorities: priorities.max(1) }
     }
@@ -102,7 +102,7 @@ impl Queues {
         self.priorities
     }
 
-    /// Turns the queues of a port on or off. Packets in them are lost when they are turned off.
+    /// Enables or disables the queues of a port. Disabling drops their packets.
     pub(crate) fn configure(&mut self, port: u32, config: Option<QueueConfig>) {
         match config {
             Some(config) => {
@@ -121,18 +121,18 @@ impl Queues {
         }
     }
 
-    /// Returns whether a port has queues that are on.
+    /// Returns whether the queues of a port are enabled.
     #[inline]
     pub(crate) fn has(&self, port: u32) -> bool {
         !self.ports.is_empty() && self.ports.contains_key(&port)
     }
 
-    /// Returns how many packets wait in a queue.
+    /// Returns the number of packets in a queue.
     pub(crate) fn depth(&self, port: u32, priority: usize) -> usize {
         self.ports.get(&port).and_then(|port| port.queues.get(priority)).map_or(0, VecDeque::len)
     }
 
-    /// Puts a packet into a queue; returns whether there was room.
+    /// Puts a packet into a queue; returns whether there was space.
     pub(crate) fn push(&mut self, port: u32, priority: usize, packet: QueuedPacket) -> bool {
         let Some(port) = self.ports.get_mut(&port) else { return false };
         let depth = port.config.depth;
@@ -148,17 +148,17 @@ impl Queues {
         }
     }
 
-    /// Returns the ports that dropped packets because a queue was full, and how many.
+    /// Returns the number of packets dropped by full queues, per port.
     pub(crate) fn dropped(&self) -> impl Iterator<Item = (u32, u64)> {
         self.ports.iter().map(|(port, of)| (*port, of.dropped)).filter(|(_, dropped)| *dropped > 0)
     }
 
-    /// Returns when the next packet leaves any queue.
+    /// Returns the time of the next departure of any queue.
     pub(crate) fn due_ns(&self) -> Option<u64> {
         self.ports.values().filter_map(Port::due_ns).min()
     }
 
-    /// Takes the next packet that leaves by a time.
+    /// Takes the next packet that is due by a time.
     pub(crate) fn pop(&mut self, now_ns: u64) -> Option<Departure> {
         let due = self.ports.values_mut().filter_map(|port| Some((port.due_ns()?, port)));
         let (at_ns, port) = due.min_by_key(|(at, _)| *at).filter(|(at, _)| *at <= now_ns)?;

@@ -1,20 +1,20 @@
-//! Messages about single packets, for logs and for tests that want to know which keys are looked up.
+//! Log messages about single packets, and recorded table keys for tests.
 
 use std::fmt;
 
 use crate::bits;
 use crate::program::Table;
 
-/// Target of the messages.
+/// Log target of the messages.
 pub(crate) const PACKETS: &str = "closc_switch::packets";
 
-/// Returns whether somebody wants to know every step.
+/// Returns whether every step is logged.
 #[inline]
 pub(super) fn on() -> bool {
     tracing::enabled!(target: PACKETS, tracing::Level::TRACE)
 }
 
-/// A key: its fields as numbers, with commas between them.
+/// Formats a key: its fields as numbers, separated by commas.
 struct Key<'k>(&'k Table, &'k [u64]);
 
 impl fmt::Display for Key<'_> {
@@ -30,7 +30,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// Tells of a look-up.
+/// Logs a look-up.
 #[cold]
 pub(super) fn looked_up(table: &Table, key: &[u64], entry: Option<u32>) {
     let key = Key(table, key);
@@ -41,7 +41,7 @@ pub(super) fn looked_up(table: &Table, key: &[u64], entry: Option<u32>) {
     }
 }
 
-/// Tells of an action.
+/// Logs an action call.
 #[cold]
 pub(super) fn calls(action: &str) {
     tracing::trace!(target: PACKETS, action, "action");

@@ -1,4 +1,4 @@
-//! Action calls: arguments in, words out, and back.
+//! Converts action calls between P4Runtime and data plane.
 
 use closc_runtime::check::Call;
 use closc_runtime::proto::v1;
@@ -8,7 +8,7 @@ use super::key::{bytes, put};
 use crate::pipeline::ActionBinding;
 use crate::program::Program;
 
-/// Returns an action of the program and the words of its arguments.
+/// Returns an action of the program with its arguments as words.
 pub(super) fn encode(
     program: &Program,
     actions: &[ActionBinding],
@@ -33,7 +33,7 @@ pub(super) fn encode(
     Ok((bound.action, args.into()))
 }
 
-/// Returns the call of an action with its arguments; none for an action that the P4Info does not have there.
+/// Returns an action call with its arguments; `None` if the P4Info does not have the action there.
 pub(super) fn decode(
     program: &Program,
     actions: &[ActionBinding],

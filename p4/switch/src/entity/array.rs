@@ -1,4 +1,4 @@
-//! Counters, meters and registers that are in arrays.
+//! Indexed counters, meters and registers.
 
 use std::ops::Range;
 
@@ -16,27 +16,27 @@ fn array(pipeline: &Pipeline, what: &'static str, id: u32) -> Result<usize, Faul
     pipeline.array(id).ok_or(Fault::NotFound { what, id })
 }
 
-/// Returns the indices from where a page begins.
+/// Returns the indices from the start of a page.
 fn from(page: &Page, part: usize, indices: Range<u32>) -> Range<u32> {
     let first = u32::try_from(page.first(part)).unwrap_or(u32::MAX);
     indices.start.max(first)..indices.end.max(first)
 }
 
-/// Returns the cells that an update means: one, or all where it leaves the index out.
+/// Returns the cells of an update: one, or all if it has no index.
 fn cells(index: Option<u32>, size: u32) -> Range<u32> {
     index.map_or(0..size, |index| index..index.saturating_add(1))
 }
 
-/// Returns the indices that a request means: one, or all where it leaves the index out.
+/// Returns the indices of a request: one, or all if it has no index.
 fn indices(index: Option<v1::Index>, size: u32) -> Range<u32> {
     match index {
-        // The checks have compared it with the size.
+        // Validated against the size before.
         Some(index) => index.index as u32..index.index as u32 + 1,
         None => 0..size,
     }
 }
 
-/// Reads a counter as a controller writes it.
+/// Converts a counter from P4Runtime.
 pub(super) fn counter(data: &v1::CounterData) -> Result<Counter, Fault> {
     let number = |what, value: i64| {
         u64::try_from(value).map_err(|_| Fault::Range { what, value, least: 0, most: i64::MAX })
@@ -47,7 +47,7 @@ pub(super) fn counter(data: &v1::CounterData) -> Result<Counter, Fault> {
     })
 }
 
-/// Returns a counter as a controller reads it.
+/// Converts a counter to P4Runtime.
 pub(super) fn counter_data(counter: Counter, unit: CounterUnit) -> v1::CounterData {
     let (bytes, packets) = (counter.bytes.cast_signed(), counter.packets.cast_signed());
     match unit {
@@ -58,7 +58,7 @@ pub(super) fn counter_data(counter: Counter, unit: CounterUnit) -> v1::CounterDa
 }
 
 impl Store {
-    /// Sets one counter or all of an array; without data they stay, as the specification has it.
+    /// Sets one counter or all of an array. Without data they stay unchanged, as specified.
     pub(super) fn write_counter(
         &mut self,
         info: &info::Counter,
@@ -93,7 +93,7 @@ impl Store {
         for (part, info) in infos.filter(|(_, c)| id == 0 || c.preamble.id == id) {
             let counter_id = info.preamble.id;
             let bank = &self.engine.arrays.counters[array(&self.pipeline, "counter array", counter_id)?];
-            // An index says nothing without the array.
+            // An index is meaningless without an array.
             let index = request.index.filter(|_| id != 0);
             for at in from(out, part, indices(index, bank.size())) {
                 let full = out.put(part, u64::from(at), || {

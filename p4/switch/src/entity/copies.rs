@@ -1,6 +1,6 @@
-//! Multicast groups and clone sessions as controllers write and read them.
+//! Converts multicast groups and clone sessions between P4Runtime and data plane.
 //!
-//! In: messages. Out: copies whose ports the program can name, and the same messages in the canonical form.
+//! In: messages. Out: copies with valid ports, and the messages in canonical form.
 
 #![expect(deprecated, reason = "older clients still name ports by number")]
 
@@ -19,14 +19,14 @@ pub(super) struct Copy {
     pub(super) instance: u32,
 }
 
-/// A replica: the copy to make, and those in its place while its port is down.
+/// A replica: its copy, and the alternatives if the port is down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Copies {
     pub(super) first: Copy,
     pub(super) backups: Vec<Copy>,
 }
 
-/// A multicast group as it was written: its backup replicas depend on ports.
+/// A multicast group as written; its backup replicas depend on ports.
 #[derive(Clone, Debug)]
 pub(super) struct MulticastGroup {
     pub(super) copies: Vec<Copies>,
@@ -40,7 +40,7 @@ impl MulticastGroup {
     }
 }
 
-/// A clone session as it was written.
+/// A clone session as written.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     pub(super) copies: Vec<Copies>,
@@ -59,7 +59,7 @@ impl Session {
     }
 }
 
-/// Reads replicas. The field that carries an instance has 16 bits.
+/// Converts replicas from P4Runtime. The instance field has 16 bits.
 pub(super) fn copies(replicas: &[v1::Replica], ports: PortWidth) -> Result<Vec<Copies>, Fault> {
     let place = "the port of a replica";
     let copy = |instance: u32, port: Port| {
@@ -82,7 +82,7 @@ pub(super) fn copies(replicas: &[v1::Replica], ports: PortWidth) -> Result<Vec<C
     replicas.iter().map(read).collect()
 }
 
-/// Returns replicas as they are read.
+/// Converts replicas to P4Runtime.
 fn replicas(copies: &[Copies]) -> Vec<v1::Replica> {
     let replica = |copies: &Copies| {
         let port = copies.first.port;

@@ -1,6 +1,6 @@
-//! Structured values of registers and digests: words of the data plane to `P4Data` and back.
+//! Converts structured values of registers and digests between words of the data plane and `P4Data`.
 //!
-//! The data plane has flat fields; the types of the P4Info say how a controller sees them.
+//! The data plane has flat fields; the types of the P4Info define their structure for controllers.
 
 use closc_runtime::proto::{config, v1};
 use closc_runtime::value::check_signed;
@@ -16,10 +16,10 @@ use super::names::Names;
 use crate::bits;
 use crate::program::Field;
 
-/// Types in types; a P4Info may refer to itself.
+/// Maximum nesting of types; a P4Info may be recursive.
 const MAX_DEPTH: u32 = 32;
 
-/// The types of a P4Info, and the names of numbers whose type is translated from text.
+/// The types of a P4Info, and the names of numbers for types translated from text.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Named<'n> {
     pub(super) types: Option<&'n config::P4TypeInfo>,
@@ -29,7 +29,7 @@ pub(super) struct Named<'n> {
 /// A value of the data plane: its words and its width.
 type Part<'w> = (&'w [u64], u32);
 
-/// Returns a digest sample, whose fields stand one after the other, as its type says.
+/// Converts a digest sample, whose fields are consecutive, to its type.
 pub(super) fn structured(
     named: Named<'_>,
     spec: &config::P4DataTypeSpec,
@@ -48,7 +48,7 @@ pub(super) fn structured(
     build(named, Some(spec), &mut parts, 0)
 }
 
-/// Returns a value of one field as its type says.
+/// Converts a value of one field to its type.
 pub(super) fn single(spec: &config::P4DataTypeSpec, words: &[u64], bits: u32) -> v1::P4Data {
     build(Named::default(), Some(spec), &mut std::iter::once((words, bits)), 0)
 }
@@ -114,7 +114,7 @@ fn scalar(spec: Option<&TypeSpec>, part: Option<Part>) -> Option<Data> {
             }
             Some(Bits::Bit(_)) | None => Data::Bitstring(bytes(words)),
         },
-        // Kinds that have no form of their own in the data plane come as the number that stands for them.
+        // Kinds without a form of their own in the data plane are converted to their number.
         Some(
             TypeSpec::Tuple(_)
             | TypeSpec::Struct(_)
@@ -140,7 +140,7 @@ fn signed_bytes(words: &[u64], width: u32) -> Vec<u8> {
     check_signed(&extended, width).map_or_else(|_| extended.clone(), <[u8]>::to_vec)
 }
 
-/// Returns the words of a value that passed its checks.
+/// Returns the words of a validated value.
 pub(super) fn words(
     given: &v1::P4Data,
     spec: &config::P4DataTypeSpec,

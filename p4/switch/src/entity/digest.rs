@@ -56,8 +56,7 @@ impl Store {
         number.is_some()
     }
 
-    /// Returns a list of samples as a controller gets it, without its time; none for a digest that the P4Info does not
-    /// have.
+    /// Converts a list of samples to P4Runtime, without its time; `None` if the P4Info does not have the digest.
     pub fn digest_list(&self, list: &DigestList) -> Option<v1::DigestList> {
         let digest_id = self.pipeline.digest_id(list.digest)?;
         let info = self.pipeline.info().digest_by_id(digest_id)?;

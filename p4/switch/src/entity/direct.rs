@@ -1,4 +1,4 @@
-//! Counters and meters of single table entries.
+//! Direct counters and meters of table entries.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ enum Place {
 }
 
 impl Store {
-    /// Sets the counter of an entry; without data it stays, as the specification has it.
+    /// Sets the counter of an entry. Without data it stays unchanged, as specified.
     pub(super) fn write_direct_counter(
         &mut self,
         place: &DirectPlace<'_>,
@@ -88,7 +88,7 @@ impl Store {
         Ok(())
     }
 
-    /// Finds the entry that an update is about.
+    /// Finds the entry of an update.
     fn place<'p>(
         &self,
         pipeline: &'p Pipeline,
@@ -136,8 +136,7 @@ impl Store {
         })
     }
 
-    /// Reads the entries that a request means, of the tables that have the resource. One entry that is named must
-    /// exist.
+    /// Reads the direct resources of a request. A specified entry must exist.
     fn direct(
         &self,
         wanted: &v1::TableEntry,
@@ -163,7 +162,7 @@ impl Store {
     }
 }
 
-/// Keeps only what identifies an entry.
+/// Reduces an entry to its identifying fields.
 fn bare(entry: v1::TableEntry) -> v1::TableEntry {
     let v1::TableEntry { table_id, r#match, priority, is_default_action, .. } = entry;
     v1::TableEntry { table_id, r#match, priority, is_default_action, ..v1::TableEntry::default() }

@@ -1,4 +1,4 @@
-//! Why an update or a read request fails, with the code that P4Runtime gives it.
+//! Errors of updates and read requests, with their P4Runtime codes.
 
 use closc_runtime::check::Violation;
 use closc_runtime::status::Outcome;
@@ -7,42 +7,42 @@ use tonic::Code;
 
 use crate::state::{ProfileError, TableError};
 
-/// An update or a read request that fails.
+/// An error of an update or a read request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// It breaks a rule of P4Runtime or of the P4Info.
     #[error(transparent)]
     Violation(#[from] Violation),
-    /// A table refuses it.
+    /// A table rejects it.
     #[error("table `{table}`: {error}")]
     Table {
         /// The table.
         table: String,
-        /// Why.
+        /// The error.
         error: TableError,
     },
-    /// An action profile refuses it.
+    /// An action profile rejects it.
     #[error("action profile `{profile}`: {error}")]
     Profile {
         /// The profile.
         profile: String,
-        /// Why.
+        /// The error.
         error: ProfileError,
     },
-    /// The program wrote the entry as a constant.
+    /// The entry is constant in the program.
     #[error("table `{table}`: the entry is constant")]
     ConstEntry {
         /// The table.
         table: String,
     },
-    /// Entries with their own sets, and members and groups, in one profile.
+    /// One-shot action sets and members or groups are mixed in one profile.
     #[error("action profile `{profile}` is programmed with {used}, it does not take {given} besides")]
     MixedProfile {
         /// The profile.
         profile: String,
-        /// Contents.
+        /// The kind in use.
         used: &'static str,
-        /// Expected events.
+        /// The other kind.
         given: &'static str,
     },
     /// An object with a number exists.
@@ -61,7 +61,7 @@ pub enum Fault {
         /// Its number.
         id: u32,
     },
-    /// A name that is not a port.
+    /// The name is not that of a port.
     #[error("`{name}` is not a port: ports are numbers from 0 to {most}")]
     NoSuchPort {
         /// The name.
@@ -69,42 +69,42 @@ pub enum Fault {
         /// The greatest port.
         most: u32,
     },
-    /// A port that the program cannot name.
+    /// A port number has too many bits for the program.
     #[error("{place} has more than the {bits} bits that ports of the program have")]
     WidePort {
-        /// Where.
+        /// The field.
         place: &'static str,
         /// Width of a port.
         bits: u32,
     },
-    /// A name that is too long.
+    /// The name is too long.
     #[error("a name has {bytes} bytes, it may have {most}")]
     LongName {
-        /// Number that it has.
+        /// Its length.
         bytes: usize,
-        /// Number that it may have.
+        /// Maximum length.
         most: usize,
     },
-    /// There are no more numbers for names.
+    /// There are no numbers left for names.
     #[error("entities have {most} names of type `{of}`, and the data plane has no number for another")]
     NamesFull {
         /// The type.
         of: String,
-        /// Maximum count.
+        /// Maximum number of names.
         most: u32,
     },
-    /// A value does not fit what the data plane has for it.
+    /// A value has too many bits for the data plane.
     #[error("{place}: the value has more than the {bits} bits that the data plane has for it")]
     TooWide {
-        /// Where.
+        /// The field.
         place: String,
         /// Width in the data plane.
         bits: u32,
     },
-    /// A number is out of its range.
+    /// A number is out of range.
     #[error("{what} is {value}, it must be from {least} to {most}")]
     Range {
-        /// Kind.
+        /// The field.
         what: &'static str,
         /// Its value.
         value: i64,
@@ -113,7 +113,7 @@ pub enum Fault {
         /// Greatest value.
         most: i64,
     },
-    /// Rates that contradict each other or the type of the meter.
+    /// Rates of a meter are contradictory or do not fit its type.
     #[error("meter `{meter}`: {problem}")]
     Meter {
         /// The meter, or the table of a direct one.
@@ -121,13 +121,13 @@ pub enum Fault {
         /// The error.
         problem: &'static str,
     },
-    /// A defect of the switch.
+    /// The switch has a defect.
     #[error("the switch failed while it applied the update; its log has the details")]
     Panic,
-    /// The specification allows it, this switch does not do it.
+    /// The request is valid but not supported by this switch.
     #[error("{what} is not supported by this switch")]
     Unsupported {
-        /// Request.
+        /// The feature.
         what: String,
     },
 }
@@ -165,12 +165,12 @@ impl Fault {
         }
     }
 
-    /// Returns what the answer to a Write or Read says about it.
+    /// Returns the error in the form of Write and Read responses.
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome::failed(self.code(), self.to_string())
     }
 
-    /// Returns the fault for an object that the P4Info has and the program does not.
+    /// Returns the error for an object of the P4Info that the program does not contain.
     pub(super) fn removed(kind: &str, name: &str) -> Self {
         Fault::unsupported(format!("{kind} `{name}`, which the compiler removed from the program as unused,"))
     }

@@ -1,4 +1,4 @@
-//! Entries that no packet hit for as long as their idle timeout.
+//! Entries whose idle timeout has passed without a hit.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::Store;
 use super::table::target;
 
 impl Store {
-    /// Returns the entries to report now; each is reported again after another timeout without a hit.
+    /// Returns the entries to report now. Each is reported again after another timeout without a hit.
     pub(crate) fn idle(&mut self, now_ns: u64) -> Vec<v1::TableEntry> {
         let mut idle = Vec::new();
         if self.ageing == 0 {

@@ -1,4 +1,4 @@
-//! Keys of table entries: match fields in, words out, and back.
+//! Converts keys of table entries between P4Runtime and data plane.
 
 use closc_runtime::check::{Compared, EntryPlace};
 use closc_runtime::info::{self, MatchField, Table};
@@ -12,7 +12,8 @@ use crate::pipeline::TableBinding;
 use crate::program::{self, MatchKind, TableMatch, prefix_mask};
 use crate::state::Key;
 
-/// Priority of P4Runtime, where the greatest wins, to that of the data plane, where the smallest does; and back.
+/// Converts between the priority of P4Runtime, where the greatest wins, and that of the data plane, where the smallest
+/// wins.
 pub(super) fn priority(given: i32) -> i32 {
     i32::MAX - given
 }
@@ -42,7 +43,7 @@ fn too_wide(table: &Table, field: &MatchField, bits: u32) -> Fault {
     Fault::TooWide { place: format!("table `{}`, field `{}`", table.preamble.name, field.name), bits }
 }
 
-/// Returns the masks of a key that matches everything: zero, and for ranges the greatest value.
+/// Returns the masks of a key that matches everything: zero, and the maximum for ranges.
 fn wildcard(spec: &program::Table) -> Vec<u64> {
     let mut mask = vec![0; spec.key_words];
     for field in spec.key.iter().filter(|field| field.kind == MatchKind::Range) {
@@ -52,7 +53,8 @@ fn wildcard(spec: &program::Table) -> Vec<u64> {
     mask
 }
 
-/// Puts a field into a key. Fails with the width it does not fit. What is text for controllers is a number here.
+/// Writes a field into a key. On error, returns the width that it exceeds. Values that are text for controllers are
+/// numbers here.
 fn encode_field(
     found: Compared<'_>,
     target: &program::KeyField,
@@ -93,7 +95,7 @@ fn encode_field(
     Ok(())
 }
 
-/// Writes a number into words; fails where it has more bits than there are.
+/// Writes a number into words; fails if it has too many bits.
 pub(super) fn put(bytes: &[u8], width: u32, words: &mut [u64]) -> Option<()> {
     if closc_runtime::value::bits::significant(bytes) > u64::from(width) {
         return None;
@@ -111,7 +113,7 @@ pub(super) fn bytes(words: &[u64]) -> Vec<u8> {
     closc_runtime::value::bits::strip(&bytes).to_vec()
 }
 
-/// Returns the match fields of a key; fields that match everything are left out.
+/// Returns the match fields of a key; fields that match everything are omitted.
 pub(super) fn decode(
     binding: &TableBinding,
     table: &Table,

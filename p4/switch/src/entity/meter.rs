@@ -1,4 +1,4 @@
-//! Meter configurations: what a controller writes, and what RFC 2698 needs.
+//! Converts meter configurations from P4Runtime to RFC 2698.
 
 use closc_runtime::proto::{config, v1};
 use config::meter_spec::Type;
@@ -6,7 +6,7 @@ use config::meter_spec::Type;
 use super::Fault;
 use crate::state::{Counter, Meter, MeterConfig};
 
-/// Reads a configuration that passed its checks.
+/// Converts a validated configuration.
 pub(super) fn config(kind: Type, name: &str, given: &v1::MeterConfig) -> Result<MeterConfig, Fault> {
     let fault = |problem| Err(Fault::Meter { meter: name.to_owned(), problem });
     let single = given.pir == given.cir && given.pburst == given.cburst;
@@ -40,7 +40,7 @@ pub(super) fn config(kind: Type, name: &str, given: &v1::MeterConfig) -> Result<
     })
 }
 
-/// Returns a configuration as it was written.
+/// Returns a configuration as written.
 pub(super) fn given(config: MeterConfig) -> v1::MeterConfig {
     v1::MeterConfig {
         cir: config.cir.cast_signed(),
@@ -51,7 +51,7 @@ pub(super) fn given(config: MeterConfig) -> v1::MeterConfig {
     }
 }
 
-/// Returns what was green, yellow and red.
+/// Returns the counts of green, yellow and red packets.
 pub(super) fn colours(meter: &Meter) -> v1::MeterCounterData {
     let data = |counter: Counter| {
         let (byte_count, packet_count) = (counter.bytes.cast_signed(), counter.packets.cast_signed());

@@ -1,10 +1,10 @@
 //! Names for the numbers of the data plane: what a controller writes as text is kept under a number.
 //!
-//! In: the types of a pipeline that are translated from text, names, and which numbers entities begin and cease to use.
-//! Out: numbers, and the names they were given for. Units: numbers of at most 32 bits, as wide as the data plane has
-//! room for. Errors: a name that is too long, one that is not a port, no number left. Invariants: two names never have one
-//! number; a name keeps its number for as long as an entity uses it; the empty string is 0 and nothing else is; a port
-//! is the number that its name says. Nothing is kept of a name that no entity uses.
+//! In: the types of a pipeline that are translated from text, names, and the numbers that entities start and stop
+//! using. Out: numbers, and their names. Units: numbers have at most 32 bits, depending on the data plane. Errors: a
+//! name is too long, a name is not a port, or there is no number left. Invariants: different names have different
+//! numbers. A name keeps its number as long as an entity uses it. Only the empty string is 0. The number of a port is
+//! its name in decimal. Unused names are forgotten.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -26,9 +26,9 @@ struct Space {
     port: bool,
     most: u32,
     numbers: HashMap<Box<[u8]>, u32>,
-    /// Names by number, each with how many times entities use it.
+    /// Names by number, each with its number of uses.
     names: BTreeMap<u32, (Box<[u8]>, usize)>,
-    /// Numbers that were given back, and the first that was never given.
+    /// Numbers that were returned, and the first that was never used.
     free: Vec<u32>,
     next: u32,
 }
@@ -37,11 +37,11 @@ struct Space {
 #[derive(Debug)]
 pub(super) struct Names {
     spaces: BTreeMap<Arc<str>, Space>,
-    /// Possibly unused names: checked when a batch ends.
+    /// Possibly unused names, which are checked at the end of a batch.
     idle: Vec<Use>,
 }
 
-/// Reads a port: its number in decimal, as it is written without leading zeros.
+/// Parses a port: a decimal number without leading zeros.
 fn port(name: &[u8], most: u32) -> Option<u32> {
     let text = std::str::from_utf8(name).ok()?;
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
@@ -74,7 +74,7 @@ impl Space {
 }
 
 impl Names {
-    /// Returns the names of a switch that nobody wrote to; none where the pipeline has no such types.
+    /// Returns the initial names of a switch; `None` if the pipeline has no such types.
     pub(super) fn new(texts: &Texts) -> Option<Self> {
         let space = |text: crate::pipeline::TextType| {
             let most = if text.bits >= 32 { u32::MAX } else { (1 << text.bits) - 1 };
@@ -87,7 +87,7 @@ impl Names {
                 next: 1,
             };
             if !text.port {
-                // The empty string stays.
+                // The empty string is permanent.
                 space.put(b"", 0);
                 space.names.insert(0, (Box::default(), 1));
             }
@@ -97,7 +97,7 @@ impl Names {
         (!texts.is_empty()).then(|| Self { spaces: spaces.collect(), idle: Vec::new() })
     }
 
-    /// Keeps a number that the program itself uses: nothing else is ever named by it.
+    /// Reserves a number that the program itself uses, so that it is never assigned.
     pub(super) fn reserve(&mut self, (of, number): Use) {
         let Some(space) = self.spaces.get_mut(&of).filter(|space| !space.port) else { return };
         if !space.names.contains_key(&number) {
@@ -108,8 +108,8 @@ impl Names {
         }
     }
 
-    /// Returns the number of a name, a new one where it has none; unless an entity begins to use that, it goes at the
-    /// end of the batch.
+    /// Returns the number of a name, and assigns a new one if needed. Unless an entity starts to use it, it is removed
+    /// at the end of the batch.
     pub(super) fn assign(&mut self, of: &Arc<str>, name: &[u8]) -> Result<u32, Fault> {
         let shown = || String::from_utf8_lossy(name).into_owned();
         let unknown = || Fault::unsupported(format!("type `{of}`, which the program does not have,"));
@@ -135,14 +135,14 @@ impl Names {
         self.spaces.get(of)?.find(name)
     }
 
-    /// Returns the name of a number of the data plane; its digits where nobody gave it one.
+    /// Returns the name of a number of the data plane; its digits if it has none.
     pub(super) fn name(&self, of: &str, number: &[u8]) -> Vec<u8> {
         let Ok(number) = Width::Bits(128).decode(number) else { return number.to_vec() };
         let known = u32::try_from(number).ok().and_then(|number| self.spaces.get(of)?.names.get(&number));
         known.map_or_else(|| number.to_string().into_bytes(), |(name, _)| name.to_vec())
     }
 
-    /// Counts that an entity uses numbers.
+    /// Counts new uses of numbers.
     pub(super) fn hold(&mut self, uses: &[Use]) {
         for (of, number) in uses {
             if let Some((_, uses)) = self.spaces.get_mut(of).and_then(|space| space.names.get_mut(number)) {
@@ -151,7 +151,7 @@ impl Names {
         }
     }
 
-    /// Counts that an entity ceases to use numbers.
+    /// Counts ended uses of numbers.
     pub(super) fn release(&mut self, uses: &[Use]) {
         for (of, number) in uses {
             let known = self.spaces.get_mut(of).and_then(|space| space.names.get_mut(number));
@@ -164,7 +164,7 @@ impl Names {
         }
     }
 
-    /// Forgets the names that nothing uses, now that nothing is taken back any more.
+    /// Removes unused names, once nothing can be rolled back any more.
     pub(super) fn settle(&mut self) {
         for (of, number) in self.idle.drain(..) {
             let Some(space) = self.spaces.get_mut(&of) else { continue };
@@ -178,7 +178,7 @@ impl Names {
     }
 }
 
-/// Returns a number as the data plane has it.
+/// Converts a number to the form of the data plane.
 pub(super) fn number(value: u32) -> Vec<u8> {
     encode_number(value.into())
 }

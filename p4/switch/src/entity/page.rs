@@ -1,38 +1,38 @@
-//! A page of what a read finds. A read goes on where the page before it ended, whatever was written meanwhile: an entity
-//! that is there all the time is found once.
+//! A page of the results of a read. A read continues at the end of the previous page, even after writes in between: an
+//! entity that exists throughout is returned exactly once.
 
 use std::ops::ControlFlow;
 
 use closc_runtime::proto::v1;
 use prost::Message as _;
 
-/// Where an entity is among those that a read finds: the number of its table, array or profile, and its own number in
-/// there, which it keeps for as long as it exists.
+/// Position of an entity in a read: the index of its table, array or profile, and its own number there, which it keeps
+/// as long as it exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot {
     part: usize,
     at: u64,
 }
 
-/// A page that is being filled.
+/// A page under construction.
 #[derive(Debug)]
 pub(crate) struct Page {
     from: Spot,
     bytes: usize,
     limit: usize,
     entities: Vec<v1::Entity>,
-    /// Where each of them is.
+    /// Position of each entity.
     spots: Vec<Spot>,
     rest: Option<Spot>,
 }
 
 impl Page {
-    /// Returns a page for entities from a spot on, of about as many bytes as the limit.
+    /// Returns a page for entities from a position, limited to about this many bytes.
     pub(crate) fn new(from: Spot, limit: usize) -> Self {
         Self { from, bytes: 0, limit, entities: Vec::new(), spots: Vec::new(), rest: None }
     }
 
-    /// Returns the first number of a part that is wanted.
+    /// Returns the first requested number of a part.
     pub(super) fn first(&self, part: usize) -> u64 {
         match part.cmp(&self.from.part) {
             std::cmp::Ordering::Less => u64::MAX,
@@ -41,7 +41,7 @@ impl Page {
         }
     }
 
-    /// Puts an entity on the page, if it belongs there; breaks when the page is full.
+    /// Adds an entity if it belongs to the page; breaks when the page is full.
     pub(super) fn put(
         &mut self,
         part: usize,
@@ -64,7 +64,7 @@ impl Page {
         ControlFlow::Continue(())
     }
 
-    /// Changes the entities. What no longer fits because they grew comes on the next page.
+    /// Converts the entities. If they no longer fit after growing, the rest is on the next page.
     pub(super) fn translate(&mut self, mut change: impl FnMut(&mut v1::Entity)) {
         self.bytes = 0;
         for place in 0..self.entities.len() {
@@ -79,7 +79,7 @@ impl Page {
         }
     }
 
-    /// Returns the entities, and where the next page begins if there is one.
+    /// Returns the entities, and the start of the next page, if there is one.
     pub(crate) fn finish(self) -> (Vec<v1::Entity>, Option<Spot>) {
         (self.entities, self.rest)
     }

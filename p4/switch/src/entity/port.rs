@@ -1,16 +1,16 @@
-//! Reads the ports that a controller names without a type: those of copies and watched ports.
+//! Reads untyped ports of controllers: those of copies and watched ports.
 
 use super::{Fault, Store};
 use crate::state::Port;
 
 const WATCHED: &str = "a watched port";
 
-/// How many bits ports of the program have.
+/// Width of the program's ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PortWidth(u32);
 
 impl Store {
-    /// Returns how wide ports of the program are.
+    /// Returns the width of the program's ports.
     pub(super) fn port_width(&self) -> PortWidth {
         PortWidth(self.pipeline.program().standard.egress_spec.bits)
     }
@@ -22,17 +22,17 @@ impl PortWidth {
         Port::from_bytes(bytes, self.0).ok_or_else(|| self.too_wide(place))
     }
 
-    /// Reads a port of an older controller.
+    /// Reads a port in the numeric field of older controllers.
     pub(super) fn number(self, place: &'static str, number: i64) -> Result<Port, Fault> {
         Port::from_number(number, self.0).ok_or_else(|| self.too_wide(place))
     }
 
-    /// Reads the port that a member watches; no bytes watch none.
+    /// Reads the watched port of a member; no bytes means none.
     pub(super) fn watched(self, bytes: &[u8]) -> Result<Option<Port>, Fault> {
         if bytes.is_empty() { Ok(None) } else { self.bytes(WATCHED, bytes).map(Some) }
     }
 
-    /// Reads the port that a member of an older controller watches.
+    /// Reads the watched port of a member in the numeric field of older controllers.
     pub(super) fn watched_number(self, number: i32) -> Result<Option<Port>, Fault> {
         self.number(WATCHED, number.into()).map(Some)
     }

@@ -54,7 +54,7 @@ impl Store {
         }
     }
 
-    /// Returns a profile to change, which a batch that fails restores.
+    /// Returns a profile for a change, which is restored if the batch fails.
     fn changed_profile(&mut self, index: usize) -> &mut Profile {
         self.remember_profile(index);
         &mut self.engine.profiles[index]
@@ -87,7 +87,7 @@ impl Store {
         }
     }
 
-    /// The size that a group was made for stays: it may be left out of a change, but not be another.
+    /// The maximum size of a group is fixed: a modification may omit it, but not change it.
     fn check_size(
         &self,
         pipeline: &Pipeline,
@@ -103,7 +103,7 @@ impl Store {
             let size = i64::from(made_for);
             return Err(Fault::Range { what, value: i64::from(given), least: size, most: size });
         }
-        // Left out, it is the limit all the same.
+        // If omitted, it is still the limit.
         if given == 0 && made_for > 0 {
             let max_size = made_for.cast_signed();
             let whole = v1::Update::modify(v1::ActionProfileGroup { max_size, ..group.clone() });
@@ -176,11 +176,11 @@ fn member(given: &v1::action_profile_group::Member, ports: PortWidth) -> Result<
         Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
         Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
     };
-    // A selector without weights leaves them 0; each member then has the same share.
+    // Without weights in the selector, they are 0, and all members have the same share.
     Ok(GroupMember { member: given.member_id, weight: given.weight.max(1).unsigned_abs(), watch })
 }
 
-/// Returns a weight as it was written.
+/// Returns a weight as written.
 pub(super) fn weight(weight: u32, disallowed: bool) -> i32 {
     if disallowed { 0 } else { weight.cast_signed() }
 }

@@ -1,4 +1,4 @@
-//! Carries the state of one pipeline over to another.
+//! Transfers the state of one pipeline to another.
 
 use closc_runtime::proto::v1;
 use thiserror::Error;
@@ -10,18 +10,18 @@ use v1::update::Type;
 use super::{Fault, Store, entity};
 use crate::state::Table;
 
-/// An entity that the new pipeline cannot hold.
+/// An entity that the new pipeline cannot contain.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the new pipeline cannot keep the {kind} that the old one has: {fault}")]
 pub struct Irreconcilable {
     /// Kind of entity.
     pub(crate) kind: &'static str,
-    /// Why.
+    /// The error.
     pub(crate) fault: Fault,
 }
 
 impl Store {
-    /// Writes everything that another store holds into this one, which is new.
+    /// Writes all entities of another store into this new one.
     pub(crate) fn adopt(&mut self, now_ns: u64, old: &Store) -> Result<(), Irreconcilable> {
         self.make_room(old);
         for (kind, update, request) in requests() {
@@ -41,8 +41,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the entries that the program brings and a controller may remove, where the old state knows the table
-    /// and so says what is in it.
+    /// Removes initial entries of the program that a controller may remove, if the old state contains the table and
+    /// thus defines its entries.
     fn make_room(&mut self, old: &Store) {
         for table in self.pipeline.info().tables() {
             let id = table.preamble.id;
@@ -59,7 +59,7 @@ impl Store {
         }
     }
 
-    /// Returns whether an entity is as the program made it, so that there is nothing to carry over.
+    /// Returns whether an entity is in its initial state and need not be transferred.
     fn is_initial(&self, found: &v1::Entity) -> bool {
         match found.entity.as_ref() {
             Some(Entity::TableEntry(entry)) if entry.is_default_action => {
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-/// Parts of the old state to read, in the order in which they can be written.
+/// Requests for the old state, in the order in which it can be written.
 fn requests() -> Vec<(&'static str, Type, v1::Entity)> {
     let table_entry = |is_default_action| {
         Entity::TableEntry(v1::TableEntry {

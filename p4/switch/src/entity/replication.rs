@@ -1,8 +1,9 @@
 //! Multicast groups and clone sessions.
 //!
-//! Invariants: the data plane sees for each replica the first of its ports that is up. P4Runtime leaves the order of copies
-//! open; here it is that of BMv2: instances in the reverse of the order in which they are listed, the ports of one by number.
-//! (BMv2 does so for as many as 13 instances with different remainders by 13: PI keeps them in a hash map.)
+//! Invariants: for each replica, the data plane uses the first of its ports that is up. P4Runtime does not define the
+//! order of copies; here it is that of BMv2: instances in reverse order of the list, ports of an instance by number.
+//! (In BMv2, that holds for up to 13 instances with different remainders modulo 13, because PI stores them in a hash
+//! map.)
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +19,10 @@ use super::undo::{Undo, set};
 use super::{Fault, Store, entity};
 use crate::state::{CloneSession, Replica};
 
-/// Greatest id of a multicast group: the field that names one has 16 bits.
+/// Maximum id of a multicast group: its field has 16 bits.
 const LAST_GROUP: u32 = u16::MAX as u32;
 
-/// Greatest id of a clone session, as in BMv2.
+/// Maximum id of a clone session, as in BMv2.
 const LAST_SESSION: u32 = 32_767;
 
 impl Store {
@@ -67,7 +68,7 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that clones can have a class of service: it is the queue of their port.
+    /// Checks the class of service of clones: it is the queue of their port.
     fn check_class(&self, class: u32) -> Result<(), Fault> {
         let classes = self.engine.classes();
         if class < classes {
@@ -80,7 +81,7 @@ impl Store {
         Err(Fault::Range { what, value, least: 0, most })
     }
 
-    /// Tells the data plane all groups and sessions again.
+    /// Updates all groups and sessions in the data plane.
     pub(super) fn resolve_replicas(&mut self) {
         let known = &self.engine.replication;
         let groups: BTreeSet<u32> = self.groups.keys().chain(known.groups.keys()).copied().collect();
@@ -107,7 +108,7 @@ impl Store {
         set(&mut self.engine.replication.sessions, id, session);
     }
 
-    /// Returns the copies to make with the ports as they are now.
+    /// Returns the copies for the current state of ports.
     fn replicas(&self, given: &[Copies]) -> Vec<Replica> {
         let mut places = BTreeMap::new();
         for copies in given {
@@ -120,7 +121,7 @@ impl Store {
         chosen.into_iter().map(|(_, replica)| replica).collect()
     }
 
-    /// Returns the first port of a replica that is up; where all are down, the packet goes where it was meant to go.
+    /// Returns the first port of a replica that is up. If all are down, the packet is sent to the preferred port.
     fn choose(&self, given: &Copies) -> Replica {
         let mut all = std::iter::once(&given.first).chain(&given.backups);
         let up = all.find(|copy| !self.down.contains(&copy.port.number())).unwrap_or(&given.first);

@@ -18,7 +18,7 @@ use crate::state::{
     SetMember, Table, TableError,
 };
 
-/// A table as the controller and the data plane see it.
+/// A table in P4Info and program.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'p> {
     pub(super) binding: &'p TableBinding,
@@ -63,7 +63,7 @@ impl Store {
         let index = target.binding.index;
         let mut new = Entry::new(ActionRef::Member(0), now_ns);
         attach(&mut new, target, place.entry)?;
-        // Sets take room in the profile, which must not be taken in vain.
+        // Sets occupy the profile, which must not happen in vain.
         if !matches!(form, Form::Call(_)) && self.engine.tables[index].find_exact(&key).is_some() {
             return Err(target.refused(TableError::Exists));
         }
@@ -169,7 +169,7 @@ impl Store {
         Ok(())
     }
 
-    /// Finds what an entry does, and counts its use of a profile.
+    /// Resolves the action of an entry, and counts its use of a profile.
     fn acquire(&mut self, target: Target, form: &Form<'_>) -> Result<ActionRef, Fault> {
         let profile_of =
             |direct: &'static str| target.binding.profile.ok_or_else(|| Fault::unsupported(direct));
@@ -204,7 +204,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the members of a set that an entry brings along.
+    /// Returns the members of an entry's one-shot set.
     fn members(
         &self,
         target: Target,
@@ -226,14 +226,14 @@ impl Store {
                 Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
                 Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
             };
-            // A selector without weights leaves them 0; each member then has the same share.
+            // Without weights in the selector, they are 0, and all members have the same share.
             let weight = part.weight.max(1).unsigned_abs();
             Ok(SetMember { action: MemberAction { action, args }, weight, watch })
         };
         parts.iter().map(member).collect()
     }
 
-    /// Gives back what an entry used of a profile.
+    /// Releases an entry's use of a profile.
     fn release(&mut self, profile: Option<usize>, action: &ActionRef) {
         let Some(index) = profile else { return };
         self.remember_profile(index);
@@ -241,7 +241,7 @@ impl Store {
     }
 }
 
-/// Checks that a profile is programmed in one way only.
+/// Checks that a profile is used in one mode only.
 pub(super) fn check_mode(profile: &Profile, sets: bool, name: impl Fn() -> String) -> Result<(), Fault> {
     let (used, given) = ("sets of actions", "members and groups");
     if sets && profile.has_members() {
@@ -268,7 +268,7 @@ fn meta(entry: &v1::TableEntry) -> EntryMeta {
     EntryMeta { controller: entry.controller_metadata, metadata: entry.metadata.clone(), selection }
 }
 
-/// Puts everything into an entry but its action.
+/// Sets everything of an entry except its action.
 fn attach(new: &mut Entry, target: Target, entry: &v1::TableEntry) -> Result<(), Fault> {
     new.idle_ns = entry.idle_timeout_ns.max(0).cast_unsigned();
     let meta = meta(entry);

@@ -41,7 +41,7 @@ impl Store {
         Ok(())
     }
 
-    /// Reads the entries of one table that a request means; breaks when the page is full.
+    /// Reads the requested entries of a table; breaks when the page is full.
     pub(super) fn read_table(
         &self,
         now_ns: u64,
@@ -51,7 +51,7 @@ impl Store {
         wrap: impl Fn(v1::TableEntry) -> v1::Entity,
     ) -> Result<ControlFlow<()>, Fault> {
         let table = &self.engine.tables[target.binding.index];
-        // Nothing but the kind of entry filters where all tables are asked for.
+        // If all tables are requested, only the kind of entry is a filter.
         let all = request.table_id == 0;
         if request.is_default_action {
             return Ok(out.put(part, 0, || Some(wrap(self.default_entry(target, request)))));
@@ -122,7 +122,7 @@ impl Store {
         self.identify(target, handle)
     }
 
-    /// Returns an entry with what identifies it and what its controller keeps with it.
+    /// Returns an entry with its identifying fields and its controller data.
     pub(super) fn identify(&self, target: Target, handle: u32) -> Option<v1::TableEntry> {
         let table = &self.engine.tables[target.binding.index];
         let request = v1::TableEntry::default();
@@ -150,7 +150,7 @@ impl Store {
         }
     }
 
-    /// Returns what an entry does, as it was written.
+    /// Returns the action of an entry, as written.
     fn action(&self, target: Target, action: &ActionRef, selection: (i32, i32)) -> Option<v1::TableAction> {
         let profile = target.binding.profile.map(|index| &self.engine.profiles[index]);
         let given = match action {
@@ -199,7 +199,7 @@ impl Store {
     }
 }
 
-/// Returns whether an entry passes the filters of a request other than its key.
+/// Returns whether an entry passes the filters of a request, other than its key.
 fn wanted(target: Target, table: &Table, handle: u32, request: &v1::TableEntry) -> bool {
     let Some(entry) = table.get(handle) else { return false };
     if request.priority != 0 && key::priority(table.priority(handle)) != request.priority {

@@ -1,4 +1,4 @@
-//! Entities with names, as controllers write them, to entities with numbers, as the data plane has them, and back.
+//! Converts entities between names, which controllers use, and numbers of the data plane.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use super::page::Page;
 use super::undo::Undo;
 use super::{Fault, Spot, Store};
 
-/// Translation of each value of a type that is translated from text.
+/// Translates each value of a type that is translated from text.
 type See<'s> = dyn FnMut(&Arc<str>, &mut Vec<u8>) -> Result<(), Fault> + 's;
 
-/// Shows every value of an entity that is translated from text.
+/// Visits every value of an entity that is translated from text.
 struct Walk<'w> {
     info: &'w Info,
     ports: Option<Arc<str>>,
@@ -73,7 +73,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Shows what a read request looks for: keys. What else it has does not count.
+    /// Visits the keys of a read request; other fields do not matter.
     fn request(&self, request: &mut v1::Entity, see: &mut See) -> Result<(), Fault> {
         let entry = match &mut request.entity {
             Some(Entity::TableEntry(entry)) => Some(entry),
@@ -140,7 +140,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// Shows the fields of a key. Only exact and optional ones can be text.
+/// Visits the fields of a key. Only exact and optional ones can be text.
 fn key(fields: &[MatchField], found: &mut [v1::FieldMatch], see: &mut See) -> Result<(), Fault> {
     for value in found {
         let field = fields.iter().find(|field| field.id == value.field_id);
@@ -161,7 +161,7 @@ fn key(fields: &[MatchField], found: &mut [v1::FieldMatch], see: &mut See) -> Re
 }
 
 impl Store {
-    /// Keeps the numbers that the entries of the program use.
+    /// Reserves the numbers in entries of the program.
     pub(super) fn reserve_numbers(&mut self) {
         let Some(mut names) = self.names.take() else { return };
         for is_default_action in [false, true] {
@@ -173,7 +173,7 @@ impl Store {
         self.names = Some(names);
     }
 
-    /// Returns the numbers that the entities use that a request means; of a table with a key only the entry with that key.
+    /// Returns the numbers used by the entities of a request; for a table with a key, only by the entry with that key.
     fn uses(&self, request: &v1::Entity) -> Vec<Use> {
         let found = match &request.entity {
             Some(Entity::TableEntry(entry)) if entry.table_id != 0 && !entry.is_default_action => {
@@ -190,7 +190,7 @@ impl Store {
         let walk = Walk::new(self.pipeline.info());
         let mut uses = Vec::new();
         for mut entity in found {
-            // Looking fails for no value.
+            // Visiting cannot fail.
             let _ = walk.entity(&mut entity, &mut |of, value| {
                 let number = closc_runtime::value::Width::Bits(32).decode(value);
                 uses.extend(number.ok().map(|number| (Arc::clone(of), number as u32)));
@@ -200,7 +200,7 @@ impl Store {
         uses
     }
 
-    /// Applies an update with names.
+    /// Applies an update that contains names.
     pub(super) fn write_named(&mut self, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
         let result = self.write_translated(now_ns, update);
         self.settle_names();
@@ -214,7 +214,7 @@ impl Store {
         if let (Some(entity), Some(names)) = (&mut update.entity, &mut self.names) {
             Walk::new(pipeline.info()).entity(entity, &mut |of, value| {
                 let found = match kind {
-                    // An unknown field is missing; the table reports that.
+                    // An unknown field is ignored here; the table reports it.
                     Type::Delete => names.find(of, value).map_or_else(|| names.assign(of, value), Ok),
                     Type::Insert | Type::Modify | Type::Unspecified => names.assign(of, value),
                 };
@@ -237,14 +237,14 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets names that nothing uses, unless the batch may still be taken back.
+    /// Removes unused names, unless the batch may still be rolled back.
     pub(super) fn settle_names(&mut self) {
         if let (Some(names), None) = (&mut self.names, &self.undo) {
             names.settle();
         }
     }
 
-    /// Reads what a request with names asks for.
+    /// Reads the entities of a request that contains names.
     pub(super) fn read_named(
         &self,
         names: &Names,
@@ -262,13 +262,13 @@ impl Store {
             }
             Ok(())
         })?;
-        // Nothing has a name that is not known.
+        // Nothing has an unknown name.
         if !known {
             return Ok(());
         }
         self.read_numbers(now_ns, &request, out)?;
         out.translate(|entity| {
-            // Giving names fails for no value.
+            // Converting to names cannot fail.
             let _ = walk.entity(entity, &mut |of, value| {
                 *value = names.name(of, value);
                 Ok(())
@@ -277,7 +277,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives the names to an entry that the data plane reports.
+    /// Converts numbers of a reported entry to names.
     pub(super) fn name_entry(&self, entry: &mut v1::TableEntry) {
         if let Some(names) = &self.names {
             let _ = Walk::new(self.pipeline.info()).entry(entry, &mut |of, value| {
@@ -287,18 +287,18 @@ impl Store {
         }
     }
 
-    /// Returns the name of a number of a type, as a packet to the controller carries it.
+    /// Returns the name of a number of a type, for a packet-in.
     pub(crate) fn name_of(&self, of: &str, value: &[u8]) -> Vec<u8> {
         self.names.as_ref().map_or_else(|| value.to_vec(), |names| names.name(of, value))
     }
 
-    /// Returns the number of a name, as a packet of a controller carries it.
+    /// Returns the number of a name, for a packet-out.
     pub(crate) fn number_of(&self, of: &str, name: &[u8]) -> Option<Vec<u8>> {
         self.names.as_ref()?.find(of, name).map(number)
     }
 }
 
-/// Returns a request for what an update is about, where that can use names.
+/// Returns a read request for the entity of an update, if that can contain names.
 fn place_of(entity: &v1::Entity) -> Option<v1::Entity> {
     let place = match entity.entity.as_ref()? {
         Entity::TableEntry(entry) => Entity::TableEntry(v1::TableEntry {
@@ -317,7 +317,7 @@ fn place_of(entity: &v1::Entity) -> Option<v1::Entity> {
             let value_set_id = entry.value_set_id;
             Entity::ValueSetEntry(v1::ValueSetEntry { value_set_id, members: Vec::new() })
         }
-        // The others name nothing but ports, which are their own numbers.
+        // The other entities contain only ports, whose numbers are fixed.
         Entity::ExternEntry(_)
         | Entity::ActionProfileGroup(_)
         | Entity::MeterEntry(_)

@@ -1,4 +1,4 @@
-//! Undo of an update of a failing batch.
+//! Undo log of a batch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::copies::{MulticastGroup, Session};
 use super::names::Use;
 use crate::state::{Counter, DefaultAction, DigestConfig, Entry, Key, Meter, MeterBank, Profile, SetMatch};
 
-/// Object replaced by an update.
+/// The object that an update replaced.
 #[derive(Debug)]
 pub(super) enum Undo {
     /// An entry was inserted.
@@ -18,7 +18,7 @@ pub(super) enum Undo {
     Deleted { table: usize, handle: u32, key: Key, entry: Box<Entry> },
     /// A default entry was changed.
     Default { table: usize, default: Box<DefaultAction> },
-    /// A profile was changed for the first time in the batch. Entries keep the slots that it had.
+    /// A profile was changed for the first time in the batch. Slots used by entries stay the same.
     Profile { profile: usize, state: Box<Profile> },
     /// A counter of an entry was set.
     DirectCounter { table: usize, handle: u32, counter: Counter },
@@ -38,23 +38,23 @@ pub(super) enum Undo {
     Session { id: u32, session: Option<Session> },
     /// A value set was set.
     ValueSet { set: usize, members: Vec<Vec<SetMatch>> },
-    /// Entities began to use some names and ceased to use others.
+    /// Uses of names by entities changed.
     Names { held: Vec<Use>, released: Vec<Use> },
     /// A digest was configured or turned off.
     Digest { number: u32, config: Option<DigestConfig> },
 }
 
-/// Undo of the updates of a batch.
+/// Undo log of the updates of a batch.
 #[derive(Debug, Default)]
 pub(super) struct UndoLog {
-    /// The last step last.
+    /// Steps in the order in which they were done.
     pub(super) steps: Vec<Undo>,
-    /// Profiles that are among the steps.
+    /// Profiles in the log.
     profiles: BTreeSet<usize>,
 }
 
 impl Store {
-    /// Remembers a profile that is about to change, once in a batch.
+    /// Records a profile before its first change in a batch.
     pub(super) fn remember_profile(&mut self, profile: usize) {
         let Some(log) = &mut self.undo else { return };
         if log.profiles.insert(profile) {
@@ -63,7 +63,7 @@ impl Store {
         }
     }
 
-    /// Takes back one step. Steps are taken back in the reverse order, so that each finds what it left.
+    /// Undoes one step. Steps are undone in reverse order, so that each finds its own result.
     pub(super) fn take_back(&mut self, step: Undo) {
         match step {
             Undo::Inserted { table, handle } => {
@@ -124,7 +124,7 @@ impl Store {
     }
 }
 
-/// Sets or removes a value; returns the one that was there.
+/// Sets or removes a value; returns the previous one.
 pub(super) fn set<V>(map: &mut BTreeMap<u32, V>, id: u32, value: Option<V>) -> Option<V> {
     match value {
         Some(value) => map.insert(id, value),

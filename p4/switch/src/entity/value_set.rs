@@ -51,14 +51,14 @@ impl Store {
     }
 }
 
-/// Returns the parts of a member in the order of the parser's key; fields that are left out match anything.
+/// Returns the parts of a member in the order of the parser's key; omitted fields match anything.
 fn encode(binding: &ValueSetBinding, given: &[KeyPart<'_>]) -> Result<Vec<SetMatch>, Fault> {
     let part = |(place, (_, width)): (usize, &(u32, u32))| {
         let number = |bytes: &[u8]| {
             let place = || "a value of a value set".to_owned();
             Width::Bits(128).decode(bytes).map_err(|_| Fault::TooWide { place: place(), bits: 128 })
         };
-        // A field that is translated from text has no width for controllers; it is matched whole.
+        // A field that is translated from text has no width for controllers and is matched exactly.
         let all = if *width == 0 { u128::MAX } else { mask128(*width) };
         let Some(found) = given.iter().find(|part| part.place == place) else {
             return Ok(SetMatch::Masked { value: 0, mask: 0 });

@@ -1,4 +1,4 @@
-//! Packets that come from other threads: those of controllers, and those that are put in from outside.
+//! Packets from other threads: those of controllers, and injected ones.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,12 +17,12 @@ pub struct Injection {
     pub frame: Vec<u8>,
 }
 
-/// Arrivals.
+/// An arriving packet.
 #[derive(Debug)]
 pub(super) enum Mail {
-    /// A packet goes into a port.
+    /// A packet for a port.
     In(Injection),
-    /// A packet left a port outside of a run.
+    /// A packet that left a port outside of a run.
     Out(Injection),
 }
 
@@ -38,20 +38,20 @@ impl Inbox {
         self.came.notify_one();
     }
 
-    /// Takes what came in so far.
+    /// Takes all packets so far.
     pub(super) fn take(&self) -> Vec<Mail> {
         std::mem::take(&mut *self.mail.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Waits until something comes in, but not for long.
+    /// Waits for a packet, with a timeout.
     pub(super) fn wait(&self, longest: Duration) {
         let mail = self.mail.lock().unwrap_or_else(PoisonError::into_inner);
-        // Waking up early does no harm.
+        // Spurious wake-ups are harmless.
         drop(self.came.wait_timeout_while(mail, longest, |mail| mail.is_empty()));
     }
 }
 
-/// The ports of a switch of a fabric.
+/// The ports of a switch in a fabric.
 #[derive(Debug)]
 pub(super) struct Plug {
     node: Node,
@@ -70,7 +70,7 @@ impl Ports for Plug {
     }
 }
 
-/// Puts packets into a fabric from any thread; they enter with its next run.
+/// Injects packets from any thread; they are processed in the next run.
 #[derive(Clone, Debug)]
 pub struct FabricHandle {
     inbox: Arc<Inbox>,

@@ -1,11 +1,11 @@
-//! Which port is linked to which.
+//! Links between ports.
 
 use thiserror::Error;
 
 use super::Node;
 use crate::state::Random;
 
-/// Greatest port number that can have a link.
+/// Maximum port number of a link.
 const LAST_PORT: u32 = 65_535;
 
 /// A port of a switch.
@@ -17,13 +17,13 @@ pub struct LinkEnd {
     pub port: u32,
 }
 
-/// A link that cannot be.
+/// Why a link cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum LinkError {
     /// There is no such switch.
     #[error("the fabric has no switch number {}", .0.0)]
     NoNode(Node),
-    /// The port number is too great.
+    /// The port number is too large.
     #[error("port {0} is beyond {LAST_PORT}, the last one that can have a link")]
     Port(u32),
     /// The port has a link already.
@@ -66,14 +66,14 @@ struct Loss {
     random: Random,
 }
 
-/// Where a packet goes.
+/// Destination of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
     /// To a port of another switch.
     To(LinkEnd),
     /// Out of the fabric.
     Out,
-    /// Nowhere.
+    /// It is lost.
     Lost,
 }
 
@@ -122,7 +122,7 @@ impl Links {
         Ok(())
     }
 
-    /// Takes a link away; returns its other end.
+    /// Removes a link; returns its other end.
     pub(super) fn disconnect(&mut self, end: LinkEnd) -> Option<LinkEnd> {
         let peer = self.peer(end)?;
         for end in [end, peer] {
@@ -139,7 +139,7 @@ impl Links {
         self.half(end).map(|half| half.count)
     }
 
-    /// Cuts or mends a link; returns its other end.
+    /// Sets a link down or up; returns its other end.
     pub(super) fn set_up(&mut self, end: LinkEnd, up: bool) -> Option<LinkEnd> {
         let peer = self.peer(end)?;
         for end in [end, peer] {
@@ -148,7 +148,7 @@ impl Links {
         Some(peer)
     }
 
-    /// Lets a link lose packets in both directions; tells whether there is one.
+    /// Sets the loss rate of a link in both directions; returns whether there is a link.
     pub(super) fn set_loss(&mut self, end: LinkEnd, ppm: u32, seed: u64) -> bool {
         let Some(peer) = self.peer(end) else { return false };
         for (end, seed) in [(end, seed), (peer, !seed)] {

@@ -1,7 +1,7 @@
 //! Moves packets through a fabric until none is left.
 //!
-//! Time passes in windows no longer than a link takes: what a switch sends in a window arrives after it, so within
-//! one every switch works for itself, on as many threads as there are.
+//! Time advances in windows that are no longer than the delay of a link. A packet sent in a window arrives after it, so
+//! within a window switches are independent and run on several threads.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +16,10 @@ use super::link::Destination;
 use super::{Arrival, Delivery, Fabric, LinkEnd, Lost, Node};
 use crate::switch::{Clock, Outbox};
 
-/// Longest sleep of a driver: how late it may notice what is due.
+/// Maximum sleep of a driver, and thus its maximum delay.
 const LONGEST_SLEEP: Duration = Duration::from_millis(5);
 
-/// Time between two looks of a driver for idle entries.
+/// Interval between checks for idle entries.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Result of a run.
@@ -31,24 +31,24 @@ pub struct RunCount {
     pub(crate) delivered: u64,
 }
 
-/// Work of one switch in a window.
+/// Work of a switch in a window.
 struct Work {
     node: u32,
     arrivals: Vec<Arrival>,
-    /// Whether something else is due.
+    /// Whether other work is due.
     tick: bool,
 }
 
 impl Fabric {
-    /// Runs until nothing moves any more; returns what left the fabric, in order.
+    /// Runs until no packets are left; returns the packets that left the fabric, in order.
     pub fn run(&mut self) -> Vec<Delivery> {
         let mut deliveries = Vec::new();
         self.run_until(u64::MAX, |delivery| deliveries.push(delivery));
         deliveries
     }
 
-    /// Runs until nothing moves before a time, and hands on what leaves the fabric, in order. Idle entries are looked
-    /// for in the end.
+    /// Runs all events before a time, and passes on packets that leave the fabric, in order. Then checks for idle
+    /// entries.
     pub fn run_until(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
         let mut count = self.run_before(end_ns, &mut deliver);
         if end_ns != u64::MAX {
@@ -58,8 +58,8 @@ impl Fabric {
         count
     }
 
-    /// Runs until nothing moves before a time, and hands on what leaves the fabric, in order. It costs what moves, so it may
-    /// be called for one moment after the other.
+    /// Runs all events before a time, and passes on packets that leave the fabric, in order. The work depends only on
+    /// the events, so it can be called for many small steps.
     pub fn run_before(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
         let mut count = RunCount::default();
         loop {
@@ -77,7 +77,7 @@ impl Fabric {
         count
     }
 
-    /// Takes the packets that came from other threads.
+    /// Takes the packets from other threads.
     fn collect(&mut self, count: &mut RunCount, deliver: &mut impl FnMut(Delivery)) {
         for mail in self.inbox.take() {
             let now_ns = self.config.clock.now_ns();
@@ -91,7 +91,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the window in which something happens next.
+    /// Returns the window of the next event.
     fn next_window(&self, end_ns: u64) -> Option<(u64, u64)> {
         let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at_ns);
         let due = self.due.first().map(|(at_ns, _)| *at_ns);
@@ -101,7 +101,7 @@ impl Fabric {
                 let window = (first, first.saturating_add(self.config.latency_ns.max(1)).min(end_ns));
                 (first < end_ns).then_some(window)
             }
-            // Real time does not wait: everything that is there is for now.
+            // With a wall clock, all waiting packets are due now.
             Clock::Wall { .. } => {
                 let now_ns = self.config.clock.now_ns();
                 (arrival.is_some() || due.is_some_and(|due| due <= now_ns)).then_some((now_ns, u64::MAX))
@@ -109,13 +109,13 @@ impl Fabric {
         }
     }
 
-    /// Takes what happens before a time, by switch.
+    /// Takes the work before a time, by switch.
     fn take_work(&mut self, end_ns: u64) -> Vec<Work> {
         let mut arrivals = Vec::new();
         while self.arrivals.peek().is_some_and(|Reverse(arrival)| arrival.at_ns < end_ns) {
             arrivals.extend(self.arrivals.pop().map(|Reverse(arrival)| arrival));
         }
-        // The sort is stable: the packets of a switch stay in order.
+        // The sort is stable, so packets of a switch stay in order.
         arrivals.sort_by_key(|arrival| arrival.node);
         let mut work: Vec<Work> = Vec::new();
         for arrival in arrivals {
@@ -140,7 +140,7 @@ impl Fabric {
         work
     }
 
-    /// Lets the switches do their work; returns when each has something to do again.
+    /// Runs the work of switches; returns the time of the next work of each.
     fn work_off(&self, work: &[Work], end_ns: u64) -> Vec<Option<u64>> {
         let packets: usize = work.iter().map(|work| work.arrivals.len()).sum();
         if packets < self.config.parallel_from || work.len() < 2 {
@@ -159,7 +159,7 @@ impl Fabric {
             (at_ns, arrival.port, arrival.frame.as_slice())
         });
         let due = switch.receive_at(arrivals, &mut outbox);
-        // A queue that a packet of this window entered can let it go in the same window.
+        // A packet that entered a queue in this window may also leave it.
         let last = if standing { end_ns - 1 } else { now_ns };
         if work.tick || due.is_some_and(|due| due <= last) {
             return switch.tick_at(last, &mut outbox);
@@ -181,7 +181,7 @@ impl Fabric {
         }
     }
 
-    /// Carries what a switch sent over its links.
+    /// Sends packets of switches over their links.
     fn hand_on(&mut self, node: u32, count: &mut RunCount, deliver: &mut impl FnMut(Delivery)) {
         let mut outbox = std::mem::take(&mut *self.outbox(node));
         for (port, at_ns, frame) in outbox.packets() {
@@ -217,7 +217,7 @@ impl Fabric {
         }
     }
 
-    /// Runs on a thread of its own until it is stopped; what leaves the fabric is handed on.
+    /// Runs on a separate thread until it is stopped; packets that leave the fabric are passed on.
     pub fn drive(mut self, mut deliver: impl FnMut(Delivery) + Send + 'static) -> std::io::Result<Driver> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -236,7 +236,7 @@ impl Fabric {
         Ok(Driver { stop, thread })
     }
 
-    /// Lets every switch look for idle entries, and for what controllers have changed.
+    /// Lets every switch check for idle entries and for changes by controllers.
     fn look_round(&mut self, count: &mut RunCount, deliver: &mut impl FnMut(Delivery)) {
         for node in 0..self.switches.len() as u32 {
             let due = {
@@ -257,7 +257,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Stops the thread; returns the fabric, or nothing where the thread broke.
+    /// Stops the thread; returns the fabric, or `None` if the thread panicked.
     pub fn stop(self) -> Option<Fabric> {
         self.stop.store(true, Ordering::Release);
         self.thread.join().ok()

@@ -1,11 +1,11 @@
-//! A bound on how deep brackets nest, checked before anything recurses.
+//! A limit on the nesting of brackets, checked before any recursion.
 
 use crate::Error;
 
-/// Levels accepted. p4c writes two or three for each operator of an expression.
+/// Maximum nesting. p4c writes two or three levels per operator of an expression.
 pub(super) const LIMIT: usize = 1024;
 
-/// Refuses text whose brackets nest deeper than [`LIMIT`].
+/// Rejects text whose brackets are nested more deeply than [`LIMIT`].
 pub(super) fn check(text: &[u8]) -> Result<(), Error> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for (offset, byte) in text.iter().enumerate() {

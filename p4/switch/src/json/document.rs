@@ -1,5 +1,5 @@
-//! The objects of the format. Expressions and parameters stay raw JSON: their shape depends on where they stand, and
-//! the compiler names that place in its messages.
+//! The objects of the format. Expressions and parameters stay raw JSON: their shape depends on the context, which the
+//! compiler includes in its messages.
 
 #![expect(dead_code, reason = "what nobody uses is read all the same, so that its shape is checked")]
 #![allow(clippy::struct_field_names, reason = "the names of the file")]
@@ -19,7 +19,7 @@ pub(crate) struct Document {
     /// Format version and compiler.
     #[serde(rename = "__meta__")]
     pub(crate) meta: Option<Meta>,
-    /// Path of the P4 source, as the compiler saw it.
+    /// Path of the P4 source.
     pub(crate) program: Option<String>,
     /// Header types.
     pub(crate) header_types: Vec<HeaderType>,
@@ -51,7 +51,7 @@ pub(crate) struct Document {
     pub(crate) calculations: Vec<Calculation>,
     /// Digests.
     pub(crate) learn_lists: Vec<FieldList>,
-    /// Lists of fields that survive a clone, resubmit or recirculate.
+    /// Lists of fields preserved by clone, resubmit or recirculate.
     pub(crate) field_lists: Vec<FieldList>,
     /// Actions.
     pub(crate) actions: Vec<Action>,
@@ -173,13 +173,13 @@ pub(crate) struct Parser {
 pub(crate) struct ParseState {
     /// Name.
     pub(crate) name: String,
-    /// Effect.
+    /// Operations.
     #[serde(default)]
     pub(crate) parser_ops: Vec<ParserOp>,
-    /// Selector fields.
+    /// Fields of the transition key.
     #[serde(default)]
     pub(crate) transition_key: Vec<Value>,
-    /// Where it goes.
+    /// Transitions.
     #[serde(default)]
     pub(crate) transitions: Vec<Transition>,
 }
@@ -228,10 +228,10 @@ pub(crate) struct ValueSet {
 pub(crate) struct Deparser {
     /// Name.
     pub(crate) name: String,
-    /// Headers in the order they are emitted.
+    /// Headers in the order of emission.
     #[serde(default)]
     pub(crate) order: Vec<String>,
-    /// Calls to make before.
+    /// Calls before emission.
     #[serde(default)]
     pub(crate) primitives: Vec<Primitive>,
 }
@@ -256,7 +256,7 @@ pub(crate) struct MeterArray {
     /// That table.
     #[serde(default)]
     pub(crate) binding: Option<String>,
-    /// Where a direct meter writes its colour.
+    /// Destination for the colour of a direct meter.
     #[serde(default)]
     pub(crate) result_target: Option<FieldName>,
 }
@@ -320,10 +320,10 @@ pub(crate) struct Action {
     pub(crate) name: String,
     /// Number, unique among actions.
     pub(crate) id: i64,
-    /// Parameters that the control plane gives.
+    /// Parameters from the control plane.
     #[serde(default)]
     pub(crate) runtime_data: Vec<Parameter>,
-    /// Effect.
+    /// Primitives.
     #[serde(default)]
     pub(crate) primitives: Vec<Primitive>,
 }
@@ -432,7 +432,7 @@ pub(crate) struct Table {
     /// Meter of each entry.
     #[serde(default)]
     pub(crate) direct_meters: Option<String>,
-    /// Matched value.
+    /// Key.
     #[serde(default)]
     pub(crate) key: Vec<KeyField>,
     /// Actions by number.
@@ -450,7 +450,7 @@ pub(crate) struct Table {
     /// Default action.
     #[serde(default)]
     pub(crate) default_entry: Option<DefaultEntry>,
-    /// Entries that cannot change.
+    /// Constant entries.
     #[serde(default)]
     pub(crate) entries: Option<Vec<Entry>>,
 }
@@ -486,7 +486,7 @@ pub(crate) struct DefaultEntry {
     pub(crate) action_entry_const: bool,
 }
 
-/// An entry written in the program.
+/// An entry in the program.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
     /// Match.

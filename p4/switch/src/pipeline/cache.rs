@@ -1,5 +1,5 @@
-//! Compiled pipelines by content: a controller that sets the same one on a thousand switches of a process has it
-//! compiled once and kept once.
+//! Cache of compiled pipelines by content: if a controller sets the same one on a thousand switches of a process, it is
+//! compiled and stored once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,7 +9,7 @@ use closc_runtime::proto::{config, v1};
 
 use super::{Pipeline, PipelineError};
 
-/// Pipelines that some switch runs, by the digest of their programs.
+/// Pipelines in use, by the digest of their programs.
 #[derive(Debug, Default)]
 pub struct PipelineCache {
     restricts: bool,
@@ -35,11 +35,11 @@ impl PipelineCache {
         }
     }
 
-    /// Returns the pipeline of a configuration, compiled now or before.
+    /// Returns the compiled pipeline of a configuration, from the cache if possible.
     pub(crate) fn get(&self, config: &v1::ForwardingPipelineConfig) -> Result<Arc<Pipeline>, PipelineError> {
         let p4info = config.p4info.as_ref().ok_or(PipelineError::NoInfo)?;
         let digest = *blake3::hash(&config.p4_device_config).as_bytes();
-        // The lock is held while compiling: many switches that get the same pipeline at once wait for the first.
+        // The lock is held while compiling, so that switches with the same pipeline wait for the first.
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         let known = pipelines.get(&digest).into_iter().flatten().filter_map(Weak::upgrade);
         if let Some(pipeline) = known.into_iter().find(|pipeline| pipeline.info().message() == p4info) {

@@ -1,7 +1,7 @@
-//! The envelope that older controllers put around the program.
+//! The legacy message around a program.
 //!
-//! P4Runtime leaves the device config to the target; BMv2's takes the bare JSON, and `p4.tmp.P4DeviceConfig` with the
-//! JSON in its field 3.
+//! The device config is target-specific in P4Runtime. BMv2 accepts plain JSON, and `p4.tmp.P4DeviceConfig` with the
+//! JSON in field 3.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub(super) fn unwrap(device_config: &[u8]) -> Cow<'_, [u8]> {
     }
     match <Envelope as prost::Message>::decode(device_config) {
         Ok(envelope) if !envelope.device_data.is_empty() => Cow::Owned(envelope.device_data),
-        // Anything else is reported by the reader of the program.
+        // Other contents are reported by the JSON parser.
         Ok(_) | Err(_) => Cow::Borrowed(device_config),
     }
 }

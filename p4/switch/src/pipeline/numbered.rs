@@ -1,7 +1,7 @@
 //! The P4Info of a program for a switch that translates no types.
 //!
-//! In: a pipeline whose controllers see some types as text. Out: the same P4Info with numbers in their place, each as wide as
-//! the program has it. Invariants: ids, names and all that is not a translated type stay.
+//! In: a pipeline with types that are text for controllers. Out: the P4Info with numbers instead, in the widths of the
+//! program. Invariants: everything except translated types stays the same.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use config::p4_new_type_spec::Representation;
 use super::Pipeline;
 
 impl Pipeline {
-    /// Returns the P4Info as BMv2 takes it, which refuses types that are translated: numbers instead of text.
+    /// Returns the P4Info with numbers instead of text, for BMv2, which rejects translated types.
     pub fn numbered(&self) -> config::P4Info {
         let mut p4info = self.info.message().clone();
         for table in &mut p4info.tables {
@@ -72,7 +72,7 @@ impl Pipeline {
             .collect()
     }
 
-    /// Sets the width of something whose type is text: that which the program has for it, or else for its type.
+    /// Sets the width of an object whose type is text: that in the program, or else that of its type.
     fn number(&self, of: Option<&config::P4NamedType>, known: Option<u32>, bits: &mut i32) {
         let Some(text) = of.and_then(|of| self.texts.find(&of.name)) else { return };
         *bits = known.unwrap_or(text.bits).cast_signed();

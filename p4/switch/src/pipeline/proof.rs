@@ -1,9 +1,9 @@
-//! Proof that a P4Info and a program come from one compilation: what both state of an object must be equal.
+//! Checks that a P4Info and a program come from the same compilation, by comparing the properties of objects.
 //!
-//! In: pairs of objects with one name. Out: every difference, so that one answer to a controller names all of them.
-//! Invariants: a pair without a fault has the same keys (width and kind of each field), sizes, constness and direct resources
-//! on both sides, so that an entity that fits the P4Info fits the data plane. A table whose entries come with the program is
-//! listed alike by the compiler whether they are constant or not: there the P4Info decides.
+//! In: pairs of objects with the same name. Out: all differences, for a single error message. Invariants: a pair
+//! without a difference has the same keys (width and kind of each field), sizes, constness and direct resources, so an
+//! entity that fits the P4Info fits the data plane. The compiler's JSON does not distinguish constant and other initial
+//! entries of a table; the P4Info decides.
 
 use closc_runtime::info::{self, ActionProfile, Info, MeterUnit, Register, Table, ValueSet};
 use closc_runtime::proto::config;
@@ -14,22 +14,22 @@ use config::p4_new_type_spec::Representation;
 
 use crate::program::{self, MatchKind, Program, TableKind};
 
-/// Types in types; a P4Info may refer to itself.
+/// Maximum nesting of types; a P4Info may be recursive.
 const MAX_DEPTH: u32 = 32;
 
-/// Gathers the differences.
+/// Collects differences.
 #[derive(Debug, Default)]
 pub(super) struct Proof {
     faults: Vec<String>,
 }
 
 impl Proof {
-    /// Returns what was bound, or the differences.
+    /// Returns the bound objects, or the differences.
     pub(super) fn finish<T>(self, bound: T) -> Result<T, Vec<String>> {
         if self.faults.is_empty() { Ok(bound) } else { Err(self.faults) }
     }
 
-    /// Records an object that the P4Info alone has.
+    /// Records an object that only the P4Info has.
     pub(super) fn missing(&mut self, kind: &str, name: &str) {
         self.faults.push(format!("the program has no {kind} `{name}`"));
     }
@@ -61,13 +61,13 @@ impl Proof {
         }
     }
 
-    /// Compares whether both have something.
+    /// Compares whether both have a property.
     fn both_have(&mut self, place: impl Fn() -> String, what: &str, info: bool, program: bool) {
         let name = |has| if has { what.to_owned() } else { format!("no {what}") };
         self.equal(place, name(info), name(program));
     }
 
-    /// Compares a width; types that the target translates may have another one in the data plane.
+    /// Compares a width; translated types may have another one in the data plane.
     pub(super) fn width(
         &mut self,
         place: impl Fn() -> String,
@@ -81,7 +81,7 @@ impl Proof {
         }
     }
 
-    /// Compares how a field is matched. The compiler makes an optional field ternary; there is no other change.
+    /// Compares match kinds. The compiler converts optional fields to ternary ones; there is no other conversion.
     pub(super) fn kind(&mut self, place: impl Fn() -> String, info: &info::MatchKind, program: MatchKind) {
         let same = match (info, program) {
             (info::MatchKind::Exact, MatchKind::Exact | MatchKind::Valid)
@@ -104,7 +104,7 @@ impl Proof {
         }
     }
 
-    /// Compares everything of a table but its key and its actions.
+    /// Compares a table, except for its key and its actions.
     pub(super) fn table(&mut self, table: &Table, spec: &program::Table, program: &Program) {
         let place = || format!("table `{}`", table.preamble.name);
         let indirect = matches!(spec.kind, TableKind::Indirect(_));
@@ -115,7 +115,7 @@ impl Proof {
         }
         let listed = spec.entries.as_ref().map_or(0, Vec::len);
         match &spec.entries {
-            // A table that brings entries is as large as they are many, or as its P4Info promises.
+            // The size of a table with initial entries is their number, or the size in the P4Info.
             Some(_) => {}
             None => self.equal(place, format!("size {}", table.size), format!("size {}", spec.size)),
         }
@@ -142,7 +142,7 @@ impl Proof {
         self.both_have(place, "idle timeouts", table.idle_timeout, spec.ageing);
     }
 
-    /// Compares what a meter measures.
+    /// Compares the unit of a meter.
     pub(super) fn meter_unit(&mut self, meter: &info::Meter, array: &program::MeterArray) {
         let info = match meter.unit {
             MeterUnit::Bytes => "bytes",
@@ -204,8 +204,8 @@ impl Proof {
     }
 }
 
-/// Returns the widths of the numbers that a type consists of, none for one that the target translates; nothing for a type
-/// that has no fixed number of them.
+/// Returns the widths of the numbers in a type, with `None` for translated ones; `None` for a type without a fixed
+/// number of them.
 fn widths(types: Option<&config::P4TypeInfo>, spec: &config::P4DataTypeSpec) -> Option<Vec<Option<u32>>> {
     let mut found = Vec::new();
     add_widths(types, spec, 0, &mut found).then_some(found)

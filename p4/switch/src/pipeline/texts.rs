@@ -1,4 +1,4 @@
-//! Types that a controller sees as text and the data plane as numbers.
+//! Types that are text for controllers and numbers in the data plane.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::program::Program;
 /// A type that is translated from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextType {
-    /// Bits that every place in the data plane has for it.
+    /// Minimum of the widths that it has in the data plane.
     pub(crate) bits: u32,
-    /// Whether it is one of ports, whose names are their numbers.
+    /// Whether it is a type of ports, whose names are their numbers.
     pub(crate) port: bool,
 }
 
-/// All of them by name; empty for most programs.
+/// All such types by name; empty for most programs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts(BTreeMap<Arc<str>, TextType>);
 
 impl Texts {
-    /// Finds the types that tables, actions and packet headers use, each with the least width that it has anywhere.
+    /// Finds the types used in tables, actions and packet headers, each with its minimum width.
     pub(super) fn new(info: &Info, program: &Program, bindings: &Bindings) -> Self {
         let mut this = Self::default();
         for table in info.tables() {
@@ -64,7 +64,7 @@ impl Texts {
         known.bits = known.bits.min(bits);
     }
 
-    /// Returns the types in the order of their names.
+    /// Returns the types in the order of names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, TextType)> {
         self.0.iter().map(|(name, text)| (name, *text))
     }

@@ -1,8 +1,7 @@
-//! Parameters that p4c leaves out of a P4-14 program because its action never reads them, while their P4Info keeps them.
+//! Unused action parameters, which p4c removes from a P4-14 program but not from its P4Info.
 //!
-//! In: a P4Info and its program. Out: the program with each of them after the parameters of its action, so that an entry keeps
-//! what a controller gives them. Invariants: only where one way to bind is possible; whatever else differs stays as it is,
-//! for [`super::bind`] to refuse.
+//! In: a P4Info and its program. Out: the program with these appended to the parameters of its actions, so that entries
+//! keep their values. Invariants: only if the binding is unambiguous; [`super::bind`] rejects other differences.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use closc_runtime::value::Width;
 use crate::bits;
 use crate::program::{Action, Program};
 
-/// Gives the actions of a program the parameters that only its P4Info has.
+/// Adds the parameters that only the P4Info has to the actions of a program.
 pub(super) fn keep(info: &Info, program: &mut Program) {
     let listed = info.tables().iter().flat_map(|table| table.actions());
     let params: BTreeMap<&str, &[Param]> =
@@ -27,8 +26,8 @@ pub(super) fn keep(info: &Info, program: &mut Program) {
     fill(program);
 }
 
-/// Returns the parameters that an action lacks, where p4c could have left them out: a name without control is one of
-/// P4-14, and those that the action has are in the P4Info, in this order.
+/// Returns the missing parameters of an action that p4c can have removed: its name has no control, as in P4-14, and its
+/// existing parameters are in the P4Info in the same order.
 fn missing<'i>(params: &'i [Param], action: &Action) -> Vec<(&'i str, u32)> {
     if action.name.contains('.') {
         return Vec::new();
@@ -54,7 +53,7 @@ fn add(action: &mut Action, name: &str, width: u32) {
     action.words += bits::words_for(width as usize);
 }
 
-/// Gives the calls that the program itself makes zeros for what it does not say.
+/// Adds zeros to the program's own calls of these actions.
 fn fill(program: &mut Program) {
     let actions = &program.actions;
     let grow = |action: u16, args: &mut Box<[u64]>| {

@@ -1,4 +1,4 @@
-//! A switch on interfaces of the machine: one thread that receives, forwards and sends in batches.
+//! A switch on network interfaces: one thread that receives, forwards and sends in batches.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,10 +16,10 @@ use super::pcap::PcapWriter;
 use super::raw::{BATCH, Batch, RawSocket};
 use crate::switch::{Outbox, Ports, Switch};
 
-/// Longest sleep: how late a stop or a packet of a queue may be noticed.
+/// Maximum sleep, and thus the maximum delay of a stop or of a queued packet.
 const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
-/// Time between two looks whether interfaces are up.
+/// Interval between checks of the interface state.
 const STATE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// An interface that cannot be used.
@@ -30,10 +30,10 @@ pub enum InterfaceError {
     Open {
         /// Its name.
         name: String,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
-    /// Two interfaces are to be the same port.
+    /// Two interfaces have the same port.
     #[error("port {port} is given to `{first}` and to `{second}`")]
     PortTwice {
         /// The port.
@@ -48,7 +48,7 @@ pub enum InterfaceError {
     Capture {
         /// Its file.
         name: String,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
 }
@@ -62,11 +62,11 @@ struct Interface {
 }
 
 impl Interface {
-    /// Takes at most one batch, so that no other interface has to wait long.
+    /// Receives at most one batch, so that other interfaces are not delayed.
     fn receive(&self, switch: &Switch, port: u32, batch: &mut Batch, outbox: &mut Outbox) {
         match self.socket.receive(batch) {
             Ok(count) if count > 0 => {}
-            // Nothing there after all, or the interface went down; its state is looked at soon.
+            // There was no packet after all, or the interface went down; its state is checked soon.
             Ok(_) | Err(_) => return,
         }
         if let Some((file, _)) = &self.captures {
@@ -82,7 +82,7 @@ impl Interface {
             if taken == rest.len() {
                 break;
             }
-            // The frame that was not taken is lost; those behind it get their chance.
+            // The rejected frame is lost; the following ones are tried.
             rest = &rest[taken + 1..];
         }
         if let Some((_, out)) = &self.captures {
@@ -118,7 +118,7 @@ impl std::fmt::Debug for Interfaces {
 }
 
 impl Interfaces {
-    /// Opens interfaces; with a directory, captures of what each receives and sends are written there.
+    /// Opens interfaces. With a folder, received and sent packets are captured there.
     pub(crate) fn open(ports: &[(u32, String)], captures: Option<&Path>) -> Result<Self, InterfaceError> {
         let mut interfaces: BTreeMap<u32, Interface> = BTreeMap::new();
         for (port, name) in ports {
@@ -142,12 +142,12 @@ impl Interfaces {
         self.interfaces.contains_key(&port)
     }
 
-    /// Makes [`Interfaces::run`] return soon.
+    /// Makes [`Interfaces::run`] return.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
     }
 
-    /// Forwards packets until it is stopped; those of ports without interface go to the others.
+    /// Forwards packets until it is stopped; packets for ports without an interface are passed to `others`.
     pub(crate) fn run(&self, switch: &Switch, others: &dyn Ports) -> io::Result<()> {
         let (mut batch, mut outbox) = (Batch::new(), Outbox::new());
         let mut due_ns = None;
@@ -172,7 +172,7 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Sleeps until a packet comes or something is due; returns which interfaces have packets.
+    /// Waits until a packet arrives or work is due; returns the interfaces with packets.
     fn wait(&self, switch: &Switch, due_ns: Option<u64>) -> io::Result<Vec<bool>> {
         let now_ns = switch.now_ns();
         let left = due_ns.map_or(LONGEST_SLEEP, |due| Duration::from_nanos(due.saturating_sub(now_ns)));
@@ -186,7 +186,7 @@ impl Interfaces {
         Ok(fds.iter().map(|fd| fd.any() == Some(true)).collect())
     }
 
-    /// Sends the packets of an outbox, those of one port together.
+    /// Sends the packets of an outbox, grouped by port.
     fn transmit(&self, switch: &Switch, others: &dyn Ports, outbox: &mut Outbox) {
         if outbox.is_empty() {
             return;

@@ -1,18 +1,18 @@
-//! Captures in the classic pcap format, which every tool reads.
+//! Captures in the classic pcap format.
 
 use std::io::{self, Write};
 
-/// Numbers at the start of a file with microseconds: magic, version, zone, accuracy, longest packet, Ethernet.
+/// File header with microseconds: magic, version, zone, accuracy, snapshot length, Ethernet.
 const HEADER: [u32; 6] = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 262_144, 1];
 
-/// A file of packets.
+/// A capture file.
 #[derive(Debug)]
 pub(crate) struct PcapWriter<W: Write> {
     out: W,
 }
 
 impl<W: Write> PcapWriter<W> {
-    /// Begins a file.
+    /// Starts a file.
     pub(crate) fn new(mut out: W) -> io::Result<Self> {
         for number in HEADER {
             out.write_all(&number.to_le_bytes())?;
@@ -21,7 +21,7 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { out })
     }
 
-    /// Adds a packet with the time it passed, in nanoseconds since 1970.
+    /// Adds a packet with its time, in nanoseconds since 1970.
     pub(crate) fn write(&mut self, calendar_ns: u64, frame: &[u8]) -> io::Result<()> {
         let micros = calendar_ns / 1_000;
         let length = u32::try_from(frame.len()).unwrap_or(u32::MAX);

@@ -1,7 +1,7 @@
-//! Raw packet sockets of Linux: whole frames in and out of one interface, many at a time.
+//! Raw packet sockets of Linux: sends and receives complete frames of one interface in batches.
 //!
-//! Invariants: a frame comes with the VLAN tag that it had on the wire, and frames that leave are not received
-//! again. All calls to the system are in here.
+//! Invariants: received frames include the VLAN tag from the wire, and sent frames are not received. All system calls
+//! of ports are in this module.
 
 #![allow(unsafe_code, reason = "packet sockets have no safe interface for batches and their auxiliary data")]
 
@@ -13,22 +13,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use nix::libc;
 
-/// Frames of a batch.
+/// Number of frames in a batch.
 pub(super) const BATCH: usize = 64;
 
-/// Longest frame: as long as segmentation offload makes them.
+/// Maximum frame length, which segmentation offload determines.
 const LONGEST: usize = 65_550;
 
-/// Room before a frame for a VLAN tag that the system took out.
+/// Space before a frame for a VLAN tag that the kernel removed.
 const TAG: usize = 4;
 
 /// Bytes before the tag: both addresses.
 const ADDRESSES: usize = 12;
 
-/// Words for the auxiliary data of a frame.
+/// Size of the auxiliary data of a frame, in words.
 const CONTROL: usize = 8;
 
-/// Bytes that the system keeps for us while we are busy.
+/// Size of the kernel's receive buffer.
 const RECEIVE_BUFFER: c_int = 8 << 20;
 
 /// A socket on one interface.
@@ -38,10 +38,10 @@ pub(super) struct RawSocket {
     name: CString,
 }
 
-/// Memory for the frames of a batch, used again and again.
+/// Memory for the frames of a batch, reused for all batches.
 pub(super) struct Batch {
     frames: Vec<u8>,
-    /// In words, as the system's headers in it must be aligned.
+    /// In words, because headers in it must be aligned.
     control: Vec<u64>,
     ranges: Vec<Range<usize>>,
 }
@@ -75,8 +75,8 @@ impl RawSocket {
         let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let protocol = (libc::ETH_P_ALL as u16).to_be();
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // The socket receives nothing until it is bound, so that no frame of another interface slips in.
-        // SAFETY: no memory is handed over.
+        // The socket receives nothing until it is bound, so there are no frames of other interfaces. SAFETY: no memory
+        // is passed.
         let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
         // SAFETY: the call above returned this descriptor, and nothing else owns it.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
@@ -86,7 +86,7 @@ impl RawSocket {
             return Err(io::Error::last_os_error());
         }
         set_option(&fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1_i32)?;
-        // Older systems do not know it; the address of a frame then says that it is our own.
+        // Older kernels do not support it; then outgoing frames are recognised by their address.
         let _ = set_option(&fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32);
         if set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER).is_err() {
             set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER)?;
@@ -121,7 +121,7 @@ impl RawSocket {
         check(result).map(drop)
     }
 
-    /// Receives the frames that are there, at most a batch; returns how many.
+    /// Receives the available frames, up to a batch; returns their number.
     pub(super) fn receive(&self, batch: &mut Batch) -> io::Result<usize> {
         batch.ranges.clear();
         let mut parts: [MaybeUninit<libc::iovec>; BATCH] = [const { MaybeUninit::uninit() }; BATCH];
@@ -179,7 +179,7 @@ impl RawSocket {
         Ok(count)
     }
 
-    /// Sends frames; returns how many the system took.
+    /// Sends frames; returns the number of accepted ones.
     pub(super) fn send(&self, frames: &[&[u8]]) -> usize {
         let (mut at, mut sent) = (0, 0);
         while at < frames.len() {
@@ -189,8 +189,8 @@ impl RawSocket {
                     sent += count;
                     at += count;
                 }
-                // A full queue is as good as a wire that is too slow, and a frame may be longer than the interface
-                // takes: it is lost alone, and the next is tried.
+                // If a queue is full, or a frame too long for the interface, only that frame is lost, and the next is
+                // tried.
                 Ok(_) | Err(_) => at += 1,
             }
         }
@@ -248,7 +248,7 @@ impl AsFd for RawSocket {
     }
 }
 
-/// Returns the VLAN tag that the system took out of a frame.
+/// Returns the VLAN tag that the kernel removed from a frame.
 fn tag(header: &libc::msghdr) -> Option<[u8; TAG]> {
     // SAFETY: the system filled the header and the control buffer that it points to, which lives as long as it.
     let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };
@@ -261,7 +261,7 @@ fn tag(header: &libc::msghdr) -> Option<[u8; TAG]> {
         let wanted = unsafe { libc::CMSG_LEN(size as c_uint) } as usize;
         let given = header.msg_controllen - (control as usize - header.msg_control as usize);
         if length > given {
-            // It was cut off.
+            // It was truncated.
             return None;
         }
         if level == libc::SOL_PACKET && kind == libc::PACKET_AUXDATA && length >= wanted {

@@ -11,11 +11,11 @@ pub(crate) struct Action {
     pub(crate) name: String,
     /// Names and widths of its parameters.
     pub(crate) params: Vec<(String, u32)>,
-    /// First word of each parameter in an entry's argument words.
+    /// Offset of each parameter in an entry's argument words.
     pub(crate) offsets: Vec<u16>,
-    /// Words that an entry's arguments take.
+    /// Words of an entry's arguments.
     pub(crate) words: usize,
-    /// Effect.
+    /// Primitives.
     pub(crate) primitives: Vec<Primitive>,
 }
 
@@ -27,7 +27,7 @@ impl Action {
     }
 }
 
-/// Where a primitive writes.
+/// Destination of a primitive.
 #[derive(Debug)]
 pub(crate) enum Destination {
     /// A field.
@@ -61,9 +61,9 @@ pub(crate) enum LogPiece {
 /// A primitive.
 #[derive(Debug)]
 pub(crate) enum Primitive {
-    /// Gives a field a value.
+    /// Assigns a value to a field.
     Assign(Destination, Value),
-    /// Copies a variable field with its width.
+    /// Copies a variable-width field with its width.
     AssignVariable(Field, Field),
     /// Copies a header with its validity.
     CopyHeader(HeaderRef, HeaderRef),
@@ -73,9 +73,9 @@ pub(crate) enum Primitive {
     CopyStack(u16, u16),
     /// Copies a stack of unions.
     CopyUnionStack(u16, u16),
-    /// Makes a header valid and zero, unless it is valid.
+    /// Makes a header valid with zero fields, unless it is valid.
     AddHeader(HeaderRef),
-    /// Makes a header valid as it is.
+    /// Makes a header valid and keeps its fields.
     ValidateHeader(HeaderRef),
     /// Makes a header invalid.
     RemoveHeader(HeaderRef),
@@ -83,30 +83,30 @@ pub(crate) enum Primitive {
     Push(Stack, Value),
     /// Shifts a stack down.
     Pop(Stack, Value),
-    /// Goes on at another primitive.
+    /// Continues at another primitive.
     Jump(u32),
-    /// Goes on at another primitive where a number is zero.
+    /// Continues at another primitive if a number is zero.
     JumpIfZero(Value, u32),
     /// Ends the control flow after this action.
     Exit,
-    /// Drops the packet with a message where a number is zero.
+    /// Drops the packet with a message if a number is zero.
     Assert {
         /// The number.
         value: Value,
-        /// Which statement of the source.
+        /// Statement of the source.
         text: String,
     },
     /// Writes a log message.
     Log(Vec<LogPiece>),
-    /// Gives a field a random number between two.
+    /// Assigns a random number from a range to a field.
     Random(Destination, Value, Value),
-    /// Gives a field a hash.
+    /// Assigns a hash to a field.
     Hash(Destination, HashCall),
-    /// Marks the packet to be dropped.
+    /// Marks the packet for dropping.
     MarkToDrop {
-        /// Field that gets the drop port.
+        /// Field that is set to the drop port.
         egress_spec: Field,
-        /// Field that gets zero.
+        /// Field that is set to zero.
         mcast_grp: Option<Field>,
     },
     /// Sends a digest to the control plane.
@@ -117,9 +117,9 @@ pub(crate) enum Primitive {
     Resubmit(Value),
     /// Sends the packet through the switch again, with a field list.
     Recirculate(Value),
-    /// Gives a field the colour of a meter.
+    /// Assigns the colour of a meter to a field.
     Meter(u16, Value, Destination),
-    /// Counts.
+    /// Increments a counter.
     Count(u16, Value),
     /// Reads a register.
     ReadRegister(Destination, u16, Value),
@@ -127,6 +127,6 @@ pub(crate) enum Primitive {
     WriteRegister(u16, Value, Value),
     /// Limits the length of the packet.
     Truncate(Value),
-    /// Does nothing.
+    /// No operation.
     Nothing,
 }

@@ -1,6 +1,7 @@
-//! Compiles a document: resolves names, lays out headers, checks everything once.
+//! Compiles a document: resolves names, lays out headers, validates everything once.
 //!
-//! The order is that of reference: headers first, then arrays and calculations, actions, parser, control flow.
+//! Objects are compiled in the order of references: headers, then arrays and calculations, actions, parser, control
+//! flow.
 
 mod arrays;
 mod control;
@@ -24,11 +25,11 @@ use super::{
 use crate::Error;
 use crate::json::Document;
 
-/// Words a packet's headers may take.
+/// Maximum number of words of a packet's headers.
 const MOST_WORDS: u64 = 1 << 17;
-/// Objects of one kind.
+/// Maximum number of objects of one kind.
 const MOST_OBJECTS: u64 = u16::MAX as u64;
-/// Width of a field, register or parameter.
+/// Maximum width of a field, register or parameter.
 const MOST_BITS: u64 = 1 << 16;
 
 /// Names and ids of one kind of object.

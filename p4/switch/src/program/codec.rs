@@ -1,12 +1,12 @@
 //! Positions of fields in a header's bytes.
 //!
-//! Fields are read and written in groups that start and end on a byte and span at most eight, so that one load and a
-//! shift a field are enough. Fields wider than that, or placed so that no such group exists, go bit by bit.
+//! Fields are read and written in groups of up to eight whole bytes, with one load per group and one shift per field.
+//! Fields that are wider, or for which there is no such group, are processed bit by bit.
 
 use super::field::FieldSpec;
 use crate::bits;
 
-/// Plan for a type's fixed fields.
+/// Codec of a type's fixed fields.
 #[derive(Debug, Default)]
 pub(crate) struct Codec {
     /// Groups in order.
@@ -36,7 +36,7 @@ pub(crate) enum Group {
         /// First word, from the start of the header.
         word: u32,
     },
-    /// One field of any width anywhere.
+    /// One field of any width at any bit.
     Loose {
         /// First bit.
         bit: u32,
@@ -46,7 +46,7 @@ pub(crate) enum Group {
         word: u32,
         /// Number of words.
         words: u16,
-        /// Whether to extend the sign.
+        /// Whether to sign-extend.
         signed: bool,
     },
 }
@@ -56,18 +56,18 @@ pub(crate) enum Group {
 pub(crate) struct GroupField {
     /// Word, from the start of the header.
     pub(crate) word: u32,
-    /// Words of it: a signed field of 64 bits has two.
+    /// Number of its words: a signed field of 64 bits has two.
     pub(crate) words: u8,
     /// Bits below it in the group.
     pub(crate) shift: u8,
     /// Width.
     pub(crate) bits: u8,
-    /// Whether to extend the sign.
+    /// Whether to sign-extend.
     pub(crate) signed: bool,
 }
 
 impl Codec {
-    /// Plans the fields of a type.
+    /// Makes the groups for the fields of a type.
     pub(crate) fn new(fields: &[FieldSpec]) -> Self {
         let mut codec = Self::default();
         let (mut start, mut bit) = (0, 0_u32);
@@ -157,7 +157,7 @@ fn window(data: &[u8], bit: usize, take: usize) -> u64 {
     (sum >> (last * 8 - bit - take)) as u64 & bits::mask64(take as u32)
 }
 
-/// Writes the low `width` bits of `words` at bit `bit` of `data`; what lies past its end is dropped.
+/// Writes the low `width` bits of `words` at bit `bit` of `data`; bits beyond its end are dropped.
 pub(crate) fn put_bits(data: &mut [u8], bit: usize, width: usize, words: &[u64]) {
     for i in 0..width {
         let from = width - 1 - i;

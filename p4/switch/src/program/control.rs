@@ -1,4 +1,4 @@
-//! Control flow: tables, conditions, what follows what; and checksums, which run around it.
+//! Control flow: tables, conditions and their successors; and checksums, which are processed around it.
 
 use super::expr::Cond;
 use super::field::Field;
@@ -21,9 +21,9 @@ pub(crate) enum Node {
 pub(crate) struct Conditional {
     /// The condition.
     pub(crate) cond: Cond,
-    /// Where it holds.
+    /// Next node if it holds.
     pub(crate) yes: Node,
-    /// Where it does not.
+    /// Next node if it does not.
     pub(crate) no: Node,
 }
 
@@ -32,16 +32,16 @@ pub(crate) struct Conditional {
 pub(crate) struct ActionCall {
     /// The action.
     pub(crate) action: u16,
-    /// The rest.
+    /// Next node.
     pub(crate) next: Node,
 }
 
-/// Lookup of a table.
+/// Match kind of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableMatch {
-    /// All fields exact.
+    /// Only exact fields.
     Exact,
-    /// One field by longest prefix, the others exact.
+    /// One field with longest prefix match, the others exact.
     Lpm,
     /// By priority under masks.
     Ternary,
@@ -49,16 +49,16 @@ pub(crate) enum TableMatch {
     Range,
 }
 
-/// Where a table's actions live.
+/// Location of a table's actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableKind {
     /// In its entries.
     Simple,
-    /// In a profile: entries name members, or groups where the profile has a selector.
+    /// In a profile: entries refer to members, or to groups if the profile has a selector.
     Indirect(u16),
 }
 
-/// Match of one field of a key.
+/// Match kind of a key field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchKind {
     /// Equal.
@@ -86,17 +86,17 @@ impl MatchKind {
     }
 }
 
-/// Where one field of a key comes from.
+/// Source of a key field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KeySource {
     /// A field of a header that must be valid, else zero.
     Field {
         /// The field.
         field: Field,
-        /// Word that is 1 where the header is valid; none for metadata and validity itself.
+        /// Word that is 1 if the header is valid; `None` for metadata and for validity itself.
         valid: Option<u32>,
     },
-    /// Validity of a header; none where it is metadata and always valid.
+    /// Validity of a header; `None` for metadata, which are always valid.
     Valid(Option<u32>),
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct KeyField {
     pub(crate) name: String,
     /// Match kind.
     pub(crate) kind: MatchKind,
-    /// Where it comes from.
+    /// Its source.
     pub(crate) source: KeySource,
     /// Width.
     pub(crate) bits: u32,
@@ -115,7 +115,7 @@ pub(crate) struct KeyField {
     pub(crate) word: u16,
     /// Number of words.
     pub(crate) words: u16,
-    /// Mask that the program puts on it.
+    /// Mask from the program.
     pub(crate) mask: Option<Box<[u64]>>,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Table {
     pub(crate) name: String,
     /// Lookup.
     pub(crate) matching: TableMatch,
-    /// Where its actions live.
+    /// Location of its actions.
     pub(crate) kind: TableKind,
     /// Key fields in order.
     pub(crate) key: Vec<KeyField>,
@@ -134,33 +134,33 @@ pub(crate) struct Table {
     pub(crate) key_words: usize,
     /// Number of entries it may hold.
     pub(crate) size: u32,
-    /// Whether entries count.
+    /// Whether entries have counters.
     pub(crate) counters: bool,
-    /// Whether entries age.
+    /// Whether entries have idle timeouts.
     pub(crate) ageing: bool,
-    /// Meter of its entries.
+    /// Direct meter.
     pub(crate) meter: Option<MeterTarget>,
-    /// Actions and what follows each.
+    /// Actions with their next nodes.
     pub(crate) actions: Vec<(u16, Node)>,
-    /// Control flow after a hit, independent of the action.
+    /// Next node after a hit, if independent of the action.
     pub(crate) on_hit: Option<Node>,
-    /// Control flow after a miss, independent of the action.
+    /// Next node after a miss, if independent of the action.
     pub(crate) on_miss: Option<Node>,
-    /// Control flow after a miss while no default action is set.
+    /// Next node after a miss without a default action.
     pub(crate) base_next: Node,
     /// Default action.
     pub(crate) default: Option<DefaultEntry>,
-    /// Entries that cannot change.
+    /// Constant entries.
     pub(crate) entries: Option<Vec<ConstEntry>>,
 }
 
 impl Table {
-    /// Returns what follows a hit with an action.
+    /// Returns the next node after a hit with an action.
     pub(crate) fn after_hit(&self, action: u16) -> Node {
         self.on_hit.unwrap_or_else(|| self.after(action))
     }
 
-    /// Returns what follows a miss with a default action.
+    /// Returns the next node after a miss with a default action.
     pub(crate) fn after_miss(&self, action: u16) -> Node {
         self.on_miss.unwrap_or_else(|| self.after(action))
     }
@@ -175,7 +175,7 @@ impl Table {
     }
 }
 
-/// A direct meter and where it writes.
+/// A direct meter and the destination of its colour.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeterTarget {
     /// The meter array.
@@ -195,7 +195,7 @@ pub(crate) struct DefaultEntry {
     pub(crate) constant: bool,
 }
 
-/// An entry written in the program.
+/// An entry in the program.
 #[derive(Debug)]
 pub(crate) struct ConstEntry {
     /// Match, field by field.
@@ -208,7 +208,7 @@ pub(crate) struct ConstEntry {
     pub(crate) priority: i32,
 }
 
-/// One field of an entry written in the program: value and mask, or first and last value of a range.
+/// One field of an entry in the program: value and mask, or first and last value of a range.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstMatch {
     /// Value, or first value of a range.
@@ -242,9 +242,9 @@ pub(crate) struct Selector {
 pub(crate) struct Checksum {
     /// Field that holds it.
     pub(crate) field: Field,
-    /// When.
+    /// Condition.
     pub(crate) cond: Option<Cond>,
-    /// How.
+    /// Algorithm.
     pub(crate) kind: ChecksumKind,
 }
 

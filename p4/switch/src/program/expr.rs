@@ -1,7 +1,7 @@
 //! Expressions as trees of resolved operands.
 //!
-//! BMv2 computes with unlimited integers. Nearly every expression that p4c writes can be computed modulo 2^128 with the
-//! same result: [`Mode`] says for each whether that is so, and the rest is computed with big integers.
+//! BMv2 uses unlimited integers. Nearly all expressions of p4c have the same result modulo 2^128. [`Mode`] states
+//! whether that holds; other expressions use big integers.
 
 use num_bigint::BigInt;
 
@@ -12,16 +12,16 @@ use super::field::Field;
 pub(crate) struct Value {
     /// The tree.
     pub(crate) expr: Expr,
-    /// Context of evaluation.
+    /// How to evaluate it.
     pub(crate) mode: Mode,
 }
 
-/// Context in which an expression is evaluated.
+/// How to evaluate an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// In 128 bits; the result, read without sign, is exact.
+    /// In 128 bits; the unsigned result is exact.
     Unsigned,
-    /// In 128 bits; the result, read with sign, is exact.
+    /// In 128 bits; the signed result is exact.
     Signed,
     /// In 128 bits; the result is the low 128 bits of the exact one.
     Wrapped,
@@ -43,15 +43,15 @@ impl Expr {
 /// A node that gives a number.
 #[derive(Debug)]
 pub(crate) enum Expr {
-    /// A constant from 0 on.
+    /// A constant of at least 0.
     Const(u128),
-    /// A constant below 0.
+    /// A negative constant.
     Negative(i128),
-    /// A constant that 128 bits cannot hold.
+    /// A constant of more than 128 bits.
     BigConst(Box<BigInt>),
-    /// A field of at most 64 bits without sign.
+    /// An unsigned field of at most 64 bits.
     Word(u32),
-    /// A field of 65 to 128 bits without sign.
+    /// An unsigned field of 65 to 128 bits.
     Pair(u32),
     /// Any other field.
     Field(Field),
@@ -70,7 +70,7 @@ pub(crate) enum Expr {
         array: u16,
         /// Width of a cell.
         bits: u32,
-        /// Which cell.
+        /// Index of the cell.
         index: Box<Value>,
     },
     /// A field of a header that is found at run time.
@@ -95,11 +95,11 @@ pub(crate) enum Expr {
         /// Whether it is signed.
         signed: bool,
     },
-    /// Number of the last element in use.
+    /// Index of the last element in use.
     LastIndex(u32),
     /// Number of elements in use.
     StackSize(u32),
-    /// 1 where a condition holds.
+    /// 1 if a condition holds, otherwise 0.
     FromBool(Box<Cond>),
     /// Bitwise complement.
     Not(Box<Expr>),
@@ -114,7 +114,7 @@ pub(crate) enum Expr {
 pub(crate) struct Binary {
     /// The operator.
     pub(crate) op: BinaryOp,
-    /// Whether 128-bit operands are read with sign, where it matters.
+    /// Whether 128-bit operands are signed, if that matters.
     pub(crate) signed: bool,
     /// Left operand.
     pub(crate) left: Expr,
@@ -145,11 +145,11 @@ pub(crate) enum BinaryOp {
     Or,
     /// `^`
     Xor,
-    /// Signed value of the left operand's low bits.
+    /// The left operand's low bits as a signed value.
     TwoCompMod,
-    /// Stop at the ends of a signed range.
+    /// Saturates to a signed range.
     SatCast,
-    /// Stop at the ends of an unsigned range.
+    /// Saturates to an unsigned range.
     UsatCast,
 }
 
@@ -185,9 +185,9 @@ pub(crate) enum BoolOp {
     And,
     /// Either.
     Or,
-    /// The same.
+    /// Equal.
     Same,
-    /// Not the same.
+    /// Different.
     Differ,
 }
 

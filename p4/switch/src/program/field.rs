@@ -1,6 +1,6 @@
-//! Fields of headers: where their bits are in the words of a packet.
+//! Fields of headers, and their positions in the words of a packet.
 //!
-//! Invariants: a field takes whole words of its own, so that it is read and written without its neighbours.
+//! Invariants: a field has whole words of its own, so it is read and written independently of its neighbours.
 
 /// A field of one header instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,14 +9,14 @@ pub(crate) struct Field {
     pub(crate) word: u32,
     /// Number of words.
     pub(crate) words: u16,
-    /// Whether it is signed. A signed field has room for one more bit than its width: assignments keep what they
-    /// were given up to the unsigned maximum, as BMv2 does.
+    /// Whether it is signed. A signed field has one extra bit, because assignments keep values up to the unsigned
+    /// maximum, as in BMv2.
     pub(crate) signed: bool,
-    /// Whether assignments stop at the ends of its range.
+    /// Whether assignments saturate.
     pub(crate) saturating: bool,
-    /// Width; of a variable one, the greatest.
+    /// Width; the maximum for a variable field.
     pub(crate) bits: u32,
-    /// Word that holds the present width of a variable field.
+    /// Word with the current width of a variable field.
     pub(crate) length: Option<u32>,
     /// The header instance.
     pub(crate) header: u16,
@@ -34,11 +34,11 @@ impl Field {
 pub(crate) struct FieldSpec {
     /// Name.
     pub(crate) name: String,
-    /// Width; of a variable one, the greatest.
+    /// Width; the maximum for a variable field.
     pub(crate) bits: u32,
     /// Whether it is signed.
     pub(crate) signed: bool,
-    /// Whether assignments stop at the ends of its range.
+    /// Whether assignments saturate.
     pub(crate) saturating: bool,
     /// Whether its width varies.
     pub(crate) variable: bool,

@@ -1,7 +1,7 @@
-//! Hash algorithms by name, and what a calculation feeds them.
+//! Hash algorithms by name, and the inputs of calculations.
 //!
-//! The names are those that p4c writes and that BMv2 knows besides: the catalogue of named CRCs, and CRCs described in
-//! the name itself (`poly_0x18005_init_0x0_xout_0x0_not_rev`).
+//! The names are those of p4c, and further ones of BMv2: the catalogue of named CRCs, and CRCs described in the name
+//! itself (`poly_0x18005_init_0x0_xout_0x0_not_rev`).
 
 use super::expr::Value;
 use super::field::Field;
@@ -21,13 +21,13 @@ pub(crate) enum Algorithm {
     Xor16,
     /// Exclusive or of 32-bit words.
     Xor32,
-    /// Toeplitz hash with a zero key, as BMv2 has it until a key is set.
+    /// Toeplitz hash with a zero key, the initial key in BMv2.
     Toeplitz,
     /// The example hash of simple_switch.
     HashEx,
     /// A counter.
     RoundRobin,
-    /// A counter that answers the same input with the same number.
+    /// A counter that assigns the same number to the same input.
     RoundRobinConsistent,
 }
 
@@ -38,18 +38,18 @@ pub(crate) struct Crc {
     pub(crate) width: u32,
     /// Polynomial without its highest bit.
     pub(crate) polynomial: u64,
-    /// First remainder.
+    /// Initial value.
     pub(crate) initial: u64,
-    /// Exclusive-ored to the result.
+    /// Value for the final exclusive or.
     pub(crate) xor_out: u64,
-    /// Whether bytes go in, and the result comes out, lowest bit first.
+    /// Whether bytes are processed, and the result returned, lowest bit first.
     pub(crate) reflected: bool,
 }
 
 /// Hashed fields.
 #[derive(Debug)]
 pub(crate) enum HashInput {
-    /// A field, where its header is valid.
+    /// A field, if its header is valid.
     Field(Field),
     /// Bits of a constant.
     Constant {
@@ -58,7 +58,7 @@ pub(crate) enum HashInput {
         /// Number of bits.
         bits: u32,
     },
-    /// A header, where it is valid.
+    /// A header, if it is valid.
     Header(u16),
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Calculation {
     pub(crate) input: Vec<HashInput>,
     /// Whether the packet's payload follows.
     pub(crate) payload: bool,
-    /// Remainders of every byte, of a CRC.
+    /// Remainders of all bytes, for a CRC.
     pub(crate) table: Box<[u64]>,
 }
 
@@ -150,7 +150,7 @@ const CATALOGUE: &[(&str, Crc)] = &[
 ];
 
 impl Algorithm {
-    /// Returns the algorithm of a name.
+    /// Returns the algorithm with a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "xxh64" | "bmv2_hash" => Self::Xxh64,

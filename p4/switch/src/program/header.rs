@@ -1,7 +1,7 @@
-//! Header types, instances, stacks and unions, and where each field lies in a packet's words.
+//! Header types, instances, stacks and unions, and the positions of their fields in a packet's words.
 //!
-//! Invariants: instances of one type have the same layout, so that a copy is a copy of words, and a field of a
-//! stack element found at run time needs only the element's number.
+//! Invariants: instances of one type have the same layout, so copying a header means copying words, and the field of a
+//! stack element is found by its index at run time.
 
 use super::codec::Codec;
 use super::expr::Value;
@@ -48,11 +48,11 @@ pub(crate) struct Header {
     pub(crate) base: u32,
     /// Word with the width of its variable field.
     pub(crate) length: Option<u32>,
-    /// Union and place in it.
+    /// Union and index in it.
     pub(crate) union: Option<(u16, u16)>,
     /// Its fields, in the order of the type.
     pub(crate) fields: Box<[Field]>,
-    /// Width of its variable field, where the type and not the extraction gives it.
+    /// Width of its variable field, if it is given by the type instead of the extraction.
     pub(crate) length_value: Option<Box<Value>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Stack {
 pub(crate) struct Union {
     /// Members in order.
     pub(crate) headers: Vec<u16>,
-    /// Word that is 0 where no member is valid, and the member's number plus one where one is.
+    /// Word that is 0 if no member is valid, otherwise the index of the valid member plus one.
     pub(crate) state: u32,
 }
 

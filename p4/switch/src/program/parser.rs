@@ -16,15 +16,15 @@ pub(crate) struct Parser {
 /// A parser state.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// Effect.
+    /// Operations.
     pub(crate) ops: Vec<ParserOp>,
     /// Selector fields, each part padded to bytes.
     pub(crate) key: Vec<KeyPart>,
     /// Bytes of the key.
     pub(crate) key_bytes: usize,
-    /// Where it goes, first match first.
+    /// Transitions; the first match counts.
     pub(crate) cases: Vec<Case>,
-    /// Where it goes else; the parser ends without one.
+    /// Default transition; the parser ends without one.
     pub(crate) default: Option<u32>,
 }
 
@@ -42,17 +42,17 @@ pub(crate) enum Target {
 /// An operation of a parser state.
 #[derive(Debug)]
 pub(crate) enum ParserOp {
-    /// Reads a header from the packet; a variable one with the width of its variable field.
+    /// Extracts a header; for a variable one, with the width of its variable field.
     Extract(Target, Option<Value>),
-    /// Gives a field a value.
+    /// Assigns a value to a field.
     Set(Field, Value),
     /// Copies a variable field.
     SetVariable(Field, Field),
-    /// Gives a field bits from the packet ahead.
+    /// Assigns lookahead bits to a field.
     SetLookahead {
         /// The field.
         field: Field,
-        /// First bit, from where the parser is.
+        /// First bit, relative to the parser's position.
         offset: u32,
         /// Number of bits.
         bits: u32,
@@ -111,7 +111,7 @@ impl KeyPart {
     }
 }
 
-/// A key of at most sixteen bytes, or a longer one.
+/// A key, as a number if it has at most sixteen bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
     /// As a number.
@@ -120,7 +120,7 @@ pub(crate) enum Key {
     Long(Box<[u8]>),
 }
 
-/// A case of a selection.
+/// A transition of a state.
 #[derive(Debug)]
 pub(crate) enum Case {
     /// The key equals a value under a mask.

@@ -1,14 +1,14 @@
-//! Decides how an expression may be computed, from the range of every part of it.
+//! Decides how to evaluate an expression, from the ranges of its parts.
 //!
-//! Addition, multiplication, left shift and the bitwise operators are right modulo 2^128 whatever their operands; `>>`,
-//! `/`, `%`, comparisons and saturation need the exact operands. An operand is exact in 128 bits where its range fits
-//! one reading of them, with sign or without.
+//! Addition, multiplication, left shift and bitwise operators are correct modulo 2^128 for all operands; `>>`, `/`,
+//! `%`, comparisons and saturation need exact operands. An operand is exact in 128 bits if its range fits, signed or
+//! unsigned.
 
 use num_bigint::{BigInt, Sign};
 
 use super::expr::{Binary, BinaryOp, Comparison, Expr, Mode, Value};
 
-/// Widest shift whose result is still given a range; wider ones are left to their mask.
+/// Maximum shift whose result gets a range; larger ones depend on their mask.
 const WIDEST_SHIFT: u32 = 4096;
 
 /// Least and greatest value.
@@ -17,10 +17,10 @@ type Span = (BigInt, BigInt);
 /// Span of a value; `None` where unknown.
 type Range = Option<Span>;
 
-/// State of a subtree.
+/// Properties of a subtree.
 struct Known {
     range: Range,
-    /// Whether computing it in 128 bits gives its low 128 bits.
+    /// Whether evaluation in 128 bits gives its low 128 bits.
     narrow: bool,
 }
 
@@ -59,7 +59,7 @@ fn fits_signed((low, high): &Span) -> bool {
     high.bits() <= 127 && (low.bits() <= 127 || *low == -(BigInt::from(1) << 127_u32))
 }
 
-/// Returns a reading of 128 bits in which both are exact: `false` without sign, `true` with.
+/// Returns an interpretation of 128 bits in which both are exact: `false` for unsigned, `true` for signed.
 fn common(left: &Known, right: &Known) -> Option<bool> {
     let (Some(l), Some(r)) = (&left.range, &right.range) else { return None };
     if !left.narrow || !right.narrow {
@@ -77,7 +77,7 @@ fn unsigned(bits: u32) -> Span {
     (BigInt::ZERO, (BigInt::from(1) << bits) - 1)
 }
 
-/// A signed field holds what it was given up to the unsigned maximum.
+/// A signed field keeps values up to the unsigned maximum.
 fn field(bits: u32, signed: bool) -> Span {
     let (low, high) = unsigned(bits);
     (if signed { -(BigInt::from(1) << bits.saturating_sub(1)) } else { low }, high)
@@ -126,7 +126,7 @@ fn analyse_binary(binary: &mut Binary) -> Known {
         BinaryOp::Mul => (pair.map(|(l, r)| product(l, r)), both_narrow),
         BinaryOp::And => (pair.map(|(l, r)| and(l, r)).or_else(|| and_known(l, r)), both_narrow),
         BinaryOp::Or | BinaryOp::Xor => (pair.map(|(l, r)| or(l, r)), both_narrow),
-        // The amount must be exact, the value shifted to the left need not.
+        // The amount must be exact, but not the value that is shifted left.
         BinaryOp::Shl => (pair.and_then(|(l, r)| shl(l, r)), both_narrow && r.is_some_and(fits_unsigned)),
         BinaryOp::Shr | BinaryOp::Div | BinaryOp::Rem => {
             (pair.map(|(l, r)| shrink(binary.op, l, r)), reading.is_some())
@@ -138,7 +138,7 @@ fn analyse_binary(binary: &mut Binary) -> Known {
     Known { range, narrow }
 }
 
-/// Range after a cast to a constant width; other widths are left to big integers.
+/// Range after a cast to a constant width; other widths need big integers.
 fn cast(binary: &Binary, narrow: bool, signed: bool) -> (Range, bool) {
     match binary.right {
         Expr::Const(width @ 1..=128) if signed => {
@@ -176,7 +176,7 @@ fn both_signs(l: &Span, r: &Span) -> Span {
     (-(BigInt::from(1) << bits), (BigInt::from(1) << bits) - 1)
 }
 
-/// A natural number bounds a conjunction whatever the other side is.
+/// A natural number bounds a conjunction, regardless of the other operand.
 fn and_known(l: Option<&Span>, r: Option<&Span>) -> Range {
     let known = l.or(r)?;
     is_natural(known).then(|| (BigInt::ZERO, known.1.clone()))
@@ -193,7 +193,7 @@ fn shl(l: &Span, r: &Span) -> Range {
     Some((low, &l.1 << most))
 }
 
-/// `>>`, `/` and `%` bring a natural number no further from zero, and a negative one neither.
+/// `>>`, `/` and `%` by a natural number never increase the absolute value.
 fn shrink(op: BinaryOp, l: &Span, r: &Span) -> Span {
     let least = u32::try_from(&r.0).ok().filter(|_| op == BinaryOp::Shr && r.0 == r.1);
     match least {

@@ -1,4 +1,4 @@
-//! The answer to a Read: made page by page, each when the client has taken the one before it.
+//! The answer to a Read, made page by page as the client takes them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,26 +17,26 @@ use tonic::Status;
 use super::device::Device;
 use crate::switch::ReadState;
 
-/// Bytes of one response. They wait in memory where the client does not take them.
+/// Size of a response in bytes, which waits in memory until the client takes it.
 const PAGE_BYTES: usize = 16 << 10;
 
-/// Bytes of memory that one entity of a request may take.
+/// Memory limit of one entity of a request.
 const ENTITY_BYTES: usize = 1 << 20;
 
 /// The field `entities` of `ReadRequest`.
 const ENTITIES: u32 = 2;
 
-/// A Read that goes on.
+/// A Read in progress.
 struct Reading {
     device: Arc<Device>,
     requests: Elements<v1::Entity>,
     state: ReadState,
-    /// For the bytes of a long request.
+    /// Memory budget of a long request.
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Reading {
-    /// Returns the next response, which has no bytes where nothing was found so far; `None` after the last.
+    /// Returns the next response, which is empty if nothing was found so far; `None` after the last.
     fn next(&mut self) -> Result<Option<Bytes>, Status> {
         let page = self.device.switch.read_page(&mut self.requests, &mut self.state, PAGE_BYTES);
         match page {
@@ -48,7 +48,7 @@ impl Reading {
     }
 }
 
-/// A Read after a page was made, and the page.
+/// A Read and its next page.
 type Turned = (Box<Reading>, Result<Option<Bytes>, Status>);
 
 enum Step {

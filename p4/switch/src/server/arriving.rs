@@ -1,7 +1,7 @@
 //! The body of a request while it arrives.
 //!
-//! In: a body of any length, at any pace. Out: the body, once there is room for it. Invariants: short requests wait for
-//! nobody; what is behind the first bytes of a long one waits outside of the memory until it has its share.
+//! In: a body of any length, at any pace. Out: the body, once there is memory for it. Invariants: short requests never
+//! wait. After its first bytes, a long request is not read until it has its share of the memory.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -18,15 +18,15 @@ use tonic::codegen::Body as HttpBody;
 use super::room::Room;
 use super::service::{SHORT, Service};
 
-/// Bytes before a message: whether it is compressed, and its length.
+/// Bytes before a message: compression flag and length.
 const HEAD: usize = 5;
 
-/// On what terms a request may arrive.
+/// Limits for an arriving request.
 pub(super) struct Terms {
     pub(super) service: Service,
-    /// The most bytes that its message may have.
+    /// Maximum size of its message.
     pub(super) most: usize,
-    /// Whether it is a Read, which has other room than what writes.
+    /// Whether it is a Read, which has a separate memory budget.
     pub(super) reads: bool,
     /// Its place among the requests of the server.
     pub(super) place: Option<Place>,
@@ -36,7 +36,7 @@ pub(super) struct Terms {
 /// Waits for room.
 type Waiting = Pin<Box<dyn Future<Output = OwnedSemaphorePermit> + Send>>;
 
-/// A body that must have arrived by a time, however it trickles, and that waits for room behind its first bytes.
+/// A body with a deadline for its complete arrival, which waits for memory after its first bytes.
 pub(super) struct Arriving {
     body: Body,
     terms: Terms,
@@ -53,14 +53,14 @@ impl Arriving {
         Self { body, terms, late, head: Vec::with_capacity(HEAD), seen: 0, waiting: None }
     }
 
-    /// Returns the length that the message says it has, once that is there.
+    /// Returns the stated length of the message, once it has arrived.
     fn length(&self) -> Option<usize> {
         let length: [u8; HEAD] = self.head.as_slice().try_into().ok()?;
         let [_, a, b, c, d] = length;
         usize::try_from(u32::from_be_bytes([a, b, c, d])).ok()
     }
 
-    /// Waits for room where the message is long.
+    /// Waits for memory if the message is long.
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.seen <= SHORT || self.terms.room.is_taken() {
             return Poll::Ready(());
@@ -73,19 +73,19 @@ impl Arriving {
             Box::pin(async move { service.arriving(bytes, reads, connection).await })
         });
         let Poll::Ready(permit) = waiting.as_mut().poll(context) else {
-            // Nothing of it comes meanwhile, so it may have to make room for others.
+            // It is idle meanwhile, so it may be removed in favour of others.
             self.terms.place.iter().for_each(Place::wait);
             return Poll::Pending;
         };
         self.terms.room.take(permit);
         self.waiting = None;
-        // It could not arrive while it waited for others.
+        // It could not arrive while it waited for others, so the deadline is moved.
         let limit = self.terms.service.places().limits().stall * 2;
         self.late.as_mut().reset(Instant::now() + limit);
         Poll::Ready(())
     }
 
-    /// Counts what came. What is behind the one message of a request has no room, so there must be nothing.
+    /// Counts the received bytes. There is no memory for data after the single message, so there must be none.
     fn count(&mut self, data: &Bytes) -> Result<(), Status> {
         let missing = HEAD - self.head.len();
         self.head.extend(data.iter().take(missing));

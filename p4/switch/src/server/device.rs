@@ -1,4 +1,4 @@
-//! One switch as its controllers see it: who they are, who is primary, and how to reach them.
+//! A switch and its controllers: arbitration, the primary, and their message queues.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -12,18 +12,18 @@ use v1::stream_message_response::Update;
 use super::outlet::{Outlet, encoded};
 use crate::switch::{Controller, Switch};
 
-/// Controllers of one role.
+/// Maximum number of controllers per role.
 const CONTROLLERS: usize = 256;
 
 /// A switch and its controllers.
 pub(super) struct Device {
     pub(super) switch: Arc<Switch>,
-    /// Held while a write is applied, so that no old primary writes once a new one is announced.
+    /// Held while a write is applied, so that an old primary cannot write after a new one was announced.
     writing: Mutex<()>,
-    /// Never held for longer than a question takes.
+    /// Never held for long.
     arbitration: Mutex<Arbitration>,
     streams: Mutex<BTreeMap<StreamId, Outlet>>,
-    /// Outlets of the primaries of all roles.
+    /// Queues of the primaries of all roles.
     primaries: RwLock<Vec<Outlet>>,
 }
 
@@ -41,13 +41,13 @@ impl Device {
         device
     }
 
-    /// Checks that a request comes from the primary of now, before anything is done for it.
+    /// Checks that a request comes from the current primary, before anything is done for it.
     pub(super) fn authorize(&self, role: &RoleName, election: Option<ElectionId>) -> Result<(), Refusal> {
         let id = DeviceId(self.switch.device_id());
         lock(&self.arbitration).authorize(id, role, election).map(drop)
     }
 
-    /// Does something as the primary, who stays primary until it is done.
+    /// Runs a function as the primary, which stays primary until it is done.
     pub(super) fn as_primary<R>(
         &self,
         role: &RoleName,
@@ -59,7 +59,7 @@ impl Device {
         Ok(work(&self.switch))
     }
 
-    /// Handles an arbitration message of a stream.
+    /// Processes an arbitration message of a stream.
     pub(super) fn arbitrate(
         &self,
         stream: StreamId,
@@ -74,7 +74,7 @@ impl Device {
         Ok(())
     }
 
-    /// Forgets a stream that ended.
+    /// Removes a stream that ended.
     pub(super) fn disconnect(&self, stream: StreamId) {
         let _writing = lock(&self.writing);
         let mut arbitration = lock(&self.arbitration);
@@ -83,7 +83,7 @@ impl Device {
         self.announce(&arbitration, notifications);
     }
 
-    /// Returns how many controllers and roles there are.
+    /// Returns the numbers of controllers and roles.
     pub(super) fn held(&self) -> (usize, usize) {
         let arbitration = lock(&self.arbitration);
         (arbitration.controllers(), arbitration.roles())
@@ -106,7 +106,7 @@ impl Device {
         }
     }
 
-    /// Notifies the primaries; what they have no room for is lost, as the specification allows.
+    /// Notifies the primaries; notifications that do not fit their queues are lost, as specified.
     fn notify(&self, message: Update) {
         let primaries = self.primaries.read().unwrap_or_else(PoisonError::into_inner);
         if primaries.is_empty() {
@@ -119,7 +119,7 @@ impl Device {
     }
 }
 
-/// A switch's view of its controllers, without keeping them alive.
+/// Weak reference of a switch to its controllers.
 struct Listener(Weak<Device>);
 
 impl Controller for Listener {

@@ -1,4 +1,4 @@
-//! An address where a service is served, with or without TLS.
+//! An address that serves a service, with or without TLS.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,7 +16,7 @@ use tonic::codegen::{Service as HttpService, http};
 use super::Service;
 use crate::switch::Outbox;
 
-/// Time between two looks at what is due.
+/// Interval between checks for due work.
 const TICK: Duration = Duration::from_millis(20);
 
 /// An endpoint that cannot be served.
@@ -27,7 +27,7 @@ pub enum EndpointError {
     Bind {
         /// The address.
         address: String,
-        /// Why.
+        /// The error.
         error: io::Error,
     },
     /// The certificate or its key cannot be used.
@@ -35,8 +35,7 @@ pub enum EndpointError {
     Tls(#[from] TlsError),
 }
 
-/// A service that is served at an address until it is stopped or dropped: at a port of the network, or at the path of a
-/// socket of this machine.
+/// A running service at a network address or at the path of a local socket; it stops when dropped.
 #[derive(Debug)]
 pub struct Endpoint<A = SocketAddr> {
     address: A,
@@ -46,7 +45,7 @@ pub struct Endpoint<A = SocketAddr> {
 }
 
 impl Endpoint {
-    /// Serves at an address; port 0 takes a free one.
+    /// Serves at an address; port 0 selects a free one.
     pub async fn serve(
         service: Service,
         address: SocketAddr,
@@ -56,7 +55,7 @@ impl Endpoint {
         Self::serve_with(service, address, tls).await
     }
 
-    /// Serves at an address, with the certificates that an acceptor has for each connection.
+    /// Serves at an address with TLS; `acceptor` provides the certificates for each connection.
     pub(crate) async fn serve_with(
         service: Service,
         address: SocketAddr,
@@ -67,7 +66,7 @@ impl Endpoint {
         Self::start(address, tls, places, ticker, |closing| service.until(closing)).await
     }
 
-    /// Serves what is made with the signal to end, at an address.
+    /// Serves at an address; `make` gets the signal for stopping.
     pub(super) async fn start<S>(
         address: SocketAddr,
         tls: Option<Acceptor>,
@@ -88,14 +87,14 @@ impl Endpoint {
         Ok(Self { address, closing, server: tokio::spawn(server), ticker })
     }
 
-    /// Returns the address, with the port that was taken.
+    /// Returns the address, with the selected port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
 impl Endpoint<PathBuf> {
-    /// Serves at the path of a socket of this machine. A socket there that nobody serves any more is replaced.
+    /// Serves at the path of a local socket. A stale socket file is replaced.
     pub async fn serve_unix(service: Service, path: &Path) -> Result<Self, EndpointError> {
         let bind = |error| EndpointError::Bind { address: path.display().to_string(), error };
         let listener = Listener::unix(path).await.map_err(bind)?;
@@ -113,7 +112,7 @@ impl Endpoint<PathBuf> {
 }
 
 impl<A> Endpoint<A> {
-    /// Ends all streams and takes no more requests; returns when those that run are answered.
+    /// Ends all streams and accepts no more requests; returns when the running ones are answered.
     pub async fn stop(mut self) -> Result<(), EndpointError> {
         self.close();
         self.wait().await
@@ -126,7 +125,7 @@ impl<A> Endpoint<A> {
 
     /// Waits until the server ends by itself.
     pub(crate) async fn wait(&mut self) -> Result<(), EndpointError> {
-        // It was stopped where there is no result.
+        // Without a result, it was stopped.
         let _ = (&mut self.server).await;
         Ok(())
     }

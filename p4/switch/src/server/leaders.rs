@@ -1,7 +1,7 @@
-//! Which connections carry the stream of a primary: their requests wait for no stranger.
+//! Connections with the stream of a primary, whose requests have priority over those of other clients.
 //!
-//! In: streams that took part in an arbitration, and ended. Out: whether one of a connection is that of a primary now.
-//! Invariants: a stream that ended counts for nothing.
+//! In: streams that take part in an arbitration, and ended ones. Out: whether a connection has a stream that is
+//! currently primary. Invariants: ended streams do not count.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use closc_runtime::server::StreamId;
 
 use super::device::Device;
 
-/// A stream, after the number of its connection.
+/// Key of a stream: the number of its connection first.
 type Key = (u64, StreamId);
 
 /// The streams of controllers by connection.
@@ -22,17 +22,17 @@ impl Leaders {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a stream that took part in the arbitration of a device.
+    /// Adds a stream that takes part in the arbitration of a device.
     pub(super) fn join(&self, connection: u64, stream: StreamId, device: &Arc<Device>) {
         self.lock().insert((connection, stream), Arc::clone(device));
     }
 
-    /// Forgets a stream that ended.
+    /// Removes a stream that ended.
     pub(super) fn leave(&self, connection: u64, stream: StreamId) {
         self.lock().remove(&(connection, stream));
     }
 
-    /// Says whether a primary is on a connection.
+    /// Returns whether a connection has a primary.
     pub(super) fn lead(&self, connection: u64) -> bool {
         let streams = (connection, StreamId(0))..=(connection, StreamId(u64::MAX));
         self.lock().range(streams).any(|((_, stream), device)| device.is_primary(*stream))

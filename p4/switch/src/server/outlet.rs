@@ -1,4 +1,4 @@
-//! Messages that wait for a controller: a queue that is bounded in number and in bytes.
+//! Queues of messages for controllers, limited in number and in bytes.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio_stream::Stream;
 use tonic::Status;
 use v1::stream_message_response::Update;
 
-/// Messages that wait for one controller.
+/// Maximum number of queued messages per controller.
 const QUEUE: usize = 8_192;
 
-/// Places of the queue that packets leave free for messages that must not be lost.
+/// Number of places that packets leave free for messages that must not be lost.
 const RESERVED: usize = 256;
 
 /// Encodes a message.
@@ -26,13 +26,13 @@ pub(super) fn encoded(update: Update) -> Bytes {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Bytes that wait.
+    /// Queued bytes.
     queued: AtomicUsize,
-    /// Whether a message that must not be lost found no room.
+    /// Whether there was no space for a message that must not be lost.
     overrun: Notify,
 }
 
-/// The end of a stream where messages are put in.
+/// The sending end of the queue of a stream.
 #[derive(Clone, Debug)]
 pub(super) struct Outlet {
     sender: mpsc::Sender<Result<Bytes, Status>>,
@@ -40,7 +40,7 @@ pub(super) struct Outlet {
     limit: usize,
 }
 
-/// Returns both ends of a queue.
+/// Makes a queue and returns both ends.
 pub(super) fn queue(limit: usize) -> (Outlet, Messages) {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let shared = Arc::<Shared>::default();
@@ -48,7 +48,7 @@ pub(super) fn queue(limit: usize) -> (Outlet, Messages) {
 }
 
 impl Outlet {
-    /// Puts a message in that is lost where there is no room.
+    /// Adds a message; it is lost if there is no space.
     pub(super) fn offer(&self, message: &Bytes) {
         let queued = self.shared.queued.load(Ordering::Acquire);
         if self.sender.capacity() > RESERVED && queued + message.len() <= self.limit {
@@ -59,7 +59,7 @@ impl Outlet {
         }
     }
 
-    /// Puts a message in that must not be lost: the stream of a controller that leaves no room for it ends.
+    /// Adds a message that must not be lost: without space, the stream of the controller is ended.
     pub(super) fn deliver(&self, message: Bytes) {
         self.count(&message);
         let length = message.len();
@@ -69,7 +69,7 @@ impl Outlet {
         }
     }
 
-    /// Puts a message in when there is room; the other side is gone where there never is.
+    /// Adds a message, waiting for space; fails if the receiving end is gone.
     pub(super) async fn send(&self, message: Result<Bytes, Status>) {
         let length = message.as_ref().map_or(0, Bytes::len);
         self.shared.queued.fetch_add(length, Ordering::AcqRel);
@@ -78,13 +78,13 @@ impl Outlet {
         }
     }
 
-    /// Ends the stream with a status, where there is room to say it.
+    /// Ends the stream with a status, if there is space for it.
     pub(super) fn end(&self, status: Status) {
-        // Without room the stream ends without words.
+        // Without space, the stream ends without a status.
         let _ = self.sender.try_send(Err(status));
     }
 
-    /// Waits until a message that must not be lost found no room.
+    /// Waits until there was no space for a message that must not be lost.
     pub(super) async fn overrun(&self) {
         self.shared.overrun.notified().await;
     }
@@ -94,7 +94,7 @@ impl Outlet {
     }
 }
 
-/// The end of a stream where messages come out.
+/// The receiving end of the queue of a stream.
 #[derive(Debug)]
 pub(super) struct Messages {
     receiver: mpsc::Receiver<Result<Bytes, Status>>,

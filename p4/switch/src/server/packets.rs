@@ -1,6 +1,6 @@
-//! Packets of ports over gRPC, as BMv2 takes them at `--dp-grpc-server-addr`: a switch without a single interface.
+//! Packets of ports over gRPC, compatible with BMv2's `--dp-grpc-server-addr`, for switches without interfaces.
 //!
-//! The service is `p4.bm.DataplaneInterface`; it has two methods and is written out here by hand.
+//! The service is `p4.bm.DataplaneInterface`. It has only two methods and is implemented by hand.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -24,16 +24,16 @@ use crate::switch::{Outbox, Ports, Switch};
 /// The method that exchanges packets.
 pub const PACKET_STREAM: &str = "/p4.bm.DataplaneInterface/PacketStream";
 
-/// The method that takes ports up and down.
+/// The method that sets ports up and down.
 pub(crate) const SET_PORT_OPER_STATUS: &str = "/p4.bm.DataplaneInterface/SetPortOperStatus";
 
-/// Packets that wait for one client.
+/// Maximum number of queued packets per client.
 const QUEUE: usize = 4_096;
 
-/// A packet that comes in or goes out.
+/// A received or sent packet.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct PortPacket {
-    /// Number of a packet that came in, repeated by those that come of it; 0 where nobody asked.
+    /// Number of a received packet, repeated in the resulting ones; 0 if not requested.
     #[prost(uint64, tag = "1")]
     pub id: u64,
     /// The device.
@@ -61,13 +61,13 @@ pub(crate) struct PortStatus {
     pub(crate) oper_status: i32,
 }
 
-/// An answer without content.
+/// An empty response.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(crate) struct Nothing {}
 
 type Clients = BTreeMap<u64, mpsc::Sender<Result<PortPacket, Status>>>;
 
-/// The ports of a switch: its interfaces, and for all others whoever listens over gRPC. Clones share them.
+/// The ports of a switch: its interfaces, and for other ports the clients over gRPC. Clones share them.
 #[derive(Clone)]
 pub(crate) struct PacketService {
     switch: Arc<Switch>,
@@ -107,7 +107,7 @@ impl PacketService {
         let device_id = self.switch.device_id();
         for client in self.clients().1.values() {
             let packet = PortPacket { id, device_id, port, packet: frame.to_vec() };
-            // A client that does not read loses packets, as behind a full queue.
+            // A client that does not read loses packets, like a full queue.
             let _ = client.try_send(Ok(packet));
         }
     }

@@ -1,13 +1,13 @@
-//! The room that a long request has while it arrives and is looked through; a short one has none.
+//! The memory budget of a long request while it arrives and is validated; short ones need none.
 //!
-//! In: a share of the memory, once the body turns out to be long. Out: the share again. Invariants: whoever drops the
-//! request gives its room to the next one.
+//! In: a share of the memory, once the body is known to be long. Out: the returned share. Invariants: dropping the
+//! request releases its share for the next one.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The room of one request. Clones share it.
+/// The budget of one request. Clones share it.
 #[derive(Clone, Default)]
 pub(super) struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 
@@ -16,17 +16,17 @@ impl Room {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says whether the request has room.
+    /// Returns whether the request has a budget.
     pub(super) fn is_taken(&self) -> bool {
         self.slot().is_some()
     }
 
-    /// Gives room to the request.
+    /// Assigns a budget to the request.
     pub(super) fn take(&self, permit: OwnedSemaphorePermit) {
         *self.slot() = Some(permit);
     }
 
-    /// Gives the room to the next one.
+    /// Releases the budget.
     pub(super) fn free(&self) {
         *self.slot() = None;
     }

@@ -1,4 +1,4 @@
-//! From the path of a request to what is done for it. Requests stay bytes until their sender is known.
+//! Routes requests by path. Requests stay encoded until their sender is verified.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,13 +17,13 @@ use super::arriving::{Arriving, Terms};
 use super::room::Room;
 use super::service::Service;
 
-/// Where the service is found.
+/// Path of the service.
 const SERVICE: &str = "p4.v1.P4Runtime";
 
 /// Answers one kind of request.
 struct Handler<F>(F);
 
-/// Makes a response of an answer that is still to come.
+/// Makes a response from a future answer.
 fn respond<R, T>(answer: R) -> BoxFuture<Response<T>, Status>
 where
     R: Future<Output = Result<T, Status>> + Send + 'static,
@@ -87,7 +87,7 @@ impl Service {
         }) else {
             return Status::unimplemented("no such service").into_http();
         };
-        // Ends with the path, so that the request can be moved.
+        // The borrow of the path ends here, so that the request can be moved.
         let method = method.to_owned();
         if method == "StreamChannel" {
             let place = request.extensions().get::<Place>().cloned();
@@ -118,7 +118,7 @@ impl Service {
                 grpc(most).unary(set, request).await
             }
             "GetForwardingPipelineConfig" => {
-                // Held until the answer was taken.
+                // Held until the answer is taken.
                 let configs = self.configs();
                 let get = Handler(move |bytes| std::future::ready(self.clone().get_pipeline(&bytes)));
                 let permit = configs.acquire_owned().await.ok();
@@ -153,7 +153,7 @@ impl NamedService for Service {
     const NAME: &'static str = SERVICE;
 }
 
-/// A body that holds something until it is sent.
+/// A body that holds a resource until it is sent.
 struct Held<P> {
     body: Body,
     _permit: P,

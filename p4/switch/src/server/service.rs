@@ -1,7 +1,7 @@
-//! The service: finds the switch, checks who asks, and answers.
+//! The service: finds the switch, verifies the sender, and answers.
 //!
-//! Invariants: a request is decoded only after its sender was found to be primary, where it must be, and only if what it
-//! takes in memory fits what all requests may take.
+//! Invariants: a request that only a primary may send is decoded only after that was verified, and only if it fits the
+//! memory budget of all requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,18 +29,18 @@ use super::room::Room;
 use super::stream::Conversation;
 use crate::switch::{NoPipeline, Outbox, Switch};
 
-/// Bytes of a request that waits for no room, is looked through where it arrives, and counts for nothing where it is a
-/// Read.
+/// Maximum size of a short request. Short requests need no budget, are validated on the connection's thread, and as
+/// Reads do not count at all.
 pub(super) const SHORT: usize = 16 << 10;
 
-/// Memory of a decoded request and the outcomes of its updates, in the weight of the request alone: every update may be
-/// refused with a reason of its own.
+/// Memory per byte of a request for its decoded form and the outcomes of its updates, because every update may fail
+/// with its own message.
 const ANSWERED: usize = 2;
 
-/// Pipelines that are on their way to clients.
+/// Maximum number of pipelines that are being sent to clients.
 const CONFIGS: usize = 2;
 
-/// A number of bytes that requests hold together; others wait for theirs.
+/// A memory budget that requests share; others wait for their part.
 #[derive(Clone, Debug)]
 struct Budget {
     semaphore: Arc<Semaphore>,
@@ -53,7 +53,7 @@ impl Budget {
         Self { semaphore: Arc::new(Semaphore::new(bytes)), bytes }
     }
 
-    /// Waits for bytes; who wants more than there are waits for all.
+    /// Waits for a part of the budget; requests for more than the total wait for all of it.
     async fn take(&self, bytes: usize) -> OwnedSemaphorePermit {
         let taken = Arc::clone(&self.semaphore).acquire_many_owned(bytes.min(self.bytes) as u32).await;
         taken.expect("the semaphore is never closed")
@@ -67,17 +67,17 @@ struct Shared {
     places: Places,
     arriving: Budget,
     arriving_reads: Budget,
-    /// For requests of primaries, who wait for no stranger.
+    /// For requests of primaries, which do not wait for other clients.
     arriving_primaries: Budget,
     leaders: Arc<Leaders>,
     decoded: Budget,
     reading: Budget,
     configs: Arc<Semaphore>,
-    /// Held by the one long request that is looked through.
+    /// Held by the single long request that is being validated.
     looking: Semaphore,
 }
 
-/// Resources of a service held by clients.
+/// Resources in use by clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Connections.
@@ -86,7 +86,7 @@ pub struct Load {
     pub requests: usize,
     /// Streams that take part in the arbitration of a switch.
     pub controllers: usize,
-    /// Roles that are remembered, with or without controllers.
+    /// Roles, with or without controllers.
     pub roles: usize,
 }
 
@@ -105,7 +105,7 @@ impl std::fmt::Debug for Service {
     }
 }
 
-/// Fields of a Write before its updates, and of a pipeline before its content: everything that is short.
+/// The short fields of a Write, before its updates, and of a pipeline, before its contents.
 #[derive(Clone, PartialEq, Message)]
 struct Head {
     #[prost(uint64, tag = "1")]
@@ -136,12 +136,12 @@ fn invalid(error: impl std::fmt::Display) -> Status {
 }
 
 impl Service {
-    /// Returns the service over switches; of two with one device id, the later is taken.
+    /// Returns the service for switches; of two with the same device id, the later one counts.
     pub fn new(switches: impl IntoIterator<Item = Arc<Switch>>) -> Self {
         Self::with_limits(switches, Limits::default())
     }
 
-    /// Returns the service over switches within limits, which each switch raises by what one controller needs.
+    /// Returns the service for switches with limits, which are raised per switch by the needs of one controller.
     pub fn with_limits(switches: impl IntoIterator<Item = Arc<Switch>>, limits: Limits) -> Self {
         let devices = switches.into_iter().map(|switch| (switch.device_id(), Device::new(switch)));
         let devices: BTreeMap<_, _> = devices.collect();
@@ -163,12 +163,12 @@ impl Service {
         Self { devices: Arc::new(devices), shared: Arc::new(shared), closing }
     }
 
-    /// Returns the same service, whose streams end when they are asked to.
+    /// Returns the same service, with a signal for ending its streams.
     pub(super) fn until(&self, closing: watch::Receiver<bool>) -> Self {
         Self { closing, ..self.clone() }
     }
 
-    /// Lets every switch do what is due: digests that waited long enough, idle entries, queues.
+    /// Performs due work of every switch: digests, idle entries, queues.
     pub(super) fn tick(&self, outbox: &mut Outbox) {
         for device in self.devices.values() {
             device.switch.tick(outbox);
@@ -176,12 +176,12 @@ impl Service {
         }
     }
 
-    /// Returns the places that connections and requests take where the service is served.
+    /// Returns the limits for connections and requests.
     pub(super) fn places(&self) -> &Places {
         &self.shared.places
     }
 
-    /// Returns what clients hold now.
+    /// Returns the resources that clients use now.
     pub fn load(&self) -> Load {
         let held = |device: &Arc<Device>| device.held();
         let held: Vec<(usize, usize)> = self.devices.values().map(held).collect();
@@ -193,7 +193,7 @@ impl Service {
         }
     }
 
-    /// Waits for room for a request that arrives on a connection.
+    /// Waits for memory for a request that arrives on a connection.
     pub(super) async fn arriving(
         &self,
         bytes: usize,
@@ -208,7 +208,7 @@ impl Service {
         budget.take(bytes).await
     }
 
-    /// Returns the places of answers that are as long as a pipeline.
+    /// Returns the limit for answers with a pipeline.
     pub(super) fn configs(&self) -> Arc<Semaphore> {
         Arc::clone(&self.shared.configs)
     }
@@ -218,7 +218,7 @@ impl Service {
         device.ok_or_else(|| Refusal::UnknownDevice { device: DeviceId(id) }.into())
     }
 
-    /// Finds the device of a request whose sender must be its primary.
+    /// Returns the device of a request, after verifying that the sender is its primary.
     fn device_of_primary(&self, request: &Bytes) -> Result<Arc<Device>, Status> {
         let head = Head::decode(request.clone()).map_err(invalid)?;
         let device = self.device(head.device_id)?;
@@ -227,8 +227,8 @@ impl Service {
         Ok(device)
     }
 
-    /// Looks through a request. A long one may have millions of fields: it has its turn behind the other long ones, on
-    /// a thread that answers nobody else, so that short requests wait for none of them.
+    /// Validates a request. A long one may have millions of fields. Long requests are therefore validated one at a time
+    /// on a separate thread, so that short ones never wait for them.
     async fn looked_through<R: Send + 'static>(
         &self,
         request: &Bytes,
@@ -243,7 +243,7 @@ impl Service {
         aside(move || look(&service, &request)).await?
     }
 
-    /// Finds the device of a request whose sender must be its primary, and waits for its share of the memory.
+    /// Returns the device of a request, after verifying that the sender is its primary, and waits for its memory.
     async fn with_permit<M: Name>(
         &self,
         request: &Bytes,
@@ -280,7 +280,7 @@ impl Service {
         let look = |service: &Self, request: &Bytes| {
             let head = ReadHead::decode(request.clone()).map_err(invalid)?;
             let device = service.device(head.device_id)?;
-            // Its entities are decoded one at a time; here only whether they can be.
+            // Entities are decoded one at a time later; here they are only validated.
             wire::weigh::<v1::ReadRequest>(request, usize::MAX).map_err(invalid)?;
             Ok(device)
         };
@@ -331,7 +331,7 @@ impl Service {
     }
 
     pub(super) fn capabilities(&self, request: &Bytes) -> Result<Bytes, Status> {
-        // 0 asks for the server as a whole.
+        // 0 means the server as a whole.
         match v1::CapabilitiesRequest::decode(request.clone()).map_err(invalid)?.device_id {
             0 => {}
             id => drop(self.device(id)?),
@@ -342,7 +342,7 @@ impl Service {
     }
 }
 
-/// Runs what may take a while where it holds up nobody else.
+/// Runs a slow function on a thread where it does not block others.
 async fn aside<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Result<R, Status> {
     tokio::task::spawn_blocking(work).await.map_err(|error| Status::internal(error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! One stream of a controller: arbitration, packet-outs, acknowledgements; and errors about them.
+//! A stream of a controller: arbitration, packet-outs, acknowledgements, and their errors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::leaders::Leaders;
 use super::outlet::{Outlet, encoded};
 use crate::switch::PacketOutError;
 
-/// Memory limit of a message, per byte of its size limit.
+/// Memory limit of a message, per byte of its maximum size.
 const DECODED_FACTOR: usize = 16;
 
 /// A stream that is open.
@@ -31,22 +31,22 @@ pub(super) struct Conversation {
     /// The device of the first arbitration.
     pub(super) device: Option<Arc<Device>>,
     pub(super) limits: Limits,
-    /// The place of the stream among the requests of the server.
+    /// The stream's part of the request limit.
     pub(super) place: Option<Place>,
-    /// Which connections primaries are on.
+    /// Connections of primaries.
     pub(super) leaders: Arc<Leaders>,
 }
 
 /// Waits until streams must end.
 async fn closed(closing: &mut watch::Receiver<bool>) {
     if closing.wait_for(|closing| *closing).await.is_err() {
-        // Nobody is left who could close them.
+        // The sender of the signal is gone.
         std::future::pending::<()>().await;
     }
 }
 
 impl Conversation {
-    /// Handles messages until the stream ends.
+    /// Processes messages until the stream ends.
     pub(super) async fn run(mut self, mut requests: Streaming<Bytes>, mut closing: watch::Receiver<bool>) {
         let arbitrated_by = Instant::now() + self.limits.handshake;
         let outlet = self.outlet.clone();
@@ -74,7 +74,7 @@ impl Conversation {
             if let Some(place) = &self.place {
                 self.leaders.leave(place.connection(), id);
             }
-            // The runtime drops the work where it is shut down; so are the controllers then.
+            // The runtime drops the task when it shuts down, and with it the controllers.
             let _ = tokio::task::spawn_blocking(move || device.disconnect(id)).await;
         }
     }
@@ -127,7 +127,7 @@ impl Conversation {
         if let Some(place) = &self.place {
             self.leaders.join(place.connection(), id, &device);
         }
-        // A write of the old primary may take a while to end.
+        // A write of the old primary may still be in progress.
         let done = tokio::task::spawn_blocking(move || device.arbitrate(id, &outlet, &message)).await;
         done.map_err(|error| Status::internal(error.to_string()))?.map_err(Status::from)?;
         if let Some(place) = &self.place {
@@ -166,7 +166,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the device where this stream is its primary.
+    /// Returns the device, if this stream is its primary.
     fn primary(&self) -> Option<&Arc<Device>> {
         self.device.as_ref().filter(|device| device.is_primary(self.id))
     }

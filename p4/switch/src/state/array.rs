@@ -1,4 +1,4 @@
-//! Counters and registers, in pages that exist once they are written.
+//! Counters and registers, in pages that are allocated on the first write.
 
 use crate::bits;
 
@@ -40,7 +40,7 @@ impl CounterBank {
         self.size
     }
 
-    /// Returns a counter; `None` past the end.
+    /// Returns a counter; `None` beyond the end.
     pub(crate) fn get(&self, index: u32) -> Option<Counter> {
         if index >= self.size {
             return None;
@@ -51,7 +51,7 @@ impl CounterBank {
 
     /// Sets a counter; returns whether it exists.
     pub(crate) fn set(&mut self, index: u32, counter: Counter) -> bool {
-        // A page of zeros is as good as none.
+        // A page of zeros is the same as no page.
         if counter == Counter::default() && self.get(index) == Some(counter) {
             return true;
         }
@@ -63,7 +63,7 @@ impl CounterBank {
         self.pages.clear();
     }
 
-    /// Returns a counter to change; `None` past the end.
+    /// Returns a counter for a change; `None` beyond the end.
     pub(crate) fn get_mut(&mut self, index: u32) -> Option<&mut Counter> {
         if index >= self.size {
             return None;
@@ -83,7 +83,7 @@ pub(crate) struct RegisterBank {
     size: u32,
     bits: u32,
     words: usize,
-    /// A cell that was never written.
+    /// Value of a cell that was never written.
     zero: Box<[u64]>,
     pages: Vec<Option<Box<[u64]>>>,
 }
@@ -105,7 +105,7 @@ impl RegisterBank {
         self.bits
     }
 
-    /// Returns the words of a register; `None` past the end.
+    /// Returns the words of a register; `None` beyond the end.
     pub(crate) fn get(&self, index: u64) -> Option<&[u64]> {
         if index >= u64::from(self.size) {
             return None;
@@ -115,7 +115,7 @@ impl RegisterBank {
         Some(page.map_or(&self.zero, |page| &page[start..start + self.words]))
     }
 
-    /// Writes a register, cut to its width; returns whether it exists.
+    /// Writes a register, truncated to its width; returns whether it exists.
     pub(crate) fn set(&mut self, index: u64, value: &[u64]) -> bool {
         if index >= u64::from(self.size) {
             return false;

@@ -1,22 +1,23 @@
-//! Digests: samples gathered into lists, sent when a list is full or old, and not repeated until acknowledged.
+//! Digests: samples are collected in lists, sent when a list is full or old enough, and not repeated until they are
+//! acknowledged.
 
 use std::collections::{BTreeMap, HashSet};
 
-/// Form in which a digest is sent.
+/// Configuration of a digest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DigestConfig {
-    /// Longest time a sample waits, in nanoseconds; 0 sends at once.
+    /// Maximum delay of a sample in nanoseconds; 0 sends at once.
     pub(crate) max_timeout_ns: u64,
-    /// Samples of a list; 0 leaves it to the switch.
+    /// Maximum number of samples in a list; 0 leaves it to the switch.
     pub(crate) max_list_size: u32,
     /// Time after which a sample is sent again without acknowledgement, in nanoseconds.
     pub(crate) ack_timeout_ns: u64,
 }
 
-/// Samples of a list where the control plane leaves the number to the switch.
+/// Number of samples in a list if the control plane leaves it to the switch.
 const DEFAULT_LIST: u32 = 16;
 
-/// Samples kept while nobody acknowledges; more are dropped, as the specification allows.
+/// Maximum number of unacknowledged samples; further ones are dropped, as specified.
 const MOST_PENDING: usize = 65_536;
 
 /// One sample: the words of its fields.
@@ -35,17 +36,17 @@ pub struct DigestList {
     pub at_ns: u64,
 }
 
-/// A digest that the control plane asked for.
+/// State of a digest that is enabled.
 #[derive(Debug)]
 pub(crate) struct DigestState {
     config: DigestConfig,
     waiting: Vec<Sample>,
-    /// When the first waiting sample came.
+    /// Arrival time of the first waiting sample.
     since_ns: u64,
     next_list: u64,
-    /// Samples that are waiting or sent and not acknowledged.
+    /// Samples that are waiting, or sent and not acknowledged.
     pending: HashSet<Sample>,
-    /// Unacknowledged lists: when sent, and what.
+    /// Unacknowledged lists: time and samples.
     sent: BTreeMap<u64, (u64, Vec<Sample>)>,
 }
 
@@ -66,7 +67,7 @@ impl DigestState {
         self.config = config;
     }
 
-    /// Takes a sample; returns a list where it is time to send one.
+    /// Adds a sample; returns a list if one is due.
     pub(crate) fn learn(&mut self, digest: u32, sample: Sample, now_ns: u64) -> Option<DigestList> {
         self.forget(now_ns);
         if self.pending.len() >= MOST_PENDING || !self.pending.insert(sample.clone()) {
@@ -91,7 +92,7 @@ impl DigestState {
         if old { self.flush(digest, now_ns) } else { None }
     }
 
-    /// Returns when [`Self::tick`] has something to do.
+    /// Returns the time at which [`Self::tick`] must be called.
     pub(crate) fn due_ns(&self) -> Option<u64> {
         (!self.waiting.is_empty()).then(|| self.since_ns.saturating_add(self.config.max_timeout_ns))
     }
@@ -117,7 +118,7 @@ impl DigestState {
         let list = self.next_list;
         self.next_list += 1;
         if self.config.ack_timeout_ns == 0 {
-            // Nobody is expected to acknowledge: nothing is suppressed.
+            // No acknowledgement is expected, so duplicates are not suppressed.
             self.release(&samples);
         } else {
             self.sent.insert(list, (now_ns, samples.clone()));
@@ -125,7 +126,7 @@ impl DigestState {
         Some(DigestList { digest, list, samples, at_ns: now_ns })
     }
 
-    /// Lets samples be sent again whose acknowledgement is overdue.
+    /// Permits samples again whose acknowledgement is overdue.
     fn forget(&mut self, now_ns: u64) {
         while let Some(first) = self.sent.first_entry() {
             if now_ns.saturating_sub(first.get().0) < self.config.ack_timeout_ns {

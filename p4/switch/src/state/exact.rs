@@ -1,11 +1,11 @@
-//! Lookup of equal keys, and the hash of words that all lookups share.
+//! Exact match look-up, and the hash of words for all look-ups.
 
 use hashbrown::HashTable;
 
 /// Multiplier of the word hash: 2^64 divided by the golden ratio.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Hashes words. The control plane is trusted, so speed counts and not resistance to chosen keys.
+/// Hashes words. Keys come from the trusted control plane, so speed matters more than resistance to chosen keys.
 pub(super) fn hash(seed: u64, words: impl IntoIterator<Item = u64>) -> u64 {
     let mut sum = seed;
     for word in words {
@@ -22,14 +22,14 @@ pub(super) struct ExactIndex {
 }
 
 impl ExactIndex {
-    /// Finds the handle of a key among the keys of all entries.
+    /// Finds the handle of a key, given the keys of all entries.
     pub(super) fn find(&self, keys: &[u64], key: &[u64]) -> Option<u32> {
         let width = key.len();
         let equal = |handle: &u32| keys[*handle as usize * width..][..width] == *key;
         self.table.find(hash(0, key.iter().copied()), equal).copied()
     }
 
-    /// Adds a handle whose key is already among the keys and not yet here.
+    /// Adds a handle whose key is already stored but not indexed.
     pub(super) fn insert(&mut self, keys: &[u64], width: usize, handle: u32) {
         let of = |handle: &u32| hash(0, keys[*handle as usize * width..][..width].iter().copied());
         self.table.insert_unique(of(&handle), handle, of);

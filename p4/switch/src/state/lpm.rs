@@ -1,4 +1,4 @@
-//! Lookup by longest prefix: one hash table over masked keys, tried for each prefix length in use, longest first.
+//! Longest prefix match: one hash table of masked keys, probed for each prefix length in use, longest first.
 
 use hashbrown::HashTable;
 
@@ -36,7 +36,7 @@ impl LpmIndex {
         Self { table: HashTable::new(), lengths: Vec::new(), field: range, bits }
     }
 
-    /// Finds the longest prefix that covers a key. `masked` is room for a key.
+    /// Finds the longest prefix that covers a key. `masked` is a buffer for a key.
     pub(super) fn find(
         &self,
         keys: &[u64],
@@ -67,7 +67,7 @@ impl LpmIndex {
         self.table.find(hash(u64::from(prefix), key.iter().copied()), equal).copied()
     }
 
-    /// Adds a handle whose key and prefix are already stored and not yet here.
+    /// Adds a handle whose key and prefix are already stored but not indexed.
     pub(super) fn insert(&mut self, keys: &[u64], prefixes: &[u32], width: usize, handle: u32) {
         let of = |handle: &u32| {
             let at = *handle as usize;

@@ -1,10 +1,10 @@
-//! Meters: token buckets after RFC 2698, one for each rate, computed from the time the switch started as BMv2 does.
+//! Meters: token buckets as in RFC 2698, one per rate, computed from the start time of the switch as in BMv2.
 
 use std::collections::HashMap;
 
 use super::array::Counter;
 
-/// Rates and bursts as the control plane gave them.
+/// Rates and bursts from the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MeterConfig {
     /// Committed rate, per second.
@@ -23,7 +23,7 @@ struct Bucket {
     per_second: u64,
     burst: u64,
     tokens: u64,
-    /// Tokens handed out since the switch started.
+    /// Tokens added since the switch started.
     given: u64,
 }
 
@@ -32,9 +32,9 @@ impl Bucket {
         Self { per_second, burst, tokens: burst, given: 0 }
     }
 
-    /// Takes tokens where there are enough.
+    /// Takes tokens if there are enough.
     fn take(&mut self, cost: u64, now_us: u64) -> bool {
-        // Rates are kept per microsecond in floating point by BMv2; whole numbers keep the same sum without drift.
+        // BMv2 stores rates per microsecond in floating point; integers give the same sum without drift.
         let due = (u128::from(now_us) * u128::from(self.per_second) / 1_000_000) as u64;
         let fresh = due.saturating_sub(self.given);
         self.given = due;
@@ -55,7 +55,7 @@ struct Buckets {
     peak: Bucket,
 }
 
-/// A meter, and how many packets it gave each colour. Without configuration it finds every packet green.
+/// A meter with its colour counts. Without a configuration, every packet is green.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     buckets: Option<Buckets>,
@@ -71,7 +71,7 @@ impl Meter {
         meter
     }
 
-    /// Fills the buckets after a configuration, or takes them away.
+    /// Sets a configuration and fills the buckets, or removes both.
     pub(crate) fn configure(&mut self, config: Option<MeterConfig>) {
         self.buckets = config.map(|config| Buckets {
             config,
@@ -85,17 +85,17 @@ impl Meter {
         self.buckets.map(|buckets| buckets.config)
     }
 
-    /// Returns whether the meter was never configured and never used.
+    /// Returns whether the meter was never configured or used.
     pub(crate) fn is_default(&self) -> bool {
         self.buckets.is_none() && self.colours == [Counter::default(); 3]
     }
 
-    /// Returns what was green, yellow and red.
+    /// Returns the counts of green, yellow and red packets.
     pub(crate) fn colours(&self) -> [Counter; 3] {
         self.colours
     }
 
-    /// Counts colours from zero again.
+    /// Resets the colour counts.
     pub(crate) fn clear_colours(&mut self) {
         self.colours = [Counter::default(); 3];
     }
@@ -113,23 +113,23 @@ impl Meter {
     }
 }
 
-/// Colour of a packet for a meter.
+/// Size of a packet for a meter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketSize {
-    /// Tokens it costs.
+    /// Number of tokens.
     pub(crate) cost: u64,
-    /// Its bytes.
+    /// Number of bytes.
     pub(crate) bytes: u64,
 }
 
 impl PacketSize {
-    /// Returns the size of a packet to a meter that meters bytes, or packets.
+    /// Returns the size of a packet for a meter of bytes or of packets.
     pub(crate) fn new(bytes: u64, by_bytes: bool) -> Self {
         Self { cost: if by_bytes { bytes } else { 1 }, bytes }
     }
 }
 
-/// An array of meters, of which only those exist that were configured or used.
+/// An array of meters; only configured or used ones are allocated.
 #[derive(Debug)]
 pub(crate) struct MeterBank {
     size: u32,
@@ -160,7 +160,7 @@ impl MeterBank {
         index < self.size
     }
 
-    /// Colours a packet; a meter that does not exist says nothing.
+    /// Colours a packet; `None` for a meter that does not exist.
     pub(crate) fn colour(&mut self, index: u32, size: PacketSize, now_us: u64) -> Option<u64> {
         if index >= self.size {
             return None;

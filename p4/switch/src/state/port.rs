@@ -1,23 +1,23 @@
-//! A port as a controller names it, where the P4Info gives it no type: in copies and as a watched port.
+//! Untyped ports of controllers, in copies and as watched ports.
 
 use closc_runtime::value::{Width, encode_number};
 
-/// A port that the program can name: its number fits the width that the program has for ports.
+/// A port number that fits the width of the program's ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Port {
     number: u32,
-    /// Whether it came in the numeric field of older controllers, in which it is read back.
+    /// Whether it came in the numeric field of older controllers, and is returned there.
     numeric: bool,
 }
 
 impl Port {
-    /// Reads a port as bytes; none where it has more bits than ports of the program.
+    /// Reads a port as bytes; `None` if it has too many bits.
     pub(crate) fn from_bytes(bytes: &[u8], bits: u32) -> Option<Self> {
         let number = Width::Bits(bits.min(32)).decode(bytes).ok()?;
         Some(Self { number: u32::try_from(number).ok()?, numeric: false })
     }
 
-    /// Reads a port of an older controller; none where it has more bits than ports of the program.
+    /// Reads a port of an older controller; `None` if it has too many bits.
     pub(crate) fn from_number(number: i64, bits: u32) -> Option<Self> {
         let number = u32::try_from(number).ok()?;
         (u64::from(number) <= crate::bits::mask64(bits)).then_some(Self { number, numeric: true })
@@ -33,7 +33,7 @@ impl Port {
         encode_number(self.number.into())
     }
 
-    /// Returns whether it is read back in the numeric field of older controllers.
+    /// Returns whether it is returned in the numeric field of older controllers.
     pub(crate) fn is_numeric(self) -> bool {
         self.numeric
     }

@@ -1,7 +1,8 @@
-//! Action profiles: members, groups, and the sets that single table entries bring along.
+//! Action profiles: members, groups, and one-shot sets of table entries.
 //!
-//! A group picks the member at `hash % n` of its members in slot order. BMv2 gives a member of weight `w` in some group
-//! `w` slots, always the lowest free ones, and shares them between groups; doing the same makes both pick the same.
+//! A group selects the member at `hash % n` of its members in slot order. A member with weight `w` in some group has
+//! `w` slots, the lowest free ones, which all groups share. This is the same as in BMv2, so both select the same
+//! member.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -25,24 +26,24 @@ pub(crate) struct MemberAction {
 pub(crate) struct GroupMember {
     /// The member.
     pub(crate) member: u32,
-    /// Its share of the group.
+    /// Its weight in the group.
     pub(crate) weight: u32,
-    /// Port without which it takes no part.
+    /// Port that must be up for it to take part.
     pub(crate) watch: Option<Port>,
 }
 
-/// An action of a set that a table entry brings along.
+/// An action of a one-shot set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetMember {
-    /// Effect.
+    /// The action.
     pub(crate) action: MemberAction,
-    /// Its share of the set.
+    /// Its weight in the set.
     pub(crate) weight: u32,
-    /// Port without which it takes no part.
+    /// Port that must be up for it to take part.
     pub(crate) watch: Option<Port>,
 }
 
-/// Why a profile refuses a change.
+/// Why a profile rejects a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProfileError {
     /// The member exists.
@@ -71,11 +72,11 @@ pub enum ProfileError {
 #[derive(Clone, Debug)]
 struct Member {
     action: MemberAction,
-    /// Its slots, the first its own, the others for weights.
+    /// Its slots: first its own, then those for weights.
     slots: Vec<u32>,
-    /// Number of groups with each weight.
+    /// Number of groups per weight.
     weights: BTreeMap<u32, u32>,
-    /// Table entries that name it.
+    /// Number of table entries that use it.
     entries: u32,
 }
 
@@ -84,22 +85,22 @@ struct Group {
     slot: u32,
     max_size: u32,
     members: BTreeMap<u32, GroupMember>,
-    /// Table entries that name it.
+    /// Number of table entries that use it.
     entries: u32,
 }
 
-/// Group as seen by the data plane.
+/// A group in the data plane.
 #[derive(Clone, Debug, Default)]
 struct Choice {
-    /// Slots of members that take part, in order.
+    /// Slots of the members that take part, in order.
     active: Vec<u32>,
-    /// All slots with the port each depends on.
+    /// All slots, each with the port that it depends on.
     all: BTreeMap<u32, Option<u32>>,
-    /// Members of a set that an entry brought along, with their first slots.
+    /// Members of a one-shot set, with their first slots.
     set: Option<Vec<(u32, SetMember)>>,
 }
 
-/// Numbers of which the lowest free one is given out.
+/// Allocates numbers, always the lowest free one.
 #[derive(Clone, Debug, Default)]
 struct Slots {
     free: BinaryHeap<Reverse<u32>>,
@@ -127,13 +128,13 @@ impl Slots {
 pub(crate) struct Profile {
     size: u32,
     actions: Vec<Option<MemberAction>>,
-    /// Member that owns a slot as its first.
+    /// Member to which a slot belongs as its first.
     owners: BTreeMap<u32, u32>,
     slots: Slots,
     members: BTreeMap<u32, Member>,
     groups: BTreeMap<u32, Group>,
     choices: Vec<Choice>,
-    /// Group that owns a choice.
+    /// Group to which a choice belongs.
     choice_owners: BTreeMap<u32, u32>,
     choice_slots: Slots,
     /// Number of choices that are sets.
@@ -142,7 +143,7 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// Returns an empty profile for so many members; 0 for any number.
+    /// Returns an empty profile for this many members; 0 for any number.
     pub(crate) fn new(size: u32) -> Self {
         Self {
             size,
@@ -164,7 +165,7 @@ impl Profile {
         !self.members.is_empty() || !self.groups.is_empty()
     }
 
-    /// Returns whether some table entry brought its own set.
+    /// Returns whether any table entry has a one-shot set.
     pub(crate) fn has_sets(&self) -> bool {
         self.sets > 0
     }
@@ -175,7 +176,7 @@ impl Profile {
         self.actions.get(slot as usize).and_then(Option::as_ref)
     }
 
-    /// Picks a slot of a group by hash; none where no member takes part.
+    /// Selects a slot of a group by hash; `None` if no member takes part.
     #[inline]
     pub(crate) fn pick(&self, group_slot: u32, hash: u32) -> Option<u32> {
         let active = &self.choices.get(group_slot as usize)?.active;
@@ -183,12 +184,12 @@ impl Profile {
         active.get((hash % count) as usize).copied()
     }
 
-    /// Returns the members in order, with what each does.
+    /// Returns the members in order, with their actions.
     pub(crate) fn members(&self) -> impl Iterator<Item = (u32, &MemberAction)> {
         self.members.iter().map(|(id, member)| (*id, &member.action))
     }
 
-    /// Returns what a member does.
+    /// Returns the action of a member.
     pub(crate) fn member(&self, id: u32) -> Option<&MemberAction> {
         self.members.get(&id).map(|member| &member.action)
     }
@@ -198,7 +199,7 @@ impl Profile {
         self.groups.iter().map(|(id, group)| (*id, group.max_size, group.members.values().cloned().collect()))
     }
 
-    /// Returns the maximum size of a group, as it was given.
+    /// Returns the maximum size of a group, as given.
     pub(crate) fn group_max_size(&self, id: u32) -> Option<u32> {
         self.groups.get(&id).map(|group| group.max_size)
     }
@@ -213,17 +214,17 @@ impl Profile {
         self.groups.get(&id).map(|group| group.slot)
     }
 
-    /// Returns the member that owns a slot.
+    /// Returns the member of a slot.
     pub(crate) fn member_of(&self, slot: u32) -> Option<u32> {
         self.owners.get(&slot).copied()
     }
 
-    /// Returns the group that owns a slot.
+    /// Returns the group of a slot.
     pub(crate) fn group_of(&self, slot: u32) -> Option<u32> {
         self.choice_owners.get(&slot).copied()
     }
 
-    /// Returns the set that an entry brought along.
+    /// Returns the one-shot set of an entry.
     pub(crate) fn set_of(&self, slot: u32) -> Option<Vec<SetMember>> {
         let set = self.choices.get(slot as usize)?.set.as_ref()?;
         Some(set.iter().map(|(_, member)| member.clone()).collect())
@@ -243,7 +244,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Changes what a member does.
+    /// Changes the action of a member.
     pub(crate) fn modify_member(&mut self, id: u32, action: MemberAction) -> Result<(), ProfileError> {
         let member = self.members.get_mut(&id).ok_or(ProfileError::NoMember(id))?;
         for slot in &member.slots {
@@ -253,7 +254,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Removes a member that nothing uses.
+    /// Removes an unused member.
     pub(crate) fn remove_member(&mut self, id: u32) -> Result<(), ProfileError> {
         let member = self.members.get(&id).ok_or(ProfileError::NoMember(id))?;
         if !member.weights.is_empty() || member.entries > 0 {
@@ -294,7 +295,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Removes a group that nothing uses.
+    /// Removes an unused group.
     pub(crate) fn remove_group(&mut self, id: u32) -> Result<(), ProfileError> {
         let group = self.groups.get(&id).ok_or(ProfileError::NoGroup(id))?;
         if group.entries > 0 {
@@ -308,7 +309,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Adds a set that a table entry brings along; returns its group slot.
+    /// Adds a one-shot set; returns its group slot.
     pub(crate) fn add_set(&mut self, set: Vec<SetMember>) -> u32 {
         let mut kept = Vec::with_capacity(set.len());
         let mut all = BTreeMap::new();
@@ -326,7 +327,7 @@ impl Profile {
         slot
     }
 
-    /// Removes a set that a table entry brought along.
+    /// Removes a one-shot set.
     pub(crate) fn remove_set(&mut self, slot: u32) {
         let Some(choice) = self.choices.get_mut(slot as usize) else { return };
         let choice = std::mem::take(choice);
@@ -335,7 +336,7 @@ impl Profile {
         self.choice_slots.give_back(slot);
     }
 
-    /// Counts a table entry that uses the profile, or one less; a set goes with the entry that brought it.
+    /// Changes the number of table entries that use the profile by one; a one-shot set is removed with its entry.
     pub(crate) fn count_use(&mut self, action: &ActionRef, more: bool) {
         match action {
             ActionRef::Member(slot) => self.use_member(*slot, more),
@@ -345,7 +346,7 @@ impl Profile {
         }
     }
 
-    /// Counts a table entry that names a member, or one less.
+    /// Changes the number of table entries that use a member by one.
     pub(crate) fn use_member(&mut self, slot: u32, more: bool) {
         let owner = self.owners.get(&slot).and_then(|id| self.members.get_mut(id));
         if let Some(member) = owner {
@@ -353,7 +354,7 @@ impl Profile {
         }
     }
 
-    /// Counts a table entry that names a group, or one less.
+    /// Changes the number of table entries that use a group by one.
     pub(crate) fn use_group(&mut self, slot: u32, more: bool) {
         let owner = self.choice_owners.get(&slot).and_then(|id| self.groups.get_mut(id));
         if let Some(group) = owner {
@@ -361,7 +362,7 @@ impl Profile {
         }
     }
 
-    /// Lets members that depend on a port take part or not.
+    /// Updates members that depend on a port.
     pub(crate) fn set_port(&mut self, port: u32, up: bool) {
         let changed = if up { self.down.remove(&port) } else { self.down.insert(port) };
         if changed {
@@ -399,7 +400,8 @@ impl Profile {
         slot
     }
 
-    /// Gives a group its members: slots for new weights in the order of members, then those gone are given back.
+    /// Sets the members of a group: allocates slots for new weights in the order of members, then releases those of
+    /// removed ones.
     fn set_group_members(&mut self, id: u32, members: Vec<GroupMember>) {
         let new: BTreeMap<u32, GroupMember> = members.into_iter().map(|m| (m.member, m)).collect();
         for (member, wanted) in &new {
@@ -431,7 +433,7 @@ impl Profile {
         }
     }
 
-    /// Counts a group that gives a member a weight, or one less.
+    /// Changes the number of groups with a weight for a member by one.
     fn weigh(&mut self, id: u32, weight: u32, more: bool) {
         let Some(member) = self.members.get_mut(&id) else { return };
         let count = member.weights.entry(weight).or_insert(0);
@@ -441,7 +443,7 @@ impl Profile {
         }
     }
 
-    /// Gives back the slots of a member that no group needs.
+    /// Releases the slots of a member that no group needs.
     fn shrink(&mut self, id: u32) {
         let Some(member) = self.members.get_mut(&id) else { return };
         let needed = member.weights.last_key_value().map_or(1, |(weight, _)| *weight as usize).max(1);

@@ -1,4 +1,4 @@
-//! Random numbers from a seed, so that a run can be repeated.
+//! Reproducible random numbers from a seed.
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -18,11 +18,11 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// Returns a number from `low` to `high`, both included; `None` where there is none.
+    /// Returns a number from `low` to `high`, inclusive; `None` for an empty range.
     pub(crate) fn between(&mut self, low: u64, high: u64) -> Option<u64> {
         let span = high.checked_sub(low)?;
         let Some(count) = span.checked_add(1) else { return Some(self.draw()) };
-        // Multiply-shift; the bias is below 2^-64 * count and of no matter for a packet's fate.
+        // Multiply-shift; the bias is below 2^-64 * count, which is negligible.
         Some(low + ((u128::from(self.draw()) * u128::from(count)) >> 64) as u64)
     }
 }

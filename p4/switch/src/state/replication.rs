@@ -7,18 +7,18 @@ use std::collections::BTreeMap;
 pub(crate) struct Replica {
     /// Replica number.
     pub(crate) instance: u32,
-    /// Port it leaves by.
+    /// Egress port.
     pub(crate) port: u32,
 }
 
-/// Fate of a clone.
+/// Treatment of a clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CloneSession {
     /// Copies to make, in order.
     pub(crate) replicas: Vec<Replica>,
     /// Class of service.
     pub(crate) class_of_service: u32,
-    /// Bytes to keep of it, 0 for all.
+    /// Maximum length in bytes, 0 for all.
     pub(crate) length: u32,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Replication {
 }
 
 impl Replication {
-    /// Returns the copies of a group; none where it is unknown.
+    /// Returns the copies of a group; none if it does not exist.
     pub(crate) fn replicas(&self, group: u32) -> &[Replica] {
         self.groups.get(&group).map_or(&[], Vec::as_slice)
     }

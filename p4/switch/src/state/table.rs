@@ -1,7 +1,7 @@
-//! A table: entries with their keys, found by the structure that fits the match kinds.
+//! A table: entries with their keys, and an index that depends on the match kinds.
 //!
-//! Invariants: handles are the lowest free numbers, as in BMv2, where they decide among entries of one priority;
-//! and an entry's key, mask and priority never change.
+//! Invariants: handles are the lowest free numbers, as in BMv2, because they decide between entries of equal priority.
+//! Key, mask and priority of an entry never change.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use super::meter::Meter;
 use super::ternary::{Stored, TernaryIndex};
 use crate::program::{self, Node, TableMatch};
 
-/// Effect of an entry.
+/// Action of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ActionRef {
     /// An action with its arguments.
@@ -24,7 +24,7 @@ pub(crate) enum ActionRef {
         action: u16,
         /// Its arguments.
         args: Box<[u64]>,
-        /// The rest.
+        /// Next node.
         next: Node,
     },
     /// A member of the table's profile, by slot.
@@ -33,20 +33,20 @@ pub(crate) enum ActionRef {
     Group(u32),
 }
 
-/// Match of an entry.
+/// Key of an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Words of the value; of a range field the first value.
+    /// Words of the value; for a range field, of the first value.
     pub(crate) value: Vec<u64>,
-    /// Words of the mask; of a range field the last value. Empty in exact and LPM tables.
+    /// Words of the mask; for a range field, of the last value. Empty in exact and LPM tables.
     pub(crate) mask: Vec<u64>,
     /// Prefix length of the LPM field of an LPM table.
     pub(crate) prefix: u32,
-    /// Smallest wins, in ternary and range tables.
+    /// Priority in ternary and range tables; the smallest wins.
     pub(crate) priority: i32,
 }
 
-/// Control-plane data of an entry, which the data plane never reads.
+/// Control-plane data of an entry, which the data plane does not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryMeta {
     /// Number of the controller.
@@ -60,26 +60,26 @@ pub(crate) struct EntryMeta {
 /// An entry.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Effect.
+    /// Its action.
     pub(crate) action: ActionRef,
-    /// Packets and bytes that hit it.
+    /// Packets and bytes of hits.
     pub(crate) counter: Counter,
-    /// Its meter, where it has one that was configured or used.
+    /// Its meter, if it was configured or used.
     pub(crate) meter: Option<Box<Meter>>,
-    /// When it was hit, or set, last; in nanoseconds.
+    /// Time of the last hit, or of the last write, in nanoseconds.
     pub(crate) hit_ns: u64,
-    /// Nanoseconds without a hit after which it is reported, 0 for never.
+    /// Idle timeout in nanoseconds, 0 for none.
     pub(crate) idle_ns: u64,
-    /// When it was reported last.
+    /// Time of the last idle notification.
     pub(crate) reported_ns: u64,
-    /// Whether the program wrote it.
+    /// Whether it is a constant entry of the program.
     pub(crate) constant: bool,
     /// Controller data of it.
     pub(crate) meta: Option<Box<EntryMeta>>,
 }
 
 impl Entry {
-    /// Returns an entry that was never hit.
+    /// Returns an entry without hits.
     pub(crate) fn new(action: ActionRef, now_ns: u64) -> Self {
         let (counter, meter, meta) = (Counter::default(), None, None);
         Self { action, counter, meter, hit_ns: now_ns, idle_ns: 0, reported_ns: 0, constant: false, meta }
@@ -93,17 +93,17 @@ pub(crate) struct DefaultAction {
     pub(crate) action: Option<u16>,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
-    /// The rest.
+    /// Next node.
     pub(crate) next: Node,
     /// Controller data of it.
     pub(crate) meta: EntryMeta,
-    /// Packets and bytes that missed.
+    /// Packets and bytes of misses.
     pub(crate) counter: Counter,
-    /// Its meter, where it has one that was configured.
+    /// Its meter, if it was configured.
     pub(crate) meter: Option<Box<Meter>>,
 }
 
-/// Why a table refuses a change.
+/// Why a table rejects a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TableError {
     /// An entry with this key exists.
@@ -145,7 +145,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns a table with the entries and default action that the program gives it.
+    /// Returns a table with the initial entries and default action of the program.
     pub(crate) fn new(table: &program::Table) -> Self {
         let index = match table.matching {
             TableMatch::Exact => Index::Exact(ExactIndex::default()),
@@ -173,7 +173,7 @@ impl Table {
         this
     }
 
-    /// Returns the default action that the program gives.
+    /// Returns the initial default action.
     pub(crate) fn initial_default(table: &program::Table) -> DefaultAction {
         let (meta, counter, meter) = (EntryMeta::default(), Counter::default(), None);
         let (action, args, next) = match &table.default {
@@ -183,8 +183,8 @@ impl Table {
         DefaultAction { action, args, next, meta, counter, meter }
     }
 
-    /// Inserts an entry of the program. Its priority becomes that of P4Runtime, 1 for the last one: entries that a
-    /// controller adds beside it must compare with it.
+    /// Inserts an initial entry. Its priority is converted to that of P4Runtime, 1 for the last one, so that entries of
+    /// controllers can be compared with it.
     fn insert_const(&mut self, table: &program::Table, entry: &program::ConstEntry, last: i32) {
         let rank = last.saturating_sub(entry.priority).saturating_add(1);
         let mut key = Key { priority: i32::MAX - rank.max(1), ..Key::default() };
@@ -200,16 +200,16 @@ impl Table {
         let action = ActionRef::Direct { action: entry.action, args: entry.args.clone(), next };
         let mut entry = Entry::new(action, 0);
         entry.constant = true;
-        // Of two entries with one key the first stays, as the compiler's warning says it does.
+        // Of two entries with the same key, the first stays, as the compiler's warning states.
         let _ = self.insert(&key, entry);
     }
 
-    /// Lets the table hold more entries than the program says.
+    /// Increases the maximum number of entries beyond that of the program.
     pub(crate) fn grow(&mut self, size: u32) {
         self.size = self.size.max(size);
     }
 
-    /// Says whether the entries that the program brings are constant.
+    /// Sets whether initial entries are constant.
     pub(crate) fn set_constant(&mut self, constant: bool) {
         for entry in self.entries.iter_mut().flatten() {
             entry.constant = constant;
@@ -227,7 +227,7 @@ impl Table {
         self.count == 0
     }
 
-    /// Finds the entry for a packet's key. `masked` is room for a key.
+    /// Finds the entry for a packet's key. `masked` is a buffer for a key.
     #[inline]
     pub(crate) fn find(&self, key: &[u64], masked: &mut [u64]) -> Option<u32> {
         if self.count == 0 {
@@ -240,7 +240,7 @@ impl Table {
         }
     }
 
-    /// Finds the entry that has exactly this key.
+    /// Finds the entry with exactly this key.
     pub(crate) fn find_exact(&self, key: &Key) -> Option<u32> {
         if self.count == 0 {
             return None;
@@ -257,7 +257,7 @@ impl Table {
         self.entries.get(handle as usize).and_then(Option::as_ref)
     }
 
-    /// Returns an entry to change.
+    /// Returns an entry for a change.
     pub(crate) fn get_mut(&mut self, handle: u32) -> Option<&mut Entry> {
         self.entries.get_mut(handle as usize).and_then(Option::as_mut)
     }
@@ -280,7 +280,7 @@ impl Table {
         self.priorities.get(handle as usize).copied().unwrap_or(0)
     }
 
-    /// Returns the entries with their handles, to change.
+    /// Returns the entries with their handles, for changes.
     pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = (u32, &mut Entry)> {
         (0..).zip(&mut self.entries).filter_map(|(handle, entry)| Some((handle, entry.as_mut()?)))
     }
@@ -301,7 +301,7 @@ impl Table {
         self.try_insert(key, entry).map_err(|(error, _)| error)
     }
 
-    /// Adds an entry; returns its handle, or the entry where there is no room for it.
+    /// Adds an entry; returns its handle, or the entry if the table is full.
     pub(crate) fn try_insert(&mut self, key: &Key, entry: Entry) -> Result<u32, (TableError, Entry)> {
         if self.width == 0 {
             return Err((TableError::NoKey, entry));
@@ -333,7 +333,7 @@ impl Table {
         Ok(entry)
     }
 
-    /// Puts back an entry that was removed, under its handle.
+    /// Restores a removed entry under its handle.
     pub(crate) fn restore(&mut self, handle: u32, key: &Key, entry: Entry) {
         if self.get(handle).is_some() || !self.free.iter().any(|Reverse(free)| *free == handle) {
             return;
@@ -393,8 +393,8 @@ impl Table {
 }
 
 impl Key {
-    /// Brings the key into the form that tables store: masked values, the program's own masks applied, and no mask
-    /// where the table keeps none.
+    /// Normalises a key for storage: masked values, the program's masks applied, and no mask if the table does not need
+    /// one.
     pub(crate) fn normalise(&mut self, table: &program::Table) {
         for field in &table.key {
             let words = field.word as usize..(field.word + field.words) as usize;

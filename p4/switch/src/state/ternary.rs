@@ -1,7 +1,7 @@
-//! Lookup by priority under masks and ranges: entries of one mask share a hash table, tables are tried in the order of
-//! their best entry, and the search ends when no later one can win.
+//! Look-up by priority with masks and ranges: entries with the same mask share a hash table. Tables are probed in the
+//! order of their best entry, until no later one can win.
 //!
-//! The smallest priority number wins, among equals the smallest handle, as in BMv2.
+//! The smallest priority number wins; on a tie, the smallest handle, as in BMv2.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,10 +10,10 @@ use hashbrown::HashTable;
 use super::exact::hash;
 use crate::program::{KeyField, MatchKind};
 
-/// Place in the order of entries.
+/// Rank of an entry.
 type Rank = (i32, u32);
 
-/// Entries of one mask.
+/// Entries with the same mask.
 #[derive(Debug)]
 struct Group {
     mask: Box<[u64]>,
@@ -25,7 +25,7 @@ struct Group {
 pub(super) struct Stored<'s> {
     /// Value words of all entries.
     pub(super) keys: &'s [u64],
-    /// Mask words of all entries; of a range field the last value.
+    /// Mask words of all entries; for a range field, the last value.
     pub(super) masks: &'s [u64],
     /// Priority of all entries.
     pub(super) priorities: &'s [i32],
@@ -102,7 +102,7 @@ impl TernaryIndex {
         group.table.iter_hash(masked_hash(key, &group.mask)).find(equal).copied()
     }
 
-    /// Adds a handle whose parts are already stored and not yet here.
+    /// Adds a handle whose parts are already stored but not indexed.
     pub(super) fn insert(&mut self, stored: &Stored, handle: u32) {
         let at = self.group(stored.mask(handle));
         let Some(group) = self.groups[at].as_mut() else { return };
@@ -133,7 +133,7 @@ impl TernaryIndex {
         }
     }
 
-    /// Returns the mask to hash under: range fields do not take part.
+    /// Returns the mask for hashing; range fields are excluded.
     fn hash_mask(&self, mask: &[u64]) -> Box<[u64]> {
         let mut mask: Box<[u64]> = mask.into();
         self.ranges.iter().for_each(|range| mask[range.clone()].fill(0));
@@ -170,13 +170,13 @@ impl TernaryIndex {
         }
     }
 
-    /// Returns whether an entry covers a key whose hash agrees.
+    /// Returns whether an entry covers a key with the same hash.
     fn covers(&self, stored: &Stored, handle: u32, key: &[u64], mask: &[u64]) -> bool {
         let (first, last) = (stored.key(handle), stored.mask(handle));
         let equal = first.iter().zip(key).zip(mask).all(|((value, key), mask)| value & mask == key & mask);
         equal
             && self.ranges.iter().all(|range| {
-                // Words are little-endian: the last one decides first.
+                // Words are little-endian, so the last one is compared first.
                 let (first, last, key) = (&first[range.clone()], &last[range.clone()], &key[range.clone()]);
                 first.iter().rev().le(key.iter().rev()) && key.iter().rev().le(last.iter().rev())
             })

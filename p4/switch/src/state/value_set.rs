@@ -1,6 +1,6 @@
 //! Parser value sets.
 
-/// Match of one part of a key with a member.
+/// Match of one part of a key in a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SetMatch {
     /// Equal under a mask.
@@ -10,11 +10,11 @@ pub(crate) enum SetMatch {
         /// The mask.
         mask: u128,
     },
-    /// Between two values, both included.
+    /// A range, inclusive.
     Range {
-        /// Least.
+        /// Minimum.
         low: u128,
-        /// Greatest.
+        /// Maximum.
         high: u128,
     },
 }
@@ -28,7 +28,7 @@ impl SetMatch {
     }
 }
 
-/// A value set: a key is in it where every part matches one member.
+/// A value set: it contains a key if every part matches in the same member.
 #[derive(Debug, Default)]
 pub(crate) struct ValueSet {
     members: Vec<Vec<SetMatch>>,
@@ -45,7 +45,7 @@ impl ValueSet {
         &self.members
     }
 
-    /// Returns whether a key, part by part, is in the set.
+    /// Returns whether the set contains a key, part by part.
     pub(crate) fn contains(&self, key: &[u128]) -> bool {
         self.members
             .iter()

@@ -1,11 +1,11 @@
-//! Commands of a script that p4c's runner hands to the control plane of BMv2 as they are.
+//! Control-plane commands of BMv2 in a script, which p4c's runner passes on unchanged.
 
 use super::run::{Runner, find};
 use super::value::number;
 use crate::bits;
 use crate::state::{CloneSession, Counter, Meter, MeterConfig, Replica};
 
-/// Units of a rate in a second, of one unit in a microsecond.
+/// Factor from rates per microsecond to rates per second.
 const PER_SECOND: f64 = 1e6;
 
 /// Arguments of one command.
@@ -179,7 +179,7 @@ impl Runner<'_> {
 }
 
 impl Runner<'_> {
-    /// Sets the rates of the meter of an entry, which a script names.
+    /// Sets the rates of the direct meter of a named entry.
     fn direct_meter(&mut self, args: &Args<'_>, table: usize) -> Result<(), String> {
         if args.command != "meter_set_rates" {
             return Err(format!("`{}` is the meter of a table's entries, not an array", args.text(0)?));

@@ -1,12 +1,12 @@
 //! Splits one line into words and punctuation.
 //!
-//! In: a line. Out: its tokens up to a comment. A name may be in quotes, whole or in part: what they enclose is taken
-//! as it is, and the quotes are not part of the name.
+//! In: a line. Out: its tokens up to a comment. A name may be quoted completely or in part: quoted text is taken
+//! literally, and the quotes are removed.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A word, or what separates words.
+/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A name, a number, or a value.
@@ -83,14 +83,14 @@ fn word(chars: &mut Peekable<Chars<'_>>) -> Result<String, String> {
     Ok(text)
 }
 
-/// Takes tokens one by one.
+/// The tokens of a line.
 #[derive(Debug)]
 pub(super) struct Line {
     tokens: std::iter::Peekable<std::vec::IntoIter<Token>>,
 }
 
 impl Line {
-    /// Splits what follows the first word of a statement.
+    /// Splits the rest of a statement after its first word.
     pub(super) fn of(text: &str) -> Result<Self, String> {
         Ok(Self { tokens: tokens(text)?.into_iter().peekable() })
     }
@@ -103,12 +103,12 @@ impl Line {
         }
     }
 
-    /// Returns the next word, if one comes next.
+    /// Returns the next word, if there is one.
     pub(super) fn word_if_any(&mut self) -> Option<String> {
         self.word("").ok()
     }
 
-    /// Returns the next operator, if one comes next.
+    /// Returns the next operator, if there is one.
     pub(super) fn operator(&mut self) -> Option<String> {
         match self.tokens.next_if(|token| matches!(token, Token::Operator(_))) {
             Some(Token::Operator(operator)) => Some(operator),
@@ -116,12 +116,12 @@ impl Line {
         }
     }
 
-    /// Takes a token if it comes next.
+    /// Takes a token if it is next.
     pub(super) fn take(&mut self, token: &Token) -> bool {
         self.tokens.next_if_eq(token).is_some()
     }
 
-    /// Fails where something is left.
+    /// Fails if tokens are left.
     pub(super) fn end(mut self) -> Result<(), String> {
         match self.tokens.next() {
             None => Ok(()),

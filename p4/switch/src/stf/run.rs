@@ -11,26 +11,26 @@ use crate::engine::Engine;
 use crate::program::{Program, TableKind};
 use crate::state::{ActionRef, Counter, Entry, GroupMember, Key, MemberAction, Table};
 
-/// Which ports are judged.
+/// Ports that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
-    /// Those that a packet or an expectation names, as p4c's runner attaches no others.
+    /// Those in packets or expectations, as in p4c's runner, which attaches no others.
     Named,
-    /// All: a packet to a port that no line names is a fault.
+    /// All: a packet at a port that no line names is a fault.
     All,
 }
 
-/// A line that did not come true.
+/// A failed line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct ScriptFault {
-    /// The line, or the last one where a packet came that nobody expected.
+    /// The line; the last one for an unexpected packet.
     pub(crate) line: usize,
     /// The error.
     pub(crate) problem: String,
 }
 
-/// Priority of STF, where the greatest wins, against which entries are ranked.
+/// Highest priority of STF, where the greatest wins, from which ranks are computed.
 const HIGHEST: i32 = 1 << 30;
 
 /// State of a run.
@@ -43,7 +43,7 @@ pub(super) struct Runner<'r> {
     pub(super) nodes: Vec<(u32, Vec<u32>)>,
     /// Nodes of each multicast group.
     pub(super) groups: BTreeMap<u32, Vec<usize>>,
-    /// Entries by name: table and handle.
+    /// Entries by label: table and handle.
     labels: BTreeMap<String, (usize, u32)>,
 }
 
@@ -84,7 +84,7 @@ impl Script {
     }
 }
 
-/// Compares what each port sent with what was expected of it, in order.
+/// Compares the packets of each port with the expected ones, in order.
 fn compare(
     last: usize,
     expected: &BTreeMap<u32, Vec<(usize, Option<Expected>)>>,
@@ -213,7 +213,7 @@ impl Runner<'_> {
         inserted.map(|handle| (at, handle)).map_err(|e| format!("table `{}`: {e}", spec.name))
     }
 
-    /// Finds what an entry does: an action, or a member or group of the table's profile.
+    /// Resolves the action of an entry: an action, or a member or group of the table's profile.
     fn entry_action(&self, table: usize, action: &str, args: &[Field]) -> Result<ActionRef, String> {
         let spec = &self.program.tables[table];
         let TableKind::Indirect(profile) = spec.kind else {
@@ -288,7 +288,7 @@ impl Runner<'_> {
         if holds { Ok(()) } else { Err(format!("counter `{array}` at {place} is {found}, not {op} {value}")) }
     }
 
-    /// Returns the direct counter of an entry, by the counter's own name or by that of its table.
+    /// Returns the direct counter of an entry, by the name of the counter or of its table.
     fn direct_counter(&self, name: &str, label: &str) -> Result<Counter, String> {
         let counters = &self.program.direct_counters;
         let table = match find(counters.iter().map(|counter| &counter.name), name) {
@@ -300,7 +300,7 @@ impl Runner<'_> {
         Ok(entry.counter)
     }
 
-    /// Returns the entry of a table with a name.
+    /// Returns the labelled entry of a table.
     pub(super) fn handle(&self, table: usize, label: &str) -> Result<u32, String> {
         let label = self.labels.get(label).filter(|(of, _)| *of == table);
         label.map(|(_, handle)| *handle).ok_or_else(|| "no entry has this name".to_owned())
@@ -314,7 +314,7 @@ impl Runner<'_> {
     }
 }
 
-/// Finds an object by name, or by the only name that ends with it: after a dot, or else anywhere, as p4c's runner has it.
+/// Finds an object by its name, or by a unique suffix: after a dot, or anywhere, as in p4c's runner.
 pub(super) fn find<'n>(names: impl Iterator<Item = &'n String>, name: &str) -> Result<usize, String> {
     let names: Vec<&String> = names.collect();
     if let Some(at) = names.iter().position(|full| *full == name) {

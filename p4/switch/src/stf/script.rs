@@ -43,12 +43,12 @@ pub(crate) struct Field {
     pub(crate) value: String,
 }
 
-/// Form of a packet.
+/// Pattern of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
-    /// Digits, `*` for any.
+    /// Digits, `*` for any digit.
     pub(crate) digits: String,
-    /// Whether nothing may follow.
+    /// Whether the packet must end there.
     pub(crate) exact: bool,
 }
 
@@ -59,15 +59,15 @@ pub(crate) enum Statement {
     Add {
         /// The table.
         table: String,
-        /// Greatest wins.
+        /// Priority; the greatest wins.
         priority: Option<i32>,
-        /// Match; absent fields match everything.
+        /// Match fields; absent fields match everything.
         fields: Vec<Field>,
         /// The action.
         action: String,
         /// Its arguments.
         args: Vec<Field>,
-        /// Name by which a counter is checked.
+        /// Label by which its counter is checked.
         label: Option<String>,
     },
     /// Adds a member to an action profile.
@@ -99,9 +99,9 @@ pub(crate) enum Statement {
         /// Its arguments.
         args: Vec<Field>,
     },
-    /// Sends a packet in by a port.
+    /// Sends a packet into a port.
     Packet(u32, Vec<u8>),
-    /// Expects a packet from a port; any one where none is given.
+    /// Expects a packet from a port; any packet without a pattern.
     Expect(u32, Option<Expected>),
     /// Expects no packet from ports that no line names.
     NoPacket,
@@ -113,35 +113,35 @@ pub(crate) enum Statement {
     CheckCounter {
         /// The array, or a direct counter or its table.
         array: String,
-        /// Which counter.
+        /// Index of the counter.
         index: CounterIndex,
-        /// Whether bytes are compared, or packets.
+        /// Whether to compare bytes instead of packets.
         bytes: bool,
         /// `==` and so on.
         op: String,
-        /// With what.
+        /// Value to compare with.
         value: u64,
     },
-    /// Says nothing: `wait`.
+    /// No effect: `wait`.
     Nothing,
 }
 
-/// Which counter of an array, or of a table.
+/// A counter of an array or table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CounterIndex {
-    /// That with a number.
+    /// By index.
     Number(u32),
-    /// That of the entry with a name.
+    /// By the label of an entry.
     Entry(String),
 }
 
-/// A line that is not a statement.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct SyntaxFault {
     /// The line.
     pub(crate) line: usize,
-    /// The error.
+    /// The reason.
     pub(crate) problem: String,
 }
 
@@ -340,7 +340,7 @@ fn check_counter(rest: &str) -> Result<Statement, String> {
         return Err(problem());
     }
     let index = line.word("an index")?;
-    // `$` marks the name, and is not a part of it.
+    // `$` marks the label and is not a part of it.
     let index = match index.parse() {
         Ok(number) => CounterIndex::Number(number),
         Err(_) => CounterIndex::Entry(index.strip_prefix('$').unwrap_or(&index).to_owned()),

@@ -6,7 +6,7 @@ use crate::bits;
 use crate::program::{KeyField, MatchKind, Table, TableMatch};
 use crate::state::Key;
 
-/// Finds a key field by the names that p4c's runner takes for it. Of several that end alike it is the last.
+/// Finds a key field by the names that p4c's runner accepts; of several matching suffixes, the last.
 pub(super) fn key_field(table: &Table, name: &str) -> Result<usize, String> {
     let name = bracketed(name).replace(".isValid()", ".$valid$");
     let is = |wanted: &str| table.key.iter().position(|field| field.name == wanted);
@@ -23,7 +23,7 @@ pub(super) fn key_field(table: &Table, name: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("table `{}` has no key field `{name}`", table.name))
 }
 
-/// Stack elements are written `stack$0` where brackets would not do.
+/// Stack elements may be written `stack$0` instead of with brackets.
 fn bracketed(name: &str) -> String {
     let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let place = name.rmatch_indices('$').find(|(at, _)| digits(&name[at + 1..]) > 0);
@@ -33,7 +33,7 @@ fn bracketed(name: &str) -> String {
     format!("{stack}[{}]{}", &rest[..end], &rest[end..])
 }
 
-/// Adds one field of an entry to its key. One that is left out matches zero where it must be equal, and else anything.
+/// Adds a field of an entry to its key. An omitted field matches zero if it is exact, and otherwise anything.
 pub(super) fn add_match(
     field: &KeyField,
     matching: TableMatch,
@@ -69,7 +69,7 @@ fn ones(number: &BigInt) -> u32 {
     number.iter_u64_digits().map(u64::count_ones).sum()
 }
 
-/// Returns how many bits a digit has, of a base that is a power of two, and the digits.
+/// Returns the number of bits per digit, for a base that is a power of two, and the digits.
 fn base(text: &str) -> Option<(u32, &str)> {
     let shift = match text.get(..2)? {
         "0x" | "0X" => 4,
@@ -93,7 +93,7 @@ fn given_prefix(text: &str, bits: u32) -> Result<Option<(BigInt, BigInt)>, Strin
     Ok(Some((number(value)?, prefix_mask(prefix, bits)?)))
 }
 
-/// Reads a value with its prefix length: as given, or as many bits as there are digits before the wildcards.
+/// Parses a value with its prefix length: the given one, or the number of bits before the wildcards.
 fn prefixed(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
     if let Some(given) = given_prefix(text, bits)? {
         return Ok(given);
@@ -104,8 +104,8 @@ fn prefixed(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
     Ok((number(&text.replace('*', "0"))?, prefix_mask(prefix, bits)?))
 }
 
-/// Reads a value with its mask: wildcards, a prefix length, or an explicit mask. Digits that are not written match
-/// anything, as with p4c's runner: `0x01` is the last eight bits. A decimal number is all of the field.
+/// Parses a value with its mask: wildcards, a prefix length, or an explicit mask. Missing digits match anything, as in
+/// p4c's runner: `0x01` matches the last eight bits. A decimal number matches the whole field.
 fn masked(text: &str, bits: u32) -> Result<(BigInt, BigInt), String> {
     if let Some((value, mask)) = text.split_once("&&&") {
         return Ok((number(value)?, number(mask)?));
@@ -128,7 +128,7 @@ pub(super) fn number(text: &str) -> Result<BigInt, String> {
     parsed.ok_or_else(|| format!("`{text}` is not a number"))
 }
 
-/// Puts a number into words, cut to its width.
+/// Writes a number into words, truncated to their width.
 pub(super) fn put(value: &BigInt, bits: u32, words: &mut [u64]) {
     bits::set_big(words, value);
     bits::truncate(words, bits as usize);

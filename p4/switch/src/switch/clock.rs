@@ -1,4 +1,4 @@
-//! The time of a switch: that of the machine, or one that a driver moves.
+//! The clock of a switch: that of the machine, or a virtual one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,25 +7,25 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 /// A clock. Copies of a virtual one show the same time.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The machine's.
+    /// The machine's clock.
     Wall {
-        /// When it showed zero.
+        /// Its start.
         start: Instant,
-        /// Wall-clock time of the machine then, in nanoseconds since 1970.
+        /// Wall-clock time at the start, in nanoseconds since 1970.
         epoch_ns: u64,
     },
-    /// One that stands still until it is moved.
+    /// A virtual clock, which a driver advances.
     Virtual(Arc<AtomicU64>),
 }
 
 impl Clock {
-    /// Returns the machine's clock, from zero.
+    /// Returns the machine's clock, starting at zero.
     pub fn wall() -> Self {
         let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::Wall { start: Instant::now(), epoch_ns: epoch.as_nanos() as u64 }
     }
 
-    /// Returns a clock that stands at zero.
+    /// Returns a virtual clock at zero.
     pub(crate) fn standing() -> Self {
         Self::Virtual(Arc::default())
     }
@@ -38,7 +38,7 @@ impl Clock {
         }
     }
 
-    /// Returns a time of this clock as nanoseconds since 1970; a virtual one began then.
+    /// Returns a time of this clock in nanoseconds since 1970, which is the start of a virtual one.
     pub(crate) fn calendar_ns(&self, at_ns: u64) -> u64 {
         match self {
             Self::Wall { epoch_ns, .. } => epoch_ns.saturating_add(at_ns),
@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// Moves a virtual clock forward; that of the machine moves by itself, and none moves back.
+    /// Advances a virtual clock. It never goes back, and the machine's clock is not changed.
     pub(crate) fn advance_to(&self, at_ns: u64) {
         match self {
             Self::Wall { .. } => {}

@@ -1,4 +1,4 @@
-//! Sets and shows the pipeline of a switch.
+//! Sets and returns the pipeline of a switch.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::pipeline::{Pipeline, PipelineError};
 /// Why a pipeline is not set.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// The request does not say what to do.
+    /// The request has no action.
     #[error("the request names no action")]
     NoAction,
     /// The action needs a configuration.
     #[error("the request has no configuration")]
     NoConfig,
-    /// COMMIT takes what was saved.
+    /// COMMIT uses the saved configuration.
     #[error("COMMIT takes the configuration that was saved before, the request brings another")]
     NeedlessConfig,
-    /// Nothing was saved.
+    /// There is no saved configuration.
     #[error("no configuration was saved that could be committed")]
     NothingSaved,
-    /// The configuration cannot be realized.
+    /// The configuration is invalid.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
     /// The state of the old pipeline does not fit the new one.
@@ -50,7 +50,7 @@ impl From<ConfigError> for Status {
     }
 }
 
-/// Pipeline as shown by a switch.
+/// Parts of a pipeline to return.
 pub(crate) type Requested = ResponseType;
 
 impl Switch {
@@ -67,7 +67,7 @@ impl Switch {
             Action::VerifyAndSave => {
                 let loaded = self.load(config)?;
                 let replaced = lock(&self.state).saved.replace(loaded);
-                // The replaced state can be large; it is dropped without the lock.
+                // The replaced state can be large, so it is dropped without the lock.
                 drop(replaced);
                 Ok(())
             }
@@ -85,7 +85,7 @@ impl Switch {
         Ok(self.cache.get(config.ok_or(ConfigError::NoConfig)?)?)
     }
 
-    /// Returns a pipeline with the state that the program gives it.
+    /// Returns a pipeline in its initial state.
     fn load(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<Loaded, ConfigError> {
         let pipeline = self.compile(config)?;
         Ok(self.prepare(pipeline, config.and_then(|config| config.cookie)))
@@ -106,7 +106,7 @@ impl Switch {
         Loaded { store, cookie }
     }
 
-    /// Lets packets run through a pipeline.
+    /// Makes a pipeline process packets.
     fn run(&self, loaded: Loaded) {
         let mut state = lock(&self.state);
         let replaced = (state.running.replace(loaded), state.saved.take());
@@ -117,7 +117,7 @@ impl Switch {
     fn reconcile(&self, config: Option<&v1::ForwardingPipelineConfig>) -> Result<(), ConfigError> {
         let mut loaded = self.load(config)?;
         let now_ns = self.now_ns();
-        // No packet may count in the old state once it is being copied.
+        // Packets must not change the old state once it is being copied.
         let mut state = lock(&self.state);
         if let Some(old) = &state.running {
             loaded.store.adopt(now_ns, &old.store)?;
@@ -128,7 +128,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Returns the pipeline that packets run through, as much of it as is asked for.
+    /// Returns the requested parts of the pipeline that processes packets.
     pub(crate) fn pipeline_config(&self, requested: Requested) -> Option<v1::ForwardingPipelineConfig> {
         let (pipeline, cookie) = {
             let state = lock(&self.state);

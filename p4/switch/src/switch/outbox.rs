@@ -1,11 +1,11 @@
-//! Messages that a switch sends while it is locked, delivered afterwards.
+//! Output of a switch that is locked, sent after unlocking.
 
 use std::ops::Range;
 
 use crate::engine::Sink;
 use crate::state::DigestList;
 
-/// Bytes of memory that an empty outbox keeps.
+/// Maximum memory that an empty outbox keeps.
 const KEPT: usize = 1 << 18;
 
 /// A packet in an [`Outbox`].
@@ -16,14 +16,14 @@ struct Sent {
     bytes: Range<usize>,
 }
 
-/// Packets and digests of a switch. Its buffers stay when it is emptied.
+/// Packets and digests of a switch. Its buffers are reused.
 #[derive(Debug, Default)]
 pub struct Outbox {
     cpu_port: Option<u32>,
     now_ns: u64,
     bytes: Vec<u8>,
     packets: Vec<Sent>,
-    /// Packets that went no further, with the time, where somebody asks for them.
+    /// Dropped packets with their time, if requested.
     lost: Option<Vec<(u64, Vec<u8>)>>,
     pub(super) to_controller: Vec<Vec<u8>>,
     pub(super) digests: Vec<DigestList>,
@@ -35,17 +35,17 @@ impl Outbox {
         Self::default()
     }
 
-    /// Returns one that keeps the packets which the switch drops.
+    /// Returns an outbox that keeps dropped packets.
     pub(crate) fn with_lost() -> Self {
         Self { lost: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Takes the packets that went no further, with the time.
+    /// Takes the dropped packets with their time.
     pub(crate) fn take_lost(&mut self) -> Vec<(u64, Vec<u8>)> {
         self.lost.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Makes it ready for a switch.
+    /// Prepares it for a switch.
     pub(super) fn open(&mut self, cpu_port: Option<u32>, now_ns: u64) {
         (self.cpu_port, self.now_ns) = (cpu_port, now_ns);
     }
@@ -60,7 +60,7 @@ impl Outbox {
         self.packets.is_empty()
     }
 
-    /// Forgets the packets.
+    /// Removes the packets.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT);

@@ -1,4 +1,4 @@
-//! Packets to and from the controller: the header that the program gives them, as metadata.
+//! Packets to and from the controller, and the conversion of their headers to metadata.
 
 use closc_runtime::packet::{PacketError, read_packet_out};
 use closc_runtime::proto::v1;
@@ -8,7 +8,7 @@ use crate::bits;
 use crate::entity::Store;
 use crate::pipeline::PacketLayout;
 
-/// Returns the packet that goes into the program for a packet-out.
+/// Returns the packet of a packet-out, with the program's header.
 pub(super) fn encode(store: &Store, packet: v1::PacketOut) -> Result<Vec<u8>, PacketError> {
     let pipeline = store.pipeline();
     let layout = pipeline.packet_out();
@@ -35,8 +35,7 @@ pub(super) fn encode(store: &Store, packet: v1::PacketOut) -> Result<Vec<u8>, Pa
     Ok(frame)
 }
 
-/// Returns the packet-in for a packet that the program sent to the controller; none where it has no room for the
-/// header.
+/// Returns the packet-in for a packet to the controller; `None` if it is too short for the header.
 pub(super) fn decode(store: &Store, mut frame: Vec<u8>) -> Option<v1::PacketIn> {
     let pipeline = store.pipeline();
     let layout: &PacketLayout = pipeline.packet_in();

@@ -14,36 +14,36 @@ use v1::write_request::Atomicity;
 use super::{Loaded, Switch, lock};
 use crate::entity::{Fault, Page, Spot};
 
-/// Updates that are applied before packets get their turn again.
+/// Number of updates that are applied before packets are processed again.
 const UPDATES_AT_ONCE: usize = 64;
 
-/// Answers of a switch without a pipeline.
+/// Error of a switch without a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the switch has no pipeline yet")]
 pub struct NoPipeline;
 
-/// Requests of one read that may fail before the others are not looked at.
+/// Number of failed requests of a read after which the rest is not processed.
 const MOST_FAILURES: usize = 256;
 
-/// Requests of one read of whose outcomes each is given.
+/// Maximum number of requests of a read for which every outcome is returned.
 const MOST_OUTCOMES: usize = 4096;
 
-/// Requests of one read that are looked at before other reads and writes get their turn: most find nothing.
+/// Number of requests of a read that are processed before other reads and writes: most find nothing.
 const REQUESTS_AT_ONCE: usize = 256;
 
 /// Progress of a read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadState {
-    /// The request that is being read, and where it goes on.
+    /// The current request, and its position.
     current: Option<v1::Entity>,
     from: Spot,
-    /// Requests that were read or refused.
+    /// Number of processed requests.
     n_done: usize,
     failed: BTreeMap<usize, Outcome>,
 }
 
 impl ReadState {
-    /// Returns one outcome for each request that was looked at; of a very long read only those that failed.
+    /// Returns the outcome of each processed request; for a very long read, only of failed ones.
     pub(crate) fn outcomes(&self) -> Vec<Outcome> {
         if self.failed.is_empty() || self.n_done > MOST_OUTCOMES {
             return self.failed.values().cloned().collect();
@@ -53,7 +53,7 @@ impl ReadState {
     }
 }
 
-/// Result of a read, and of each request.
+/// Result of a read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// The entities.
@@ -63,8 +63,8 @@ pub struct Found {
 }
 
 impl Switch {
-    /// Applies updates; returns one outcome for each. What the outcome of a batch is where an update fails depends on
-    /// its atomicity.
+    /// Applies updates; returns the outcome of each. The atomicity of the batch determines the effect of a failed
+    /// update.
     pub fn write(&self, updates: &[v1::Update], atomicity: Atomicity) -> Result<Vec<Outcome>, NoPipeline> {
         let _control = lock(&self.control);
         match atomicity {
@@ -103,7 +103,7 @@ impl Switch {
                 }
             });
             if let ControlFlow::Break(fault) = applied {
-                // Before the lock is given up, so that no packet sees more of it than it has to.
+                // Before the lock is released, so that packets see as little of the batch as possible.
                 loaded.store.rollback();
                 failed = Some(fault);
                 break;
@@ -123,7 +123,7 @@ impl Switch {
         lock(&self.state).current().map(|_| ()).ok_or(NoPipeline)
     }
 
-    /// Reads what requests ask for.
+    /// Reads the entities of requests.
     pub fn read(&self, requests: &[v1::Entity]) -> Result<Found, NoPipeline> {
         let _control = lock(&self.control);
         self.require_pipeline()?;
@@ -138,8 +138,8 @@ impl Switch {
         Ok(found)
     }
 
-    /// Reads on where the page before ended; nothing is left when no page is returned. What fits one page is read at
-    /// one time; between pages, which may be empty, packets, writes and other reads have their turn.
+    /// Reads the next page; `None` after the last. A page is read at one point in time. Between pages, which may be
+    /// empty, packets, writes and other reads are processed.
     pub(crate) fn read_page(
         &self,
         requests: &mut Elements<v1::Entity>,
@@ -186,13 +186,13 @@ impl Switch {
                 (reading.from, reading.n_done) = (Spot::default(), reading.n_done + 1);
             }
         }
-        // An empty request is refused all the same.
+        // An empty request is also rejected.
         self.require_pipeline()?;
         Ok(Ok((!at_end || !found.is_empty()).then_some(found)))
     }
 }
 
-/// Applies an update. A panic is a fault like any other, so that a batch is rolled back and the locks stay usable.
+/// Applies an update. A panic is handled as an error, so the batch is rolled back and the locks stay usable.
 fn write_one(loaded: &mut Loaded, now_ns: u64, update: &v1::Update) -> Result<(), Fault> {
     let write = AssertUnwindSafe(|| loaded.store.write(now_ns, update));
     catch_unwind(write).unwrap_or(Err(Fault::Panic))
@@ -215,7 +215,8 @@ mod tests {
     use crate::pipeline::Pipeline;
     use crate::switch::SwitchConfig;
 
-    /// Returns a switch that panics when an entry of `exact_dst` is written, and an entry of it and one of another table.
+    /// Returns a switch that panics when an entry of `exact_dst` is written, with such an entry and one of another
+    /// table.
     fn defective() -> (Switch, [v1::Update; 2]) {
         let info = read_p4info(include_str!("../../tests/programs/features.p4info.txtpb"));
         let program = include_bytes!("../../tests/programs/features.json").as_slice();

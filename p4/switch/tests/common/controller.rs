@@ -1,4 +1,4 @@
-//! A controller made of nothing but the generated client: what it sends is what is in the test.
+//! A minimal controller with only the generated client, so that tests determine every message.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use v1::write_request::Atomicity;
 /// The device of most tests.
 pub const DEVICE: u64 = 7;
 
-/// Longest time that anything may take.
+/// Timeout for any operation.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Returns a switch that a controller can talk to.
+/// Returns a switch with a controller port.
 pub fn switch(device_id: u64) -> Arc<Switch> {
     let cpu_port = Some(super::CPU);
     Arc::new(Switch::new(SwitchConfig { device_id, cpu_port, ..SwitchConfig::default() }))
@@ -34,7 +34,7 @@ pub async fn serve(switches: impl IntoIterator<Item = Arc<Switch>>) -> Endpoint 
     Endpoint::serve(Service::new(switches), address, None).await.expect("a free port")
 }
 
-/// Returns the URI of an address of the network, or of a socket of this machine.
+/// Returns the URI of a network address or a local socket.
 fn uri(address: &str) -> String {
     if address.starts_with("unix:") { address.to_owned() } else { format!("http://{address}") }
 }
@@ -50,13 +50,13 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Opens a stream and takes part in the arbitration; returns what it received.
+    /// Opens a stream and takes part in the arbitration; returns the answer.
     pub async fn open(address: impl ToString, device: u64, election: u64) -> (Self, Result<Code, Status>) {
         let channel = transport::Endpoint::from_shared(uri(&address.to_string())).expect("an address");
         let channel = channel.connect().await.expect("the server listens");
         let mut client = P4RuntimeClient::new(channel).max_decoding_message_size(usize::MAX);
         let (requests, stream) = mpsc::channel(1024);
-        // Some servers begin to answer with their first message only, so that there must be something to answer.
+        // Some servers only respond with their first message, so a message is sent first.
         let first = v1::StreamMessageRequest { update: Some(arbitration(device, election)) };
         requests.send(first).await.expect("there is room");
         let messages =
@@ -91,7 +91,7 @@ impl Controller {
         Ok(next?.and_then(|message| message.update).expect("the stream lives and has something to say"))
     }
 
-    /// Returns the code of the next message, which is about arbitration.
+    /// Returns the code of the next message, which must be about arbitration.
     pub async fn arbitration(&mut self) -> Result<Code, Status> {
         match self.message().await? {
             Update::Arbitration(update) => Ok(Code::from_i32(update.status.expect("a server fills it").code)),
@@ -119,7 +119,7 @@ impl Controller {
         self.client.set_forwarding_pipeline_config(request).await.map(drop)
     }
 
-    /// Sets the pipeline with one of everything.
+    /// Sets the pipeline with all features.
     pub async fn set_features(&mut self) {
         self.set(Action::VerifyAndCommit, Some(features_config(1))).await.expect("it can be realized");
     }
@@ -136,12 +136,12 @@ impl Controller {
         self.client.write(request).await.map(drop)
     }
 
-    /// Writes updates of which none may fail.
+    /// Writes updates, all of which must succeed.
     pub async fn write_ok(&mut self, updates: Vec<v1::Update>) {
         self.write(updates, Atomicity::ContinueOnError).await.expect("the updates are right");
     }
 
-    /// Reads; returns the responses and how it ended.
+    /// Reads; returns the responses and the status.
     pub async fn read(&mut self, entities: Vec<v1::Entity>) -> (Vec<v1::ReadResponse>, Result<(), Status>) {
         let request = v1::ReadRequest { device_id: self.device, entities, ..Default::default() };
         let mut responses = Vec::new();
@@ -158,7 +158,7 @@ impl Controller {
         }
     }
 
-    /// Reads what must be there.
+    /// Reads, which must succeed.
     pub async fn read_ok(&mut self, entity: impl Into<v1::Entity>) -> Vec<v1::Entity> {
         let (responses, end) = self.read(vec![entity.into()]).await;
         end.expect("the request is right");
@@ -171,7 +171,7 @@ fn arbitration(device_id: u64, election: u64) -> Request {
     Request::Arbitration(v1::MasterArbitrationUpdate { device_id, election_id, ..Default::default() })
 }
 
-/// Returns the pipeline with one of everything as a controller sends it.
+/// Returns the pipeline with all features, as a controller sends it.
 pub fn features_config(cookie: u64) -> v1::ForwardingPipelineConfig {
     v1::ForwardingPipelineConfig {
         p4info: Some(closc_runtime::text::read_p4info(super::FEATURES_INFO).expect("a P4Info")),

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: the program with one of everything, packets for it, and entities by name.
+//! Shared parts of the tests: the program with all features, packets for it, and entities by name.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 #![allow(clippy::needless_pass_by_value, reason = "an update is made where it is written")]
@@ -12,20 +12,20 @@ use closc_runtime::text::read_p4info;
 use closc_switch::{DigestList, EngineConfig, Fault, Pipeline, Sink, Store};
 use tonic::Code;
 
-/// The JSON of the program with one of everything.
+/// The JSON of the program with all features.
 pub const FEATURES: &[u8] = include_bytes!("../programs/features.json");
 /// Its P4Info.
 pub const FEATURES_INFO: &str = include_str!("../programs/features.p4info.txtpb");
-/// The port that stands for the controller.
+/// The port of the controller.
 pub const CPU: u32 = 510;
 
-/// Returns the program with one of everything.
+/// Returns the program with all features.
 pub fn features() -> Arc<Pipeline> {
     let info = read_p4info(FEATURES_INFO).expect("the fixture is a P4Info");
     Arc::new(Pipeline::new(info, FEATURES.into()).expect("the fixture is a pipeline"))
 }
 
-/// A switch that is driven by hand.
+/// A switch under manual control.
 pub struct Bench {
     /// Its state.
     pub store: Store,
@@ -34,7 +34,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Returns a switch that runs the program with one of everything.
+    /// Returns a switch with the program with all features.
     pub fn new() -> Self {
         Self { store: Store::new(features(), EngineConfig::default()), now_ns: 0 }
     }
@@ -52,17 +52,17 @@ impl Bench {
         code
     }
 
-    /// Reads what must be there.
+    /// Reads, which must succeed.
     pub fn read(&self, request: impl Into<v1::Entity>) -> Vec<v1::Entity> {
         self.store.read(self.now_ns, &request.into()).expect("the request is right")
     }
 
-    /// Reads what cannot be read.
+    /// Reads, which must fail.
     pub fn read_fault(&self, request: impl Into<v1::Entity>) -> Fault {
         self.store.read(self.now_ns, &request.into()).expect_err("the request is wrong")
     }
 
-    /// Returns everything that a controller can read.
+    /// Returns all entities that a controller can read.
     pub fn everything(&self) -> Vec<v1::Entity> {
         let mut requests = closc_runtime::entry::everything(self.store.pipeline().info());
         requests.push(v1::CounterEntry::default().into());
@@ -75,7 +75,7 @@ impl Bench {
         requests.into_iter().flat_map(|request| self.read(request)).collect()
     }
 
-    /// Sends a packet into a port; returns what comes out.
+    /// Sends a packet into a port; returns the resulting packets.
     pub fn send(&mut self, port: u32, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
         self.now_ns += 1_000;
         let mut out = Out::default();
@@ -83,7 +83,7 @@ impl Bench {
         out.frames
     }
 
-    /// Sends a packet into a port; returns the digests that come out.
+    /// Sends a packet into a port; returns the resulting digests.
     pub fn send_for_digests(&mut self, port: u32, frame: &[u8]) -> Vec<DigestList> {
         self.now_ns += 1_000;
         let mut out = Out::default();
@@ -92,7 +92,7 @@ impl Bench {
     }
 }
 
-/// Gathers what a switch sends.
+/// Collects the output of a switch.
 #[derive(Default)]
 pub struct Out {
     /// Packets by port.

@@ -1,4 +1,4 @@
-//! BMv2 as a judge: a `simple_switch_grpc` without interfaces, whose packets go over gRPC.
+//! BMv2 as a reference: a `simple_switch_grpc` without interfaces, whose packets are exchanged over gRPC.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
@@ -15,19 +15,19 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Streaming};
 use tonic_prost::ProstCodec;
 
-/// Longest time that BMv2 takes to start, or for some packets.
+/// Timeout for the start of BMv2, and for packets.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Packets that go in together. BMv2 drops what does not fit its queues of 64.
+/// Number of packets sent together. BMv2 drops packets that do not fit its queues of 64.
 const TOGETHER: usize = 24;
 
-/// Fate of each packet: ports and packets that came out, in the order of each port.
+/// Results of each packet: output ports and packets, in the order of each port.
 pub type Results = BTreeMap<u64, BTreeMap<u32, Vec<Vec<u8>>>>;
 
 /// A running BMv2. Dropping it ends it.
 pub struct Bmv2(closc_skip::Bmv2);
 
-/// Finds BMv2, or says why the test is skipped: `CLOSC_BMV2` names it, or it is in `PATH`.
+/// Finds BMv2, or reports the test as skipped: `CLOSC_BMV2` names it, or it is in `PATH`.
 #[track_caller]
 pub fn find() -> Option<PathBuf> {
     let named = std::env::var_os("CLOSC_BMV2").map(PathBuf::from);
@@ -51,12 +51,12 @@ impl Bmv2 {
         this
     }
 
-    /// Returns where it serves P4Runtime.
+    /// Returns the P4Runtime address.
     pub fn address(&self) -> String {
         self.0.address()
     }
 
-    /// Returns whether it is still there.
+    /// Returns whether the process is still running.
     pub fn lives(&mut self) -> bool {
         self.0.lives()
     }
@@ -80,7 +80,7 @@ async fn connect(address: String) -> Channel {
     tokio::time::timeout(PATIENCE, attempt).await.expect("it starts in time")
 }
 
-/// Cuts packets into parts that meet in no queue.
+/// Splits packets into parts that share no queue.
 fn apart<'p>(packets: &'p [PortPacket], expected: &Results) -> Vec<&'p [PortPacket]> {
     let (mut parts, mut start, mut busy) = (Vec::new(), 0, BTreeSet::new());
     for at in 0..packets.len() {
@@ -103,10 +103,10 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Sends packets in and gathers what comes out, by the place of the packet it came of. `expected` says which packets
-    /// go in together: no two that are expected at one port, so that each finds the queue of its port empty.
+    /// Sends packets and collects the results, by the index of the input packet. `expected` determines which packets
+    /// are sent together: no two that are expected at the same port, so that queues are empty.
     ///
-    /// The switch ends a stream that was closed once it is done with its packets, so there is nothing to wait for.
+    /// The switch ends a closed stream after processing its packets, so no waiting is needed.
     pub async fn exchange(
         &mut self,
         device_id: u64,
@@ -131,7 +131,7 @@ impl Packets {
         results
     }
 
-    /// Opens a stream and sends packets. BMv2 says that it is not ready until its first pipeline runs.
+    /// Opens a stream and sends packets. BMv2 rejects streams until its first pipeline runs.
     async fn stream(&mut self, packets: &[PortPacket]) -> Streaming<PortPacket> {
         let attempt = async {
             loop {

@@ -1,4 +1,4 @@
-//! Random entries and packets. Keys are taken from what packets really look up, so that entries are hit.
+//! Random entries and packets. Keys are taken from actual look-ups, so that entries are hit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use v1::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
 
-/// A source of numbers that a seed repeats.
+/// A reproducible source of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -39,7 +39,7 @@ impl Random {
         from + i32::from((self.number() >> 16) as u8 % end.max(1))
     }
 
-    /// Returns true once in so many times.
+    /// Returns true with a probability of one in `times`.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -47,7 +47,7 @@ impl Random {
     fn bytes(&mut self, width: u32) -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..width.div_ceil(8)).map(|_| self.number() as u8).collect();
         if self.once_in(2) {
-            // Small numbers meet more often.
+            // Small numbers collide more often.
             let last = bytes.len() - 1;
             bytes[..last].fill(0);
             bytes[last] &= 7;
@@ -73,7 +73,7 @@ type Key = Vec<Vec<u8>>;
 #[derive(Clone, Debug, Default)]
 pub struct Keys(Arc<Mutex<BTreeMap<String, Vec<Key>>>>);
 
-/// Keys of one table that are kept.
+/// Maximum number of recorded keys per table.
 const KEPT: usize = 256;
 
 #[derive(Default)]
@@ -119,7 +119,7 @@ impl<S: tracing::Subscriber> Layer<S> for Keys {
 }
 
 impl Keys {
-    /// Does something and keeps the keys that it looks up.
+    /// Runs a function and records the keys that it looks up.
     pub fn training(&self, work: impl FnOnce()) {
         tracing::subscriber::with_default(tracing_subscriber::registry().with(self.clone()), work);
     }
@@ -139,7 +139,7 @@ pub struct Names {
     pub groups: BTreeMap<u32, Vec<u32>>,
 }
 
-/// Returns a random entry of a table; none where it takes none.
+/// Returns a random entry of a table; `None` if it accepts none.
 pub fn entry(random: &mut Random, keys: &Keys, table: &Table, names: &Names) -> Option<v1::TableEntry> {
     if table.is_const || table.fields().is_empty() {
         return None;
@@ -163,7 +163,7 @@ pub fn entry(random: &mut Random, keys: &Keys, table: &Table, names: &Names) -> 
     Some(v1::TableEntry { table_id, r#match: found, priority, action, meter_config, ..Default::default() })
 }
 
-/// Returns another default action, now and then; none where it is fixed.
+/// Occasionally returns another default action; `None` if it is fixed.
 pub fn default_entry(random: &mut Random, table: &Table) -> Option<v1::TableEntry> {
     if table.const_default_action.is_some() || table.profile.is_some() || !random.once_in(4) {
         return None;
@@ -239,12 +239,12 @@ fn prefix_mask(prefix: u32, width: u32) -> Vec<u8> {
     (0..bytes).map(|byte| (0..8).fold(0, |sum, at| sum << 1 | u8::from(bit(byte * 8 + at)))).collect()
 }
 
-/// Says whether entries may use an action.
+/// Returns whether entries may use an action.
 fn in_entries(action: &ActionRef) -> bool {
     matches!(action.scope, Scope::Everywhere | Scope::EntriesOnly)
 }
 
-/// Returns a random call of an action among those that may be used.
+/// Returns a random call of one of the allowed actions.
 fn call(
     random: &mut Random,
     actions: &[ActionRef],
@@ -325,7 +325,8 @@ pub fn replication(random: &mut Random) -> Vec<v1::Update> {
     updates
 }
 
-/// Returns a meter that does not depend on time: it never fills again. What a packet finds left decides its colour.
+/// Returns a meter that does not depend on time, because it is never refilled. The remaining tokens decide the colour
+/// of a packet.
 pub fn never_refilled(random: &mut Random) -> v1::MeterConfig {
     let (burst, more): (i64, i64) = (random.small(0, 40).into(), random.small(0, 40).into());
     v1::MeterConfig { cir: 0, cburst: burst, pir: 0, pburst: burst + more, ..Default::default() }
@@ -349,7 +350,7 @@ pub fn meters(random: &mut Random, info: &Info) -> Vec<v1::Update> {
     updates
 }
 
-/// Returns a packet that is like one of some others.
+/// Returns a packet similar to one of the given ones.
 pub fn packet(random: &mut Random, seeds: &[(u32, Vec<u8>)]) -> (u32, Vec<u8>) {
     let (mut port, mut frame) = seeds[random.below(seeds.len())].clone();
     if random.once_in(3) {

@@ -116,7 +116,8 @@ fn sample(name: &str) -> &'static str {
     }
 }
 
-/// Returns the spellings of an option: whole, with its value beside or in it, as the shortest clear beginning, short.
+/// Returns all spellings of an option: complete, with a separate or attached value, as the shortest unambiguous prefix,
+/// and short.
 fn spellings(known: &[(&'static str, Option<char>, Takes)], index: usize) -> Vec<Vec<String>> {
     let (name, short, takes) = known[index];
     let clear =
@@ -143,7 +144,7 @@ fn spellings(known: &[(&'static str, Option<char>, Takes)], index: usize) -> Vec
     all
 }
 
-/// Returns what an option needs beside it.
+/// Returns the options that an option requires.
 fn company(name: &str) -> &'static [&'static str] {
     match name {
         "grpc-server-ssl" => &["--grpc-server-cert=c", "--grpc-server-key=k"],

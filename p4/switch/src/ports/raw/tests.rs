@@ -1,14 +1,14 @@
-//! Every call of the sockets, between two interfaces in a network namespace of the test's own: frames of all lengths,
-//! tags, what is refused, and auxiliary data that is cut off. `sanitize/` runs these under AddressSanitizer, too.
+//! All socket calls, between two interfaces in a private network namespace: frames of all lengths, tags, rejected
+//! frames, and truncated auxiliary data. `sanitize/` also runs these tests under AddressSanitizer.
 
 use std::process::Command;
 
 use super::*;
 
-/// The longest frame that the interfaces take: their MTU and the header.
+/// Maximum frame length of the interfaces: their MTU plus the header.
 const MTU: usize = 65_535;
 
-/// Runs some work in a network namespace with the interfaces `left` and `right`, which goes with the thread.
+/// Runs a function in a network namespace with the interfaces `left` and `right`, which is removed with the thread.
 fn between(work: impl FnOnce() + Send) {
     let done = std::thread::scope(|scope| {
         // Under the name of the test, which says why it does not run.
@@ -47,7 +47,7 @@ fn between(work: impl FnOnce() + Send) {
     }
 }
 
-/// Keeps the thread on its processor: between two of them frames overtake each other.
+/// Pins the thread to its processor, because frames can be reordered between processors.
 fn stay() {
     // SAFETY: a set of zeros is empty, and lives through the calls.
     unsafe {
@@ -57,7 +57,7 @@ fn stay() {
     }
 }
 
-/// Sends until something arrives: an interface that has just come up loses what it gets.
+/// Sends until something arrives: an interface that has just come up may lose frames.
 fn until_frames_pass() {
     let (left, right) =
         (RawSocket::open("left").expect("it is there"), RawSocket::open("right").expect("it is there"));
@@ -70,7 +70,7 @@ fn until_frames_pass() {
     }
 }
 
-/// A frame that nobody but this test sends: of an experimental Ethertype (IEEE 802 9.2.3).
+/// A frame with an experimental Ethertype (IEEE 802 9.2.3), which only this test sends.
 fn frame(length: usize, number: u8) -> Vec<u8> {
     let mut frame = vec![number; length];
     for (byte, value) in frame.iter_mut().zip([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5]) {
@@ -79,14 +79,14 @@ fn frame(length: usize, number: u8) -> Vec<u8> {
     frame
 }
 
-/// The frame behind all others: who has it has what came before, as the interfaces keep the order.
+/// A marker frame after all others: order is preserved, so once it is received, all earlier frames are, too.
 fn last() -> Vec<u8> {
     let mut frame = frame(60, 0);
     frame[0] = 6;
     frame
 }
 
-/// Sends a last frame and receives all before it.
+/// Sends a marker frame and receives all frames before it.
 fn received(from: &RawSocket, socket: &RawSocket) -> Vec<Vec<u8>> {
     assert_eq!(from.send(&[&last()]), 1);
     let (mut batch, mut found) = (Batch::new(), Vec::new());
@@ -117,7 +117,7 @@ fn frames_of_every_length_arrive_whole() {
             assert_eq!(a.send(&[&sent]), 1, "{length}");
             assert_eq!(received(&a, &b), [sent], "{length}");
         }
-        // More than a batch, and none of them comes back to who sent it.
+        // More than a batch, and none of them returns to the sender.
         let frames: Vec<Vec<u8>> = (0..=u8::MAX).map(|number| frame(100, number)).collect();
         let parts: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
         assert_eq!(a.send(&parts), 256);
@@ -128,7 +128,7 @@ fn frames_of_every_length_arrive_whole() {
     });
 }
 
-/// One frame that an interface refuses takes no other with it.
+/// A frame that an interface rejects does not affect the others.
 #[test]
 fn what_no_interface_takes_is_lost_alone() {
     between(|| {
@@ -142,14 +142,14 @@ fn what_no_interface_takes_is_lost_alone() {
     });
 }
 
-/// The system takes a tag out of a frame; it is put in again, also where the frame ends behind it.
+/// A tag that the kernel removed is inserted again, even if the frame ends after it.
 #[test]
 fn tags_are_as_they_were_on_the_wire() {
     between(|| {
         let (a, b) =
             (RawSocket::open("left").expect("it is there"), RawSocket::open("right").expect("it is there"));
         for kind in [[0x81, 0x00], [0x88, 0xa8]] {
-            // The system loses those that end before a whole Ethertype behind the tag.
+            // The kernel drops frames that end before a complete Ethertype after the tag.
             for length in [20, 21, 64, 1_518, MTU + 14] {
                 let mut sent = frame(length, 9);
                 sent[12..18].copy_from_slice(&[kind[0], kind[1], 0xe1, 0x23, 0x88, 0xb5]);
@@ -167,7 +167,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_are_up() {
         assert!(a.is_up());
         let down = Command::new("ip").args(["link", "set", "right", "down"]).status();
         assert!(down.is_ok_and(|status| status.success()));
-        // The system says it a little later.
+        // The kernel reports it with a delay.
         while a.is_up() {
             std::thread::yield_now();
         }
@@ -181,7 +181,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_are_up() {
     });
 }
 
-/// The auxiliary data of a frame, whole and cut off at every byte: what is not there is not read.
+/// Auxiliary data of a frame, complete and truncated at every byte: missing data are not read.
 #[test]
 fn auxiliary_data_is_read_only_where_it_is_whole() {
     let size = mem::size_of::<libc::tpacket_auxdata>() as c_uint;
@@ -194,7 +194,7 @@ fn auxiliary_data_is_read_only_where_it_is_whole() {
     ] {
         for said in [0, 1, 15, 16, whole - 1, whole, space, space + 1, 4096, usize::MAX] {
             for given in 0..=space {
-                // Exactly as long as is said, so that a sanitizer sees what is read behind it.
+                // Allocated with exactly this size, so that a sanitizer detects reads beyond it.
                 let mut control = vec![0_u64; given.div_ceil(8)];
                 // SAFETY: a header of zeros is valid.
                 let mut header: libc::msghdr = unsafe { mem::zeroed() };

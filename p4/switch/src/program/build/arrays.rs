@@ -128,7 +128,7 @@ impl Builder<'_> {
         Ok(lists)
     }
 
-    /// Resolves the fields of a list; constants among them carry nothing.
+    /// Resolves the fields of a list; constants in it are ignored.
     fn listed_fields(&self, list: &json::FieldList, place: &str) -> Result<Vec<Field>, Error> {
         let mut fields = Vec::new();
         for element in &list.elements {

@@ -1,4 +1,4 @@
-//! Pipelines: profiles, tables, conditions, and what follows what.
+//! Pipelines: profiles, tables, conditions, and their successors.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Default actions and entries that the program itself writes.
+//! Default actions and entries of the program itself.
 
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ impl Builder<'_> {
     }
 }
 
-/// Reads a hexadecimal number as the words of a value of `width` bits; higher bits are dropped, as BMv2 does.
+/// Parses a hexadecimal number into the words of a value of `width` bits; higher bits are dropped, as in BMv2.
 pub(super) fn words(text: &str, width: u32, place: &str) -> Result<Box<[u64]>, Error> {
     let value = bits::parse_hex(text)
         .ok_or_else(|| Error::invalid(place, format!("`{text}` is not a hexadecimal number")))?;

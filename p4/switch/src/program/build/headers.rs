@@ -1,5 +1,5 @@
-//! Lays out headers, stacks and unions in a packet's words: validity first, then what counts and varies, metadata
-//! together, headers last.
+//! Lays out headers, stacks and unions in a packet's words: first validity, then stack counters and variable widths,
+//! then metadata, then headers.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::json;
 use crate::{Error, bits};
 
 impl Builder<'_> {
-    /// Lays everything out; returns the words of metadata.
+    /// Assigns positions to everything; returns the words of metadata.
     pub(super) fn headers(&mut self) -> Result<Range<usize>, Error> {
         let document = self.document;
         for ty in &document.header_types {
             self.header_type(ty)?;
         }
-        // Word 0 reads as zero for ever: what has no place of its own points at it.
+        // Word 0 is always zero; objects without a position of their own refer to it.
         self.reserve(1)?;
         for header in &document.headers {
             self.header(header)?;
@@ -153,7 +153,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Refuses a stack whose unions differ in the types of their members.
+    /// Rejects a stack whose unions have members of different types.
     fn same_members(&self, unions: &[u16], place: &str) -> Result<(), Error> {
         let types = |union: u16| {
             let headers = &self.unions[union as usize].headers;
@@ -165,7 +165,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Gives metadata and then headers their words.
+    /// Assigns words to metadata, then to headers.
     fn place_fields(&mut self) -> Result<Range<usize>, Error> {
         let start = self.words as usize;
         self.place(true)?;
@@ -198,7 +198,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Resolves the length expressions of types for each instance: a `local` in them is a field of the instance.
+    /// Resolves the length expressions of types per instance: a `local` in them is a field of the instance.
     fn length_expressions(&mut self) -> Result<(), Error> {
         let document = self.document;
         for index in 0..self.headers.len() {

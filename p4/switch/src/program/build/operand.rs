@@ -8,10 +8,10 @@ use super::super::{Destination, StackRef, range};
 use super::{Builder, Number};
 use crate::{Error, bits};
 
-/// Meaning of `local` and `runtime_data`.
+/// Context of `local` and `runtime_data`.
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'s> {
-    /// Nothing: there are no parameters here.
+    /// There are no parameters.
     None,
     /// Parameters of an action: width and first word of each.
     Params(&'s [(u32, u16)]),
@@ -57,7 +57,7 @@ pub(super) fn parts<'v>(json: &'v Value, place: &str) -> Result<(&'v str, &'v Va
     }
 }
 
-/// Returns a value that must be text.
+/// Returns a value that must be a string.
 pub(super) fn text<'v>(json: &'v Value, place: &str) -> Result<&'v str, Error> {
     json.as_str().ok_or_else(|| Error::invalid(place, format!("expected a name, found `{json}`")))
 }
@@ -98,7 +98,7 @@ pub(super) fn field_expr(field: Field) -> Expr {
 }
 
 impl Builder<'_> {
-    /// Resolves a header and field name, by way of the architecture's aliases.
+    /// Resolves a header and field name, including the architecture's aliases.
     pub(super) fn field(&self, (header, field): (&str, &str), place: &str) -> Result<Field, Error> {
         match self.aliases.get(&(header.to_owned(), field.to_owned())) {
             Some((h, f)) => self.plain_field((h, f), place),
@@ -131,7 +131,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Compiles an operand that must be a number, and decides how to compute it.
+    /// Compiles an operand that must be a number, and decides how to evaluate it.
     pub(super) fn number(&self, json: &Value, scope: Scope, place: &str) -> Result<Number, Error> {
         Ok(range::value(self.data(json, scope, place)?))
     }
@@ -169,7 +169,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Compiles an operand that is written to.
+    /// Compiles a destination operand.
     pub(super) fn destination(&self, json: &Value, scope: Scope, place: &str) -> Result<Destination, Error> {
         let (kind, value) = parts(json, place)?;
         match kind {
@@ -419,7 +419,7 @@ impl Builder<'_> {
     }
 }
 
-/// Makes a number a truth value; a word of the packet needs no computing.
+/// Converts a number to a condition; a word of the packet needs no evaluation.
 fn not_zero(expr: Expr) -> Cond {
     match expr {
         Expr::Word(word) => Cond::Word(word),

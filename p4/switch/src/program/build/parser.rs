@@ -189,7 +189,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Compiles a number; `advance` and `set` give constants bare where actions wrap them.
+    /// Compiles a number; `advance` and `set` have plain constants where actions wrap them.
     fn parser_number(&self, json: &Value, place: &str) -> Result<Number, Error> {
         match parts(json, place)? {
             ("hexstr", value) => Ok(range::value(constant(value, place)?)),
@@ -258,7 +258,7 @@ impl Builder<'_> {
         Ok((order, calls))
     }
 
-    /// Returns the numbers of the core errors; those that the program leaves out follow the greatest it has.
+    /// Returns the numbers of the core errors. Missing ones are numbered after the greatest in the program.
     pub(super) fn errors(&self) -> CoreErrors {
         let mut next = self.document.errors.iter().map(|(_, v)| *v).max().map_or(0, |v| v + 1);
         let mut number = |name: &str| {

@@ -1,4 +1,4 @@
-//! Actions and their primitives, with every argument resolved.
+//! Actions and their primitives, with resolved arguments.
 
 use serde_json::Value;
 
@@ -182,7 +182,7 @@ impl Builder<'_> {
         ))
     }
 
-    /// `mark_to_drop` names the metadata that holds the fields, `drop` of P4-14 does not.
+    /// `mark_to_drop` names the metadata with the fields; `drop` of P4-14 does not.
     fn mark_to_drop(&self, c: &Call) -> Result<Primitive, Error> {
         let header = if c.args.is_empty() { "standard_metadata" } else { named(c, 0, "header")? };
         let egress_spec = self.field((header, "egress_spec"), c.place)?;
@@ -232,7 +232,7 @@ fn jump_target(c: &Call, at: usize) -> Result<u32, Error> {
     target.ok_or_else(|| Error::invalid(c.place, format!("jump target `{digits}` is not a number")))
 }
 
-/// Says which statement a primitive comes from.
+/// Returns the source statement of a primitive.
 fn statement(call: &json::Primitive) -> String {
     match &call.source_info {
         Some(info) => format!("{} ({}:{})", info.source_fragment, info.filename, info.line),
@@ -240,7 +240,7 @@ fn statement(call: &json::Primitive) -> String {
     }
 }
 
-/// Splits a format at its braces; `\{` and `\}` are plain braces.
+/// Splits a format string at its braces; `\{` and `\}` are literal braces.
 fn log_pieces(format: &str, values: Vec<Number>) -> Vec<LogPiece> {
     let (mut pieces, mut plain, mut values) = (Vec::new(), String::new(), values.into_iter());
     let mut rest = format;

@@ -1,4 +1,4 @@
-//! The architecture's own fields, and the checksums around the control flows.
+//! The architecture's standard metadata, and the checksums around the control flows.
 
 use super::super::control::{Checksum, ChecksumKind};
 use super::super::{Field, Queueing, Standard};
@@ -7,7 +7,7 @@ use super::operand::Scope;
 use crate::Error;
 
 impl Builder<'_> {
-    /// Finds the fields through which v1model and the program speak.
+    /// Finds the fields with which v1model and the program communicate.
     pub(super) fn standard(&self) -> Result<Standard, Error> {
         let find = |header, field| self.field((header, field), "v1model").ok();
         let need = |field: &'static str| {

@@ -1,4 +1,4 @@
-//! Lookups against a plain search over all entries, with random keys.
+//! Compares look-ups with a linear search over all entries, with random keys.
 
 use super::*;
 use crate::program::{Field, KeyField, KeySource, MatchKind, TableKind};
@@ -45,7 +45,7 @@ fn entry() -> Entry {
     Entry::new(ActionRef::Member(0), 0)
 }
 
-/// A plain search: the rules of the match kinds, written once more.
+/// A linear search: an independent implementation of the match kinds.
 fn plain(table: &program::Table, state: &Table, key: &[u64]) -> Option<u32> {
     let covers = |handle: &u32| {
         let k = state.key(*handle);
@@ -72,7 +72,7 @@ fn plain(table: &program::Table, state: &Table, key: &[u64]) -> Option<u32> {
     state.handles().filter(covers).min_by_key(rank)
 }
 
-/// Inserts, removes and looks up at random, and compares each lookup with the plain search.
+/// Inserts, removes and looks up at random, and compares each look-up with the linear search.
 fn compare(
     table: &program::Table,
     seed: u64,
