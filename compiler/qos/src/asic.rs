@@ -1,11 +1,12 @@
-//! Presets that are made after the switches of one ASIC.
+//! Presets that follow the switches of one ASIC.
 //!
-//! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariant: no preset replaces its replacement.
+//! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariant: no preset replaces its
+//! replacement.
 
 use crate::headroom::{Chip, Model};
 use crate::profile::Preset;
 
-/// Returns the preset with the buffer thresholds of an ASIC; none if those of `preset` fit.
+/// Returns the preset with the buffer thresholds of an ASIC; `None` if those of `preset` fit.
 pub fn preset_for(preset: Preset, model: Model) -> Option<Preset> {
     match preset {
         Preset::SonicAiLossy => (model == Model::Chip(Chip::Tomahawk5)).then_some(Preset::SonicAiLossyTh5),

@@ -1,4 +1,4 @@
-//! Round-trip time of an empty network, and the bytes in flight during it.
+//! Round-trip time of an idle network, and its bandwidth-delay product.
 //!
 //! In: the cables of a path with their speeds, packet sizes and the latency of switches and NICs. Out: base round-trip
 //! time, bandwidth-delay product and target delay, with every step. Invariants: rounded up once, at the end.
@@ -18,7 +18,7 @@ pub struct Hop {
     pub speed: Speed,
 }
 
-/// A path from NIC to NIC; between two cables is a switch.
+/// A path from NIC to NIC, with a switch between consecutive cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path<'a> {
     /// The cables in order; the first is the sender's.
@@ -27,28 +27,28 @@ pub struct Path<'a> {
     pub packet: Bytes,
     /// The size of an acknowledgement on the wire.
     pub acknowledgement: Bytes,
-    /// Delay of a switch for a packet without a queue.
+    /// Delay of a switch without queueing.
     pub switch_latency: Nanoseconds,
-    /// Delay of a NIC for a packet.
+    /// Delay of a NIC.
     pub nic_latency: Nanoseconds,
-    /// Whether switches send a packet on before they have all of it.
+    /// Whether switches forward a packet before they have received it completely.
     pub cut_through: bool,
 }
 
 impl Path<'_> {
-    /// Returns how many switches the path has.
+    /// Returns the number of switches on the path.
     pub fn switches(&self) -> u32 {
         u32::try_from(self.hops.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
 
-    /// Returns the length of all cables together.
+    /// Returns the total length of the cables.
     pub fn length(&self) -> Length {
         let sum = self.hops.iter().fold(0_u64, |sum, hop| sum.saturating_add(hop.length.millimeters()));
         Length::from_millimeters(sum)
     }
 
-    /// Returns the links at whose speed a packet is waited for. A switch that stores packets sends each once more; one that
-    /// cuts through does not wait for its end, so that all of it has arrived when the slowest link has carried it.
+    /// Returns the links whose serialisation delay counts. A store-and-forward switch serialises each packet again.
+    /// With cut-through, a packet has arrived once the slowest link has carried it.
     fn sendings(&self) -> Vec<Speed> {
         let speeds = self.hops.iter().map(|hop| hop.speed);
         if self.cut_through {
@@ -62,17 +62,17 @@ impl Path<'_> {
 /// Path data for congestion control.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Delay {
-    /// The round-trip time of an empty network.
+    /// The round-trip time without queueing.
     pub base_rtt: Nanoseconds,
-    /// Bytes in flight on the path during a round trip.
+    /// The bandwidth-delay product of the path.
     pub bdp: Bytes,
-    /// Every step, in order.
+    /// All steps, in order.
     pub terms: Breakdown,
 }
 
 impl Delay {
-    /// Returns the delay senders aim at: the base round trip and a standing queue of `queue` bytes, which is
-    /// where switches start to mark.
+    /// Returns the target delay of senders: the base round trip plus a standing queue of `queue` bytes, at which
+    /// switches start to mark.
     pub fn target(&self, speed: Speed, queue: Bytes) -> Nanoseconds {
         self.base_rtt + speed.time_of(queue)
     }
@@ -80,7 +80,7 @@ impl Delay {
 
 const SOURCE: &str = "path";
 
-/// Works out the delay of a path.
+/// Computes the delay of a path.
 pub fn delay(path: &Path<'_>) -> Delay {
     let mut terms = Breakdown::default();
     let two = exact(2_u8, 1_u8);
@@ -169,7 +169,7 @@ mod tests {
     fn eighty_kilometers_hold_forty_megabytes() {
         let cables = hops([3, 30, 80_000, 30, 3]);
         let found = delay(&path(&cables));
-        // 2 x 80 km x 5.05 ns/m x 50 B/ns = 40.4 MB, and a little for the halls.
+        // 2 x 80 km x 5.05 ns/m x 50 B/ns = 40.4 MB, plus a little for the halls.
         assert_eq!(found.bdp.human(), "40.8 MB");
     }
 
@@ -178,11 +178,11 @@ mod tests {
         let cables = hops([3, 3]);
         let stored = delay(&path(&cables));
         let cut = delay(&Path { cut_through: true, ..path(&cables) });
-        // 85.68 ns, of two sums that are each rounded up.
+        // 85.68 ns each; the two sums are rounded up separately.
         assert!((85..=86).contains(&(stored.base_rtt.0 - cut.base_rtt.0)));
     }
 
-    /// 100G at the other end: 9,216 and 84 B take 744 ns there, whoever sends faster, and the sender has 200G under way.
+    /// 100G at the other end: 9,216 and 84 B take 744 ns there, for either sender, and the sender has 200G in flight.
     #[test]
     fn a_packet_has_arrived_when_the_slowest_link_has_carried_it() {
         let mut cables = hops([1, 1, 1, 1, 1, 1]).map(|hop| Hop { speed: Speed::gbps(200), ..hop });
@@ -193,7 +193,7 @@ mod tests {
         // 2 x 6 m / 198,000,000 m/s, 2 x 5 x 700 ns, 2 x 500 ns.
         assert_eq!(found.base_rtt, Nanoseconds(61 + 7_000 + 1_000 + 744));
         assert_eq!(found.bdp, Bytes(25 * found.base_rtt.0));
-        // Stored, it is sent six times: five times at 200G, once at 100G.
+        // With store-and-forward, it is sent six times: five times at 200G, once at 100G.
         let stored = delay(&Path { packet: Bytes(9_216), ..path(&cables) });
         assert_eq!(
             stored.terms.term("serialisation").unwrap().value.to_string(),

@@ -1,9 +1,8 @@
-//! The packet buffer of a switch: does the headroom fit, and what is left to share.
+//! The packet buffer of a switch: checks that headroom fits, and computes the shared pool.
 //!
-//! In: a [`Memory`], the [`PortGroup`]s of a switch with their headroom, and the sharing the profile wants.
-//! Out: the [`Pools`] with every term of the sum, or a [`Refusal`] with the arithmetic and the ways out.
-//! Invariants: what is handed out adds up to no more than the memory; every port keeps room for one packet in the
-//! shared pool.
+//! In: a [`Memory`], the [`PortGroup`]s of a switch with their headroom, and the sharing of the profile. Out: the
+//! [`Pools`] with every term of the sum, or a [`Refusal`] with the calculation and suggestions. Invariants: allocations
+//! never exceed the memory, and every port keeps space for one packet in the shared pool.
 
 mod dynamic;
 mod error;
@@ -27,7 +26,7 @@ use crate::headroom::{Headroom, HeadroomError, Model, Request};
 use crate::profile::{BufferShares, Profile, SharedHeadroom};
 use crate::units::Bytes;
 
-/// Ports of a switch that are alike: one speed, one length of cable.
+/// Equal ports of a switch: one speed, one cable length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortGroup {
     name: String,
@@ -40,8 +39,8 @@ pub struct PortGroup {
 }
 
 impl PortGroup {
-    /// Works out the headroom of `ports` equal ports with `classes` lossless classes each; `cell` is the
-    /// platform's allocation unit.
+    /// Computes the headroom of `ports` equal ports with `classes` lossless classes each; `cell` is the platform's
+    /// allocation unit.
     pub fn new(
         name: impl Into<String>,
         ports: u32,
@@ -69,7 +68,7 @@ impl PortGroup {
         self.classes
     }
 
-    /// Returns what the headroom was asked for.
+    /// Returns the request for the headroom.
     pub fn request(&self) -> &Request {
         &self.request
     }
@@ -79,7 +78,7 @@ impl PortGroup {
         &self.headroom
     }
 
-    /// Returns how many lossless groups the ports have together.
+    /// Returns the number of lossless groups of all ports.
     fn groups(&self) -> u64 {
         u64::from(self.ports) * u64::from(self.classes)
     }
@@ -92,13 +91,13 @@ impl PortGroup {
         Bytes(self.headroom.pooled.0.saturating_mul(self.groups()))
     }
 
-    /// One packet for every port, lossless or not.
+    /// Space for one packet per port, lossless or not.
     fn one_packet_each(&self) -> Bytes {
         Bytes(self.request.link().mtu().0.saturating_mul(u64::from(self.ports)))
     }
 }
 
-/// Division of the buffer asked for by the profile.
+/// Division of the buffer according to the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Division {
     /// Sharing of headroom between ports.
@@ -108,7 +107,7 @@ pub struct Division {
 }
 
 impl Division {
-    /// Returns what a profile wants.
+    /// Returns the division of a profile.
     pub fn of(profile: &Profile) -> Self {
         Self { shared_headroom: profile.shared_headroom(), shares: profile.buffer_shares() }
     }
@@ -118,20 +117,20 @@ impl Division {
     }
 }
 
-/// The buffer, divided.
+/// Division of the buffer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pools {
-    /// The sum of what each group has for itself.
+    /// The sum of the guaranteed bytes of all groups.
     pub guaranteed: Bytes,
     /// The pool that headroom is taken from (SONiC: `BUFFER_POOL|ingress_lossless_pool|xoff`).
     pub headroom: Bytes,
     /// Rest to share (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
     pub shared: Bytes,
-    /// Every step, in order.
+    /// All steps, in order.
     pub terms: Breakdown,
 }
 
-/// Divides the memory of a switch, or says why it cannot be done and what would help.
+/// Divides the memory of a switch, or returns the reason for failure and suggestions.
 pub fn pools(memory: &Memory, groups: &[PortGroup], division: Division) -> Result<Pools, BufferError> {
     let sum = Sum::of(memory, groups, division);
     if sum.fits() {
@@ -145,7 +144,7 @@ fn refuse(memory: &Memory, groups: &[PortGroup], division: Division) -> BufferEr
     BufferError::HeadroomDoesNotFit(Box::new(Refusal::new(memory, groups, division)))
 }
 
-/// The two sides of the comparison, without the steps: refusals try many.
+/// The two sides of the comparison, without steps, because refusals try many.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     memory: Bytes,
@@ -153,7 +152,7 @@ struct Sum {
     guaranteed: Bytes,
     headroom: Bytes,
     floor: Bytes,
-    /// The most that guaranteed bytes and headroom may take, where the profile fixes a share.
+    /// Maximum of guaranteed bytes and headroom, if the profile fixes a share.
     share: Option<Bytes>,
 }
 
@@ -220,7 +219,7 @@ impl Sum {
     }
 }
 
-/// The pool that headroom is taken from: the sum over the ratio, but no less than what one group may take.
+/// The headroom pool: the sum divided by the ratio, but at least the maximum of one group.
 fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> Bytes {
     let sum: Bytes = groups.iter().map(PortGroup::pooled).sum();
     if sum == Bytes::ZERO {
@@ -232,7 +231,7 @@ fn headroom_pool(memory: &Memory, groups: &[PortGroup], division: Division) -> B
 }
 
 impl Pools {
-    /// Returns the part of the memory that lossless headroom takes, in hundredths, rounded down.
+    /// Returns the lossless headroom as a percentage of the memory, rounded down.
     pub fn headroom_percent(&self, memory: &Memory) -> Percent {
         let taken = u128::from((self.guaranteed + self.headroom).0) * 100;
         let percent = taken.checked_div(u128::from(memory.total.0)).unwrap_or(100).min(100);
@@ -247,8 +246,8 @@ mod tests {
     use crate::profile::LosslessTraffic;
     use crate::units::{Length, Speed};
 
-    /// Dell S6100 guide, p. 281: 12 ports of 40G with 2 lossless groups of 18 KB each, 76 KB of headroom for each
-    /// in the worst case and 208 KB for the rest: 2,464 KB. In a shared pool 35 KB a group do: 1,480 KB.
+    /// Dell S6100 guide, p. 281: 12 ports of 40G with 2 lossless groups of 18 KB each, 76 KB of headroom each in the
+    /// worst case and 208 KB for the rest: 2,464 KB. With a shared pool, 35 KB per group are enough: 1,480 KB.
     #[test]
     fn the_published_example_of_sharing_comes_out() {
         const KB: u64 = 1024;

@@ -1,7 +1,7 @@
-//! The small numbers of QoS, each in its legal range: DSCP, traffic class, queue, priority and their kin.
+//! The small numbers of QoS, each with its legal range: DSCP, traffic class, queue, priority and others.
 //!
-//! In: an integer of a profile. Out: a type that holds only legal values. Invariants: the range is the one
-//! SONiC's YANG models and IEEE 802.1Q allow; a platform may have less, which its own stage checks.
+//! In: an integer of a profile. Out: a type that holds only legal values. Invariants: the range is the one SONiC's YANG
+//! models and IEEE 802.1Q allow; a platform may support less, which is checked separately.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct OutOfRange {
     /// Meaning of the number.
     pub kind: &'static str,
-    /// Written output.
+    /// The value.
     pub value: i64,
     /// The smallest legal value.
     pub min: i64,
@@ -47,7 +47,7 @@ macro_rules! bounded {
                 }
             }
 
-            /// Makes a constant; a value outside the range does not compile where the call is constant.
+            /// Makes a constant; an invalid value is a compile error in constant contexts.
             pub(crate) const fn constant(value: $int) -> Self {
                 assert!($min <= value as i64 && value as i64 <= $max, "constant outside its range");
                 Self(value)
@@ -139,7 +139,7 @@ bounded! {
 }
 
 bounded! {
-    /// The exponent of a dynamic threshold: a user of the pool may take 2^n times what is free.
+    /// The exponent of a dynamic threshold: a user of the pool may take 2^n times the free space.
     DynamicThreshold(i8), -8..=7, "dynamic threshold"
 }
 

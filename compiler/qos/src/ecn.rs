@@ -1,12 +1,11 @@
 //! ECN marking: from a rule to two thresholds and a probability.
 //!
-//! In: an [`Ecn`] rule of a class and the [`EcnContext`] of a port. Out: [`EcnThresholds`] with the origin of
-//! the numbers and every step. Invariants: minimum < maximum < the point where PFC or the queue's limit takes
-//! over, so that marking comes first; numbers that were written or published are not rounded, computed ones
-//! are whole cells.
+//! In: an [`Ecn`] rule of a class and the [`EcnContext`] of a port. Out: [`EcnThresholds`] with the origin of the
+//! numbers and every step. Invariants: minimum < maximum < the point where PFC or the queue's limit takes over, so that
+//! marking comes first. Configured and published numbers are not rounded; computed ones are whole cells.
 //!
-//! The mark a switch makes: never below the minimum, with a probability rising in a line up to the given one
-//! at the maximum, always above it (SONiC `WRED_PROFILE`).
+//! Marking by a switch: never below the minimum, with a probability that rises linearly up to the given one at the
+//! maximum, and always above it (SONiC `WRED_PROFILE`).
 
 mod error;
 mod fixed;
@@ -43,7 +42,7 @@ impl Limit {
         }
     }
 
-    /// Returns what happens there, in words.
+    /// Returns what happens at the limit, in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Xoff(_) => "the PFC XOFF point",
@@ -52,7 +51,7 @@ impl Limit {
     }
 }
 
-/// The port thresholds are wanted for.
+/// The port for which thresholds are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EcnContext {
     /// The speed of the port.
@@ -61,15 +60,15 @@ pub struct EcnContext {
     pub cell: Bytes,
     /// The largest packet.
     pub mtu: Bytes,
-    /// Where the port stands.
+    /// The place of the port on a path.
     pub place: Place,
-    /// The round-trip time of an empty network, for computed thresholds.
+    /// The round-trip time without queueing, for computed thresholds.
     pub base_rtt: Nanoseconds,
     /// Upper bound of the maximum.
     pub limit: Limit,
 }
 
-/// Thresholds that keep their order.
+/// Thresholds in valid order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EcnThresholds {
     min: Bytes,
@@ -114,12 +113,12 @@ impl EcnThresholds {
         self.probability
     }
 
-    /// Returns where the numbers come from, for comments and documents.
+    /// Returns the origin of the numbers, for comments and documents.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Returns the steps that led here; empty for numbers that were written.
+    /// Returns the steps of the calculation; empty for configured numbers.
     pub fn terms(&self) -> &Breakdown {
         &self.terms
     }

@@ -1,31 +1,31 @@
-//! Errors where several modules of this crate work together.
+//! Combined error type of the modules of this crate.
 //!
-//! In: the error of a room. Out: the same sentence. Invariants: nothing is added; who asks one room only gets that
-//! room's own error.
+//! In: the error of a module. Out: the same message. Invariants: nothing is added; functions of a single module return
+//! its own error.
 
 use crate::buffer::{BufferError, WayOut};
 use crate::ecn::EcnError;
 use crate::headroom::{HeadroomError, UnknownModel};
 
-/// Says why the quality of service of a switch cannot be worked out.
+/// Why the quality of service of a switch cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QosError {
-    /// A platform names a formula that there is not.
+    /// A platform names an unknown formula.
     #[error(transparent)]
     Model(#[from] UnknownModel),
     /// A link has no headroom.
     #[error(transparent)]
     Headroom(#[from] HeadroomError),
-    /// The buffer cannot be divided as the profile wants.
+    /// The buffer cannot be divided as in the profile.
     #[error(transparent)]
     Buffer(#[from] BufferError),
-    /// A queue cannot be marked as the profile wants.
+    /// A queue cannot be marked as in the profile.
     #[error(transparent)]
     Ecn(#[from] EcnError),
 }
 
 impl QosError {
-    /// Returns what would help, for the help lines under a message; empty where the message says it all.
+    /// Returns suggestions for the help lines of a message; empty if the message is sufficient.
     pub fn ways_out(&self) -> &[WayOut] {
         match self {
             Self::Buffer(error) => error.ways_out(),

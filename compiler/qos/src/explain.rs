@@ -1,8 +1,8 @@
-//! Arithmetic that remembers how it was done.
+//! Arithmetic that records its steps.
 //!
-//! In: the steps of a calculation as it runs. Out: a [`Breakdown`], an ordered list of [`Term`]s with value,
-//! unit, formula and source. Invariants: a step is calculated and recorded by the same call, so what is printed
-//! is what was computed; values are exact fractions, so nothing depends on a rounding mode.
+//! In: the steps of a calculation as it runs. Out: a [`Breakdown`], an ordered list of [`Term`]s with value, unit,
+//! formula and source. Invariants: a step is computed and recorded by the same call, so the printed steps are the
+//! actual ones. Values are exact fractions, independent of rounding modes.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,11 +12,11 @@ use serde::{Serialize, Serializer};
 
 /// An exact, non-negative fraction.
 ///
-/// 128 bits are enough for every formula of this crate: [`crate::headroom::Link`] bounds the inputs so that
-/// no numerator passes 112 bits.
+/// 128 bits are enough for every formula of this crate: [`crate::headroom::Link`] limits the inputs so that no
+/// numerator exceeds 112 bits.
 pub type Exact = num_rational::Ratio<u128>;
 
-/// Makes an exact fraction of two integers; `denominator` is a constant above zero.
+/// Makes an exact fraction of two integers; `denominator` is a constant greater than zero.
 pub(crate) fn exact(numerator: impl Into<u128>, denominator: impl Into<u128>) -> Exact {
     Exact::new(numerator.into(), denominator.into())
 }
@@ -39,14 +39,14 @@ pub enum Unit {
     MegabitsPerSecond,
     /// A factor.
     Ratio,
-    /// Hundredths.
+    /// Percent.
     Percent,
-    /// A number of things.
+    /// A count.
     Count,
 }
 
 impl Unit {
-    /// Returns the symbol printed behind a value, empty for pure numbers.
+    /// Returns the symbol after a value; empty for pure numbers.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Bytes => "B",
@@ -85,7 +85,7 @@ impl fmt::Display for Value {
 }
 
 impl Serialize for Value {
-    /// Writes an integer where the value is one, else a number with three decimals.
+    /// Serialises an integer if the value is one, otherwise a number with three decimals.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let thousandths = self.thousandths();
         match u64::try_from(thousandths / 1000) {
@@ -110,13 +110,13 @@ impl JsonSchema for Value {
 pub struct Term {
     /// Description, in words.
     pub name: Cow<'static, str>,
-    /// Amount.
+    /// The value.
     pub value: Value,
-    /// Of what.
+    /// Its unit.
     pub unit: Unit,
-    /// Derivation, with the numbers put in.
+    /// The formula with its numbers.
     pub formula: String,
-    /// Where the formula or the constant comes from.
+    /// Source of the formula or constant.
     pub source: Cow<'static, str>,
 }
 
@@ -127,7 +127,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// The steps of one calculation, in the order they were made.
+/// The steps of one calculation, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Breakdown {
@@ -140,17 +140,17 @@ impl Breakdown {
         &self.terms
     }
 
-    /// Returns the first step of that name.
+    /// Returns the first step with that name.
     pub fn term(&self, name: &str) -> Option<&Term> {
         self.terms.iter().find(|term| term.name == name)
     }
 
-    /// Appends the steps of another calculation that this one builds on.
+    /// Appends the steps of another calculation.
     pub fn extend(&mut self, other: &Self) {
         self.terms.extend_from_slice(&other.terms);
     }
 
-    /// Records one step and returns its value for the next.
+    /// Records a step and returns its value.
     pub(crate) fn push(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -169,7 +169,7 @@ impl Breakdown {
         value
     }
 
-    /// Records one step in bytes and returns its value.
+    /// Records a step in bytes and returns its value.
     pub(crate) fn bytes(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -182,7 +182,7 @@ impl Breakdown {
 }
 
 impl fmt::Display for Breakdown {
-    /// Prints one step a line, values and units aligned.
+    /// Formats one step per line, with aligned values and units.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |text: fn(&Term) -> String| self.terms.iter().map(|t| text(t).len()).max().unwrap_or(0);
         let names = width(|term| term.name.to_string());

@@ -1,8 +1,8 @@
-//! PFC headroom: how much a priority group still takes in after it asked its sender to stop.
+//! PFC headroom: the bytes that a priority group still receives after it paused its sender.
 //!
-//! In: a [`Model`] (whose formula), a [`Link`] (speed, cable, MTU, lanes) and the traffic on it. Out: a
-//! [`Headroom`] with XOFF, XON, size and every term of the sum. Invariants: exact fractions of 128 bits, rounded
-//! once and where the original rounds, so that kilometres of fibre do not truncate.
+//! In: a [`Model`] (whose formula), a [`Link`] (speed, cable, MTU, lanes) and the traffic on it. Out: a [`Headroom`]
+//! with XOFF, XON, size and every term of the sum. Invariants: exact fractions of 128 bits, rounded once and at the
+//! same step as in the original, so kilometres of fibre do not overflow.
 
 mod asic;
 mod chips;
@@ -39,26 +39,26 @@ pub const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
 /// Headroom of a lossless priority group of a port, with its derivation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Headroom {
-    /// Formula.
+    /// The formula.
     pub model: Model,
-    /// Bytes the group takes in after XOFF (SONiC: `BUFFER_PROFILE|xoff`).
+    /// Bytes that the group receives after XOFF (SONiC: `BUFFER_PROFILE|xoff`).
     pub xoff: Bytes,
-    /// Bytes below which the sender may go on (SONiC: `BUFFER_PROFILE|xon`).
+    /// Bytes below which the sender may resume (SONiC: `BUFFER_PROFILE|xon`).
     pub xon: Bytes,
     /// Bytes reserved for the group alone (SONiC: `BUFFER_PROFILE|size`).
     pub size: Bytes,
-    /// Bytes the group takes, beyond its size, from a pool of headroom.
+    /// Bytes that the group takes from a headroom pool, beyond its size.
     pub pooled: Bytes,
-    /// Bytes below the pool's limit at which the sender may go on, where the target wants it.
+    /// Bytes below the pool's limit at which the sender may resume, if the target has that setting.
     pub xon_offset: Option<Bytes>,
-    /// The dynamic threshold published with these numbers, where there is one.
+    /// The published dynamic threshold, if there is one.
     pub threshold: Option<DynamicThreshold>,
-    /// Every step, in order.
+    /// All steps, in order.
     pub terms: Breakdown,
 }
 
 impl Headroom {
-    /// Returns all the bytes one group of one port may hold: its own and those from the pool.
+    /// Returns the maximum bytes of one group of one port: its own and those from the pool.
     pub fn total(&self) -> Bytes {
         self.size + self.pooled
     }
@@ -70,7 +70,7 @@ fn round_up(bytes: Exact, step: u64) -> Exact {
     (bytes / step).ceil() * step
 }
 
-/// Turns a whole fraction into bytes.
+/// Converts an integral fraction to bytes.
 fn whole(bytes: Exact) -> Bytes {
     Bytes(u64::try_from(bytes.ceil().to_integer()).expect("a link is bounded so that sums fit 64 bits"))
 }

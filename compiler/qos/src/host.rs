@@ -1,8 +1,8 @@
 //! Settings of a host, from the same profile as its switch.
 //!
-//! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`,
-//! `cma_roce_tos` or NCCL variables. Invariants: a DSCP has the priority of the very class whose traffic class the
-//! switch gives it, and a priority is paused on the host exactly where the switch pauses it.
+//! In: a [`Profile`]. Out: a [`HostQos`]: values, not commands; renderers turn them into `mlnx_qos`, `cma_roce_tos` or
+//! NCCL variables. Invariants: a DSCP has the priority of the class to which the switch maps it, and a priority is
+//! paused on the host exactly if the switch pauses it.
 
 mod bandwidth;
 
@@ -14,7 +14,7 @@ use crate::codes::{Dscp, Percent, Priority};
 use crate::ecn::Ecn;
 use crate::profile::{Class, ClassName, Profile, Role, Scheduler};
 
-/// Which header field a port believes. Only DSCP: priorities of VLAN tags do not survive routing.
+/// The header field that a port trusts. Only DSCP: priorities of VLAN tags do not survive routing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
@@ -22,12 +22,12 @@ pub enum Trust {
     Dscp,
 }
 
-/// A profile as hosts see it.
+/// The host's side of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostQos {
-    /// Which header field ports believe (`mlnx_qos --trust`).
+    /// The header field that ports trust (`mlnx_qos --trust`).
     pub trust: Trust,
-    /// The classes a sender can mark, by rising traffic class of the switch.
+    /// The classes that a sender can mark, in ascending order of the switch's traffic class.
     pub classes: Vec<HostClass>,
     /// The priority of each of the 64 code points (`mlnx_qos --dscp2prio`).
     pub dscp_to_priority: BTreeMap<Dscp, Priority>,
@@ -35,13 +35,13 @@ pub struct HostQos {
     pub priorities: [HostPriority; 8],
     /// The marks of RDMA traffic.
     pub rdma: RdmaMarks,
-    /// DCQCN, where the profile marks data and has a class for notifications.
+    /// DCQCN, if the profile marks data and has a class for notifications.
     pub dcqcn: Option<Dcqcn>,
-    /// The code points of MRC, where the profile trims.
+    /// The code points of MRC, if the profile trims.
     pub mrc: Option<MrcMarks>,
 }
 
-/// A class a sender can mark.
+/// A class that a sender can mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HostClass {
     /// The name, as on the switch.
@@ -58,7 +58,7 @@ pub struct HostClass {
     pub priority: Priority,
     /// Whether the class is lossless.
     pub pfc: bool,
-    /// Whether switches mark it, so that senders must say they understand.
+    /// Whether switches mark it, so that senders must set ECT.
     pub ecn: bool,
 }
 
@@ -71,7 +71,8 @@ pub struct HostPriority {
     pub tc: u8,
     /// Scheduling of that class (`mlnx_qos --tsa` and `--tcbw`).
     pub selection: Selection,
-    /// The receive buffer (`mlnx_qos --prio2buffer`): 0 for lossy, one of its own for each lossless priority.
+    /// The receive buffer (`mlnx_qos --prio2buffer`): 0 for lossy priorities, a separate one for each lossless
+    /// priority.
     pub buffer: u8,
 }
 
@@ -79,9 +80,9 @@ pub struct HostPriority {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Selection {
-    /// Before the weighted ones; unused classes too.
+    /// Strict priority; also for unused classes.
     Strict,
-    /// By enhanced transmission selection, with this share; the shares of a port sum up to 100.
+    /// Enhanced transmission selection with this share; the shares of a port sum to 100.
     Ets(Percent),
 }
 
@@ -94,14 +95,14 @@ pub struct RdmaMarks {
     pub connection_tos: u8,
     /// Traffic class of data in NCCL (`NCCL_IB_TC`): the ToS byte.
     pub nccl_tc: u8,
-    /// Traffic class of clear-to-send messages (`NCCL_IB_FIFO_TC`), where they have a class.
+    /// Traffic class of clear-to-send messages (`NCCL_IB_FIFO_TC`), if they have a class.
     pub nccl_fifo_tc: Option<u8>,
 }
 
 /// Values of DCQCN.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Dcqcn {
-    /// The priorities it governs, rising (`ecn/roce_np|roce_rp/enable`).
+    /// The priorities that it applies to, in ascending order (`ecn/roce_np|roce_rp/enable`).
     pub priorities: Vec<Priority>,
     /// The mark of notifications (`ecn/roce_np/cnp_dscp`).
     pub cnp_dscp: Dscp,
@@ -116,18 +117,18 @@ pub struct MrcMarks {
     pub no_trim: Dscp,
     /// TRIMMABLE.
     pub trimmable: Dscp,
-    /// TRIMMABLE_RETX; the one of data where retransmissions have no class.
+    /// TRIMMABLE_RETX; the code point of data if retransmissions have no class.
     pub trimmable_retransmit: Dscp,
     /// TRIMMED.
     pub trimmed: Dscp,
     /// TRIMMED_LASTHOP.
     pub trimmed_last_hop: Dscp,
-    /// CONTROL; NO_TRIM where control has no class.
+    /// CONTROL; NO_TRIM if control has no class.
     pub control: Dscp,
 }
 
 impl HostQos {
-    /// Reads the host's side off a profile.
+    /// Derives the host's settings from a profile.
     pub fn of(profile: &Profile) -> Self {
         let classes: Vec<HostClass> =
             profile.classes().filter_map(|class| host_class(profile, class)).collect();
@@ -142,13 +143,13 @@ impl HostQos {
         }
     }
 
-    /// Returns the class with that role, the first by traffic class.
+    /// Returns the class with that role; of several, the one with the lowest traffic class.
     pub fn role(&self, role: Role) -> Option<&HostClass> {
         self.classes.iter().find(|class| class.role == role)
     }
 }
 
-/// Returns the code point a sender of a class uses: its first, or for the default class without one the
+/// Returns the code point that senders of a class use: its first, or, for a default class without code points, the
 /// lowest unclaimed one.
 fn mark(profile: &Profile, class: &Class) -> Option<Dscp> {
     let free = || Dscp::all().find(|dscp| profile.class_of(*dscp).name == class.name);
@@ -220,7 +221,7 @@ fn mrc(profile: &Profile) -> Option<MrcMarks> {
     })
 }
 
-/// Returns the weight of a scheduler; nothing for strict.
+/// Returns the weight of a scheduler; `None` for strict priority.
 fn weight(scheduler: Scheduler) -> Option<u32> {
     match scheduler {
         Scheduler::Strict => None,

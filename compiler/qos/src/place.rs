@@ -1,8 +1,8 @@
-//! Where on a path a port is.
+//! The place of a port on a path.
 //!
-//! In: nothing. Out: [`Place`]. Invariants: profiles, ECN rules and targets all speak of these three places.
+//! Out: [`Place`]. Invariants: profiles, ECN rules and targets all use these three places.
 
-/// Where on a path a port is, seen from the packets that leave it.
+/// The place of a port on a path, as seen by the packets that leave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// A first-tier port to a NIC.

@@ -1,9 +1,9 @@
-//! A QoS profile: the classes of a fabric and what switches and hosts do with each.
+//! A QoS profile: the classes of a fabric, and their treatment by switches and hosts.
 //!
-//! In: a preset, or a profile of one's own in YAML ([`ProfileSpec`]). Out: a [`Profile`] that is whole and
-//! consistent. Invariants: every DSCP leads to exactly one class, every class to one traffic class, queue and
-//! priority group; PFC, ECN and trimming do not contradict each other. Switch and host both read this one
-//! object (the maps of [`Profile`], [`crate::host`]), so that they cannot disagree.
+//! In: a preset, or a custom profile in YAML ([`ProfileSpec`]). Out: a [`Profile`] that is complete and consistent.
+//! Invariants: every DSCP leads to exactly one class, every class to one traffic class, queue and priority group; PFC,
+//! ECN and trimming do not contradict each other. The settings of switches and hosts are derived from this one object
+//! (the maps of [`Profile`], [`crate::host`]), so they cannot disagree.
 
 mod check;
 mod class;
@@ -39,7 +39,7 @@ use crate::units::{Bytes, Nanoseconds};
 
 /// Parts of a profile, before the rules are checked.
 ///
-/// Presets and overlays work on this; everybody else reads a [`Profile`].
+/// Presets and overlays change it; all other code uses a [`Profile`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Draft {
     /// The name, also used for tables on the switch.
@@ -48,15 +48,15 @@ pub struct Draft {
     pub classes: BTreeMap<ClassName, Class>,
     /// The class of every DSCP without a class.
     pub default: ClassName,
-    /// Packet trimming, where the fabric trims.
+    /// Packet trimming, if the fabric trims.
     pub trimming: Option<Trimming>,
-    /// The PFC watchdog, where the fabric has one.
+    /// The PFC watchdog, if the fabric has one.
     pub watchdog: Option<Watchdog>,
     /// Whether switches mark packets on the port to a NIC too.
     pub ecn_last_hop: bool,
     /// The packets of lossless classes.
     pub lossless_traffic: LosslessTraffic,
-    /// Sharing of headroom between ports, where it is wanted.
+    /// Sharing of headroom between ports, if enabled.
     pub shared_headroom: Option<SharedHeadroom>,
     /// Fixed shares of the buffer, for targets that partition it.
     pub buffer_shares: Option<BufferShares>,
@@ -67,13 +67,13 @@ pub struct Draft {
 #[serde(transparent)]
 pub struct Profile {
     draft: Draft,
-    /// Class names by rising traffic class, so that every list derived from a profile has one order.
+    /// Class names in ascending order of traffic class, which is the order of all derived lists.
     #[serde(skip)]
     order: Vec<ClassName>,
 }
 
 impl Profile {
-    /// Checks every rule of a profile and reports all that are broken.
+    /// Checks all rules of a profile and reports every violation.
     pub fn new(mut draft: Draft) -> Result<Self, Vec<ProfileError>> {
         for (name, class) in &mut draft.classes {
             class.name.clone_from(name);
@@ -92,7 +92,7 @@ impl Profile {
         &self.draft.name
     }
 
-    /// Returns everything as plain data, to change it and check it again.
+    /// Returns the profile as plain data, for changing and checking it again.
     pub fn draft(&self) -> &Draft {
         &self.draft
     }
@@ -112,17 +112,17 @@ impl Profile {
         &self.draft.classes[&self.draft.default]
     }
 
-    /// Returns the class a packet with this DSCP belongs to.
+    /// Returns the class of packets with this DSCP.
     pub fn class_of(&self, dscp: Dscp) -> &Class {
         self.classes().find(|class| class.dscp.contains(&dscp)).unwrap_or_else(|| self.default_class())
     }
 
-    /// Returns the first class with that role, by traffic class.
+    /// Returns the class with that role that has the lowest traffic class.
     pub fn role(&self, role: Role) -> Option<&Class> {
         self.classes().find(|class| class.role == role)
     }
 
-    /// Returns the class training data use: the first with the role, by traffic class.
+    /// Returns the class of training data: the one with that role and the lowest traffic class.
     pub fn data(&self) -> &Class {
         self.role(Role::Data).expect("the check demands a data class")
     }
@@ -132,7 +132,7 @@ impl Profile {
         self.classes().filter(|class| class.pfc)
     }
 
-    /// Says whether any class is lossless.
+    /// Returns whether any class is lossless.
     pub fn is_lossless(&self) -> bool {
         self.lossless().next().is_some()
     }
@@ -147,7 +147,7 @@ impl Profile {
         self.draft.watchdog.as_ref()
     }
 
-    /// Says whether switches mark packets on the port to a NIC too.
+    /// Returns whether switches also mark packets on the port to a NIC.
     pub fn ecn_last_hop(&self) -> bool {
         self.draft.ecn_last_hop
     }
@@ -208,7 +208,7 @@ pub enum WatchdogAction {
     Drop,
     /// Forwards them in spite of the pause.
     Forward,
-    /// Only tells.
+    /// Only reports it.
     Alert,
 }
 
@@ -216,13 +216,13 @@ pub enum WatchdogAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Watchdog {
-    /// Effect.
+    /// The action.
     #[serde(default = "Watchdog::default_action")]
     pub action: WatchdogAction,
-    /// Duration of a pause until a queue acts, 100 ms to 5 s. Default: 200 ms per 32 ports of the panel.
+    /// Duration of a pause after which the watchdog acts, 100 ms to 5 s. Default: 200 ms per 32 ports of the panel.
     #[serde(default)]
     pub detection: Option<Nanoseconds>,
-    /// Time without a pause until a queue stops acting, 100 ms to 60 s. Default: as `detection`.
+    /// Time without a pause after which it stops acting, 100 ms to 60 s. Default: as `detection`.
     #[serde(default)]
     pub restoration: Option<Nanoseconds>,
     /// Poll interval, 100 ms to 1 s. Default: as `detection`, at most 1 s.
@@ -230,12 +230,12 @@ pub struct Watchdog {
     pub poll: Option<Nanoseconds>,
 }
 
-/// The times of a watchdog on a switch of a size.
+/// The times of a watchdog on a switch with a number of ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchdogTimes {
-    /// Time of a pause until a queue acts.
+    /// Duration of a pause after which the watchdog acts.
     pub detection: Nanoseconds,
-    /// Time without a pause until a queue stops acting.
+    /// Time without a pause after which it stops acting.
     pub restoration: Nanoseconds,
     /// Poll interval.
     pub poll: Nanoseconds,
@@ -246,14 +246,14 @@ impl Watchdog {
         WatchdogAction::Drop
     }
 
-    /// The longest times that SONiC's `sonic-pfcwd` YANG model takes, in milliseconds: detection, restoration, poll.
+    /// Maximum times in SONiC's `sonic-pfcwd` YANG model, in milliseconds: detection, restoration, poll.
     pub(super) const MAX_MILLIS: [u32; 3] = [5_000, 60_000, 1_000];
 
-    /// Returns the times on a switch with so many ports.
+    /// Returns the times on a switch with this number of ports.
     ///
     /// Defaults are those of SONiC's `pfcwd start_default` (sonic-utilities, `pfcwd/main.py`): 200 ms for each 32 ports
-    /// begun, because the switch polls every queue of every port in turn; the interval at most 1 s. None is beyond what
-    /// the YANG model takes, and a default gives way to what is stated, so that nothing is shorter than the interval.
+    /// begun, because the switch polls every queue of every port in turn; the interval at most 1 s. No time exceeds the
+    /// maximum of the YANG model. Defaults are adapted to configured times, so that none is shorter than the interval.
     pub fn times(&self, ports: u32) -> WatchdogTimes {
         let scaled = (ports.saturating_sub(1) / 32 + 1).saturating_mul(200);
         let most = |max: u32| Nanoseconds::from_millis(scaled.min(max));

@@ -1,8 +1,8 @@
-//! Numbers that carry their unit: [`Speed`], [`Length`], [`Bytes`], [`Nanoseconds`].
+//! Numbers with units: [`Speed`], [`Length`], [`Bytes`], [`Nanoseconds`].
 //!
-//! In: the text of a topology file (`400G`, `2.5m`, `64KiB`, `120ns`). Out: an integer of the smallest unit,
-//! so that no sum ever rounds. Invariants: what [`std::fmt::Display`] prints parses back to the same value, and
-//! a number without a unit is refused with the text to write instead.
+//! In: the text of a topology file (`400G`, `2.5m`, `64KiB`, `120ns`). Out: an integer of the smallest unit, so sums
+//! are exact. Invariants: the output of [`std::fmt::Display`] parses to the same value. A number without a unit is
+//! rejected with a suggestion.
 
 mod bytes;
 mod length;

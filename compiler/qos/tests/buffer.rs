@@ -1,4 +1,4 @@
-//! The buffer of a switch: sums that are published, refusals with ways out that work.
+//! The buffer of a switch: published sums, and refusals with suggestions that work.
 
 use closc_qos::buffer::{BufferError, Division, Memory, PortGroup, WayOut, pools};
 use closc_qos::headroom::{Link, Model, Request, SpectrumAsic};
@@ -136,8 +136,7 @@ fn a_spectrum_with_shared_headroom_follows_the_pool_script() {
 }
 
 proptest! {
-    /// Accepted requests add up to the memory; each rejection has two ways out, and those with a
-    /// number work.
+    /// Accepted requests add up to the memory. Each refusal has two suggestions, and those with a number work.
     #[test]
     fn pools_add_up_or_the_ways_out_work(
         megabytes in 1_u64..400,
@@ -171,7 +170,7 @@ proptest! {
                     let shared = division.shared_headroom.is_some();
                     let groups = [shared_group("ports", model, ports, classes, gbps, meters, shared)];
                     let fits = pools(&memory, &groups, division);
-                    // A buffer without room for a packet a port is too small for lossy traffic too.
+                    // A buffer without space for one packet per port is also too small for lossy traffic.
                     let hopeless = memory.total < Bytes(u64::from(ports) * 9216);
                     prop_assert!(fits.is_ok() || hopeless, "{way}");
                 }

@@ -1,4 +1,4 @@
-//! Golden values of SONiC's headroom scripts, run from the unchanged originals, and properties of all models.
+//! Golden values of SONiC's original headroom scripts, and properties of all models.
 
 use closc_qos::codes::Percent;
 use closc_qos::headroom::{Headroom, Link, Model, Request};
@@ -16,10 +16,10 @@ fn find(model: &str, gbps: u32, meters: u32, lanes: u8) -> Headroom {
     model.parse::<Model>().unwrap().headroom(&request, None).unwrap()
 }
 
-/// Lengths of the columns in metres.
+/// Lengths of the columns, in metres.
 const LENGTHS: [u32; 7] = [5, 40, 100, 300, 2_000, 10_000, 80_000];
 
-/// Model, speed, lanes, and XOFF with size for each length.
+/// Model, speed, lanes, then XOFF and size for each length.
 type Row = (&'static str, u32, u8, [(u64, u64); 7]);
 
 /// sonic-swss `buffer_headroom_mellanox.lua`: MTU 9100, lossless MTU 1024, half the packets small, no shared
@@ -208,8 +208,8 @@ fn any_model() -> impl Strategy<Value = Model> {
 }
 
 proptest! {
-    /// SONiC's compensation of 2,048 bytes comes and goes with the rounding of two sums, so its script may
-    /// wobble by one step of 1,024; all else only grows with the cable.
+    /// SONiC's compensation of 2,048 bytes depends on the rounding of two sums, so its script may vary by one step of
+    /// 1,024; everything else only grows with the cable.
     #[test]
     fn a_longer_cable_never_needs_less(
         model in any_model(),
@@ -225,7 +225,7 @@ proptest! {
         prop_assert!(xoff(near + more) + wobble >= xoff(near));
     }
 
-    /// The largest inputs a link allows do not overflow, and what is on the cable is always covered.
+    /// The largest inputs of a link do not overflow, and the bytes on the cable are always covered.
     #[test]
     fn nothing_truncates(
         model in any_model(),
@@ -239,8 +239,8 @@ proptest! {
         let traffic = LosslessTraffic { mtu: Bytes(lossless), small_packets: Percent::new(small).unwrap() };
         let request = Request::new(link, traffic, false).unwrap();
         let found = model.headroom(&request, Some(Bytes(254))).unwrap();
-        // 100 Gb/s, 5 ns a metre, both ways: 125 B a metre. SONiC's script for Tofino divides by 8192 where 8000
-        // is right, so what it gives is 2.4 % short, and is reproduced as it is.
+        // 100 Gb/s, 5 ns per metre, both directions: 125 B per metre. SONiC's script for Tofino divides by 8192 where
+        // 8000 is correct, so its result is 2.4 % too small, and is reproduced as it is.
         let on_the_cable = u64::from(meters) * 125;
         let covered = if model == Model::Tofino2 { on_the_cable * 8000 / 8192 } else { on_the_cable };
         prop_assert!(found.xoff.0 >= covered);

@@ -1,4 +1,4 @@
-//! Switch and host read one profile: whatever changes, they agree.
+//! Switch and host settings come from one profile and agree after any change.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ fn classes_only_the_switch_feeds_are_not_for_hosts() {
     assert!(host.classes.iter().all(|class| class.name.as_str() != "switch"));
 }
 
-/// A way to change a class that both sides must notice.
+/// A change of a class that affects both sides.
 #[derive(Debug, Clone, Copy)]
 enum Change {
     Mark(Dscp),
@@ -108,7 +108,7 @@ fn any_change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Applies a change; nothing where the class already is like that.
+/// Applies a change; `None` if the class already has that value.
 fn apply(draft: &Draft, name: &ClassName, change: Change) -> Option<Draft> {
     let mut draft = draft.clone();
     let class = draft.classes.get_mut(name)?;
@@ -129,7 +129,7 @@ fn apply(draft: &Draft, name: &ClassName, change: Change) -> Option<Draft> {
     Some(draft)
 }
 
-/// Switch and host agree on every code point and every priority.
+/// Checks that switch and host agree on every code point and every priority.
 fn agree(profile: &Profile) {
     let host = HostQos::of(profile);
     let (to_tc, pfc) = (profile.dscp_to_tc(), profile.pfc_to_queue());
@@ -170,7 +170,7 @@ fn every_preset_agrees() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Any class, changed in any way that both sides have a setting of: both sides change, and still agree.
+    /// Any change of a class that both sides have a setting for: both sides change, and still agree.
     #[test]
     fn a_change_of_any_class_reaches_switch_and_host(
         preset in proptest::sample::select(Preset::ALL.to_vec()),
@@ -187,20 +187,20 @@ proptest! {
         let switch_changed = switch_view(&old) != switch_view(&new);
         let host_changed = HostQos::of(&old) != HostQos::of(&new);
         match change {
-            // The default class may take a mark that already was its own; a class without code points is not
-            // for hosts.
+            // The default class may get a mark that was already its own; a class without code points is not visible to
+            // hosts.
             Change::Mark(dscp) if old.class_of(dscp).name == *name => {
                 prop_assert!(host_changed || before.mark() == after.mark() || new.dscp_to_tc() != old.dscp_to_tc());
             }
             Change::Mark(_) | Change::Pfc => {
                 prop_assert!(switch_changed && host_changed, "{preset} {name} {change:?}");
             }
-            // The priority of a lossy class is the host's business alone.
+            // The priority of a lossy class only affects the host.
             Change::Priority(_) => {
                 prop_assert!(host_changed || before.dscp.is_empty());
                 prop_assert_eq!(switch_changed, before.pfc);
             }
-            // Shares are relative: with one weighted class, or rounded to hundredths, they may come out alike.
+            // Shares are relative: with one weighted class, or after rounding, they may be equal.
             Change::Weight(_) => prop_assert!(switch_changed),
             Change::Ecn => {
                 prop_assert!(switch_changed && (host_changed || before.dscp.is_empty()));

@@ -6,11 +6,11 @@
 use crate::codes::DynamicThreshold;
 use crate::units::Bytes;
 
-/// Returns how much of a shared pool each of `users` equally busy queues or groups holds when it reaches its
-/// threshold: alpha x what is free, alpha = 2^n, which settles at `alpha x pool / (1 + users x alpha)`.
+/// Returns the size that each of `users` equally busy queues or groups reaches in a shared pool. The threshold is alpha
+/// times the free space with alpha = 2^n, so the size settles at `alpha x pool / (1 + users x alpha)`.
 ///
-/// This is where PFC sends XOFF (or a lossy queue drops) when that many are congested at once; marking has to
-/// start below it.
+/// At this size, PFC sends XOFF (or a lossy queue drops) if that many are congested at once. Marking has to start below
+/// it.
 pub fn dynamic_limit(pool: Bytes, threshold: DynamicThreshold, users: u32) -> Bytes {
     let exponent = threshold.get();
     let magnitude = u32::from(exponent.unsigned_abs());

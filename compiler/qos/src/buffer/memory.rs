@@ -1,7 +1,7 @@
-//! The memory of a switch and what is taken before any lossless class asks.
+//! The memory of a switch, and its reservations before any lossless class.
 //!
-//! In: size and cell from the platform; for Spectrum the ports too. Out: a [`Memory`]. Invariants: each
-//! reservation has a name, a formula and a source.
+//! In: size and cell from the platform; for Spectrum the ports too. Out: a [`Memory`]. Invariants: each reservation has
+//! a name, a formula and a source.
 
 use std::borrow::Cow;
 
@@ -13,22 +13,22 @@ use crate::units::Bytes;
 /// The packet buffer of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// All of it.
+    /// Total size.
     pub total: Bytes,
     /// The allocation unit.
     pub cell: Bytes,
     /// Reserved amounts.
     pub reserved: Vec<Reservation>,
-    /// Headroom that is reserved for ports already and so not needed in the shared pool.
+    /// Headroom that is already reserved for ports and is not needed in the shared pool.
     pub private_headroom: Bytes,
 }
 
-/// Bytes that are taken beforehand.
+/// Reserved bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reservation {
     /// Purpose.
     pub name: Cow<'static, str>,
-    /// Amount.
+    /// Size.
     pub bytes: Bytes,
     /// Derivation.
     pub formula: String,
@@ -41,15 +41,15 @@ pub struct Reservation {
 pub struct SpectrumPorts {
     /// Ports that are up.
     pub up: u32,
-    /// Those among them with eight lanes.
+    /// Those with eight lanes.
     pub up_eight_lanes: u32,
-    /// Ports with a lossless class, those that are only kept free included.
+    /// Ports with a lossless class, including those without a cable.
     pub lossless: u32,
-    /// Those among them whose headroom is counted: the ports with a cable.
+    /// Those whose headroom is counted: ports with a cable.
     pub lossless_cabled: u32,
     /// Lossy priority groups on all ports.
     pub lossy_groups: u32,
-    /// Those among them on ports with eight lanes.
+    /// Those on ports with eight lanes.
     pub lossy_groups_eight_lanes: u32,
 }
 
@@ -57,13 +57,13 @@ const SCRIPT: &str = "sonic-swss buffer_pool_mellanox.lua";
 const KIB: u64 = 1024;
 
 impl Memory {
-    /// Makes a memory with nothing reserved.
+    /// Makes a memory without reservations.
     pub fn new(total: Bytes, cell: Bytes) -> Self {
         Self { total, cell, reserved: Vec::new(), private_headroom: Bytes::ZERO }
     }
 
-    /// Makes the memory of a Spectrum switch with what SONiC's `buffer_pool_mellanox.lua` (at e6b0c5b5) takes
-    /// beforehand; `shared` says that ports share a headroom pool.
+    /// Makes the memory of a Spectrum switch with the reservations of SONiC's `buffer_pool_mellanox.lua` (at e6b0c5b5);
+    /// `shared` states whether ports share a headroom pool.
     pub fn spectrum(asic: SpectrumAsic, total: Bytes, ports: SpectrumPorts, shared: bool) -> Self {
         let mut memory = Self::new(total, asic.cell());
         let pipeline = asic.pipeline_kib();
@@ -99,7 +99,7 @@ impl Memory {
         if shared {
             let private = u64::from(lossless) * 10 * KIB;
             memory.reserve("private headroom", private, format!("{lossless} x 10 x {KIB}"));
-            // A port without a cable takes nothing from the pool, so it brings nothing either.
+            // A port without a cable takes nothing from the pool, so it contributes nothing either.
             memory.private_headroom = Bytes(u64::from(lossless_cabled) * 10 * KIB);
         }
         memory
@@ -114,7 +114,7 @@ impl Memory {
         });
     }
 
-    /// Returns the sum of what is taken beforehand.
+    /// Returns the sum of all reservations.
     pub fn reserved_sum(&self) -> Bytes {
         self.reserved.iter().map(|reservation| reservation.bytes).sum()
     }
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(named(&memory, "management pool"), Some(256 * 1024));
         assert_eq!(named(&memory, "private headroom"), Some(64 * 10 * 1024));
         assert_eq!(named(&memory, "modification descriptors"), None);
-        // Only ports with a cable count against the sum of their headroom.
+        // Only ports with a cable count for the sum of headroom.
         assert_eq!(memory.private_headroom, Bytes(122_880));
     }
 

@@ -1,8 +1,8 @@
-//! The check SONiC makes on every port of a Spectrum switch.
+//! SONiC's check of every port of a Spectrum switch.
 //!
-//! In: the lossless groups of one port and the platform's `max_headroom_size`. Out: the sum, or a refusal.
-//! Invariants: as sonic-swss `buffer_check_headroom_mellanox.lua` (at e6b0c5b5) decides, so that a configuration
-//! that passes here is not turned down by the switch.
+//! In: the lossless groups of one port and the platform's `max_headroom_size`. Out: the sum, or a refusal. Invariants:
+//! the same decision as in sonic-swss `buffer_check_headroom_mellanox.lua` (at e6b0c5b5), so the switch accepts every
+//! configuration that passes here.
 
 use serde::Serialize;
 
@@ -13,38 +13,38 @@ use crate::units::Bytes;
 
 const SCRIPT: &str = "sonic-swss buffer_check_headroom_mellanox.lua";
 const KIB: u64 = 1024;
-/// Slack for what the script does not count.
+/// Margin for bytes that the script does not count.
 const SLACK: u64 = 4096;
 /// Two mirrored packets of 10 KB.
 const MIRROR_KIB: u64 = 20;
 
-/// One port, as the check sees it.
+/// Inputs of the check for one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortCheck<'a> {
     /// The ASIC.
     pub asic: SpectrumAsic,
     /// Serial lanes of the port.
     pub lanes: u8,
-    /// The headroom of its lossless groups and how many have it.
+    /// Headroom of its lossless groups, with the number of groups.
     pub lossless: &'a [(Headroom, u32)],
     /// Its lossy groups.
     pub lossy_groups: u32,
-    /// Maximum of the platform for a port (SONiC: `BUFFER_MAX_PARAM_TABLE|max_headroom_size`).
+    /// Limit of the platform for a port (SONiC: `BUFFER_MAX_PARAM_TABLE|max_headroom_size`).
     pub max_headroom: Bytes,
     /// Whether ports share a headroom pool.
     pub shared_headroom: bool,
 }
 
-/// The sum of a port that passed.
+/// The sum of a valid port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PortSum {
     /// The bytes SONiC counts.
     pub total: Bytes,
-    /// Every step, in order.
+    /// All steps, in order.
     pub terms: Breakdown,
 }
 
-/// Adds up the groups of a port as SONiC does, and refuses what SONiC refuses.
+/// Adds up the groups of a port as SONiC does, and rejects the ports that SONiC rejects.
 pub fn check_port(port: &PortCheck<'_>) -> Result<PortSum, BufferError> {
     let mut terms = Breakdown::default();
     let bytes = |bytes: u64| exact(bytes, 1_u8);

@@ -1,7 +1,7 @@
-//! Why headroom does not fit, in numbers, and what would make it fit.
+//! Why headroom does not fit, with numbers and suggestions.
 //!
-//! In: memory, port groups and division that do not add up. Out: a [`Refusal`]. Invariants: every way out that
-//! names a number was tried and fits; where a port has a lossless class, at least two ways are given.
+//! In: memory, port groups and division that do not add up. Out: a [`Refusal`]. Invariants: every suggestion with a
+//! number was tried and fits. If a port has a lossless class, there are at least two suggestions.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -13,22 +13,22 @@ use crate::headroom::Model;
 use crate::profile::SharedHeadroom;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
-/// Headroom that does not fit a switch.
+/// Headroom that exceeds the buffer of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
     /// The share of each group of ports, largest first.
     pub lines: Vec<RefusalLine>,
-    /// Guaranteed bytes and headroom pool together.
+    /// Sum of guaranteed bytes and headroom pool.
     pub needed: Bytes,
     /// Reserved amounts.
     pub reserved: Bytes,
-    /// One packet for every port, which must stay in the shared pool.
+    /// Space for one packet per port, which must remain in the shared pool.
     pub floor: Bytes,
     /// The memory in whole cells.
     pub memory: Bytes,
-    /// Headroom granted by the profile, where it fixes a share.
+    /// Maximum headroom, if the profile fixes a share.
     pub share: Option<Bytes>,
-    /// Remedy.
+    /// Suggestions.
     pub ways: Vec<WayOut>,
 }
 
@@ -51,51 +51,51 @@ pub struct RefusalLine {
     pub sum: Bytes,
 }
 
-/// Something that would help.
+/// A suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WayOut {
-    /// Give up losslessness on the cable and mark early.
+    /// Make the class lossy on the cable and mark early.
     Lossy {
         /// The group of ports.
         group: String,
         /// Bytes in flight on the cable in both directions: the minimum ECN threshold that keeps the link full.
         ecn_min: Bytes,
     },
-    /// End PFC at a box with deep buffers in front of the long cable.
+    /// End PFC at a device with deep buffers before the long cable.
     TerminateAtDci {
         /// The group of ports.
         group: String,
-        /// The headroom that box needs for one class of one port.
+        /// The headroom that this device needs for one class of one port.
         each: Bytes,
     },
     /// Use a shorter cable.
     ShorterCable {
         /// The group of ports.
         group: String,
-        /// The longest that fits, in whole metres.
+        /// The maximum length that fits, in whole metres.
         longest: Length,
     },
-    /// Have fewer lossless classes.
+    /// Use fewer lossless classes.
     FewerClasses {
-        /// Number that fit.
+        /// Maximum number that fits.
         classes: u32,
     },
     /// Share headroom between the ports.
     ShareHeadroom {
-        /// The least ratio that fits.
+        /// The smallest ratio that fits.
         over_subscribe_ratio: NonZeroU32,
     },
     /// Use a platform with more buffer.
     DeeperBuffer {
-        /// Need.
+        /// Required size.
         memory: Bytes,
     },
 }
 
-/// Beyond this a cable leaves the building and a DCI box is at its end.
+/// Longer cables leave the building and end at a DCI device.
 const LONG_HAUL: Length = Length::from_meters(2_000);
-/// Sharing more than this is a wager and not advice; SONiC ships 2.
+/// Maximum ratio to suggest; more would be too risky. SONiC ships 2.
 const LARGEST_RATIO: u32 = 8;
 
 impl Refusal {
@@ -137,7 +137,7 @@ fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) ->
     let worst = groups.iter().max_by_key(|group| group.guaranteed() + group.pooled());
     if let Some(worst) = worst.filter(|group| group.groups() > 0) {
         let (link, group) = (worst.request.link(), worst.name.clone());
-        // 5 ns a metre and both ways: a hundredth of a nanosecond a millimetre.
+        // 5 ns per metre in both directions: 0.01 ns per millimetre.
         let round_trip = Nanoseconds(link.cable().millimeters().div_ceil(100));
         let in_flight = link.speed().bytes_in(round_trip).max(Bytes(2 * link.mtu().0));
         ways.push(WayOut::Lossy { group: group.clone(), ecn_min: in_flight });
@@ -159,7 +159,7 @@ fn ways(memory: &Memory, groups: &[PortGroup], division: Division, sum: &Sum) ->
     ways
 }
 
-/// Finds the longest cable of one group, in whole metres, with which everything fits.
+/// Finds the maximum cable length of a group, in whole metres, with which everything fits.
 fn longest_that_fits(
     groups: &[PortGroup],
     worst: &PortGroup,
@@ -189,7 +189,7 @@ fn longest_that_fits(
     Some(Length::from_millimeters(low * 1000))
 }
 
-/// Finds the least ratio of sharing with which everything fits.
+/// Finds the smallest sharing ratio with which everything fits.
 fn sharing_that_fits(
     groups: &[PortGroup],
     division: Division,
@@ -204,7 +204,7 @@ fn sharing_that_fits(
     ratio.map(|over_subscribe_ratio| WayOut::ShareHeadroom { over_subscribe_ratio })
 }
 
-/// Works out the memory with which everything would fit as it is.
+/// Computes the memory size with which everything would fit.
 fn deeper(memory: &Memory, sum: &Sum, division: Division) -> Bytes {
     let plain = sum.taken() + sum.floor;
     let by_share = division.shares.map_or(Bytes::ZERO, |shares| {
@@ -226,7 +226,7 @@ impl PortGroup {
         Self { classes: self.classes.min(classes), ..self.clone() }
     }
 
-    /// Returns the group with headroom from a shared pool; nothing where the model has no such thing.
+    /// Returns the group with headroom from a shared pool; `None` if the model has no such pool.
     fn with_shared_headroom(&self) -> Option<Self> {
         match self.model {
             Model::Spectrum(_) | Model::Tofino2 | Model::Chip(_) => {

@@ -1,10 +1,11 @@
-//! Why a port cannot mark as a rule wants.
+//! Why a port cannot mark as in a rule.
 //!
-//! In: thresholds and what bounds them. Out: one sentence with the numbers. Invariants: the data are in fields, so that a later stage can point at a line.
+//! In: thresholds and their limits. Out: a message with the numbers. Invariants: the data are in fields, so that a
+//! later stage can point at a line.
 
 use crate::units::Bytes;
 
-/// Says why thresholds cannot be had.
+/// Why there are no valid thresholds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EcnError {
     /// Resolved thresholds are in the wrong order.
@@ -14,7 +15,7 @@ pub enum EcnError {
         min: Bytes,
         /// The upper threshold.
         max: Bytes,
-        /// Where they come from.
+        /// Their origin.
         origin: String,
     },
     /// Marking would start after PFC or loss.
@@ -24,24 +25,24 @@ pub enum EcnError {
         max: Bytes,
         /// Upper bound.
         limit: Bytes,
-        /// Event there.
+        /// What happens at the limit.
         what: &'static str,
-        /// Where the threshold comes from.
+        /// Origin of the threshold.
         origin: String,
     },
-    /// The buffer holds too few packets to mark any in time.
+    /// The buffer is too small to mark any packet in time.
     #[error(
         "no room for ECN: a minimum of two packets ({floor}) and a maximum of {ratio} times that do not fit \
          below {what} at {limit}"
     )]
     NoRoom {
-        /// The least minimum.
+        /// The smallest possible minimum.
         floor: Bytes,
         /// The maximum, in multiples of the minimum.
         ratio: u64,
         /// Upper bound of the maximum.
         limit: Bytes,
-        /// Event there.
+        /// What happens at the limit.
         what: &'static str,
     },
 }

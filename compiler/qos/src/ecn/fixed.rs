@@ -1,4 +1,4 @@
-//! Two thresholds and a probability, written or published.
+//! Two thresholds and a probability, configured or published.
 //!
 //! In: YAML `{min: 150KB, max: 1500KB, probability: 100}`, or a preset. Out: [`FixedThresholds`], plain data.
 //! Invariants: none here; [`super::EcnThresholds`] keeps the order.

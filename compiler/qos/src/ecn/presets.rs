@@ -1,7 +1,7 @@
 //! Published ECN thresholds.
 //!
-//! In: the name of a preset, a speed, a place. Out: thresholds. Invariants: the numbers stand here once, each with
-//! its source; those published for one speed are scaled in a line to others, those used at every speed are not.
+//! In: the name of a preset, a speed, a place. Out: thresholds. Invariants: each number occurs once, with its source.
+//! Numbers published for one speed are scaled linearly to other speeds; those for all speeds are not.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl EcnPreset {
         FixedThresholds { min: Bytes(min), max: Bytes(max), probability: Percent::constant(probability) }
     }
 
-    /// Returns the speed the numbers were published for; nothing where they are used at every speed.
+    /// Returns the speed for which the numbers were published; `None` if they apply to all speeds.
     pub const fn published_for(self) -> Option<Speed> {
         match self {
             Self::Sonic7060x6 => Some(Speed::gbps(400)),

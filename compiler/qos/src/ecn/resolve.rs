@@ -1,8 +1,8 @@
-//! From a rule and a port to thresholds.
+//! Computes thresholds from a rule and a port.
 //!
-//! In: [`Ecn`] and [`EcnContext`]. Out: [`EcnThresholds`], or nothing where the class is not marked. Invariants:
-//! computed thresholds give way to a small buffer and say so; thresholds that were chosen do not move, they
-//! are refused.
+//! In: [`Ecn`] and [`EcnContext`]. Out: [`EcnThresholds`], or `None` if the class is not marked. Invariants: computed
+//! thresholds are reduced for a small buffer, which their steps show. Configured thresholds are never changed, but
+//! rejected.
 
 use super::error::EcnError;
 use super::fixed::FixedThresholds;
@@ -15,7 +15,7 @@ use crate::units::{Bytes, Speed};
 const SOURCE: &str = "computed from speed, round-trip time and buffer";
 
 impl Ecn {
-    /// Works out the thresholds for a port; nothing where the class is not marked.
+    /// Computes the thresholds of a port; `None` if the class is not marked.
     pub fn thresholds(&self, port: &EcnContext) -> Result<Option<EcnThresholds>, EcnError> {
         match self {
             Self::Off => Ok(None),
@@ -29,7 +29,7 @@ impl Ecn {
     }
 }
 
-/// Published thresholds, scaled where they were published for another speed.
+/// Published thresholds, scaled if they were published for another speed.
 fn published(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let FixedThresholds { min, max, probability } = preset.published(port.place);
     let at = preset.published_for().filter(|at| *at != port.speed);
@@ -49,7 +49,7 @@ fn published(preset: EcnPreset, port: &EcnContext) -> Result<EcnThresholds, EcnE
     Ok(EcnThresholds { terms, ..thresholds })
 }
 
-/// Shares of what the queue may hold.
+/// Shares of the maximum queue length.
 fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let limit = port.limit.bytes();
@@ -65,7 +65,7 @@ fn share(fill: Fill, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     Ok(EcnThresholds { terms, ..thresholds })
 }
 
-/// A share of the bandwidth-delay product, and a multiple of that; smaller where the buffer is.
+/// A share of the bandwidth-delay product, and a multiple of that; smaller if the buffer requires it.
 fn computed(rule: Computed, port: &EcnContext) -> Result<EcnThresholds, EcnError> {
     let mut terms = Breakdown::default();
     let bdp = port.speed.bytes_in(port.base_rtt);
@@ -77,11 +77,11 @@ fn computed(rule: Computed, port: &EcnContext) -> Result<EcnThresholds, EcnError
     );
     let ratio = u64::from(rule.max_over_min.get());
     let wanted = Bytes(bdp.0.saturating_mul(u64::from(rule.min.get())) / 100);
-    // The highest maximum that still is below the limit.
+    // The greatest maximum below the limit.
     let ceiling = Bytes(port.limit.bytes().0.saturating_sub(1)).round_down(port.cell);
     let fits = wanted.0.saturating_mul(ratio) <= ceiling.0;
     let chosen = if fits { wanted } else { Bytes(ceiling.0 / ratio) };
-    // Below two packets a marking threshold only sees the packet it is about to mark.
+    // With less than two packets, a threshold only counts the packet that is to be marked.
     let floor = Bytes(port.mtu.0.saturating_mul(2)).round_up(port.cell);
     if chosen < floor && Bytes(floor.0.saturating_mul(ratio)) > ceiling {
         let (limit, what) = (port.limit.bytes(), port.limit.name());
@@ -124,7 +124,7 @@ fn times(bytes: Bytes, speed: Speed, at: Speed) -> Bytes {
     Bytes(u64::try_from(scaled).unwrap_or(u64::MAX))
 }
 
-/// Rounds down to whole cells, but to no less than one.
+/// Rounds down to whole cells, but at least one.
 fn whole_cells(bytes: Bytes, cell: Bytes) -> Bytes {
     bytes.round_down(cell).max(cell)
 }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn numbers_for_one_speed_scale_with_the_speed() {
-        // 400 KB and 1600 KB at 100G, as the source states beside the 25G numbers.
+        // 400 KB and 1600 KB at 100G, which the source states beside the 25G numbers.
         let context = EcnContext { cell: Bytes(1), ..port(100, 10_000_000) };
         let found = resolve(Ecn::Preset(EcnPreset::HpccDcqcn), context);
         assert_eq!((found.min(), found.max()), (Bytes(400_000), Bytes(1_600_000)));

@@ -1,8 +1,8 @@
-//! The rule a class states about ECN.
+//! The ECN rule of a class.
 //!
-//! In: YAML: `off`, `{preset: sonic-azure}`, `{thresholds: {min: 150KB, max: 1500KB, probability: 100}}`,
-//! `{fill: {min: 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Invariants: shapes are
-//! refused here, orders by the profile's rules, fit by [`super::resolve`].
+//! In: YAML: `off`, `{preset: sonic-azure}`, `{thresholds: {min: 150KB, max: 1500KB, probability: 100}}`, `{fill: {min:
+//! 55, max: 90, probability: 100}}` or `{computed: {}}`. Out: [`Ecn`]. Invariants: syntax is checked here, the order of
+//! thresholds by the rules of profiles, and their limits by [`super::resolve`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -66,8 +66,8 @@ pub struct Computed {
 }
 
 impl Default for Computed {
-    /// One bandwidth-delay product, so that a queue held at the minimum keeps the link full while senders
-    /// react; a maximum of four times that and 20 %, as in the DCQCN configuration of the HPCC simulator
+    /// One bandwidth-delay product, so that a queue at the minimum keeps the link busy while senders react; a maximum
+    /// of four times that, and 20 %, as in the DCQCN configuration of the HPCC simulator
     /// (alibaba-edu/High-Precision-Congestion-Control: 400 KB, 1600 KB and 0.2 at 100G).
     fn default() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Default for Computed {
 }
 
 impl Ecn {
-    /// Returns minimum and maximum as written where they are in the wrong order.
+    /// Returns minimum and maximum as configured, if they are in the wrong order.
     pub(crate) fn order_fault(&self) -> Option<(String, String)> {
         match self {
             Self::Thresholds(fixed) if fixed.min >= fixed.max => {
@@ -92,7 +92,7 @@ impl Ecn {
         }
     }
 
-    /// Says whether the marking probability is zero.
+    /// Returns whether the marking probability is zero.
     pub(crate) fn never_marks(&self) -> bool {
         let probability = match self {
             Self::Off | Self::Preset(_) => return false,

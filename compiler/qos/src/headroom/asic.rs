@@ -1,12 +1,12 @@
-//! The ASICs SONiC knows the constants of.
+//! The ASICs whose constants SONiC contains.
 //!
-//! In: nothing. Out: one [`SpectrumAsic`] a generation. Invariants: the numbers of sonic-buildimage
+//! Out: one [`SpectrumAsic`] per generation. Invariants: the numbers of sonic-buildimage
 //! `platform/mellanox/asic_table.j2` (and its `vs` row), each once.
 
 use crate::explain::{Exact, exact};
 use crate::units::Bytes;
 
-/// An ASIC whose headroom SONiC computes by the Mellanox script.
+/// An ASIC for which SONiC computes headroom with the Mellanox script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpectrumAsic {
     /// Spectrum (SN2000).
@@ -21,7 +21,7 @@ pub enum SpectrumAsic {
     Spectrum5,
     /// Spectrum-6 (SN6600, SN6810).
     Spectrum6,
-    /// SONiC's virtual switch, which runs the same script.
+    /// SONiC's virtual switch, which uses the same script.
     Vs,
 }
 
@@ -62,13 +62,13 @@ impl SpectrumAsic {
         exact(8_u64 * 1024, 10_u8)
     }
 
-    /// Returns the bytes the far end still sends at a speed without pause quanta (`peer_response_time`, 3.8 KB
-    /// on every row).
+    /// Returns the bytes that the far end still sends, for speeds without pause quanta (`peer_response_time`, 3.8 KB on
+    /// every row).
     pub(super) fn peer_response() -> Exact {
         exact(38_u64 * 1024, 10_u8)
     }
 
-    /// Says whether a tile between port and buffer holds bytes too (120 ns, Spectrum-4 and -5).
+    /// Returns whether a tile between port and buffer also holds bytes (120 ns, Spectrum-4 and -5).
     pub const fn has_tile(self) -> bool {
         match self {
             Self::Spectrum4 | Self::Spectrum5 => true,
@@ -76,7 +76,7 @@ impl SpectrumAsic {
         }
     }
 
-    /// Returns what the accounting of the packet buffer needs beyond the formula (18 KB on Spectrum-6).
+    /// Returns the bytes for packet-buffer accounting in addition to the formula (18 KB on Spectrum-6).
     pub const fn accounting(self) -> Bytes {
         Bytes(match self {
             Self::Spectrum6 => 18 * 1024,
@@ -89,8 +89,8 @@ impl SpectrumAsic {
         })
     }
 
-    /// Returns the cells of shared headroom a port has for itself (`port_reserved_shp`), and the most it may
-    /// use (`port_max_shp`); the virtual switch has neither.
+    /// Returns the cells of shared headroom reserved for a port (`port_reserved_shp`), and its maximum
+    /// (`port_max_shp`); `None` for the virtual switch.
     pub const fn port_shared_cells(self) -> Option<(u64, u64)> {
         match self {
             Self::Spectrum1 | Self::Spectrum2 | Self::Spectrum3 | Self::Spectrum4 => Some((20, 8_192)),

@@ -1,14 +1,13 @@
 //! Published headroom of Broadcom, Marvell and Nexthop platforms, as lines over the length of the cable.
 //!
-//! In: nothing. Out: for each [`Chip`] its cell, what SONiC's tables put beside XOFF, and for each speed the
-//! line's constant and slope. Invariants: the constant is the smallest with which the line, rounded up to cells,
-//! is not below any published point, so that the compiler never gives less than the vendor.
+//! Out: for each [`Chip`] its cell, the values beside XOFF in SONiC's tables, and for each speed the constant and slope
+//! of the line. Invariants: the constant is the smallest with which the line, rounded up to cells, is not below any
+//! published point, so the compiler never computes less than the vendor.
 //!
-//! The slope is the fill factor: bytes of buffer for a byte on the cable. The worst case is 64-byte packets,
-//! which with gap and preamble take 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5,
-//! 420 / 84 on Tomahawk 6. Other vendors compute with kinder packets; their factors are measured on their
-//! tables. Source of all points: sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the
-//! platforms named below.
+//! The slope is the fill factor: bytes of buffer per byte on the cable. The worst case is 64-byte packets, which with
+//! gap and preamble take 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5, 420 / 84 on
+//! Tomahawk 6. Other vendors assume larger packets; their factors are derived from their tables. Source of all points:
+//! sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the platforms named below.
 
 use crate::codes::DynamicThreshold;
 use crate::units::{Bytes, Length, Speed};
@@ -45,20 +44,20 @@ pub enum Chip {
 pub struct ChipRow {
     /// The speed.
     pub speed: Speed,
-    /// Bytes at no length at all.
+    /// Bytes at length zero.
     pub constant: Bytes,
-    /// Bytes of buffer for a byte on the cable, as numerator and denominator.
+    /// Bytes of buffer per byte on the cable, as numerator and denominator.
     pub fill: (u32, u32),
-    /// Bytes below the pool's limit at which the sender may go on.
+    /// Bytes below the pool's limit at which the sender may resume.
     pub xon_offset: Bytes,
     /// The dynamic threshold of the published profile.
     pub threshold: DynamicThreshold,
-    /// The length at which the line begins; shorter cables have the value of this one.
+    /// The length at which the line begins; shorter cables have the same value.
     pub shortest: Length,
 }
 
 impl ChipRow {
-    /// Lets the line begin at a length.
+    /// Returns the row with a line that begins at a length.
     const fn starting_at(mut self, meters: u32) -> Self {
         self.shortest = Length::from_meters(meters);
         self
@@ -89,8 +88,8 @@ const TOMAHAWK_4: [ChipRow; 3] = [
     row(200, 210_300, (254, 84), 9_144, 0),
     row(400, 363_704, (254, 84), 9_144, 0),
 ];
-/// Micas and Dell; Arista's 7060X6 tables lie on the same line from 40 m on and have the value of 40 m below.
-/// The dynamic threshold differs: -2 on Micas, 0 on Arista and Dell.
+/// Micas and Dell; Arista's 7060X6 tables are on the same line from 40 m on, and use the value of 40 m below. The
+/// dynamic threshold differs: -2 on Micas, 0 on Arista and Dell.
 const TOMAHAWK_5: [ChipRow; 4] = [
     row(100, 144_926, (254, 84), 3_556, 0),
     row(200, 225_335, (254, 84), 3_556, 0),
@@ -120,8 +119,8 @@ const QUMRAN_3D: [ChipRow; 3] = [
     row(400, 112_321, (13_298, 10_000), 1_454_025, -5).starting_at(2_000),
     row(800, 190_193, (13_298, 10_000), 2_908_050, -4).starting_at(2_000),
 ];
-/// Measured for each speed: the table computes differently at 800G, and has one value up to 50 m there. At 400G
-/// the published points are not a line: the one at 2 km lies 1.3 % below ours.
+/// Derived for each speed: at 800G, the table is computed differently and has one value up to 50 m. At 400G, the
+/// published points are not on a line: the one at 2 km is 1.3 % below ours.
 const QUMRAN_3D_NEXTHOP: [ChipRow; 3] = [
     row(100, 179_370, (1_038, 1_000), 363_506, -6),
     row(400, 499_013, (1_036, 1_000), 1_454_025, -6),
@@ -152,7 +151,7 @@ impl Chip {
         Self::Teralynx10,
     ];
 
-    /// Returns the step the published values are multiples of: the cell, or what the vendor rounds to.
+    /// Returns the unit of the published values: the cell, or the vendor's rounding.
     pub const fn step(self) -> Bytes {
         Bytes(match self {
             Self::Tomahawk1 | Self::Tomahawk2 => 208,
@@ -194,7 +193,7 @@ impl Chip {
         })
     }
 
-    /// Returns the lines, one a speed, rising.
+    /// Returns the lines in ascending order of speed.
     pub const fn rows(self) -> &'static [ChipRow] {
         match self {
             Self::Tomahawk1 => &TOMAHAWK_1,
@@ -216,7 +215,7 @@ impl Chip {
         self.rows().iter().find(|row| row.speed == speed)
     }
 
-    /// Returns the tables the numbers come from.
+    /// Returns the source of the numbers.
     pub(super) const fn source(self) -> &'static str {
         match self {
             Self::Tomahawk1 => "sonic-buildimage pg_profile_lookup.ini, Arista-7060CX-32S",

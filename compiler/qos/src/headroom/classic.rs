@@ -1,8 +1,8 @@
 //! The formula behind the older lookup tables of Spectrum switches.
 //!
-//! In: an ASIC and a [`Request`]. Out: the rows of sonic-buildimage `device/mellanox/*/pg_profile_lookup.ini`
-//! for ACS-MSN2700, ACS-MSN3700 and ACS-MSN4700, exactly or within one step of 1,024 bytes. Invariants: the MTU
-//! and the packets are those of the tables, whatever the topology says; the tables knew no others.
+//! In: an ASIC and a [`Request`]. Out: the rows of sonic-buildimage `device/mellanox/*/pg_profile_lookup.ini` for
+//! ACS-MSN2700, ACS-MSN3700 and ACS-MSN4700, exactly or within one step of 1,024 bytes. Invariants: MTU and packet
+//! sizes are those of the tables, independent of the topology.
 
 use super::asic::ClassicAsic;
 use super::link::Request;
@@ -16,7 +16,7 @@ const PIPELINE_KIB: u64 = 19;
 const PORT_MTU: u32 = 9100;
 const LOSSLESS_MTU: u32 = 1500;
 
-/// Works out the row of the table.
+/// Computes the row of the table.
 pub(super) fn headroom(asic: ClassicAsic, request: &Request) -> Headroom {
     let link = request.link();
     let mut terms = Breakdown::default();
@@ -68,7 +68,7 @@ mod tests {
         headroom(asic, &Request::new(link, LosslessTraffic::default(), false).unwrap())
     }
 
-    /// Rows of a table at 5, 40 and 300 m; returns how many come out exactly, the rest within 1,024.
+    /// Compares a table at 5, 40 and 300 m; returns the number of exact rows. The others are within 1,024.
     fn exact_rows(asic: ClassicAsic, rows: &[(u32, [u64; 3])]) -> usize {
         let mut exact = 0;
         for (gbps, published) in rows {

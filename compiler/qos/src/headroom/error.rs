@@ -1,11 +1,12 @@
-//! Errors of a link or of the headroom asked for it.
+//! Errors of a link or of its headroom.
 //!
-//! In: the number at fault. Out: one sentence with what it may be. Invariants: the data are in fields, so that a later stage can point at a line.
+//! In: the invalid number. Out: a message with the valid range. Invariants: the data are in fields, so that a later
+//! stage can point at a line.
 
 use super::model::Model;
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
-/// Reason for a link without headroom.
+/// Why a link has no headroom.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeadroomError {
     /// A headroom model has no numbers for a speed.
@@ -16,40 +17,40 @@ pub enum HeadroomError {
     SpeedUnknown {
         /// The model.
         model: Model,
-        /// The speed asked for.
+        /// The requested speed.
         speed: Speed,
-        /// The speeds there are.
+        /// The known speeds.
         known: String,
     },
-    /// A cable is longer than the Earth is round.
+    /// A cable is longer than the circumference of the Earth.
     #[error("a cable of {cable} is longer than {longest}, once around the Earth")]
     CableTooLong {
         /// The cable.
         cable: Length,
-        /// The longest there can be.
+        /// The maximum length.
         longest: Length,
     },
     /// A packet size is outside what Ethernet and IP carry.
     #[error("{what} {mtu} is out of range: use {min} to {max}")]
     MtuOutOfRange {
-        /// Which packet size.
+        /// Kind of packet size.
         what: &'static str,
-        /// Request.
+        /// The value.
         mtu: Bytes,
-        /// The least.
+        /// The minimum.
         min: Bytes,
-        /// The most.
+        /// The maximum.
         max: Bytes,
     },
-    /// A gearbox is slower than any.
+    /// A gearbox delay is too long.
     #[error("a gearbox delay of {delay} is out of range: use 0ns to {longest}")]
     GearboxTooSlow {
-        /// Request.
+        /// The value.
         delay: Nanoseconds,
-        /// The most.
+        /// The maximum.
         longest: Nanoseconds,
     },
-    /// A NIC cannot hold what still arrives after its pause.
+    /// The buffer of a NIC is too small for the bytes that arrive after its pause.
     #[error(
         "a NIC buffer of {size} cannot be lossless: headroom {headroom} + MTU {mtu} leave nothing, at least \
          {needed} are needed"
@@ -57,11 +58,11 @@ pub enum HeadroomError {
     NicBufferTooSmall {
         /// The buffer.
         size: Bytes,
-        /// Remaining arrivals.
+        /// Bytes that arrive after the pause.
         headroom: Bytes,
         /// The largest packet.
         mtu: Bytes,
-        /// The least that works.
+        /// The minimum size.
         needed: Bytes,
     },
 }

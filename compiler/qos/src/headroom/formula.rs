@@ -10,8 +10,8 @@ use super::{Headroom, classic, ieee, slope, spectrum, tofino};
 use crate::units::Bytes;
 
 impl Model {
-    /// Works out the headroom of one lossless group of one port. `cell` is the platform's allocation unit; only
-    /// the generic model asks for it, the others bring their own.
+    /// Computes the headroom of one lossless group of one port. `cell` is the platform's allocation unit, which only
+    /// the generic model uses; the others have their own.
     pub fn headroom(self, request: &Request, cell: Option<Bytes>) -> Result<Headroom, HeadroomError> {
         match self {
             Self::Ieee => ieee::headroom(request, cell),

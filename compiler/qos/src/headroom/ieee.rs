@@ -1,12 +1,12 @@
 //! The generic formula of IEEE 802.1Qbb, for any switch.
 //!
-//! In: a [`Request`] and the cell of the buffer, where it is known. Out: headroom from the standard's own
-//! bounds. Invariants: everything is counted in bit times first, as the standard does, and turned into bytes last.
+//! In: a [`Request`], and the cell of the buffer if it is known. Out: headroom from the bounds of the standard.
+//! Invariants: all terms are computed in bit times, as in the standard, and converted to bytes last.
 //!
-//! In words: when a group asks its sender to stop, the pause may wait behind the largest frame, is itself sent,
-//! crosses both interfaces and the cable; the sender takes its time to react and finishes a frame of the
-//! lossless class; and all that was on the cable still arrives. Sources: the derivation in the Cisco Press
-//! book on storage congestion, chapter 7, and Cisco white paper c11-542809; response times IEEE 802.3 31B.3.7.
+//! In words: when a group pauses its sender, the pause frame may wait behind the largest frame, is sent, and passes
+//! both interfaces and the cable. The sender needs time to react, and finishes a frame of the lossless class.
+//! Everything on the cable still arrives. Sources: the derivation in the Cisco Press book on storage congestion,
+//! chapter 7, and Cisco white paper c11-542809; response times IEEE 802.3 31B.3.7.
 
 use super::error::HeadroomError;
 use super::link::Request;
@@ -24,7 +24,7 @@ const PAUSE: u32 = 512;
 /// Size of the smallest frame on the wire, in bytes.
 const SMALLEST_ON_WIRE: u32 = 84;
 
-/// Works out the headroom; `cell` is the allocation unit of the buffer, or nothing where it is not known.
+/// Computes the headroom; `cell` is the allocation unit of the buffer, `None` if unknown.
 pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroom, HeadroomError> {
     let link = request.link();
     let unknown =
@@ -84,7 +84,7 @@ pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroo
     Ok(finish(terms, total, request, cell))
 }
 
-/// From bit times to cells of buffer.
+/// Converts bit times to cells of buffer.
 fn finish(mut terms: Breakdown, total: Exact, request: &Request, cell: Option<Bytes>) -> Headroom {
     let wire = terms.bytes("bytes on the wire", total / exact(8_u8, 1_u8), "bit times / 8", BOOK);
     let (fill, formula, step) = match cell {

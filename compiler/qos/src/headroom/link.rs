@@ -1,15 +1,15 @@
-//! The link a headroom is wanted for.
+//! The link for which headroom is computed.
 //!
-//! In: numbers from the topology and the platform. Out: a [`Link`] whose numbers are bounded. Invariants: the
-//! bounds are far above anything built (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough
-//! that no step of any formula overflows 128 bits.
+//! In: numbers from the topology and the platform. Out: a [`Link`] with limited numbers. Invariants: the limits are far
+//! above any real device (a cable around the Earth, 4 Pb/s, packets of 64 KiB), and low enough that no step of any
+//! formula overflows 128 bits.
 
 use super::error::HeadroomError;
 use crate::explain::{Exact, exact};
 use crate::profile::{LosslessTraffic, Profile};
 use crate::units::{Bytes, Length, Nanoseconds, Speed};
 
-/// One end of a link, as the formulas see it.
+/// One end of a link: the inputs of formulas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     speed: Speed,
@@ -26,10 +26,10 @@ impl Link {
     pub const SMALLEST_MTU: Bytes = Bytes(64);
     /// The largest packet of IP.
     pub const LARGEST_MTU: Bytes = Bytes(65_535);
-    /// More than any gearbox delays.
+    /// Longer than the delay of any gearbox.
     const LONGEST_GEARBOX: Nanoseconds = Nanoseconds(1_000_000);
 
-    /// Makes a link of a port's speed, cable, MTU and number of serial lanes.
+    /// Makes a link from a port's speed, cable, MTU and number of serial lanes.
     pub fn new(speed: Speed, cable: Length, mtu: Bytes, lanes: u8) -> Result<Self, HeadroomError> {
         if cable > Self::LONGEST {
             return Err(HeadroomError::CableTooLong { cable, longest: Self::LONGEST });
@@ -49,7 +49,7 @@ impl Link {
         Ok(Self { gearbox_delay: delay, ..self })
     }
 
-    /// Returns the same link over another cable.
+    /// Returns the link with another cable.
     pub fn with_cable(self, cable: Length) -> Result<Self, HeadroomError> {
         Self::new(self.speed, cable, self.mtu, self.lanes)?.with_gearbox(self.gearbox_delay)
     }
@@ -88,7 +88,7 @@ impl Link {
     }
 }
 
-/// A link and what it carries.
+/// A link and its traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     link: Link,
@@ -97,7 +97,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Makes a request for headroom; `shared_headroom` says that ports share a pool of it.
+    /// Makes a request for headroom; `shared_headroom` states whether ports share a pool.
     pub fn new(link: Link, traffic: LosslessTraffic, shared_headroom: bool) -> Result<Self, HeadroomError> {
         let (min, max) = (Link::SMALLEST_MTU, Link::LARGEST_MTU);
         if traffic.mtu < min || traffic.mtu > max {
@@ -106,7 +106,7 @@ impl Request {
         Ok(Self { link, traffic, shared_headroom })
     }
 
-    /// Makes the request a profile implies: its packets, and whether its ports share headroom.
+    /// Makes the request for a profile: with its packets, and its sharing of headroom.
     pub fn of(link: Link, profile: &Profile) -> Result<Self, HeadroomError> {
         Self::new(link, profile.lossless_traffic(), profile.shared_headroom().is_some())
     }
@@ -121,17 +121,17 @@ impl Request {
         self.traffic
     }
 
-    /// Says whether ports share a pool of headroom.
+    /// Returns whether ports share a headroom pool.
     pub fn shared_headroom(&self) -> bool {
         self.shared_headroom
     }
 
-    /// Returns the same request over another cable.
+    /// Returns the request with another cable.
     pub fn with_cable(self, cable: Length) -> Result<Self, HeadroomError> {
         Ok(Self { link: self.link.with_cable(cable)?, ..self })
     }
 
-    /// Returns the same request with headroom from a shared pool.
+    /// Returns the request with headroom from a shared pool.
     #[must_use]
     pub fn with_shared_headroom(self) -> Self {
         Self { shared_headroom: true, ..self }

@@ -1,7 +1,7 @@
 //! Headroom formula of a platform, by name.
 //!
-//! In: the name in a platform file. Out: a [`Model`]. Invariants: names
-//! are for ever; [`Model::all`] lists them in a fixed order.
+//! In: the name in a platform file. Out: a [`Model`]. Invariants: names are stable; [`Model::all`] lists them in a
+//! fixed order.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,13 +14,13 @@ use super::asic::{ClassicAsic, SpectrumAsic, TOFINO_CELL};
 use super::chips::Chip;
 use crate::units::Bytes;
 
-/// A name that no headroom formula has.
+/// An unknown name of a headroom formula.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no headroom model `{name}`: use one of {known}")]
 pub struct UnknownModel {
-    /// Written output.
+    /// The name.
     pub name: String,
-    /// The models there are.
+    /// The known models.
     pub known: String,
 }
 
@@ -49,7 +49,7 @@ impl Model {
         [Self::Ieee].into_iter().chain(spectrum).chain([Self::Tofino2]).chain(classic).chain(chips)
     }
 
-    /// Says whether the ASIC is one of NVIDIA's; the virtual switch only borrows its script.
+    /// Returns whether the ASIC is from NVIDIA; the virtual switch only uses the same script.
     pub fn is_nvidia(self) -> bool {
         match self {
             Self::Spectrum(asic) => asic != SpectrumAsic::Vs,
@@ -58,7 +58,7 @@ impl Model {
         }
     }
 
-    /// Says whether packets wait in virtual queues where they come in, as on Jericho and Qumran.
+    /// Returns whether packets wait in virtual output queues at ingress, as on Jericho and Qumran.
     pub fn has_virtual_queues(self) -> bool {
         match self {
             Self::Chip(chip) => match chip {
@@ -76,8 +76,8 @@ impl Model {
         }
     }
 
-    /// Tells whether the ASIC clears the DSCP of packets whose traffic class has no entry in a port's map from classes to
-    /// DSCP, as Broadcom's SAI does (opencomputeproject/SAI 2349).
+    /// Returns whether the ASIC clears the DSCP of packets whose traffic class has no entry in a port's map from
+    /// classes to DSCP, as Broadcom's SAI does (opencomputeproject/SAI 2349).
     pub fn clears_unmapped_dscp(self) -> bool {
         match self {
             Self::Chip(chip) => chip != Chip::Teralynx10,
@@ -85,8 +85,8 @@ impl Model {
         }
     }
 
-    /// Says whether headroom depends on the packets that lossless classes carry, and is not published for packets of the
-    /// vendor's choice.
+    /// Returns whether headroom depends on the packet sizes of lossless classes, in contrast to published values for
+    /// fixed packet sizes.
     pub fn reads_packets(self) -> bool {
         match self {
             Self::Ieee | Self::Spectrum(_) | Self::Tofino2 => true,
@@ -128,7 +128,7 @@ impl Model {
         }
     }
 
-    /// Returns the cell of the buffer the model computes with; nothing for the generic one.
+    /// Returns the model's cell size; `None` for the generic one.
     pub const fn cell(self) -> Option<Bytes> {
         match self {
             Self::Ieee => None,

@@ -1,8 +1,8 @@
 //! The receive buffer of a NIC that pauses its switch.
 //!
-//! In: speed, cable and MTU of the NIC's port, and the size of its lossless buffer. Out: where the mlx5 driver
-//! puts XOFF and XON. Invariants: the driver's own approximation (Linux commit 0696d60853d5), in hundredths so
-//! that it stays in integers.
+//! In: speed, cable and MTU of the NIC's port, and the size of its lossless buffer. Out: XOFF and XON of the mlx5
+//! driver. Invariants: the driver's own approximation (Linux commit 0696d60853d5), in hundredths so that it stays in
+//! integers.
 
 use serde::Serialize;
 
@@ -16,18 +16,17 @@ const DRIVER: &str = "Linux mlx5 port_buffer, commit 0696d60853d5";
 /// Thresholds of a NIC's lossless receive buffer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NicBuffer {
-    /// Bytes that may still arrive after the pause.
+    /// Bytes that can arrive after the pause.
     pub headroom: Bytes,
-    /// Fill at which the NIC pauses the switch.
+    /// Fill level at which the NIC pauses the switch.
     pub xoff_threshold: Bytes,
-    /// Fill at which the switch may go on.
+    /// Fill level at which the switch may resume.
     pub xon_threshold: Bytes,
-    /// Every step, in order.
+    /// All steps, in order.
     pub terms: Breakdown,
 }
 
-/// Works out the thresholds of a lossless buffer of `size`; one that cannot hold the headroom and a packet is
-/// refused.
+/// Computes the thresholds of a lossless buffer of `size`. Fails if it cannot hold the headroom and a packet.
 pub fn nic_buffer(link: &Link, size: Bytes) -> Result<NicBuffer, HeadroomError> {
     let mut terms = Breakdown::default();
     let gbps = link.mbps() / exact(1000_u16, 1_u8);

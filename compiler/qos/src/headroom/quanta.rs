@@ -1,16 +1,16 @@
 //! Time that the far end needs to stop, by speed.
 //!
 //! In: a speed. Out: pause quanta of 512 bit times (IEEE 802.3 annex 31B.3.7) and the delay of an interface.
-//! Invariants: a speed the sources do not know gives nothing rather than a guess.
+//! Invariants: a speed that is not in the sources returns `None` instead of a guess.
 
 use crate::units::Speed;
 
 /// Bit times in a pause quantum.
 pub(super) const BIT_TIMES_PER_QUANTUM: u32 = 512;
 
-/// Returns how many pause quanta the receiver of a pause may take to stop, as IEEE 802.3 31B.3.7 bounds it.
+/// Returns the maximum response time to a pause in pause quanta, from IEEE 802.3 31B.3.7.
 ///
-/// 800G has the value of 400G, as SONiC computes; other speeds give nothing.
+/// 800G has the value of 400G, as in SONiC; other speeds return `None`.
 pub const fn pause_quanta(speed: Speed) -> Option<u32> {
     match speed.mbps() {
         10_000 => Some(60),
@@ -24,8 +24,8 @@ pub const fn pause_quanta(speed: Speed) -> Option<u32> {
     }
 }
 
-/// Returns the pause quanta of SONiC's headroom scripts: as [`pause_quanta`], but 67 at 10G, and the slow
-/// speeds too (sonic-swss `buffer_headroom_mellanox.lua`).
+/// Returns the pause quanta in SONiC's headroom scripts: as [`pause_quanta`], except for 67 at 10G and values for slow
+/// speeds (sonic-swss `buffer_headroom_mellanox.lua`).
 pub(super) const fn sonic_pause_quanta(speed: Speed) -> Option<u32> {
     match speed.mbps() {
         100 => Some(1),
@@ -37,8 +37,8 @@ pub(super) const fn sonic_pause_quanta(speed: Speed) -> Option<u32> {
 
 /// Returns the upper bound of an interface's delay in bit times, and whether it is published for that speed.
 ///
-/// Published for 10G, 25G, 40G and 100G. Faster interfaces get the bound of 100G in time, 1,228.8 ns, which is
-/// our inference: bit times grow with the speed, the time a PHY with FEC takes does not.
+/// Published for 10G, 25G, 40G and 100G. For faster interfaces, the bound of 100G in time, 1,228.8 ns, is used. This is
+/// inferred: the delay of a PHY with FEC does not grow with the speed.
 pub const fn interface_bit_times(speed: Speed) -> Option<(u64, bool)> {
     match speed.mbps() {
         10_000 => Some((8_192, true)),

@@ -1,9 +1,10 @@
 //! Headroom as a line over the length of the cable.
 //!
 //! In: a [`Chip`] and a [`Request`]. Out: XOFF = constant + bytes on the cable both ways x fill, up to cells.
-//! Invariants: not below any point the vendor published; MTU and packet mix are in the constant and do not move.
+//! Invariants: not below any point the vendor published; MTU and packet mix are included in the constant and cannot be
+//! varied.
 //!
-//! The cable counts 5 ns a metre here, as the published tables do: 1 m of 400G holds 500 B both ways.
+//! The delay of the cable is 5 ns per metre, as in the published tables: 1 m at 400G holds 500 B in both directions.
 
 use super::chips::{Chip, ChipRow};
 use super::error::HeadroomError;
@@ -11,10 +12,10 @@ use super::link::Request;
 use super::{Headroom, Model, round_up, whole};
 use crate::explain::{Breakdown, Unit, exact};
 
-/// Nanoseconds a metre.
+/// Delay in nanoseconds per metre.
 const NANOSECONDS_PER_METER: u32 = 5;
 
-/// Works out the headroom; speeds the vendor published nothing for are refused.
+/// Computes the headroom. Fails for speeds without published values.
 pub(super) fn headroom(chip: Chip, request: &Request) -> Result<Headroom, HeadroomError> {
     let link = request.link();
     let row = chip.row(link.speed()).ok_or_else(|| HeadroomError::SpeedUnknown {
@@ -186,7 +187,7 @@ mod tests {
                 let found = find(*chip, *gbps, *meters).xoff.0;
                 let what = format!("{chip:?} {gbps}G {meters} m: {found}, published {published}");
                 assert!(found >= *published, "{what}");
-                // NH-5010 at 400G is not a line; all others are, within one hundredth.
+                // NH-5010 at 400G is not on a line; all others are, within 1 %.
                 let bound = if (*chip, *gbps) == (Chip::Qumran3dNexthop, 400) { 70 } else { 100 };
                 assert!((found - published) * bound <= *published, "{what}");
             }
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_worst_case_of_small_packets_reproduces_the_tables_exactly() {
-        // Micas and Nexthop compute with cell / 84, so that the line hits their rows to the byte.
+        // Micas and Nexthop compute with cell / 84, so the line matches their rows exactly.
         for (chip, gbps, points) in PUBLISHED {
             let theirs = matches!(chip, Chip::Tomahawk4 | Chip::Tomahawk6)
                 || (*chip == Chip::Tomahawk5 && matches!(gbps, 100 | 200));
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn slopes_are_the_measured_ones() {
-        // Bytes of buffer for a byte on the cable, both ways, 5 ns a metre: 1 m of 400G is 500 B.
+        // Bytes of buffer per byte on the cable, in both directions at 5 ns per metre: 1 m at 400G is 500 B.
         for (chip, gbps, measured) in [
             (Chip::Tomahawk5, 400, 3.0),
             (Chip::Tomahawk5, 800, 3.02),

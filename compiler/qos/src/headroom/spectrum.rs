@@ -1,13 +1,12 @@
 //! SONiC's dynamic headroom for NVIDIA Spectrum (and its virtual switch).
 //!
-//! In: an ASIC and a [`Request`]. Out: the numbers SONiC's `buffermgrd` arrives at. Invariants: the same result as
-//! sonic-swss `cfgmgr/buffer_headroom_mellanox.lua` (at e6b0c5b5), which counts in doubles; here the fractions
-//! are exact.
+//! In: an ASIC and a [`Request`]. Out: the numbers of SONiC's `buffermgrd`. Invariants: the same result as sonic-swss
+//! `cfgmgr/buffer_headroom_mellanox.lua` (at e6b0c5b5), which uses doubles; here fractions are exact.
 //!
-//! In words: after the pause is sent, the sender still delivers one MTU that was on its way out, what is on the
-//! cable both ways, in gearboxes, in MAC and PHY, what it sends until it reacts, and what a tile holds. Small
-//! packets fill buffer cells badly, so all that is multiplied by the cells it occupies. One lossless packet is
-//! added, and the sum is rounded up to 1,024 bytes.
+//! In words: after the pause is sent, the following bytes still arrive: one MTU that the sender was sending, the bytes
+//! on the cable in both directions, in gearboxes, in MAC and PHY and in a tile, and those that it sends until it
+//! reacts. Small packets use buffer cells inefficiently, so the sum is multiplied by the cell occupancy. One lossless
+//! packet is added, and the result is rounded up to 1,024 bytes.
 
 use super::asic::SpectrumAsic;
 use super::link::Request;
@@ -16,14 +15,14 @@ use super::{Headroom, LIGHT_METERS_PER_SECOND, Model, round_up, whole};
 use crate::explain::{Breakdown, Exact, Unit, exact};
 use crate::units::Bytes;
 
-/// The script this reproduces.
+/// Name of the script.
 const SCRIPT: &str = "sonic-swss buffer_headroom_mellanox.lua";
 /// The table of ASIC constants.
 const TABLE: &str = "sonic-buildimage asic_table.j2";
 /// The smallest packet.
 pub(super) const SMALL_PACKET: u32 = 64;
 
-/// Constants of one port, so that tests can reproduce tables made with others.
+/// Constants of one port, separate so that tests can reproduce other tables.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constants {
     pub(super) asic: SpectrumAsic,
@@ -31,13 +30,13 @@ pub(super) struct Constants {
     pub(super) accounting: Bytes,
 }
 
-/// Works out the headroom.
+/// Computes the headroom.
 pub(super) fn headroom(asic: SpectrumAsic, request: &Request) -> Headroom {
     let quanta = sonic_pause_quanta(request.link().speed());
     with_constants(Constants { asic, quanta, accounting: asic.accounting() }, request)
 }
 
-/// Works out the headroom with constants of one's own.
+/// Computes the headroom with given constants.
 pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroom {
     let Constants { asic, quanta, accounting } = constants;
     let (link, traffic) = (request.link(), request.traffic());
@@ -98,7 +97,7 @@ pub(super) fn with_constants(constants: Constants, request: &Request) -> Headroo
     }
 }
 
-/// Bytes of cells per byte of the smallest packet, without rounding.
+/// Bytes of cells per byte of the smallest packet, not rounded.
 pub(super) fn small_packet_factor(cell: Bytes) -> (Exact, String) {
     if cell.0 > 2 * u64::from(SMALL_PACKET) {
         (exact(cell.0, SMALL_PACKET), format!("{} / {SMALL_PACKET}", cell.0))
@@ -113,7 +112,7 @@ fn worst_case(terms: &mut Breakdown, cell: Bytes) -> Exact {
     terms.push("worst-case cell factor", factor.ceil(), Unit::Ratio, format!("{formula}, rounded up"), SCRIPT)
 }
 
-/// Weighs the worst case by the share of bytes that small packets carry, as the script counts it.
+/// Weights the worst case by the share of bytes in small packets, as in the script.
 fn occupancy(terms: &mut Breakdown, request: &Request, worst: Exact) -> Exact {
     let traffic = request.traffic();
     let (percent, mtu) = (exact(traffic.small_packets.get(), 1_u8), exact(traffic.mtu.0, 1_u8));
@@ -138,7 +137,7 @@ fn occupancy(terms: &mut Breakdown, request: &Request, worst: Exact) -> Exact {
     )
 }
 
-/// Adds up what still arrives after the pause was sent.
+/// Sums the bytes that arrive after the pause was sent.
 fn in_flight(terms: &mut Breakdown, asic: SpectrumAsic, quanta: Option<u32>, request: &Request) -> Exact {
     let link = request.link();
     let (meters, mbps) = (link.meters(), link.mbps());
@@ -168,7 +167,7 @@ fn in_flight(terms: &mut Breakdown, asic: SpectrumAsic, quanta: Option<u32>, req
     terms.bytes("bytes in flight", sum, formula, SCRIPT)
 }
 
-/// Bytes on the cable, there and back; the divisor is 8,000 in one script and 8,192 in another.
+/// Bytes on the cable in both directions; the divisor is 8,000 in one script and 8,192 in the other.
 pub(super) fn cable(
     terms: &mut Breakdown,
     meters: Exact,
@@ -190,7 +189,7 @@ pub(super) fn gearbox(terms: &mut Breakdown, request: &Request, source: &'static
     terms.bytes("bytes in gearboxes", value, formula, source)
 }
 
-/// SONiC's addition if the mix of packets is better than the worst by more than 2 KB.
+/// SONiC's addition if the packet mix needs at least 2 KB less than the worst case.
 fn compensation(terms: &mut Breakdown, xoff: Exact, worst: Exact) -> Exact {
     let worst = terms.bytes(
         "XOFF if all packets were small",
@@ -223,7 +222,7 @@ mod tests {
         Request::new(link, traffic, shared).unwrap()
     }
 
-    /// Counts rows that come out exactly, and demands that the others are one step of 1,024 off at most.
+    /// Counts exact rows, and checks that the others differ by at most one step of 1,024.
     fn exact_rows(rows: &[(u32, u32, u64)], xoff: impl Fn(u32, u32) -> Bytes) -> usize {
         rows.iter()
             .filter(|(mbps, meters, published)| {
@@ -292,7 +291,7 @@ mod tests {
         };
         assert_eq!(exact_rows(ROWS, |mbps, meters| find(mbps, meters).xoff), 22);
         for (meters, size) in [(5, 304_128), (40, 410_624), (300, 1_198_080)] {
-            // The table seems to add the size up before XOFF is rounded: one step of difference.
+            // The table seems to add the size before XOFF is rounded: one step of difference.
             let found = find(800_000, meters);
             assert_eq!(found.xon, Bytes(38_912));
             assert!(found.size.0.abs_diff(size) <= 1024, "{meters} m: {}, not {size}", found.size);

@@ -3,9 +3,9 @@
 //! In: a [`Request`]. Out: the numbers of sonic-swss `cfgmgr/buffer_headroom_barefoot.lua`. Invariants: headroom is
 //! shared, so the size is XON alone.
 //!
-//! It differs from the Spectrum script in five ways: the bytes on the cable are divided by 8,192 and not by
-//! 8,000; the percentage of small packets is used as it is and not weighed by bytes; the worst-case factor is
-//! not rounded up; the peer's response counts twice at 400G; lanes do not matter.
+//! It differs from the Spectrum script in five ways: the bytes on the cable are divided by 8,192 instead of 8,000; the
+//! percentage of small packets is not weighted by bytes; the worst-case factor is not rounded up; the peer's response
+//! counts twice at 400G; the number of lanes does not matter.
 
 use super::asic::TOFINO_CELL as CELL;
 use super::link::Request;
@@ -20,7 +20,7 @@ const TABLE: &str = "sonic-buildimage barefoot asic_table.j2";
 /// Bytes in the pipeline, in KB of 1,024 (`pipeline_latency`).
 const PIPELINE_KIB: u64 = 68;
 
-/// Works out the headroom.
+/// Computes the headroom.
 pub(super) fn headroom(request: &Request) -> Headroom {
     let (link, traffic) = (request.link(), request.traffic());
     let mut terms = Breakdown::default();
@@ -73,7 +73,7 @@ pub(super) fn headroom(request: &Request) -> Headroom {
     }
 }
 
-/// Bytes that the far end sends until it reacts; the script's table ends at 400G, where it counts twice.
+/// Bytes that the far end sends until it reacts. The script's table ends at 400G, where it counts twice.
 fn peer(terms: &mut Breakdown, request: &Request) -> Exact {
     let speed = request.link().speed();
     match sonic_pause_quanta(speed).filter(|_| speed.mbps() <= 400_000) {

@@ -1,7 +1,7 @@
-//! From the weights of switch queues to the shares of a NIC.
+//! Converts the weights of switch queues to the shares of a NIC.
 //!
-//! In: a [`Profile`]. Out: hundredths for each weighted priority. Invariants: the shares sum up to 100, none is 0,
-//! and they are as near to the weights as whole hundredths can be (largest remainder, lower priority first).
+//! In: a [`Profile`]. Out: a percentage for each weighted priority. Invariants: the shares sum to 100, none is 0, and
+//! they approximate the weights by the largest-remainder method (lower priority first).
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) fn shares(profile: &Profile) -> BTreeMap<Priority, Percent> {
         weights.remove(&class.priority);
     }
     let sum: u32 = weights.values().sum();
-    // Each gets one, so that each has some; the rest is divided by weight.
+    // Each gets at least 1; the rest is divided by weight.
     let rest = 100 - weights.len() as u32;
     let mut parts: Vec<_> = weights
         .iter()

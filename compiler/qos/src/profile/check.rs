@@ -1,7 +1,7 @@
 //! The rules of a profile.
 //!
-//! In: a [`Draft`]. Out: every rule it breaks, in a fixed order. Invariants: an empty list means that every map
-//! derived from the profile is a function and that PFC, ECN and trimming go together.
+//! In: a [`Draft`]. Out: every broken rule, in a fixed order. Invariants: without violations, every map derived from
+//! the profile is a function, and PFC, ECN and trimming are consistent.
 
 use super::class::{Class, Role};
 use super::error::ProfileError;
@@ -38,7 +38,7 @@ pub(super) fn faults(draft: &Draft) -> Vec<ProfileError> {
     faults
 }
 
-/// Checks one class by itself.
+/// Checks a single class.
 fn single(class: &Class, faults: &mut Vec<ProfileError>) {
     let name = || class.name.clone();
     if class.dscp.is_empty() && class.role.is_sent() {
@@ -59,8 +59,8 @@ fn single(class: &Class, faults: &mut Vec<ProfileError>) {
         |field, why| ProfileError::RoleConflict { class: name(), role: class.role.name(), field, why };
     match class.role {
         Role::Trimmed | Role::Control | Role::Cnp => {
-            // MRC: control is strict, not trimmed, without WRED; a trimmed packet has nothing left to trim; a
-            // congestion notification must not be delayed by what it tells of.
+            // MRC: control is strict, not trimmed, without WRED. A trimmed packet cannot be trimmed again. A congestion
+            // notification must not be delayed by congestion.
             if class.trim {
                 faults.push(conflict("trim: true", "these packets are small and must arrive whole"));
             }
@@ -72,7 +72,7 @@ fn single(class: &Class, faults: &mut Vec<ProfileError>) {
     }
 }
 
-/// Checks two classes against each other; `first` comes first by name.
+/// Compares two classes; `first` is first by name.
 fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     let names = || (first.name.clone(), second.name.clone());
     if first.role == second.role && first.role.is_unique() {
@@ -97,7 +97,7 @@ fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
         let group = first.priority_group;
         faults.push(ProfileError::GroupConflict { group, first: first_name, second: second_name });
     }
-    // A pause names one priority and stops one group: a lossless class shares neither.
+    // A pause applies to one priority and stops one group, so a lossless class shares neither.
     let lossless = if first.pfc { Some((first, second)) } else { second.pfc.then_some((second, first)) };
     if let Some((lossless, other)) = lossless {
         let (lossless_name, other_name) = (lossless.name.clone(), other.name.clone());
@@ -118,7 +118,7 @@ fn pair(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     }
 }
 
-/// Checks that two classes want the same of the queue they share.
+/// Checks that two classes have the same settings for the queue that they share.
 fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     let differences = [
         ("scheduler", first.scheduler != second.scheduler),
@@ -138,7 +138,7 @@ fn shared_queue(first: &Class, second: &Class, faults: &mut Vec<ProfileError>) {
     }
 }
 
-/// Checks that classes that trim and the way to trim go together.
+/// Checks that trimming is configured exactly if classes trim.
 fn trimming(draft: &Draft, classes: &[&Class], faults: &mut Vec<ProfileError>) {
     let trims: Vec<&Class> = classes.iter().copied().filter(|class| class.trim).collect();
     let Some(trimming) = &draft.trimming else {

@@ -1,7 +1,7 @@
 //! One class of traffic.
 //!
-//! In: values from a preset or a file. Out: a [`Class`], plain data. Invariants: names are legal table names on
-//! every target; whether the values fit together is [`super::check`]'s business.
+//! In: values from a preset or a file. Out: a [`Class`], plain data. Invariants: names are legal table names on every
+//! target; [`super::check`] checks the combination of values.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,24 +16,24 @@ use crate::ecn::Ecn;
 pub enum Role {
     /// Training data: RDMA writes and reads.
     Data,
-    /// Data sent a second time.
+    /// Retransmitted data.
     Retransmit,
-    /// Acknowledgements, where the NIC marks them differently from data.
+    /// Acknowledgements, if the NIC marks them differently from data.
     Acknowledge,
     /// Clear-to-send messages of receiver-driven admission (NCCL: `NCCL_IB_FIFO_TC`).
     Cts,
     /// Congestion notification packets of DCQCN.
     Cnp,
-    /// Packets whose payload a switch cut off.
+    /// Packets that a switch has trimmed.
     Trimmed,
-    /// Routing, probes and whatever keeps the network up.
+    /// Routing, probes and other traffic that keeps the network up.
     Control,
     /// Everything else.
     Other,
 }
 
 impl Role {
-    /// Returns the word for it in YAML.
+    /// Returns the keyword in YAML.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -47,7 +47,7 @@ impl Role {
         }
     }
 
-    /// Says whether packets of the role arrive with its mark: hosts send them, or switches that trimmed them.
+    /// Returns whether packets of the role carry its mark: hosts send them, or switches that trimmed them.
     pub const fn is_sent(self) -> bool {
         match self {
             Self::Data | Self::Retransmit | Self::Acknowledge | Self::Cts | Self::Cnp | Self::Trimmed => true,
@@ -55,7 +55,7 @@ impl Role {
         }
     }
 
-    /// Says whether at most one class can have the role.
+    /// Returns whether at most one class can have the role.
     pub const fn is_unique(self) -> bool {
         match self {
             Self::Data | Self::Acknowledge | Self::Other => false,
@@ -68,20 +68,20 @@ impl Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// Before all others.
+    /// Strict priority.
     Strict,
     /// By deficit weighted round robin, with this weight.
     Dwrr(Weight),
 }
 
-/// One class of traffic and what switches and hosts do with it.
+/// A class of traffic, and its treatment by switches and hosts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The name.
     pub name: ClassName,
     /// Purpose.
     pub role: Role,
-    /// The code points that lead here; senders mark with the first. Empty for classes only the switch feeds.
+    /// The code points of the class; senders mark with the first. Empty for classes that only switches use.
     pub dscp: Vec<Dscp>,
     /// The traffic class inside the switch.
     pub tc: TrafficClass,
@@ -89,7 +89,7 @@ pub struct Class {
     pub queue: Queue,
     /// The ingress priority group.
     pub priority_group: PriorityGroup,
-    /// The 802.1Q priority: what PFC frames name, and the class's priority on a host.
+    /// The 802.1Q priority: that of PFC frames, and that of the class on hosts.
     pub priority: Priority,
     /// Scheduling of the queue.
     pub scheduler: Scheduler,
@@ -106,14 +106,13 @@ pub struct Class {
 }
 
 impl Class {
-    /// Returns the code point senders of this class mark with.
+    /// Returns the code point with which senders of this class mark.
     pub fn mark(&self) -> Option<Dscp> {
         self.dscp.first().copied()
     }
 
-    /// Returns the ingress and egress thresholds SONiC ships for lossless and for lossy traffic
-    /// (`default_dynamic_th` 0 and `egress_lossless_profile` 7; `ingress_lossy_profile` and
-    /// `egress_lossy_profile` 3).
+    /// Returns SONiC's ingress and egress thresholds for lossless and for lossy traffic (`default_dynamic_th` 0 and
+    /// `egress_lossless_profile` 7; `ingress_lossy_profile` and `egress_lossy_profile` 3).
     pub(super) const fn default_thresholds(pfc: bool) -> (DynamicThreshold, DynamicThreshold) {
         let (ingress, egress) = if pfc { (0, 7) } else { (3, 3) };
         (DynamicThreshold::constant(ingress), DynamicThreshold::constant(egress))

@@ -1,7 +1,7 @@
 //! Errors of a QoS profile.
 //!
-//! In: the class and the value at fault. Out: one sentence in the words of the topology author, with the fix
-//! where there is one. Invariants: the data are in fields, so that a later stage can point at a line.
+//! In: the class and the invalid value. Out: a message with the keys of the file, and the fix if there is one.
+//! Invariants: the data are in fields, so that a later stage can point at a line.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use super::name::ClassName;
 use crate::codes::{Dscp, Priority, PriorityGroup, Queue, TrafficClass};
 use crate::units::Nanoseconds;
 
-/// Says what is wrong with a profile.
+/// An error of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// No preset has that name.
     #[error("there is no QoS profile `{name}`: use one of {known}")]
     UnknownPreset {
-        /// Written output.
+        /// The name.
         name: String,
-        /// The presets there are.
+        /// The known presets.
         known: String,
     },
     /// There are more classes than code points.
     #[error("the profile has {count} classes: at most {max} can have a DSCP of their own")]
     TooManyClasses {
-        /// Number written.
+        /// Number of classes.
         count: usize,
-        /// Maximum count.
+        /// Maximum number.
         max: usize,
     },
-    /// A class of one's own lacks a value that has no default.
+    /// A class that is not in the base profile lacks a required field.
     #[error("class `{class}` has no `{field}`: only a class of the base profile may leave it out")]
     MissingField {
         /// The class.
@@ -36,20 +36,20 @@ pub enum ProfileError {
         /// The field.
         field: &'static str,
     },
-    /// A class is named that does not exist.
+    /// The class does not exist.
     #[error("`{field}` names class `{class}`, which the profile does not have: it has {known}")]
     UnknownClass {
         /// The field with the name.
         field: &'static str,
         /// The name.
         class: ClassName,
-        /// The classes there are.
+        /// The existing classes.
         known: String,
     },
     /// No class carries data.
     #[error("no class has `role: data`: training traffic would have no queue")]
     NoData,
-    /// A class that hosts send has no code point.
+    /// A class of packets from hosts has no code point.
     #[error("class `{class}` has `role: {role}` and no `dscp`: nothing would reach it")]
     NoDscp {
         /// The class.
@@ -57,7 +57,7 @@ pub enum ProfileError {
         /// Its role.
         role: &'static str,
     },
-    /// Two classes have a role that only one can have.
+    /// Two classes have a role that must be unique.
     #[error("classes `{first}` and `{second}` both have `role: {role}`: only one can")]
     RoleTwice {
         /// The role.
@@ -87,7 +87,7 @@ pub enum ProfileError {
         /// The second class.
         second: ClassName,
     },
-    /// Two classes share a queue and want different things of it.
+    /// Two classes share a queue and have different settings for it.
     #[error("classes `{first}` and `{second}` share queue {queue} but differ in `{field}`")]
     QueueConflict {
         /// The queue.
@@ -99,7 +99,7 @@ pub enum ProfileError {
         /// The setting in which they differ.
         field: &'static str,
     },
-    /// Two classes share a priority group and want different things of it.
+    /// Two classes share a priority group and have different settings for it.
     #[error(
         "classes `{first}` and `{second}` share priority group {group} but differ in `ingress_threshold`: \
          a group has one"
@@ -112,7 +112,7 @@ pub enum ProfileError {
         /// The second class.
         second: ClassName,
     },
-    /// A priority group holds lossless traffic and something else.
+    /// A priority group contains lossless and other traffic.
     #[error(
         "priority group {group} holds lossless class `{lossless}` and class `{other}`: \
          a pause would stop both, so give `{lossless}` a group of its own"
@@ -125,7 +125,7 @@ pub enum ProfileError {
         /// The other class.
         other: ClassName,
     },
-    /// A PFC priority pauses another class too.
+    /// A PFC priority also pauses another class.
     #[error(
         "priority {priority} is paused for class `{lossless}` and used by class `{other}`: \
          a host would stop both, so give `{other}` another `priority`"
@@ -138,7 +138,7 @@ pub enum ProfileError {
         /// The other class.
         other: ClassName,
     },
-    /// A traffic class above 7 has no priority of the same number.
+    /// A traffic class above 7 does not have a priority of the same number.
     #[error(
         "class `{class}` has traffic class {tc} and no `priority`: priorities end at 7, so one must be given"
     )]
@@ -148,7 +148,7 @@ pub enum ProfileError {
         /// The traffic class.
         tc: TrafficClass,
     },
-    /// A class never drops and yet trims what it drops.
+    /// A lossless class cannot trim.
     #[error(
         "class `{class}` has `pfc: true` and `trim: true`: a lossless queue never drops, so it cannot trim"
     )]
@@ -156,19 +156,19 @@ pub enum ProfileError {
         /// The class.
         class: ClassName,
     },
-    /// A class that must get through is marked, trimmed or paused.
+    /// A class that must be delivered is marked, trimmed or paused.
     #[error("class `{class}` has `role: {role}` and `{field}`: {why}")]
     RoleConflict {
         /// The class.
         class: ClassName,
         /// Its role.
         role: &'static str,
-        /// The setting that does not go with it.
+        /// The conflicting setting.
         field: &'static str,
         /// The reason.
         why: &'static str,
     },
-    /// A class trims and the profile does not say how.
+    /// A class trims, but the profile does not configure trimming.
     #[error(
         "class `{class}` has `trim: true` and the profile has no `trimming`: state the DSCP of trimmed packets"
     )]
@@ -176,10 +176,10 @@ pub enum ProfileError {
         /// The class.
         class: ClassName,
     },
-    /// The profile says how to trim and no class does.
+    /// The profile configures trimming, but no class trims.
     #[error("the profile has `trimming` and no class has `trim: true`: nothing would be trimmed")]
     TrimmingUnused,
-    /// The DSCP of trimmed packets leads to another class.
+    /// The DSCP of trimmed packets belongs to another class.
     #[error(
         "trimmed packets get DSCP {dscp}, which leads to class `{found}` and not to `{wanted}`: \
          add {dscp} to the `dscp` of `{wanted}`"
@@ -189,10 +189,10 @@ pub enum ProfileError {
         dscp: Dscp,
         /// The class named by `trimming`.
         wanted: ClassName,
-        /// The class the code point leads to.
+        /// The class of the code point.
         found: ClassName,
     },
-    /// Fabric and last hop mark trimmed packets alike.
+    /// Trimmed packets have the same mark in the fabric and at the last hop.
     #[error(
         "trimmed packets get DSCP {dscp} in the fabric and at the last hop: a NIC could not tell incast from congestion"
     )]
@@ -200,7 +200,7 @@ pub enum ProfileError {
         /// The code point.
         dscp: Dscp,
     },
-    /// The traffic class used to remark trimmed packets is an ordinary one.
+    /// The traffic class for remarking trimmed packets belongs to another class.
     #[error(
         "`trimming.tc` is {tc}, the traffic class of `{class}`: it must be one no DSCP maps to, \
          or packets trimmed upstream would be remarked on their way"
@@ -216,12 +216,12 @@ pub enum ProfileError {
     EcnOrder {
         /// The class.
         class: ClassName,
-        /// The lower threshold as written.
+        /// The lower threshold, as written.
         min: String,
         /// The upper threshold as written.
         max: String,
     },
-    /// A marking probability of nothing marks nothing.
+    /// The marking probability is 0.
     #[error(
         "class `{class}`: ECN probability 0 marks nothing below the maximum: use 1 to 100, or `ecn: off`"
     )]
@@ -229,35 +229,35 @@ pub enum ProfileError {
         /// The class.
         class: ClassName,
     },
-    /// A watchdog timer is outside what the targets take.
+    /// A watchdog timer is out of range for the targets.
     #[error("watchdog `{field}` is {value}: use {min} to {max}")]
     WatchdogRange {
         /// The timer.
         field: &'static str,
-        /// Written output.
+        /// The value.
         value: Nanoseconds,
-        /// The least.
+        /// The minimum.
         min: Nanoseconds,
-        /// The most.
+        /// The maximum.
         max: Nanoseconds,
     },
-    /// A watchdog timer is shorter than the interval it is polled with.
+    /// A watchdog timer is shorter than its polling interval.
     #[error("watchdog `{field}` {value} is shorter than `poll` {poll}: it would never be seen in time")]
     WatchdogPoll {
         /// The timer.
         field: &'static str,
-        /// Written output.
+        /// The value.
         value: Nanoseconds,
         /// The poll interval.
         poll: Nanoseconds,
     },
-    /// There is a watchdog and nothing to watch.
+    /// There is a watchdog but no lossless class.
     #[error("the profile has a `watchdog` and no class has `pfc: true`: set `watchdog: off`")]
     WatchdogUnused,
 }
 
 impl ProfileError {
-    /// Says that `field` names a class that is not among those of the profile.
+    /// Returns the error that `field` names a class which does not exist.
     pub(super) fn unknown_class<C>(
         field: &'static str,
         class: ClassName,

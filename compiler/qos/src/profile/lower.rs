@@ -1,7 +1,7 @@
-//! From what is written to a whole profile: base, then overlay, then defaults, then the rules.
+//! Converts a written profile to a complete one: base, then overlay, then defaults, then the rules.
 //!
-//! In: a [`ProfileSpec`]. Out: a [`Profile`], or every fault found. Invariants: the base is never changed but
-//! where the file says so.
+//! In: a [`ProfileSpec`]. Out: a [`Profile`], or all errors. Invariants: the base is changed only where the file has a
+//! value.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use super::{Draft, LosslessTraffic, Profile};
 use crate::codes::{Priority, PriorityGroup, Queue};
 use crate::ecn::Ecn;
 
-/// The most classes of a profile: DSCP has 64 code points (RFC 2474).
+/// Maximum number of classes: DSCP has 64 code points (RFC 2474).
 const CLASSES_MAX: usize = 64;
 
-/// Makes a profile from what is written, and reports every fault.
+/// Makes a profile, and reports all errors.
 pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
-    // Classes are compared with each other, and their number is that of the code points they share out.
+    // Classes are compared pairwise, so their number is limited to that of code points.
     if spec.classes.len() > CLASSES_MAX {
         return Err(vec![ProfileError::TooManyClasses { count: spec.classes.len(), max: CLASSES_MAX }]);
     }
     let mut draft = spec.base.map_or_else(empty, super::preset::Preset::draft);
     let mut faults = overlay(&mut draft, spec);
-    // Rules are checked on what could be built too, so that one run shows all faults.
+    // Rules are also checked on an incomplete profile, so that one run reports all errors.
     match Profile::new(draft) {
         Ok(profile) if faults.is_empty() => return Ok(profile),
         Ok(_) => {}
         Err(broken) => {
             let lacking: Vec<ClassName> = faults.iter().filter_map(lacking).cloned().collect();
-            // A class that lacks a field is there all the same.
+            // A class with a missing field still exists.
             let named = |fault: &ProfileError| {
                 matches!(fault, ProfileError::UnknownClass { class, .. } if lacking.contains(class))
                     || matches!(fault, ProfileError::NoData if !lacking.is_empty())
@@ -41,7 +41,7 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
     Err(faults)
 }
 
-/// The class that could not be made.
+/// A placeholder for a class that could not be made.
 fn lacking(fault: &ProfileError) -> Option<&ClassName> {
     match fault {
         ProfileError::MissingField { class, .. } | ProfileError::NoPriority { class, .. } => Some(class),
@@ -49,7 +49,7 @@ fn lacking(fault: &ProfileError) -> Option<&ClassName> {
     }
 }
 
-/// A profile with nothing in it, the base of those that name none.
+/// An empty profile, the base of those without `base`.
 fn empty() -> Draft {
     Draft {
         name: ClassName::literal("custom"),
@@ -91,7 +91,7 @@ fn overlay(draft: &mut Draft, spec: ProfileSpec) -> Vec<ProfileError> {
     faults
 }
 
-/// Replaces a value where a new one is written.
+/// Replaces a value if there is a new one.
 fn set<T>(old: &mut T, new: Option<T>) {
     if let Some(new) = new {
         *old = new;
@@ -128,7 +128,7 @@ fn change(class: &mut Class, spec: ClassSpec) {
     set(&mut class.egress_threshold, egress_threshold);
 }
 
-/// Makes a class of one's own, with the defaults [`ClassSpec`] documents.
+/// Makes a new class, with the defaults that [`ClassSpec`] documents.
 fn create(name: &ClassName, spec: &ClassSpec) -> Result<Class, Vec<ProfileError>> {
     let (Some(dscp), Some(tc), Some(scheduler)) = (&spec.dscp, spec.tc, spec.scheduler) else {
         let lacking = [

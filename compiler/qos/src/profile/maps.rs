@@ -1,7 +1,7 @@
-//! The maps a switch is given: DSCP to traffic class, traffic class to queue, priority group and DSCP.
+//! The maps of a switch: DSCP to traffic class, traffic class to queue, priority group and DSCP.
 //!
-//! In: a [`Profile`]. Out: sorted maps. Invariants: total where the target needs it (all 64 code points), and
-//! consistent, because each is read off the same classes.
+//! In: a [`Profile`]. Out: sorted maps. Invariants: total if the target needs it (all 64 code points), and consistent,
+//! because all are derived from the same classes.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,7 @@ impl Profile {
         Dscp::all().map(|dscp| (dscp, self.class_of(dscp).tc)).collect()
     }
 
-    /// Returns the queue of each traffic class, the one of trimmed packets included (SONiC:
-    /// `TC_TO_QUEUE_MAP`).
+    /// Returns the queue of each traffic class, including that of trimmed packets (SONiC: `TC_TO_QUEUE_MAP`).
     pub fn tc_to_queue(&self) -> BTreeMap<TrafficClass, Queue> {
         let mut map: BTreeMap<_, _> = self.classes().map(|class| (class.tc, class.queue)).collect();
         if let Some((tc, class)) = self.trim_class() {
@@ -25,7 +24,7 @@ impl Profile {
         map
     }
 
-    /// Returns the priority group of each traffic class, the one of trimmed packets included (SONiC:
+    /// Returns the priority group of each traffic class, including that of trimmed packets (SONiC:
     /// `TC_TO_PRIORITY_GROUP_MAP`).
     pub fn tc_to_priority_group(&self) -> BTreeMap<TrafficClass, PriorityGroup> {
         let mut map: BTreeMap<_, _> = self.classes().map(|class| (class.tc, class.priority_group)).collect();
@@ -35,7 +34,7 @@ impl Profile {
         map
     }
 
-    /// Returns the queue each received pause stops (SONiC: `MAP_PFC_PRIORITY_TO_QUEUE`).
+    /// Returns the queue that each received pause stops (SONiC: `MAP_PFC_PRIORITY_TO_QUEUE`).
     pub fn pfc_to_queue(&self) -> BTreeMap<Priority, Queue> {
         self.lossless().map(|class| (class.priority, class.queue)).collect()
     }
@@ -45,7 +44,7 @@ impl Profile {
         self.lossless().map(|class| (class.priority, class.priority_group)).collect()
     }
 
-    /// Returns the priorities with PFC on, rising (SONiC: `PORT_QOS_MAP|pfc_enable`).
+    /// Returns the priorities with PFC, in ascending order (SONiC: `PORT_QOS_MAP|pfc_enable`).
     pub fn pfc_priorities(&self) -> Vec<Priority> {
         self.pfc_to_queue().into_keys().collect()
     }
@@ -60,8 +59,8 @@ impl Profile {
     }
 
     /// Returns the code point that each traffic class keeps on ASICs that rewrite packets of every class (SONiC:
-    /// `TC_TO_DSCP_MAP`): the one that senders mark with. Packets that another switch trimmed keep the code point of the
-    /// fabric. A class that no code point leads to is not listed.
+    /// `TC_TO_DSCP_MAP`): the one with which senders mark. Packets trimmed by another switch keep the code point for
+    /// the fabric. Classes without a code point are not listed.
     pub fn kept_dscp(&self) -> BTreeMap<TrafficClass, Dscp> {
         let trimmed = self.trimming().map(|trimming| (&trimming.class, trimming.fabric_dscp));
         let kept = |class: &super::Class| {
@@ -72,15 +71,15 @@ impl Profile {
         self.classes().filter_map(kept).collect()
     }
 
-    /// Returns the number by which a switch knows packets that it trimmed, where such numbers end at some: their own traffic
-    /// class, or the highest that no class has. Nothing without trimming, and where all are taken.
+    /// Returns the number with which a switch marks trimmed packets internally, if such numbers are limited: their own
+    /// traffic class, or the highest unused one. `None` without trimming, or if all are used.
     pub fn trim_priority(&self, most: u8) -> Option<u8> {
         let own = self.trimming()?.tc.get();
         let is_free = |number: &u8| self.classes().all(|class| class.tc.get() != *number);
         if own <= most { Some(own) } else { (0..=most).rev().find(is_free) }
     }
 
-    /// Returns the queues in use and the classes in each, rising.
+    /// Returns the queues in use with their classes, in ascending order.
     pub fn queues(&self) -> BTreeMap<Queue, Vec<&super::Class>> {
         let mut queues: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for class in self.classes() {
@@ -89,7 +88,7 @@ impl Profile {
         queues
     }
 
-    /// Returns the priority groups in use and the classes in each, rising.
+    /// Returns the priority groups in use with their classes, in ascending order.
     pub fn priority_groups(&self) -> BTreeMap<PriorityGroup, Vec<&super::Class>> {
         let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for class in self.classes() {
@@ -98,7 +97,7 @@ impl Profile {
         groups
     }
 
-    /// Returns the traffic class that marks trimmed packets, and the class they belong to.
+    /// Returns the traffic class that marks trimmed packets, and their class.
     fn trim_class(&self) -> Option<(TrafficClass, &super::Class)> {
         let trimming = self.trimming()?;
         Some((trimming.tc, self.class(&trimming.class)?))

@@ -1,4 +1,4 @@
-//! Which rule marks a class at a place.
+//! The ECN rule of a class at a place.
 //!
 //! In: a [`Profile`], one of its classes and a [`Place`]. Out: the [`Ecn`] rule. Invariants: a profile that does not
 //! mark the last hop marks no class there.
@@ -8,8 +8,8 @@ use crate::ecn::Ecn;
 use crate::place::Place;
 
 impl Profile {
-    /// Returns the rule of a class at a place: what the class says, but for the last hop of a profile that
-    /// does not mark there (MRC marks everywhere but on the port to the NIC).
+    /// Returns the ECN rule of a class at a place: that of the class, except on the last hop of a profile that does not
+    /// mark there (MRC marks everywhere except on the port to the NIC).
     pub fn ecn_rule(&self, class: &Class, place: Place) -> Ecn {
         if place == Place::LastHop && !self.ecn_last_hop() { Ecn::Off } else { class.ecn }
     }

@@ -1,6 +1,6 @@
 //! The name of a class or a profile.
 //!
-//! In: text. Out: a [`ClassName`], or [`BadName`]. Invariants: a name is legal as a table's name on every target.
+//! In: text. Out: a [`ClassName`], or [`BadName`]. Invariants: a name is a legal table name on every target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,17 +9,17 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A name that does not fit the targets.
+/// A name that is not legal on the targets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{name}` cannot name {what}: use 1 to 32 letters, digits, `-` or `_`, and a letter or digit first")]
 pub struct BadName {
-    /// Written output.
+    /// The name.
     pub name: String,
-    /// Named element, with its article.
+    /// The kind of object, with its article.
     pub what: &'static str,
 }
 
-/// The name of a class or a profile: what SONiC takes as the name of a map or buffer profile.
+/// The name of a class or a profile, legal as the name of a SONiC map or buffer profile.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ClassName(Box<str>);
@@ -38,7 +38,7 @@ impl ClassName {
         }
     }
 
-    /// Makes a name from a literal of this crate.
+    /// Makes a name from a literal in this crate.
     pub(crate) fn literal(name: &'static str) -> Self {
         Self::new(name).expect("names of presets are tested to be legal")
     }

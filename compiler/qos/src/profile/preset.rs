@@ -1,7 +1,7 @@
-//! The profiles that come with the compiler, by name.
+//! The built-in profiles, by name.
 //!
-//! In: a name. Out: the [`Draft`] of that profile, from one file each in `presets/`. Invariants: every preset
-//! passes the rules, and [`Preset::ALL`] lists them in a fixed order.
+//! In: a name. Out: the [`Draft`] of that profile, from one file each in `presets/`. Invariants: every preset passes
+//! the rules, and [`Preset::ALL`] lists them in a fixed order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,11 +13,11 @@ use super::error::ProfileError;
 use super::presets;
 use super::{Draft, Profile};
 
-/// A profile that comes with the compiler.
+/// A built-in profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// No PFC, packet trimming with two marks, ECN but for the last hop (MRC).
+    /// No PFC, packet trimming with two marks, ECN except on the last hop (MRC).
     LossyTrim,
     /// RoCE with PFC and ECN, thresholds computed for the fabric.
     Lossless,
@@ -27,13 +27,13 @@ pub enum Preset {
     NvidiaRoce,
     /// Settings of Juniper's DCQCN configlet.
     JuniperDcqcn,
-    /// PFC only, clear-to-send in a class of its own, no DCQCN (Meta).
+    /// PFC only, a separate class for clear-to-send messages, no DCQCN (Meta).
     MetaRoce,
-    /// Six lossy data queues, what NVIDIA's newest AI SKUs in SONiC do.
+    /// Six lossy data queues, as on NVIDIA's newest AI SKUs in SONiC.
     SonicAiLossy,
     /// The same with the buffers of an AI SKU of Tomahawk 5.
     SonicAiLossyTh5,
-    /// One class for everything, neither paused, marked nor trimmed: no QoS, on purpose.
+    /// One class for everything, without pauses, marks and trimming: deliberately no QoS.
     None,
 }
 
@@ -71,7 +71,7 @@ impl Preset {
         Self::ALL.map(|preset| format!("`{preset}`")).join(", ")
     }
 
-    /// Returns the preset as plain data, to build upon.
+    /// Returns the preset as plain data, as a base.
     pub fn draft(self) -> Draft {
         match self {
             Self::LossyTrim => presets::lossy_trim::draft(),

@@ -1,7 +1,7 @@
-//! Where a fault of a profile is written, and what mends it.
+//! The place of a profile error in the file, and its fix.
 //!
-//! In: a [`ProfileError`]. Out: keys of a profile, most exact first, of which a file has some; and one sentence.
-//! Invariants: following the sentence removes the fault.
+//! In: a [`ProfileError`]. Out: keys of a profile, the most specific first, of which a file contains some; and a
+//! suggestion. Invariants: following the suggestion removes the error.
 
 use super::error::ProfileError;
 use super::name::ClassName;
@@ -9,17 +9,17 @@ use super::name::ClassName;
 /// A key of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
-    /// One of the whole profile.
+    /// A key of the profile.
     Key(&'static str),
-    /// One of the watchdog.
+    /// A key of the watchdog.
     Watchdog(&'static str),
     /// A class.
     Class(ClassName),
-    /// One of a class.
+    /// A field of a class.
     Field(ClassName, &'static str),
 }
 
-/// A field of classes: of each, then each class.
+/// A field of classes: that of each class, then the classes.
 fn of(classes: &[&ClassName], field: &'static str) -> Vec<Written> {
     let fields = classes.iter().map(|class| Written::Field((*class).clone(), field));
     fields.chain(classes.iter().map(|class| Written::Class((*class).clone()))).collect()
@@ -34,7 +34,7 @@ fn both(classes: [&ClassName; 2], fields: [&'static str; 2]) -> Vec<Written> {
 }
 
 impl ProfileError {
-    /// Returns keys of what is at fault; the first that is in the file is where to look.
+    /// Returns the keys of the error; the first that is in the file is its place.
     pub fn written(&self) -> Vec<Written> {
         match self {
             Self::UnknownPreset { .. } => vec![Written::Key("base")],
@@ -78,7 +78,7 @@ impl ProfileError {
         }
     }
 
-    /// Returns what mends it.
+    /// Returns the suggestion.
     pub fn fix(&self) -> String {
         match self {
             Self::UnknownPreset { known, .. } | Self::UnknownClass { known, .. } => {

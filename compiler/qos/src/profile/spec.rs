@@ -1,8 +1,8 @@
-//! A profile as a topology author writes it.
+//! A profile in a fabric file.
 //!
-//! In: YAML, either the name of a preset (`qos: lossless`) or a mapping that changes one
-//! (`qos: {base: lossless, classes: {...}}`). Out: [`ProfileSpec`], every field optional. Invariants: unknown keys
-//! are refused; an absent key keeps what the base says.
+//! In: YAML, either the name of a preset (`qos: lossless`) or a mapping that changes one (`qos: {base: lossless,
+//! classes: {...}}`). Out: [`ProfileSpec`], every field optional. Invariants: unknown keys are rejected; an absent key
+//! keeps the value of the base.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -59,7 +59,8 @@ pub struct ProfileSpec {
     pub buffer_shares: Option<Switch<BufferShares>>,
 }
 
-/// The mapping form of [`ProfileSpec`]; apart, so that the derived reader keeps places and refuses unknown keys.
+/// The mapping form of [`ProfileSpec`], a separate type so that the derived deserializer keeps places and rejects
+/// unknown keys.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "OwnQosProfile", description = "Your own QoS profile, based on a preset or complete.")]

@@ -16,7 +16,7 @@ impl Bytes {
     /// No bytes.
     pub const ZERO: Self = Self(0);
 
-    /// Rounds up to a multiple of `step`; a step of zero or one leaves the value.
+    /// Rounds up to a multiple of `step`; with a step of zero or one, the value stays unchanged.
     #[must_use]
     pub const fn round_up(self, step: Bytes) -> Self {
         match self.0.checked_next_multiple_of(step.0) {
@@ -25,7 +25,7 @@ impl Bytes {
         }
     }
 
-    /// Rounds down to a multiple of `step`; a step of zero or one leaves the value.
+    /// Rounds down to a multiple of `step`; with a step of zero or one, the value stays unchanged.
     #[must_use]
     pub const fn round_down(self, step: Bytes) -> Self {
         match self.0.checked_rem(step.0) {
@@ -34,7 +34,7 @@ impl Bytes {
         }
     }
 
-    /// Returns the count in the decimal unit people say, three digits long: `53.3 MB`, `9.22 KB`, `64 B`.
+    /// Returns the count in a decimal unit with three digits: `53.3 MB`, `9.22 KB`, `64 B`.
     pub fn human(self) -> String {
         let Some((name, factor)) =
             [("GB", 1e9), ("MB", 1e6), ("KB", 1e3)].into_iter().find(|(_, factor)| self.0 as f64 >= *factor)
@@ -50,7 +50,7 @@ impl Bytes {
 impl Add for Bytes {
     type Output = Self;
 
-    /// Adds and stays at the largest count instead of wrapping: a sum that large is refused by every check.
+    /// Saturating addition: every check rejects a sum that large.
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
@@ -86,8 +86,8 @@ impl Quantity for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// Prints the largest unit the count is a whole multiple of. Small powers of 1,024 stay in bytes, because
-    /// an MTU of 9216 is known by that number and not as `9KiB`.
+    /// Formats with the largest unit of which the count is a multiple. Small powers of 1,024 stay in bytes, because an
+    /// MTU is usually written 9216 and not `9KiB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = |name: &str, factor: u64| {
             let readable = !name.ends_with("iB") || self.0 >= 16 << 10;

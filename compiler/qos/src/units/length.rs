@@ -6,12 +6,12 @@ use std::fmt;
 
 use super::quantity::{self, Quantity, UnitError, text_form};
 
-/// The length of a cable in whole millimetres, so that half-metre copper and 120 km of fibre both fit.
+/// The length of a cable in whole millimetres, from half-metre copper to 120 km of fibre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Length(u64);
 
 impl Length {
-    /// No cable at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// Makes a length from millimetres.
@@ -29,8 +29,8 @@ impl Length {
         self.0
     }
 
-    /// Returns the length in metres, rounded up: what a target that knows only whole metres needs
-    /// (SONiC's `CABLE_LENGTH`), because a headroom for less cable than there is loses packets.
+    /// Returns the length in metres, rounded up, for targets with whole metres (SONiC's `CABLE_LENGTH`). Rounding down
+    /// would reserve too little headroom and lose packets.
     pub const fn meters_ceil(self) -> u64 {
         self.0.div_ceil(1000)
     }
@@ -52,7 +52,7 @@ impl Quantity for Length {
 }
 
 impl fmt::Display for Length {
-    /// Prints kilometres where they are whole, else metres: `80km`, `1500m`, `0.5m`.
+    /// Formats in kilometres if they are whole, otherwise in metres: `80km`, `1500m`, `0.5m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, rest) = (self.0 / 1000, self.0 % 1000);
         if self.0 > 0 && self.0.is_multiple_of(1_000_000) {

@@ -1,85 +1,85 @@
-//! Common rule of all unit types: decimal text times a unit gives an integer, exactly or not at all.
+//! Common parser of all unit types: decimal text times a unit gives an exact integer or an error.
 //!
-//! In: text such as `2.5m` and a table of units. Out: the count of base units, or a [`UnitError`] that says
-//! what to write instead. Invariants: integer arithmetic, so `0.1m` is 100 mm and nothing near it.
+//! In: text such as `2.5m` and a table of units. Out: the count of base units, or a [`UnitError`] with a suggestion.
+//! Invariants: integer arithmetic, so `0.1m` is exactly 100 mm.
 
 use std::fmt;
 
 use serde::de::{self, Deserializer, Visitor};
 
-/// Says why a text is not a quantity, in the words of the person who wrote it.
+/// Why a text is not a quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
-    /// There is a number and nothing behind it.
+    /// A number has no unit.
     #[error("`{text}` has no unit: write `{suggestion}`")]
     NoUnit {
-        /// Written output.
+        /// The text.
         text: String,
         /// The same number with the likely unit.
         suggestion: String,
     },
-    /// The text behind the number is not a unit of this kind.
+    /// The unit is not one of this kind.
     #[error("`{unit}` in `{text}` is not a unit of {kind}: use one of {known}")]
     UnknownUnit {
-        /// Written output.
+        /// The text.
         text: String,
-        /// The part taken for the unit.
+        /// The unit.
         unit: String,
         /// Quantity: a length, a speed.
         kind: &'static str,
-        /// The units that are known.
+        /// The known units.
         known: String,
     },
     /// The text does not start with a plain decimal number.
     #[error("`{text}` is not {kind}: write a number and a unit, as in `{example}`")]
     NotANumber {
-        /// Written output.
+        /// The text.
         text: String,
         /// Measured quantity, with its article.
         kind: &'static str,
-        /// A legal value.
+        /// An example.
         example: &'static str,
     },
-    /// The value is finer than what is kept.
+    /// The value has more digits than the resolution.
     #[error("`{text}` is finer than {smallest}, the smallest step of {kind}")]
     TooFine {
-        /// Written output.
+        /// The text.
         text: String,
         /// The resolution, with its unit.
         smallest: &'static str,
         /// Measured quantity, with its article.
         kind: &'static str,
     },
-    /// The value does not fit.
+    /// The value is too large.
     #[error("`{text}` is too large for {kind}: the largest is {largest}")]
     TooLarge {
-        /// Written output.
+        /// The text.
         text: String,
         /// Measured quantity, with its article.
         kind: &'static str,
         /// The largest value, with its unit.
         largest: String,
     },
-    /// A speed of nothing carries nothing.
+    /// A speed must not be zero.
     #[error("`{text}` is zero: a link needs a speed above 0, as in `100G`")]
     ZeroSpeed {
-        /// Written output.
+        /// The text.
         text: String,
     },
 }
 
-/// One kind of measure: its words and its units.
+/// A kind of quantity: its words and units.
 pub(super) trait Quantity: Sized {
     /// Measured quantity, with its article.
     const KIND: &'static str;
-    /// A legal value for messages.
+    /// An example for messages.
     const EXAMPLE: &'static str;
     /// The resolution, with its unit.
     const SMALLEST: &'static str;
-    /// Every unit and how many base units it is.
+    /// All units, in base units.
     const UNITS: &'static [(&'static str, u64)];
 
-    /// Makes the value from a count of base units; `text` is what was written.
+    /// Makes the value from a count of base units; `text` is the original text.
     fn from_base(base: u64, text: &str) -> Result<Self, UnitError>;
 
     /// Reads a number without a unit; only bytes allow it.
@@ -107,7 +107,7 @@ pub(super) fn parse<Q: Quantity>(text: &str) -> Result<Q, UnitError> {
     Q::from_base(scale::<Q>(number, factor, text)?, text)
 }
 
-/// Says whether `number` is digits with at most one point, and starts and ends with a digit.
+/// Returns whether `number` is digits with at most one point, and starts and ends with a digit.
 fn is_decimal(number: &str) -> bool {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -138,13 +138,13 @@ fn scale<Q: Quantity>(number: &str, factor: u64, text: &str) -> Result<u64, Unit
     u64::try_from(value).map_err(|_| too_large())
 }
 
-/// Reads digits into 128 bits.
+/// Parses digits into 128 bits.
 fn decimal(digits: &str) -> Option<u128> {
     digits.parse().ok()
 }
 
-/// Prints `base` in the largest of `units` (largest first) that it fills and in which it has at most three
-/// decimals; the last unit must be the base unit.
+/// Formats `base` in the largest of `units` (largest first) that it reaches and in which it has at most three decimals;
+/// the last unit must be the base unit.
 pub(super) fn display(base: u64, units: &[(&str, u64)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let fits = |factor: u64| base >= factor && base.is_multiple_of((factor / 1000).max(1));
     let &(name, factor) =
@@ -158,7 +158,7 @@ pub(super) fn display(base: u64, units: &[(&str, u64)], f: &mut fmt::Formatter<'
     f.pad(&format!("{whole}.{}{name}", fraction.trim_end_matches('0')))
 }
 
-/// Reads a quantity from a string; a bare number gets the error (or the value) of [`Quantity::from_bare`].
+/// Deserialises a quantity from a string; a bare number gets the error (or the value) of [`Quantity::from_bare`].
 pub(super) fn deserialize<'de, D, Q>(deserializer: D) -> Result<Q, D::Error>
 where
     D: Deserializer<'de>,
@@ -193,7 +193,7 @@ impl<Q: Quantity> Visitor<'_> for TextVisitor<Q> {
     }
 }
 
-/// Writes the serde and schema halves of a quantity: text in, text out.
+/// Implements serde and schema for a quantity as text.
 macro_rules! text_form {
     ($type:ident, $name:literal, $schema:expr) => {
         impl std::str::FromStr for $type {

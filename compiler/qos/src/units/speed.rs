@@ -1,6 +1,7 @@
 //! Link speed in Mb/s.
 //!
-//! In: `100G`, `1.6T`, `2.5G`, `100M`. Out: [`Speed`]. Invariants: above zero, so that a time per byte exists.
+//! In: `100G`, `1.6T`, `2.5G`, `100M`. Out: [`Speed`]. Invariants: greater than zero, so that the time per byte is
+//! finite.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -13,7 +14,7 @@ use super::{Bytes, Nanoseconds};
 pub struct Speed(NonZeroU32);
 
 impl Speed {
-    /// Makes a speed from Mb/s, the unit of SONiC's `PORT|speed`; nothing for zero.
+    /// Makes a speed from Mb/s, the unit of SONiC's `PORT|speed`; `None` for zero.
     pub const fn from_mbps(mbps: u32) -> Option<Self> {
         match NonZeroU32::new(mbps) {
             Some(mbps) => Some(Self(mbps)),
@@ -21,7 +22,7 @@ impl Speed {
         }
     }
 
-    /// Makes a speed from Gb/s, for constants: zero or more than 4,294 Tb/s is a fault of the program.
+    /// Makes a constant speed from Gb/s; panics for zero or more than 4,294 Tb/s.
     pub const fn gbps(gbps: u32) -> Self {
         match gbps.checked_mul(1000) {
             Some(mbps) => match NonZeroU32::new(mbps) {
@@ -44,13 +45,13 @@ impl Speed {
 
     /// Returns the bytes that pass in `time`, rounded down.
     pub const fn bytes_in(self, time: Nanoseconds) -> Bytes {
-        // Mb/s times ns is 1e-3 bits; the product fits 96 bits, the quotient 64 for any time below 272 years
-        // at 1 Tb/s, and saturates above.
+        // Mb/s times ns is 1e-3 bits. The product fits in 96 bits, and the quotient in 64 for any time below 272 years
+        // at 1 Tb/s; above, it saturates.
         let bytes = self.0.get() as u128 * time.0 as u128 / 8000;
         if bytes > u64::MAX as u128 { Bytes(u64::MAX) } else { Bytes(bytes as u64) }
     }
 
-    /// Returns the time `bytes` take on the wire, rounded up to a nanosecond.
+    /// Returns the transmission time of `bytes`, rounded up to a nanosecond.
     pub const fn time_of(self, bytes: Bytes) -> Nanoseconds {
         let ns = (bytes.0 as u128 * 8000).div_ceil(self.0.get() as u128);
         if ns > u64::MAX as u128 { Nanoseconds(u64::MAX) } else { Nanoseconds(ns as u64) }

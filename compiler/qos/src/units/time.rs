@@ -30,7 +30,7 @@ impl Nanoseconds {
 impl Add for Nanoseconds {
     type Output = Self;
 
-    /// Adds and stays at the largest span instead of wrapping.
+    /// Saturating addition.
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }

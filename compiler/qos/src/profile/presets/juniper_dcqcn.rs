@@ -14,7 +14,7 @@ pub(in crate::profile) fn draft() -> Draft {
     let fill =
         Fill { min: Percent::constant(55), max: Percent::constant(90), probability: Percent::constant(100) };
     let classes = vec![
-        // The configlet says nothing of other traffic; Junos puts it into queue 0.
+        // The configlet does not configure other traffic; Junos puts it into queue 0.
         lossy("best-effort", Role::Other, &[0], 0, dwrr(10)),
         // Queue 3 and pfc-priority 3 belong to different classes here: on a host CNP needs another priority.
         Class { priority: Priority::constant(6), ..lossy("cnp", Role::Cnp, &[48], 3, Scheduler::Strict) },

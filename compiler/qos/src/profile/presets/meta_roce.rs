@@ -1,9 +1,9 @@
-//! `meta-roce`: PFC only. The collective library lets senders begin by clear-to-send messages, which have a class
-//! of their own; DCQCN is off, so nothing is marked and there are no notifications.
+//! `meta-roce`: PFC only. The collective library starts senders by clear-to-send messages, which have a separate class.
+//! DCQCN is off, so there are no marks or notifications.
 //!
-//! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G no DCQCN, PFC and
-//! receiver-driven admission, clear-to-send packets prioritised. The code points are not published: 26 and 46
-//! as in `lossless`, so that a fabric can move between the two without touching its hosts' marks.
+//! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G no DCQCN, PFC and receiver-driven
+//! admission, clear-to-send packets prioritised. The code points are not published: 26 and 46 as in `lossless`, so that
+//! a fabric can move between the two without touching its hosts' marks.
 
 use super::super::Draft;
 use super::super::class::{Role, Scheduler};

@@ -1,11 +1,11 @@
-//! `sonic-ai-lossy`: six lossy data queues and no PFC, what SONiC's newest AI SKUs do.
+//! `sonic-ai-lossy`: six lossy data queues and no PFC, as on SONiC's newest AI SKUs.
 //!
 //! Source: sonic-buildimage Mellanox-SN5600-C256S1, Mellanox-SN6600_LD-P128C2 (`qos.json.j2`,
-//! `buffers_defaults_objects.j2`): DSCP 1-2 to class 1, 3-4 to 2, 5-6 to 3, 11-40 to 4, 41-50
-//! to 5, the rest to 0; every class in priority group 0; DWRR 4, 8, 18, 22, 22, 22, 4; ECN on queues 1 to 3
-//! only (on 4 and 5 WRED is switched off by thresholds at the size of the buffer); egress thresholds 0, -7,
-//! -7, -7, 0, -3, 0 and ingress 7. Arista-7060X6-64PE-B-C512S2 has the same maps and other buffers:
-//! `sonic-ai-lossy-th5`. The `TC_TO_DSCP_MAP` of these SKUs is for trimmed packets, and the preset trims none.
+//! `buffers_defaults_objects.j2`): DSCP 1-2 to class 1, 3-4 to 2, 5-6 to 3, 11-40 to 4, 41-50 to 5, the rest to 0;
+//! every class in priority group 0; DWRR 4, 8, 18, 22, 22, 22, 4; ECN on queues 1 to 3 only (on 4 and 5 WRED is
+//! switched off by thresholds at the size of the buffer); egress thresholds 0, -7, -7, -7, 0, -3, 0 and ingress 7.
+//! Arista-7060X6-64PE-B-C512S2 has the same maps and other buffers: `sonic-ai-lossy-th5`. The `TC_TO_DSCP_MAP` of these
+//! SKUs is for trimmed packets; the preset does not trim.
 
 use super::super::Draft;
 use super::super::class::{Class, Role};
@@ -34,7 +34,7 @@ pub(super) fn with(name: &'static str, egress: [i8; 7]) -> Draft {
         queue("data-3", Role::Data, &[5, 6], 3, 22, marked, egress[3]),
         queue("bulk", Role::Data, &bulk, 4, 22, Ecn::Off, egress[4]),
         queue("high", Role::Data, &high, 5, 22, Ecn::Off, egress[5]),
-        // No code point leads to queue 6: it serves what the switch itself sends.
+        // No code point maps to queue 6, which is for packets from the switch itself.
         queue("switch", Role::Control, &[], 6, 4, Ecn::Off, egress[6]),
     ];
     profile(name, "default", classes)
