@@ -1,7 +1,7 @@
-//! Addresses that are another device's, a NIC's, a cable's, of no pool or wrong in one bit are found, wherever a switch of any
-//! language is given one, in every routing.
+//! Wrong addresses are found, in every language and routing mode: those of another device, a NIC or a cable, those
+//! outside of pools, and single-bit errors.
 //!
-//! A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes every address, and `CLOSC_DAMAGE_SEED` another sample.
+//! A run uses a sample; `CLOSC_ALL_DAMAGE=1` uses every address, and `CLOSC_DAMAGE_SEED` another sample.
 
 #[path = "mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -22,13 +22,13 @@ use closc_verify::verify;
 
 use base::{Base, Trees};
 
-/// So many addresses of a tree are damaged where not all are wanted.
+/// Number of addresses of a tree that are damaged in a sample.
 const SAMPLE: usize = 8;
 
-/// Addresses that are not judged: the file, what is in the line, and why.
+/// Addresses that are not judged: the file, the text of the line, and the reason.
 const HARMLESS: &[(&str, &str, &str)] = &[("", "#", "a comment, for people")];
 
-/// An address as it is written.
+/// An address as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Written {
     Ip(IpAddr),
@@ -85,7 +85,7 @@ struct Place {
     path: Utf8PathBuf,
     range: Range<usize>,
     written: Written,
-    /// Text before it in its line, without digits: equal places.
+    /// Text before it in its line, without digits, which is equal for equivalent places.
     kind: String,
     line: String,
     /// The rest of its line.
@@ -129,7 +129,8 @@ fn number(text: &str) -> u64 {
     hash.as_bytes()[..8].iter().fold(0, |number: u64, byte| number << 8 | u64::from(*byte))
 }
 
-/// The addresses that one becomes: another device's at a place like it, a NIC's, a cable's, one of no pool, one bit.
+/// Replacements of an address: one of another device at an equivalent place, of a NIC, of a cable, outside of pools,
+/// and with one bit changed.
 fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> Vec<Written> {
     let draw = number(&format!("{seed} {} {:?} {}", own.path, own.range, own.line));
     let alike: Vec<Written> = all
@@ -162,7 +163,7 @@ fn others(trees: &Trees, base: Base, all: &[Place], own: &Place, seed: u64) -> V
 }
 
 impl Place {
-    /// Tells whether an address says the same at this place: behind the length of a prefix nothing is said.
+    /// Returns whether an address is equivalent at this place: bits after the prefix length do not matter.
     fn is_same(&self, other: Written) -> bool {
         let length =
             self.behind.strip_prefix('/').and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
@@ -176,7 +177,7 @@ impl Place {
         if is_loopback(self.written) && is_loopback(other) {
             return true;
         }
-        // An address with a length is one of a subnet, and no prefix.
+        // An address with a length is one in a subnet, not a prefix.
         let own = net(self.written).filter(|own| own.trunc() == *own);
         self.written == other || own.is_some_and(|own| net(other).map(|other| other.trunc()) == Some(own))
     }
@@ -189,7 +190,7 @@ fn is_harmless(place: &Place) -> bool {
     })
 }
 
-/// Puts an address in the place of another one, and verifies.
+/// Replaces an address, and verifies.
 fn is_found(tree: &Memory, place: &Place, other: Written, (fabric, routing): (&str, &str)) -> bool {
     let mut tree = tree.clone();
     let bytes = tree.files.get_mut(&place.path).expect("it is there");
@@ -248,7 +249,7 @@ fn is_p4(path: &Utf8Path) -> bool {
     path.extension() == Some("txtpb")
 }
 
-/// Where all switches lack a management port none stands out; a list says who has one.
+/// If all switches lack a management port, none stands out; a list states which switches have one.
 #[test]
 fn listed_management_ports_that_all_switches_lack_are_missed() {
     let trees = Trees::of(&[Base::BgpSonic]);

@@ -1,5 +1,5 @@
-//! Fabrics that speak BGP: what is compiled has no faults, whatever is absent or drained, and where sessions leak, pauses
-//! can wait for each other.
+//! Fabrics with BGP: compiled trees have no violations, with any absences and drains. Sessions that leak routes can
+//! create cyclic buffer dependencies.
 
 mod common;
 
@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 
 use common::fabrics::Target;
 
-/// Puts BGP and a language into a shape; nothing where the language has no room for it.
+/// Sets BGP and a language in a shape; `None` if the language does not support it.
 fn plan(shape: &Shape, target: Target) -> Option<Plan> {
     let yaml = target.apply(&shape.yaml());
     shape::try_plan(&format!("routing: bgp-unnumbered\n{yaml}")).ok()
@@ -53,7 +53,7 @@ fn compiled_fabrics_have_no_faults() {
     assert!(tiers.iter().all(|count| *count > 10) && drained > 10 && paused > 10);
 }
 
-/// T2s that have lost their only cable are in no plane that cable lists tell of, and keep the number of their tier.
+/// T2s that have lost their only cable are in no plane of the cable lists, and keep the number of their tier.
 #[test]
 fn switches_without_cables_keep_their_number() {
     for absent in ["z0-p0-t1-001", "z0-p0-t1-001--p0-t2-001"] {
@@ -91,7 +91,7 @@ fn edit(tree: &mut Memory, switch: &str, change: impl Fn(&str) -> String) {
     *bytes = changed.into_bytes();
 }
 
-/// Without bandwidths every way weighs the same, also one with less behind it.
+/// Without announced bandwidths, every path has equal weight, even one with less capacity.
 #[test]
 fn bandwidths_that_nobody_announces_are_missed() {
     let exceptions = "exceptions: { absent: [\"p0-t0-001--p0-t1-001#2\"] }\n".to_owned();
@@ -113,7 +113,8 @@ fn bandwidths_that_nobody_announces_are_missed() {
     assert!(shares.message.contains("has weights 1 : 1 : 1 : 1, and capacity to"), "{}", shares.message);
 }
 
-/// A T0 that announces what it received, T1s that take it, and no other way: what one T1 sends down goes up to the other.
+/// A T0 announces received routes, and T1s without another path accept them: packets that one T1 sends down go up to
+/// the other.
 #[test]
 fn sessions_that_leak_let_pauses_wait_in_a_circle() {
     let mut tree = pod();

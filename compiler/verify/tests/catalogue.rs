@@ -1,7 +1,7 @@
 //! No false alarms on any hardware: random fabrics of every platform, operating system, routing and QoS profile.
 //!
-//! A part of them in every run; `CLOSC_FABRICS=667` asks for so many, over all combinations again and again.
-//! `CLOSC_CONFIGS=FOLDER` keeps the first `config_db.json` of every tier of each, for readers of others.
+//! A part of them is tested in every run; `CLOSC_FABRICS=667` sets their number, cycling through all combinations.
+//! `CLOSC_CONFIGS=FOLDER` stores the first `config_db.json` of every tier of each, for external tools.
 
 mod common;
 
@@ -17,9 +17,9 @@ use closc_verify::{Options, verify};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 
-/// Fabrics of a normal run.
+/// Number of fabrics in a normal run.
 const FEW: usize = 60;
-/// Shapes tried for a combination before the next one has its turn.
+/// Number of shapes tried for a combination.
 const TRIES: usize = 6;
 
 const ROUTINGS: [&str; 3] = ["srv6-static", "ecmp-static", "bgp-unnumbered"];
@@ -33,7 +33,7 @@ const WRITTEN: [&str; 5] = [
     "{ base: lossless, classes: { data: { ecn: { fill: { min: 20, max: 60, probability: 10 } } } } }",
 ];
 
-/// Presets, and profiles that a file writes itself.
+/// Presets, and custom profiles.
 fn profiles() -> impl Iterator<Item = &'static str> {
     Preset::ALL.iter().map(|preset| preset.name()).chain(WRITTEN)
 }
@@ -42,7 +42,7 @@ fn profiles() -> impl Iterator<Item = &'static str> {
 const NODES: [(&str, &str); 4] =
     [("linux", ""), ("linux", "netplan, networkd"), ("none", "netplan, nccl"), ("none", "networkd, nic")];
 
-/// Elements of a fabric.
+/// The parameters of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Mix {
     platform: String,
@@ -66,7 +66,7 @@ impl Mix {
         mixes
     }
 
-    /// Puts the mix into the file of a shape: ports of one speed, on NICs with so many lanes a plane.
+    /// Sets the parameters in the file of a shape: ports of one speed, on NICs with this number of lanes per plane.
     fn apply(&self, yaml: &str, planes: u8, megabits: u64, lanes: u16) -> String {
         let (speed, all_lanes) = (u64::from(planes) * megabits, u16::from(planes) * lanes);
         let nic = format!("nic: {{ speed: {}G, lanes: {planes} }}", u32::from(planes) * 100);
@@ -88,8 +88,8 @@ fn with_nodes(yaml: &str, (os, outputs): (&str, &str)) -> String {
     yaml.replacen(own, &format!("\n  os: {os}\n  outputs: [{outputs}]\n"), 1)
 }
 
-/// Number of fabrics of each operating system. Nodes are configured for that of their T0s, so each kind of nodes
-/// meets each.
+/// Number of fabrics of each operating system. Nodes are configured for that of their T0s, so each kind of nodes is
+/// combined with each.
 #[derive(Debug, Default)]
 struct Crossed(BTreeMap<Os, usize>);
 
@@ -106,7 +106,7 @@ impl Crossed {
         Os::ALL.iter().all(|os| self.has_all(*os))
     }
 
-    /// The kind of nodes whose turn it is.
+    /// The next kind of nodes in turn.
     fn next(&self, os: Os) -> (&'static str, &'static str) {
         NODES[self.made(os) % NODES.len()]
     }
@@ -139,7 +139,8 @@ fn fabrics_of_all_hardware_verify() {
     let mut runner = TestRunner::deterministic();
     let (mut made, mut refused) = (BTreeMap::<&Mix, usize>::new(), BTreeMap::<String, usize>::new());
     let mut count = 0;
-    // All in a normal run would take minutes: every so manyth, and on until every operating system had its turn.
+    // All combinations would take minutes, so a normal run uses every n-th, and continues until every operating system
+    // occurred.
     let step = if wanted.is_some() { 1 } else { 7 };
     let mut turn = 0;
     let few = wanted.unwrap_or(FEW);
@@ -147,7 +148,7 @@ fn fabrics_of_all_hardware_verify() {
     while (count < few || !crossed.is_whole()) && turn < mixes.len() * 20 {
         let mix = &mixes[turn * step % mixes.len()];
         turn += 1;
-        // Beyond the number that is wanted, only what is still missing.
+        // Beyond the requested number, only missing kinds are tested.
         if count >= few && crossed.has_all(mix.os) {
             continue;
         }
@@ -189,7 +190,7 @@ fn fabrics_of_all_hardware_verify() {
     every_kind_was_made(&made, &catalogue, count < 600);
 }
 
-/// Prints how many fabrics there were of each kind, and asserts that none is left out; of platforms where there were not few.
+/// Prints the number of fabrics of each kind, and asserts that none is missing (platforms only in long runs).
 fn every_kind_was_made(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few: bool) {
     let of = |what: &dyn Fn(&Mix) -> String| {
         let mut sums = BTreeMap::<String, usize>::new();
@@ -220,7 +221,7 @@ fn every_kind_was_made(made: &BTreeMap<&Mix, usize>, catalogue: &Catalogue, few:
     assert!(few || missing.is_empty(), "no fabric with {missing:?}");
 }
 
-/// Ports to NICs that mark because the profile says so, in three tiers, are not a fault.
+/// Ports to NICs that mark as in the profile, in three tiers, are not a violation.
 #[test]
 fn marks_at_the_last_hop_are_no_fault_where_they_are_asked_for() {
     let shape = shape::Shape {
@@ -241,7 +242,7 @@ fn marks_at_the_last_hop_are_no_fault_where_they_are_asked_for() {
         let mut tree = common::tree(&plan);
         let holds = verify(&tree, &options(&catalogue)).expect("the tree can be read");
         assert!(holds.holds(), "{profile}:\n{}", holds.text());
-        // The same switches in a fabric that does not ask for it.
+        // The same switches in a fabric without this setting.
         tree.files.insert(closc_artefacts::paths::MANIFEST.into(), Vec::new());
         common::sign(&mut tree, "shape", routing);
         verify(&tree, &options(&catalogue)).expect("the tree can be read")
@@ -251,8 +252,8 @@ fn marks_at_the_last_hop_are_no_fault_where_they_are_asked_for() {
     assert!(report("lossy-trim").violations.iter().all(|found| found.rule.code != "V1104"));
 }
 
-/// Tomahawk 5 clears the code points of classes that a port's map lacks (opencomputeproject/SAI 2349): a class that is missing
-/// on all switches alike is found, and so is one that is given a code point of another class.
+/// Tomahawk 5 clears the code points of classes that a port's map lacks (opencomputeproject/SAI 2349). A class that is
+/// missing on all switches is found, and so is one with a code point of another class.
 #[test]
 fn classes_that_lose_their_code_points_are_found() {
     let catalogue = Catalogue::builtin();
@@ -287,7 +288,7 @@ fn classes_that_lose_their_code_points_are_found() {
     }
 }
 
-/// A plane without a cable is still a plane, and a switch without one no measure for its tier.
+/// A plane without cables is still a plane, and a switch without cables does not count for its tier.
 #[test]
 fn what_exceptions_leave_without_a_cable_is_no_fault() {
     let catalogue = Catalogue::builtin();

@@ -1,5 +1,5 @@
-//! Where switches choose the way: no false alarms on random valid fabrics of every target, and walking every way comes
-//! to the same numbers as the proof.
+//! Where switches choose the path: no false alarms on random valid fabrics of every target, and walking every path
+//! gives the same numbers as the proof.
 
 mod common;
 
@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 
 use common::fabrics::Target;
 
-/// Lines that name a routing and what goes with it.
+/// Lines for a routing mode and its settings.
 const ROUTINGS: [&str; 3] =
     ["routing: ecmp-static\n", "routing: ecmp-static\n", "routing: ecmp-static\necmp: { pin: downlink }\n"];
 
@@ -22,7 +22,8 @@ fn verified(tree: &closc_artefacts::Memory) -> Report {
         .expect("the tree can be read")
 }
 
-/// Gives some NICs of a tree the addresses of others, on every switch that leads to them. Says whether any does.
+/// Gives some NICs of a tree the addresses of others, on every switch that routes to them. Returns whether there are
+/// any.
 fn shared(tree: &mut Memory, plan: &Plan, draw: usize) -> bool {
     let nics: Vec<String> = plan.fabric().nics().map(|nic| plan.addresses().nic(nic).to_string()).collect();
     if nics.len() < 2 {
@@ -32,7 +33,7 @@ fn shared(tree: &mut Memory, plan: &Plan, draw: usize) -> bool {
     let other = (own + 1 + draw / nics.len() % (nics.len() - 1)) % nics.len();
     let [own, other] = [own, other].map(|at| &nics[at]);
     let (own, other) = (format!(" {own}/128 "), format!(" {other}/128 "));
-    // In some only one plane.
+    // In some cases, only in one plane.
     let planes = if draw.is_multiple_of(3) { "p0-" } else { "" };
     let files = tree.files.iter_mut().filter(|(path, _)| {
         path.starts_with("switches") && path.file_name() == Some("ip.batch") && path.as_str().contains(planes)
@@ -47,7 +48,7 @@ fn shared(tree: &mut Memory, plan: &Plan, draw: usize) -> bool {
     changed
 }
 
-/// Where NICs share an address walking and composition come to the same too, and it is V1701.
+/// If NICs share an address, walking and composition also have the same results, and it is V1701.
 #[test]
 fn nics_that_share_an_address_are_counted_alike() {
     let mut runner = TestRunner::deterministic();

@@ -18,7 +18,7 @@ use serde_json::Value;
 /// Names of the fabrics.
 const NAME: &str = "converged";
 
-/// Time after which something counts as never. Sessions come up in seconds on an idle machine.
+/// Timeout. Sessions come up in seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// Next hops of a route: ports, each with its share in thousandths.
@@ -27,7 +27,7 @@ type NextHops = BTreeMap<String, u64>;
 /// The routes of a switch, by prefix.
 type Routes = BTreeMap<String, NextHops>;
 
-/// Returns ways with shares of the sum of their weights.
+/// Returns next hops with their shares of the sum of weights.
 fn shares(ways: impl Iterator<Item = (String, u64)> + Clone) -> NextHops {
     let all: u64 = ways.clone().map(|(_, weight)| weight).sum();
     ways.map(|(port, weight)| (port, weight * 1000 / all.max(1))).collect()
@@ -45,7 +45,7 @@ fn derived(plan: &Plan) -> BTreeMap<String, Routes> {
     all.into_iter().map(|(switch, found)| (switch.to_string(), routes(found))).collect()
 }
 
-/// Kernel's BGP routes of a switch.
+/// The BGP routes in the kernel of a switch.
 fn running(fabric: &Fabric, switch: &str) -> Routes {
     let text = fabric.ip(switch, &["-j", "-6", "route", "show", "proto", "bgp"]);
     let routes: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -63,7 +63,7 @@ fn running(fabric: &Fabric, switch: &str) -> Routes {
     found
 }
 
-/// Tells whether routes are the same; the kernel gets shares in whole percents from FRR 8.
+/// Returns whether routes are equal; FRR 8 passes shares to the kernel in whole percents.
 fn same(a: &Routes, b: &Routes) -> bool {
     let ways = |a: &NextHops, b: &NextHops| {
         a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && x.abs_diff(*y) <= 20)
@@ -71,7 +71,7 @@ fn same(a: &Routes, b: &Routes) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|((p, x), (q, y))| p == q && ways(x, y))
 }
 
-/// Waits until every switch has the routes that are derived.
+/// Waits until every switch has the derived routes.
 fn agree(fabric: &Fabric, plan: &Plan, what: &str) {
     let start = Instant::now();
     let expected = derived(plan);
@@ -101,7 +101,7 @@ fn answers(fabric: &Fabric, (device, from): (&str, &str), to: &str) {
     }
 }
 
-/// Lets all T0s by their loopbacks and all NICs answer each other.
+/// Checks that all T0s by their loopbacks, and all NICs, can reach each other.
 fn all_answer(fabric: &Fabric, plan: &Plan) {
     let t0s = plan.switches().filter(|switch| switch.tier == TierId::T0).map(|switch| {
         let device = plan.device(switch);
@@ -163,7 +163,7 @@ fn two_tiers_converge_as_derived() {
     let whole = plan(&POD.yaml(NAME));
     let fabric = up(&whole);
     agree(&fabric, &whole, "as compiled");
-    // A cut element is to BGP as if it had never been there.
+    // For BGP, a cut cable is the same as an absent one.
     let mut absent = POD.absent.to_vec();
     for (port, cable) in [("eth501", "p0-t0-003--p0-t1-001"), ("eth502", "p0-t0-003--p0-t1-001#2")] {
         cut(&fabric, "p0-t0-003", port);
@@ -172,8 +172,8 @@ fn two_tiers_converge_as_derived() {
     }
 }
 
-/// Two zones of one T0 and seven T1s with five uplinks, one of them absent: of 35 cables to the other zone a T1 lacks
-/// seven, so 34.4 of the unit are not enough for a whole one to add up to.
+/// Two zones of one T0 and seven T1s with five uplinks, one of them absent: of 35 cables to the other zone, a T1 lacks
+/// seven. Its share of 34.4 units is not a whole number, so rounding matters.
 const WIDE: Frr<'_> = Frr {
     zones: 2,
     groups: 1,

@@ -1,4 +1,4 @@
-//! A hand-made route that goes up, down and up again closes a ring of buffers, and the ring is printed.
+//! A handmade route that goes up, down and up again creates a cycle of buffers, which is printed.
 
 mod common;
 
@@ -10,7 +10,7 @@ use closc_verify::{Options, verify};
 
 use common::fabrics::Target;
 
-/// Leads packets of a group to itself the long way round: up to a T1, down to the other T0, up to the other T1.
+/// Routes packets of a group by a detour: up to a T1, down to the other T0, up to the other T1.
 fn long_way(table: &mut PathTable<'_>) {
     let ways =
         [[0x0001, 0x4001, 0x0002, 0x4002, 0x0001, 0x8001], [0x0002, 0x4002, 0x0001, 0x4001, 0x0002, 0x8001]];

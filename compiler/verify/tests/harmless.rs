@@ -1,5 +1,5 @@
-//! Rewrites that change nothing: order, spelling, defaults written out, white space, comments, tables of a site. No
-//! alarm for any of them.
+//! Equivalent rewrites cause no violations: order, spelling, explicit defaults, white space, comments, tables of a
+//! site.
 
 #![allow(clippy::format_collect, clippy::format_push_string, reason = "the texts of tests are short")]
 
@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 
 use base::{Base, Trees};
 
-/// A rewrite of a text; nothing where it does not apply.
+/// A rewrite of a text; `None` if it does not apply.
 type Rewrite = (&'static str, fn(&str) -> Option<String>);
 
-/// Which files, and what may be done to each.
+/// Files with their possible rewrites.
 const REWRITES: [(&str, &[Rewrite]); 17] = [
     ("config_db.json", CONFIG),
     ("frr.conf", CONF),
@@ -361,7 +361,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("the file is JSON")
 }
 
-/// Writes JSON with the keys of one level the other way round.
+/// Writes JSON with the keys of one level in reverse order.
 fn reversed(value: &Value, level: usize) -> String {
     match value {
         Value::Object(map) => {
@@ -378,12 +378,12 @@ fn reversed(value: &Value, level: usize) -> String {
     }
 }
 
-/// A text in YAML as values: comments and styles are gone.
+/// Parses YAML into values, dropping comments and styles.
 fn yaml(text: &str) -> Value {
     serde_saphyr::from_str(text).expect("the file is YAML")
 }
 
-/// Turns all lists round.
+/// Reverses all lists.
 fn backward_lists(value: &Value) -> Value {
     match value {
         Value::Array(list) => list.iter().rev().map(backward_lists).collect(),
@@ -392,7 +392,7 @@ fn backward_lists(value: &Value) -> Value {
     }
 }
 
-/// Writes a unit with its sections, or the settings in each, the other way round.
+/// Writes a unit with its sections, or the settings in each, in reverse order.
 fn sections(text: &str, outer: bool, inner: bool) -> String {
     let mut sections: Vec<Vec<&str>> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -408,7 +408,7 @@ fn sections(text: &str, outer: bool, inner: bool) -> String {
     sections.iter().map(|own| own.join("\n") + "\n\n").collect()
 }
 
-/// Adds a field to every row of a table that forwards.
+/// Adds a field to every row of a table that affects forwarding.
 fn each(text: &str, name: &str, field: &str, value: &str) -> Option<String> {
     let mut config = parsed(text);
     let rows = config.get_mut(name)?.as_object_mut()?;
@@ -438,7 +438,7 @@ fn backwards(text: &str) -> String {
     text.lines().rev().map(|line| format!("{line}\n")).collect()
 }
 
-/// Puts the lines with a word the other way round, each in a place of another.
+/// Reverses the lines that contain a word.
 fn swapped(text: &str, word: &str) -> Option<String> {
     let has = |line: &&str| line.trim_start().starts_with(word);
     let mut others: Vec<&str> = text.lines().filter(has).collect();
@@ -448,7 +448,7 @@ fn swapped(text: &str, word: &str) -> Option<String> {
     (count > 1).then_some(out)
 }
 
-/// Adds a line behind each line that has a text.
+/// Adds a line after each line that contains a text.
 fn behind(text: &str, what: &str, more: fn(&str) -> String) -> Option<String> {
     let line = |line: &str| {
         let line = format!("{line}\n");

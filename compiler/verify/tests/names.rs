@@ -1,5 +1,5 @@
-//! Words that name an object: a device, a port, a VRF, a profile, a map, a list, a group. Each is renamed where it stands, one at a
-//! time, in the files of every language: whoever uses an object that is not there is found.
+//! Words that name an object: a device, a port, a VRF, a profile, a map, a list, a group. Each occurrence is renamed,
+//! one at a time, in the files of every language: references to missing objects are found.
 
 #[path = "mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -18,7 +18,8 @@ use closc_verify::verify;
 
 use base::{Base, Trees};
 
-/// Names that are not looked for: the file, how the line begins without its digits, what is right before the name, and why.
+/// Names that are not tested: the file, the beginning of the line without its digits, the text before the name, and the
+/// reason.
 const UNKNOWN: &[(&str, &str, &str, &str)] = &[
     ("", "#", "", "a comment, for people"),
     ("", "!", "", "a comment, for people"),
@@ -28,11 +29,11 @@ const UNKNOWN: &[(&str, &str, &str, &str)] = &[
     ("config_db.json", "\"eth\": {", "\"alias\": \"", "what people call the management port"),
 ];
 
-/// Devices that systems have without being given any.
+/// Devices that systems always have.
 const OWN: &[&str] =
     &["lo", "sr0", "Loopback0", "Loopback0|", "mgmt0", "eth0", "default", "main", "local", "mgmt", "all"];
 
-/// Words behind which a name stands.
+/// Words that precede a name.
 const BEHIND: &[&str] = &[
     "dev",
     "peer-group",
@@ -85,7 +86,7 @@ fn words(line: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Names that a file defines: keys of JSON tables, and words behind those that name something.
+/// Names that a file defines: keys of JSON tables, and words after a keyword for names.
 fn defined(path: &Utf8Path, text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     if path.extension() == Some("json")
@@ -106,7 +107,7 @@ fn defined(path: &Utf8Path, text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Words of a tree that name something: of those that are in lines that are alike the first.
+/// Names in a tree; of equivalent lines only the first.
 fn named(trees: &Trees, base: Base) -> Vec<Word> {
     let tree = trees.tree(base);
     let cabled = cabled(tree);
@@ -200,7 +201,7 @@ fn an_object_that_is_not_there_is_found() {
     );
 }
 
-/// Which word of its line it is, from the left.
+/// The column of the word in its line.
 fn column(trees: &Trees, word: &Word) -> usize {
     let bytes = &trees.tree(word.base).files[&word.path];
     let text = std::str::from_utf8(bytes).expect("it was read as text");

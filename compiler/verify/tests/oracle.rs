@@ -1,8 +1,8 @@
-//! Three tiers walked by a reader that shares no code with verify: path tables as JSON, by `docs/hosts.md`, and what the
-//! kernel is given on each switch, cable by cable.
+//! Three tiers, walked by a reader that shares no code with verify: JSON path tables as in `docs/hosts.md`, and the
+//! kernel routes of each switch, cable by cable.
 //!
-//! Every value of every NIC towards every other NIC is walked, and every probe; what each cable carries is counted, and
-//! verify's figures have to be the same.
+//! Every value of every NIC towards every other NIC is walked, and every probe. The load of each cable is counted and
+//! compared with verify's figures.
 
 #![allow(clippy::many_single_char_names, reason = "the letters of the page for hosts")]
 
@@ -78,7 +78,7 @@ impl Network {
         }
     }
 
-    /// Follows a packet from a NIC port: the ports it leaves switches by, and the port it ends at.
+    /// Follows a packet from a NIC port: the egress ports of switches, and the final port.
     fn walk(&self, from: &Port, destination: Ipv6Addr) -> Option<(Vec<Port>, Port)> {
         let mut list = u128::from(destination);
         let mut left = Vec::new();
@@ -86,7 +86,7 @@ impl Network {
         while let Some(switch) = self.switches.get(&at.0) {
             let top = |list: u128| (list >> 80) as u16;
             assert!(switch.own.contains(&top(list)), "{destination} came to {}", at.0);
-            // The block stays, the uSIDs move up by one.
+            // The block stays, and the uSIDs move up by one.
             list = list >> 96 << 96 | (list << 16 & ((1 << 96) - 1));
             let out = (at.0.clone(), switch.routes.get(&top(list))?.clone());
             at = self.far.get(&out)?.0.clone();
@@ -114,7 +114,7 @@ fn switch(text: &str) -> Switch {
     switch
 }
 
-/// A path table, as the page for hosts says how to use it.
+/// A path table, used as described for hosts.
 struct Table<'a>(&'a Value);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -194,7 +194,7 @@ fn port(nic: &str, plane: u64) -> Port {
     (node.to_owned(), format!("{nic}p{plane}"))
 }
 
-/// Sends from every NIC to every other over every value in use; returns what each port of a switch sends.
+/// Sends from every NIC to every other over every value in use; returns the load of each switch port.
 fn all_to_all(network: &Network) -> BTreeMap<Port, u64> {
     let mut load: BTreeMap<Port, u64> = BTreeMap::new();
     for from in &network.tables {
@@ -262,7 +262,7 @@ fn agree(shape: &Shape, out_of: &[&str]) -> Vec<CableLoad> {
     assert_eq!(stated.len(), 4);
     for of in &stated {
         let (used, most, least) = figures(&network, &load, of.cables, of.direction == "up", out_of);
-        // Verify divides what a NIC sends into finer parts.
+        // verify divides traffic into finer parts.
         let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
         let same = of.used == used && near(of.busiest_to_mean, most) && near(of.idlest_to_mean, least);
         assert!(same, "{of:?}, and walking comes to {used} cables, {most} and {least}\n{}", report.text());
@@ -296,7 +296,7 @@ fn every_cable_of_a_whole_fabric_carries_the_same() {
     }
 }
 
-/// All groups starting at the same T1 uplink: every T1 uses one uplink of four.
+/// All groups start at the same T1 uplink, so every T1 uses one uplink of four.
 #[test]
 fn sets_that_start_alike_are_a_violation() {
     let values = "entropy: { active: 8, backup: 0 }\n";
@@ -308,7 +308,7 @@ fn sets_that_start_alike_are_a_violation() {
     }
     common::sign(&mut tree, "shape", "srv6-static");
     let report = verify(&tree, &Options::default()).expect("the tree can be read");
-    // The nodes' own routes still follow the tables as they were, which is found as well.
+    // The nodes' own routes still follow the original tables, which is found as well.
     let expected = |violation: &Violation| ["V0904", "V1303"].contains(&violation.rule.code);
     assert!(report.violations.iter().all(expected), "{}", report.text());
     assert!(
@@ -350,7 +350,7 @@ fn every_probe_returns_over_the_cables_it_is_for() {
                     let (left, end) = network.walk(&own, address).expect("it returns");
                     assert_eq!((end, left.len()), (own, segments - 1), "{nic} by {address}");
                     if segments == 6 {
-                        // The way down is the way up: the T2 sends it back over the cable that it came by.
+                        // The downward path is the upward path: the T2 sends it back over the same cable.
                         assert_eq!(network.far[&left[1]].0, left[2], "{address}");
                         assert_eq!(network.far[&left[0]].0, left[3], "{address}");
                         top.insert(left[1].clone());

@@ -1,4 +1,5 @@
-//! Proofs of parts, put together: the same verdict and counts as of the whole, and what no part sees is found.
+//! Merged proofs of parts: verdict and counts are equal to those of the complete fabric, and faults between parts are
+//! found.
 
 mod common;
 #[path = "parts/summaries.rs"]
@@ -31,7 +32,7 @@ const THREE_PLANES: Shape = Shape {
     exceptions: String::new(),
 };
 
-/// A fabric whose nodes have no files: these are about all planes.
+/// A fabric whose nodes have no files, because these concern all planes.
 fn planned(shape: &Shape, routing: Routing) -> Plan {
     plan(&yaml(shape, routing))
 }
@@ -50,7 +51,7 @@ fn shard(index: u32, of: u32) -> Part {
     Part::new(Some(format!("{index}/{of}").parse::<Shard>().unwrap()), Selection::default())
 }
 
-/// Summaries of shards of a whole tree.
+/// Summaries of shards of a complete tree.
 fn slices(tree: &Memory, of: u32) -> Vec<(String, Summary)> {
     let slice = |index| {
         let (report, summary) = verify_part(tree, &[], &options(Judged::Shard { index, of })).unwrap();
@@ -60,7 +61,7 @@ fn slices(tree: &Memory, of: u32) -> Vec<(String, Summary)> {
     (0..of).map(slice).collect()
 }
 
-/// Summaries of trees of parts, each proved beside the others.
+/// Summaries of trees of parts, each proved with the others beside it.
 fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
     let prove = |(at, part): (usize, &Memory)| {
         let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
@@ -70,10 +71,10 @@ fn proved(parts: &[Memory]) -> Vec<(String, Summary)> {
     parts.iter().enumerate().map(prove).collect()
 }
 
-/// Required equality: everything except the facts that were looked at more than once.
+/// Required equality: everything except facts that are checked in several parts.
 fn same(whole: &Report, merged: &Report, files: bool) {
     assert_eq!((whole.paths, whole.broken), (merged.paths, merged.broken));
-    // The effort is not stated: destinations that planes distinguish are more in the whole than in a part.
+    // The effort is not compared: the complete fabric may distinguish more classes of destinations than a part.
     let load = |report: &Report| report.load.clone().map(|load| (load.cables, load.not_measured));
     assert_eq!(load(whole), load(merged));
     let counts = |report: &Report| report.delivery.map(|counts| DeliveryCounts { classes: 0, ..counts });
@@ -87,16 +88,16 @@ fn same(whole: &Report, merged: &Report, files: bool) {
     assert_eq!((&whole.not_judged, &whole.not_proved), (&merged.not_judged, &merged.not_proved));
 }
 
-/// Differences of zone 1 from zone 0: how much faster its NICs are, its T0 groups, its NICs of a group.
+/// Differences of zone 1 from zone 0: speed of its NICs, number of T0 groups, NICs per group.
 type Generations = (Option<u16>, Option<u16>, Option<u16>);
 
-/// Half of the fabrics have zones that are alike.
+/// In half of the fabrics, zones are equal.
 fn generations() -> impl Strategy<Value = Generations> {
     let few = || prop::option::of(1..=2u16);
     prop_oneof![Just((None, None, None)), (prop::option::of(2..=4u16), few(), few())]
 }
 
-/// A shape with zones of several generations, where it has zones and its exceptions name only what is left.
+/// Makes zones of a shape different, if it has several, and drops exceptions for removed elements.
 fn of_generations(shape: &Shape, routing: Routing, (faster, groups, per_group): Generations) -> Plan {
     let text = yaml(shape, routing);
     let zones = shape.t2.as_ref().map_or(1, |t2| t2.zones);
@@ -113,7 +114,7 @@ fn damage_at_random() -> impl Strategy<Value = Damage> {
     (any::<Index>(), any::<Index>(), any::<Index>(), 0..5u8)
 }
 
-/// Words of a text as ranges of bytes: what has a value.
+/// Words of a text with a value, as ranges of bytes.
 fn words(text: &str) -> Vec<std::ops::Range<usize>> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || ":._/-".contains(c);
     let (mut found, mut first) = (Vec::new(), None);
@@ -130,7 +131,8 @@ fn words(text: &str) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Damages a file: exchanges two words everywhere, gives one the text of another, changes a digit, and drops or repeats a line.
+/// Damages a file: exchanges two words everywhere, replaces one by another, changes a digit, or drops or repeats a
+/// line.
 fn damaged(text: &str, (_, one, other, what): &Damage) -> Option<String> {
     let words = words(text);
     let number =
@@ -157,7 +159,7 @@ fn damaged(text: &str, (_, one, other, what): &Damage) -> Option<String> {
     })
 }
 
-/// Tells whether everything holds; what cannot be judged does not.
+/// Returns whether there are no violations; false if a tree cannot be judged.
 fn holds(report: Result<Report, String>) -> bool {
     report.is_ok_and(|report| report.holds())
 }
@@ -194,7 +196,7 @@ proptest! {
         prop_assert!(merged.holds(), "{}", merged.text());
         same(&whole, &merged, true);
         let parts: Result<Vec<Memory>, _> = (0..of).map(|index| memory_of(&plan, shard(index, of))).collect();
-        // A shard of absent planes alone has nothing to compile.
+        // A shard of absent planes only has nothing to compile.
         let Ok(parts) = parts.inspect_err(|error| assert!(matches!(error, CompileError::Nothing), "{error}"))
         else {
             return Ok(());
@@ -203,7 +205,7 @@ proptest! {
         prop_assert!(merged.holds(), "{}", merged.text());
         same(&whole, &merged, parts.len() == 1);
         for (index, part) in (0..).zip(&parts) {
-            // The shard that a part is has all of it.
+            // The tree of a shard contains everything of that shard.
             let others: Vec<&dyn Files> = parts.iter().map(|part| part as &dyn Files).collect();
             let by = |judged| verify_part(part, &others, &options(judged)).unwrap().0;
             let own = by(Judged::All);
@@ -228,7 +230,7 @@ proptest! {
     }
 }
 
-/// Replaces text in a file of a part, and signs what came of it.
+/// Replaces text in a file of a part, and updates the manifest.
 fn damage(part: &mut Memory, path: &str, from: &str, to: &str) {
     let path = Utf8Path::new(path);
     let text = String::from_utf8(part.files[path].clone()).unwrap();
@@ -236,7 +238,7 @@ fn damage(part: &mut Memory, path: &str, from: &str, to: &str) {
     replace(part, path, text.replace(from, to).into_bytes());
 }
 
-/// Gives a file of a part other bytes, and signs them.
+/// Replaces the bytes of a file of a part, and updates the manifest.
 fn replace(part: &mut Memory, path: &Utf8Path, bytes: Vec<u8>) {
     let mut manifest = Manifest::read(part).unwrap();
     manifest.files.insert(path.to_owned(), Entry::of(&bytes));
@@ -274,7 +276,7 @@ fn damage_in_one_part_is_found_with_its_place() {
     }
 }
 
-/// Values consistent inside a plane, but wrong beside the others.
+/// Values that are consistent inside a plane, but wrong compared with the others.
 #[test]
 fn damage_that_no_part_sees_is_found() {
     let cases: [(&str, Routing, &str, &str); 3] = [
@@ -310,7 +312,7 @@ fn damage_that_no_part_sees_is_found() {
     }
 }
 
-/// A plane without a single cable is a plane of which everything is absent.
+/// A plane without any cable counts as completely absent.
 #[test]
 fn a_plane_without_cables_is_merged() {
     let exceptions = "exceptions:\n  absent:\n    - p0-t0-001\n  drained: []\n  cables: {}\n";
@@ -331,7 +333,7 @@ fn a_plane_without_cables_is_merged() {
     }
 }
 
-/// The port of a NIC says its plane, so the plane that lists it finds it, wherever the port is listed besides.
+/// The name of a NIC port contains its plane, so the part with the cable finds the fault.
 #[test]
 fn a_nic_port_of_another_plane_is_found_in_its_part() {
     for routing in ROUTINGS {
@@ -345,7 +347,7 @@ fn a_nic_port_of_another_plane_is_found_in_its_part() {
     }
 }
 
-/// A NIC that no plane leads to.
+/// A NIC that no plane reaches.
 #[test]
 fn a_nic_without_a_plane_loads_parts_as_the_whole() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n001/nic0.p1\n  drained:\n    - su001-n001/nic0.p0\n  cables: {}\n";
@@ -360,8 +362,8 @@ fn a_nic_without_a_plane_loads_parts_as_the_whole() {
     }
 }
 
-/// A switch that lost its only cable is judged with the first plane. It shares its number with the others of its own plane and
-/// tier, as it may, and with a T0 it may not.
+/// A switch that lost its only cable is judged with the first plane. It shares its AS number with the others of its own
+/// plane and tier, which is allowed, and with a T0, which is not.
 #[test]
 fn a_switch_without_cables_is_judged_beside_its_own_plane() {
     let exceptions = "exceptions:\n  absent:\n    - p1-t0-001--p1-t1-002\n  drained: []\n  cables: {}\n";
@@ -374,7 +376,7 @@ fn a_switch_without_cables_is_judged_beside_its_own_plane() {
         if routing != Routing::BgpUnnumbered {
             continue;
         }
-        // Of what is stated of no cable list, the manifest says the plane.
+        // For switches in no cable list, the manifest contains the plane.
         assert_eq!(Manifest::read(&tree).unwrap().uncabled, [("p1-t1-002".to_owned(), 1)].into());
         let path = |switch| format!("switches/{switch}/frr.conf");
         let number = |tree: &Memory, switch| {
@@ -390,7 +392,7 @@ fn a_switch_without_cables_is_judged_beside_its_own_plane() {
     }
 }
 
-/// Where planes have blocks of their own, a switch that no cable list names is in the block of its plane.
+/// If planes have their own blocks, a switch without cables is in the block of its plane.
 #[test]
 fn a_switch_without_cables_is_in_the_block_of_its_plane() {
     let exceptions = "exceptions:\n  absent:\n    - p1-t0-001--p1-t1-002\n    - p2-t0-001--p2-t1-[001-002]\n  \
@@ -417,7 +419,7 @@ fn a_switch_without_cables_is_in_the_block_of_its_plane() {
     assert!(codes(&merge(&slices).unwrap()).contains(&"V0501"));
 }
 
-/// As many NICs below a T0 in one plane as in the other, and not the same ones: those of both are compared, the others counted.
+/// A T0 has the same number of NICs in both planes, but different ones: common NICs are compared, the others counted.
 #[test]
 fn nics_that_lack_different_planes_are_compared_one_by_one() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n002/nic0.p0\n    - su001-n003/nic0.p1\n  \
@@ -431,7 +433,7 @@ fn nics_that_lack_different_planes_are_compared_one_by_one() {
     }
 }
 
-/// NICs that only other parts have are counted, and nothing leads to them.
+/// NICs that only other parts contain are counted, without routes to them.
 #[test]
 fn nics_of_other_parts_are_counted() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n001/nic0.p0\n    - su002-n001/nic0.p1\n  drained: []\n  cables: {}\n";
@@ -445,7 +447,7 @@ fn nics_of_other_parts_are_counted() {
         if let Some(counts) = whole.delivery {
             assert_eq!(counts.deliveries - counts.possible, 6);
         }
-        // A NIC that no part names any more is missed.
+        // A NIC that is missing in all parts is found.
         if routing != Routing::Srv6Static {
             let mut document = parse(&summaries[0].1);
             let nics = document["interface"]["nics"]["0"].as_array_mut().expect("runs");
@@ -456,7 +458,7 @@ fn nics_of_other_parts_are_counted() {
     }
 }
 
-/// The first two NICs are exchanged in plane 0, and the third lacks plane 1.
+/// The first two NICs are exchanged in plane 0, and the third is missing in plane 1.
 #[test]
 fn nics_are_compared_where_planes_have_other_nics() {
     let exceptions = "exceptions:\n  absent:\n    - su001-n003/nic0.p1\n  drained: []\n  cables: {}\n";
@@ -471,7 +473,7 @@ fn nics_are_compared_where_planes_have_other_nics() {
     assert!(codes(&merged).contains(&"V1701"), "{}", merged.text());
 }
 
-/// Both NICs of a group are led to by each other's address, on every switch of one plane.
+/// The addresses of two NICs of a group are exchanged on every switch of one plane.
 #[test]
 fn nics_that_are_exchanged_in_one_plane_are_found() {
     let mut parts = cut(Routing::EcmpStatic);
@@ -512,7 +514,7 @@ fn parts_that_make_no_whole_are_refused_by_name() {
     assert!(matches!(error, VerifyError::Other(_)), "{error}");
 }
 
-/// Tables that are changed after planes were proved with them are others.
+/// Tables that were changed after planes were proved with them are rejected.
 #[test]
 fn tables_that_changed_in_between_are_refused() {
     let mut parts = cut(Routing::Srv6Static);

@@ -1,4 +1,4 @@
-//! Circles of pauses: none in what is compiled, whatever is absent or drained; one that is made by hand is found.
+//! Cycles of pauses: compiled trees have none, with any absences and drains; handmade ones are found.
 
 mod common;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use common::fabrics::Target;
 
-/// Puts SONiC, pauses and a routing into a fabric file.
+/// Sets SONiC, PFC and a routing mode in a fabric file.
 fn lossless(yaml: &str, routing: &str) -> String {
     format!("routing: {routing}\n{}", Target::Lossless.apply(yaml))
 }
@@ -63,7 +63,7 @@ fn a_route_up_down_up_is_a_circle() {
     let plan = lab("ecmp-static");
     let mut tree = common::tree(&plan);
     assert_eq!(circles(&report(&tree)).1, Vec::<String>::new());
-    // The T1 sends what is for the second group down to the first, which sends it up again.
+    // The T1 sends packets for the second group down to the first, which sends them up again.
     let groups: Vec<String> =
         plan.groups().map(|(zone, group)| plan.addresses().group(zone, group).to_string()).collect();
     let path = Utf8Path::new("switches/p0-t1-001/config_db.json");

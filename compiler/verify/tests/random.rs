@@ -1,5 +1,5 @@
-//! No false alarms: random valid fabrics of every target, with random exceptions, verify; and walking every path
-//! comes to the same number as the proof.
+//! No false alarms: random valid fabrics of every target, with random exceptions, are verified without violations; and
+//! walking every path gives the same number as the proof.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn valid_fabrics_verify() {
     assert!(absent > 20 && drained > 20, "exceptions take paths away: {absent}, {drained}");
 }
 
-/// Large enough to be one, small enough to walk: 64 T0s in each plane, both ways to the verdict.
+/// A fabric that is just small enough for walking every path: 64 T0s in each plane.
 #[test]
 fn sixty_four_t0s_are_walked_one_by_one() {
     let shape = Shape {
@@ -42,7 +42,7 @@ fn sixty_four_t0s_are_walked_one_by_one() {
         exceptions: "exceptions: { absent: [p0-t1-003, p1-t0-007--p1-t1-002], drained: [p1-t1-005] }\n"
             .to_owned(),
     };
-    // Path tables only: nodes would be most of the work.
+    // Only path tables, because nodes would be most of the work.
     let yaml = Target::Frr.apply(&shape.yaml()).replace("  os: linux\ntiers", "tiers");
     let plan = shape::plan(&yaml);
     let report = verify(&common::tree(&plan), &Options::default()).expect("the tree can be read");
@@ -50,7 +50,7 @@ fn sixty_four_t0s_are_walked_one_by_one() {
     let (paths, walk) =
         (report.paths.expect("hosts write paths"), report.walk.expect("there are few enough"));
     assert_eq!((paths.named, paths.arrive, paths.in_use), (walk.walked, walk.arrive, walk.in_use));
-    // Pairs inside a group have one path a plane, other pairs one for each of 8 T1s.
+    // Pairs inside a group have one path per plane, other pairs one for each of 8 T1s.
     assert_eq!(paths.named, 2 * (64 * 2 + 128 * 126 * 8));
     // Plane 0 lacks a T1, plane 1 one cable.
     assert_eq!(paths.arrive, paths.named - 128 * 126 - 2 * 2 * 126);

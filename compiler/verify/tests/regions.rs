@@ -1,4 +1,4 @@
-//! No false alarms where zones differ, and delays of tables and nodes are those of arithmetic by hand.
+//! No false alarms if zones differ; delays of tables and nodes equal those computed by hand.
 
 mod common;
 
@@ -28,7 +28,7 @@ proptest! {
     }
 }
 
-/// One zone below a T2, whose cables no path goes over.
+/// One zone below a T2, whose cables are on no path.
 const ONE_ZONE: &str = "fabric: one
 planes: 1
 qos: none
@@ -43,7 +43,7 @@ cables:
   t1-t2: { length: 80km, medium: dr4 }
 ";
 
-/// Ports of 100G and 200G whose language does not say so.
+/// Ports of 100G and 200G whose language does not state the speed.
 const TWO_SPEEDS: &str = "fabric: two
 planes: 1
 zones: 2
@@ -59,7 +59,7 @@ cables:
   t1-t2: { length: 10m, medium: virtual }
 ";
 
-/// Wrong delays are found in them as in others.
+/// Wrong delays are found in such fabrics, too.
 #[test]
 fn delays_of_other_cables_and_speeds_are_found() {
     let one = ONE_ZONE.replace("80km, medium: dr4", "80km, medium: zr");

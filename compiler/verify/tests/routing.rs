@@ -1,4 +1,4 @@
-//! Fabrics in which switches choose the way: what can be checked is, and what is not is said.
+//! Fabrics in which switches choose the path: supported checks are made, and the others reported as not proved.
 
 mod common;
 

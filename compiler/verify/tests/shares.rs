@@ -1,5 +1,5 @@
-//! Where switches choose the way, the load of every cable is what a walker comes to that shares no code with verify: what
-//! the kernel is given on each switch, NIC by NIC, and the lists of cables.
+//! Where switches choose the way, the load of every cable equals that of a walker that shares no code with verify and
+//! reads the kernel routes of each switch and the cable lists.
 
 mod common;
 
@@ -18,7 +18,7 @@ use proptest::test_runner::TestRunner;
 /// A port: device and name.
 type Port = (String, String);
 
-/// A route: where to, and ports with weights; none drops.
+/// A route: prefix, and ports with weights; empty if it drops.
 type Route = (Ipv6Net, Vec<(String, f64)>);
 
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl Network {
         of_plane.filter_map(address).collect()
     }
 
-    /// Sends something to an address and adds it up by the port it leaves by.
+    /// Sends an amount to an address and adds it to the egress port.
     fn send(&self, switch: &str, to: Ipv6Addr, amount: f64, load: &mut BTreeMap<Port, f64>) {
         let routes = self.switches[switch].iter().filter(|(prefix, _)| prefix.contains(&to));
         let Some((_, ways)) = routes.max_by_key(|(prefix, _)| prefix.prefix_len()) else { return };
@@ -119,7 +119,7 @@ fn route(line: &str) -> Option<Route> {
     Some((words[0].parse().unwrap(), hops.map(way).collect()))
 }
 
-/// Statements of verify about a fabric, after comparing them with a walk.
+/// Returns verify's figures of a fabric, after comparing them with a walk.
 fn agree(yaml: &str, plan: &closc_plan::Plan) -> Vec<CableLoad> {
     let tree = common::tree(plan);
     let network = Network::read(&tree);
@@ -172,7 +172,7 @@ fn every_cable_of_a_whole_fabric_carries_the_same() {
     }
 }
 
-/// For any absences, figures are those of the walker; and absences are seen in them.
+/// For any absences, figures equal those of the walker, and absences affect them.
 #[test]
 fn figures_are_those_of_a_walker() {
     let mut runner = TestRunner::deterministic();
@@ -180,7 +180,7 @@ fn figures_are_those_of_a_walker() {
     while fabrics < 40 {
         let shape = exceptions::excepted().new_tree(&mut runner).expect("there are such fabrics").current();
         let yaml = format!("routing: ecmp-static\n{}", shape.yaml());
-        // Treatment of drained cables unknown to the walker.
+        // The walker does not model drained cables.
         if shape.exceptions.contains("drained:\n") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Zones of other hardware and NICs: every way of routing holds, and what is wrong in one zone alone is found there.
+//! Zones with different hardware and NICs: every routing mode verifies, and a fault in one zone is found there.
 
 mod common;
 
@@ -9,7 +9,7 @@ use closc_tests::shape;
 use closc_topology::{Nic, ZoneId};
 use closc_verify::{Judged, Options, Report, verify};
 
-/// Three zones: 200G a NIC port, 100G with fewer NICs, and 200G with other T1s.
+/// Three zones: 200G per NIC port, 100G with fewer NICs, and 200G with other T1s.
 fn fabric(routing: &str) -> String {
     format!(
         "fabric: mixed
@@ -81,7 +81,7 @@ fn zones_of_other_hardware_hold_in_every_way_of_routing() {
     }
 }
 
-/// More zones than addresses tell apart by default, with widths for zone and index.
+/// More zones than default addresses can distinguish, with widths for zone and index.
 fn wide(routing: &str, target: &str, medium: &str) -> String {
     format!(
         "fabric: wide
@@ -118,14 +118,14 @@ fn more_than_sixteen_zones_have_addresses_of_their_own() {
         let found = report(&tree);
         assert!(found.holds(), "{routing}\n{}", found.text());
         if target == TH5 {
-            // Management addresses are read by the widths of the manifest.
+            // Management addresses are decoded by the widths in the manifest.
             change(&mut tree, "manifest.json", "\"index\": 8", "\"index\": 7");
             assert!(codes(&report(&tree)).contains(&"V0404"));
         }
     }
 }
 
-/// Two zones of two T0s and two T1s; each T0 of zone 0 has one T1, and not the same.
+/// Two zones of two T0s and two T1s; each T0 of zone 0 has a different T1.
 fn apart(routing: &str, target: &str, medium: &str) -> String {
     format!(
         "fabric: apart
@@ -151,7 +151,7 @@ exceptions:
 
 const TH5: &str = "platform: th5-512x100g";
 
-/// Zones are what addresses say, not what cables hold together: no packet leaves its zone over a T2 to come back.
+/// Zones follow from addresses, not from connectivity: no packet leaves its zone over a T2 to come back.
 #[test]
 fn t0s_of_a_zone_may_share_no_t1() {
     let sonic = format!("{TH5}, os: sonic");
@@ -181,7 +181,7 @@ fn t0s_of_a_zone_may_share_no_t1() {
     }
 }
 
-/// A T0 that says that it is in another zone is found, whether one of its addresses says so or all of them do.
+/// A T0 with addresses of another zone is found, whether one or all of its addresses are wrong.
 #[test]
 fn a_switch_that_names_another_zone_is_found() {
     let whole = common::tree(&shape::plan(&apart("ecmp-static", "platform: linux, os: linux", "virtual")));
@@ -212,7 +212,7 @@ fn what_is_wrong_in_one_zone_is_found() {
         let at = text.find(key).expect("the table states it") + key.len();
         text[at..].split([',', '}', '\n']).next().expect("a number").trim().to_owned()
     };
-    // Bytes in flight at the speed of the other zones' NICs.
+    // Bytes in flight at the speed of the other zone's NICs.
     let flight = value("\"bandwidth_delay_bytes\":");
     let double = (flight.parse::<u64>().expect("a number") * 2).to_string();
     let switch = "switches/z1-p0-t0-001/config_db.json";

@@ -1,4 +1,4 @@
-//! The room of Arista EOS: `eos.conf` for everything.
+//! The language module of Arista EOS: `eos.conf` for everything.
 
 mod bgp;
 mod conf;
@@ -16,13 +16,13 @@ use crate::model::language::{Bounds, Language, Quality, Unsaid};
 pub(crate) static LANGUAGE: Language = Language {
     name: "eos",
     quality: Quality::Ports(Bounds::Each),
-    // No published command for either (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
+    // There is no published command for either (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
     unsaid: &[Unsaid::Connects, Unsaid::Forwarding],
     place: find,
     ..Language::TEXT
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: place::FILE, with: always }],

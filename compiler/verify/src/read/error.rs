@@ -1,39 +1,39 @@
-//! Why a file does not parse, with the line where it is known.
+//! Errors of parsing a file, with the line if known.
 
 use std::fmt;
 
 use crate::model::place::line_of;
 
-/// Why a file does not parse.
+/// An error of parsing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReadError {
-    /// The line, where it is known.
+    /// The line, if known.
     pub(crate) line: Option<usize>,
     /// The error.
     pub(crate) message: String,
-    /// The file beside the one that was read, if it is in that.
+    /// The file of the error, if it is beside the one that was read.
     pub(crate) file: Option<&'static str>,
-    /// Whether the file is of its language, and a word in it is none that the proof knows.
+    /// Whether the syntax is valid, but a word is unknown to the verifier.
     pub(crate) unknown: bool,
 }
 
 impl ReadError {
-    /// Says what is wrong with a line.
+    /// Makes the error of a line.
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
         ReadError { line: Some(line), message: message.into(), file: None, unknown: false }
     }
 
-    /// Says what is wrong with a file.
+    /// Makes the error of a file.
     pub(crate) fn whole(message: impl Into<String>) -> Self {
         ReadError { line: None, message: message.into(), file: None, unknown: false }
     }
 
-    /// Says which word of a line is none that the proof knows.
+    /// Makes the error of an unknown word in a line.
     pub(crate) fn unknown(line: usize, message: impl Into<String>) -> Self {
         ReadError { unknown: true, ..ReadError::at(line, message) }
     }
 
-    /// Says that it is in a file beside the one that was read.
+    /// Sets the file beside the one that was read.
     #[must_use]
     pub(crate) fn beside(mut self, file: &'static str) -> Self {
         self.file = Some(file);

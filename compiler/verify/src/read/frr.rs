@@ -1,5 +1,5 @@
-//! The room of FRRouting on Linux: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
-//! neighbours, `tc.batch` for queues, and what runs beside.
+//! The language module of FRRouting on Linux: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports
+//! and neighbours, `tc.batch` for queues, and `daemons`.
 
 mod bgp;
 pub(crate) mod conf;
@@ -23,7 +23,7 @@ pub(crate) static LANGUAGE: Language = Language {
     ..Language::TEXT
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[

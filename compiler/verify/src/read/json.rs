@@ -1,5 +1,5 @@
-//! Pieces for reading JSON without building it in memory: text that is borrowed where it can be, tables whose rows go
-//! to a function one by one, and files whose tables do.
+//! Streaming JSON: borrowed text if possible, and functions that are called for each row of a table, or for each table
+//! of a file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::de::StrRead;
 use super::error::ReadError;
 use crate::model::place::line_of;
 
-/// Text, borrowed from the file where it has no escapes.
+/// Text, borrowed from the file if it has no escapes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Str<'a>(pub(crate) Cow<'a, str>);
 
@@ -37,7 +37,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
-/// Text, or a list of texts as one with commas.
+/// Text, or a list of texts joined by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words<'a>(pub(crate) Cow<'a, str>);
 
@@ -103,7 +103,8 @@ where
     }
 }
 
-/// Calls a function with the name of each table of a file and the text from there on; it returns how long the table is.
+/// Calls a function with the name of each table of a file and the rest of the text, starting at the table; it returns
+/// the length of the table.
 pub(crate) fn tables<'a>(
     text: &'a str,
     mut each: impl FnMut(&str, &'a str) -> Result<usize, serde_json::Error>,
@@ -123,7 +124,7 @@ pub(crate) fn tables<'a>(
         at = after(text, at, ':').ok_or_else(syntax)?;
         at += blanks(&text[at..]);
         let name = name.map_or(Cow::Borrowed(""), |name| name.0);
-        // Most programs take the last of two tables of one name, and none of them both.
+        // Of two tables with the same name, most programs read the last, and none reads both.
         if seen.contains(&name) {
             return Err(ReadError::at(line_of(text.as_bytes(), at), format!("`{name}` is there twice")));
         }
@@ -138,7 +139,7 @@ pub(crate) fn tables<'a>(
     if blanks(&text[end..]) == text.len() - end { Ok(()) } else { Err(syntax()) }
 }
 
-/// Reads the value that a text begins with, and returns how long it is.
+/// Reads the value at the start of a text, and returns its length.
 pub(crate) fn value<'a>(
     text: &'a str,
     read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'a>>) -> Result<(), serde_json::Error>,
@@ -148,7 +149,7 @@ pub(crate) fn value<'a>(
     Ok(json.into_iter::<IgnoredAny>().byte_offset())
 }
 
-/// A value that is next, for what reads values of a map.
+/// The next value of a map.
 pub(crate) struct Value<'j, 'a>(pub(crate) &'j mut serde_json::Deserializer<StrRead<'a>>);
 
 impl<'a> MapAccess<'a> for Value<'_, 'a> {
@@ -163,26 +164,26 @@ impl<'a> MapAccess<'a> for Value<'_, 'a> {
     }
 }
 
-/// Indentation of a text.
+/// Length of the leading white space.
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\n', '\t', '\r']).len()
 }
 
-/// The place behind a mark, if that is what follows.
+/// Returns the text after a mark, if it starts with that.
 fn after(text: &str, at: usize, mark: char) -> Option<usize> {
     let rest = &text[at..];
     let blanks = blanks(rest);
     rest[blanks..].starts_with(mark).then_some(at + blanks + mark.len_utf8())
 }
 
-/// Why a text is not a file of tables.
+/// Returns the error for a text that is not a file of tables.
 fn syntax(text: &str) -> ReadError {
     let mut json = serde_json::Deserializer::from_str(text);
     let read = Rows::new(&mut |_, _: IgnoredAny| Ok(())).deserialize(&mut json).and_then(|()| json.end());
     read.err().map_or_else(|| ReadError::whole("this is not a file of tables"), ReadError::from)
 }
 
-/// An error in the text from some place on, with the line and column that it has in the whole.
+/// Converts an error in a part of the text to the line and column in the complete text.
 fn moved(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
     let line = error.line() + line_of(text.as_bytes(), at) - 1;
     let first = text[..at].rfind('\n').map_or(0, |at| at + 1);

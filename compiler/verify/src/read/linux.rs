@@ -1,4 +1,5 @@
-//! The room of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`, on switches and nodes; `tc.batch` on switches.
+//! The language module of the Linux kernel: `ip.batch`, `devices.batch` and `sysctl.conf`, on switches and nodes;
+//! `tc.batch` on switches.
 
 pub(crate) mod batch;
 pub(crate) mod node;
@@ -13,7 +14,7 @@ use crate::model::about::About;
 use crate::model::device::Device;
 use crate::model::language::{Asks, Bounds, Language, Quality, Spreading};
 
-/// Members of a group by weight: the kernel's weights end at 256.
+/// Maximum sum of weights in a group: the kernel's weights end at 256.
 const WIDTH: u64 = 256;
 
 /// The language.
@@ -27,7 +28,7 @@ pub(crate) static LANGUAGE: Language = Language {
     ..Language::TEXT
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[

@@ -1,4 +1,4 @@
-//! The manifest of a tree that is proved, and what of it is judged.
+//! The manifest of a tree, and its judged parts.
 
 use camino::Utf8Path;
 use closc_artefacts::{Files, Manifest, paths};
@@ -7,7 +7,7 @@ use crate::error::VerifyError;
 use crate::read::unjudged;
 use crate::slice::{Judged, Slice};
 
-/// Reads a manifest, and works out what is judged.
+/// Reads a manifest, and determines the judged parts.
 pub(crate) fn read(tree: &dyn Files, judged: &Judged) -> Result<(Manifest, Slice), VerifyError> {
     let manifest = Manifest::read(tree)?;
     let slice = Slice::of(judged, &manifest)?;
@@ -24,7 +24,7 @@ pub(crate) fn read(tree: &dyn Files, judged: &Judged) -> Result<(Manifest, Slice
     }
 }
 
-/// Tells whether a file of a node is named in reports and not judged.
+/// Returns whether a file of a node is reported as not judged.
 fn is_named(path: &Utf8Path) -> bool {
     unjudged::kind(path).is_some()
 }

@@ -1,9 +1,10 @@
-//! Reach of media by their standards, and the cables that a fabric states.
+//! Reach of media by their standards, and the cables in the manifest.
 
 use crate::model::cabling::Kind;
 use crate::model::stated::Stated;
 
-/// Metres by the first letters of a medium's name, which its lanes follow: `dr4`. Nothing: as far as one likes.
+/// Reach in metres by the first letters of a medium's name, which precede the number of lanes, as in `dr4`. `None`:
+/// unlimited.
 const REACH: [(&str, Option<u32>); 13] = [
     // Passive copper: IEEE 802.3bj clause 92 below 400G.
     ("dac", Some(5)),
@@ -29,13 +30,14 @@ const REACH: [(&str, Option<u32>); 13] = [
     ("dwdm", None),
 ];
 
-/// Metres of passive copper from 400G on: IEEE 802.3cd clause 136 (50G lanes); 802.3ck clause 162 has less.
+/// Reach in metres of passive copper from 400G on: IEEE 802.3cd clause 136 (50G lanes); it is shorter in 802.3ck clause
+/// 162.
 const FAST_COPPER: (&str, u32, u32) = ("dac", 400_000, 3);
 
 /// Cables between namespaces, of any length.
 const VIRTUAL: &str = "virtual";
 
-/// Returns the speed of the slowest ports at the lower end of a kind of cable, or at its upper end for NICs, in Mb/s.
+/// Returns the speed of the slowest ports at the lower end of a kind of cable (at its upper end for NICs), in Mb/s.
 pub(super) fn speed(stated: &Stated, kind: Kind) -> Option<u32> {
     let (tier, down) = match kind {
         Kind::NicT0 => ("t0", true),
@@ -46,7 +48,7 @@ pub(super) fn speed(stated: &Stated, kind: Kind) -> Option<u32> {
     ports.filter(|port| port.down == down).map(|port| port.speed_mbps).min()
 }
 
-/// Says why a cable is none that the manifest states.
+/// Returns why a cable is not one of those in the manifest.
 pub(super) fn not_stated(stated: &Stated, kind: &str, medium: &str, meters: u32) -> Option<String> {
     let alike = || stated.cables.iter().filter(|cable| cable.kind == kind);
     if alike().any(|cable| cable.medium == medium && cable.meters == u64::from(meters)) {
@@ -62,7 +64,7 @@ pub(super) fn not_stated(stated: &Stated, kind: &str, medium: &str, meters: u32)
     Some(format!("{meters} m of `{medium}`, and the manifest states {known} for `{kind}`"))
 }
 
-/// Says why a cable cannot be of a medium.
+/// Returns why a cable exceeds the reach of its medium.
 pub(super) fn too_long(medium: &str, meters: u32, mbps: Option<u32>) -> Option<String> {
     if medium == VIRTUAL {
         return None;

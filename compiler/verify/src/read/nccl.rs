@@ -1,4 +1,4 @@
-//! Reads `nccl.conf` and `vccl.conf`: variables, one a line.
+//! Reads `nccl.conf` and `vccl.conf`: variables, one per line.
 
 use super::error::ReadError;
 use crate::model::tools::Settings;
@@ -9,7 +9,7 @@ pub(crate) const FILE: &str = "nccl.conf";
 /// Additional VCCL settings.
 pub(crate) const VCCL: &str = "vccl.conf";
 
-/// Where GPUs and NICs are plugged in.
+/// Topology of GPUs and NICs.
 pub(crate) const TOPOLOGY: &str = "nccl-topology.xml";
 
 /// Reads the variables.

@@ -18,7 +18,7 @@ pub(crate) use words::SITE;
 /// The file.
 pub(crate) const FILE: &str = "netplan.yaml";
 
-/// The metric of a route where nothing is said (`IP6_RT_PRIO_USER`).
+/// Default metric of a route (`IP6_RT_PRIO_USER`).
 pub(crate) const METRIC: u32 = 1024;
 
 #[derive(Deserialize)]
@@ -86,7 +86,7 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
     let own = FILE.to_owned();
     let mut network = NodeNetwork { loopback: own.clone(), devices_file: own, ..NodeNetwork::default() };
     if let Some(other) = file.network.renderer.filter(|name| name != "networkd") {
-        // NetworkManager has no tables by rule.
+        // The NetworkManager renderer does not support tables by rule.
         let message = format!("`{other}` sets nothing of tables and rules");
         network.faults.push((FILE.to_owned(), "renderer:".to_owned(), message));
     }
@@ -148,7 +148,7 @@ fn rule(policy: &Policy) -> Result<TableRule, ReadError> {
     Ok(TableRule { from, family, out: None, table: policy.table, priority: policy.priority })
 }
 
-/// Effect of a route, by its next hop and its type.
+/// Action of a route, from its next hop and its type.
 pub(super) fn does(via: Option<&str>, kind: Option<&str>) -> Result<Does, ReadError> {
     match (via, kind.unwrap_or("unicast")) {
         (Some(via), "unicast") => Ok(Does::Via(value(via)?)),
@@ -167,7 +167,7 @@ pub(super) fn destination(text: &str) -> Result<Prefix, ReadError> {
     }
 }
 
-/// A value of a type.
+/// Parses a value of a type.
 pub(super) fn value<T: std::str::FromStr>(text: &str) -> Result<T, ReadError> {
     parse(text).map_err(ReadError::whole)
 }

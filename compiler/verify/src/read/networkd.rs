@@ -1,4 +1,5 @@
-//! Reads `networkd/` of a node: `*.network` and `*.link` of systemd-networkd, and the rule of udev that names RDMA devices.
+//! Reads `networkd/` of a node: `*.network` and `*.link` of systemd-networkd, and the udev rule that names RDMA
+//! devices.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +13,14 @@ use crate::model::network::{GivenName, Interface, MAIN, NodeNetwork, TableRoute,
 /// The folder in that of a node.
 pub(crate) const FOLDER: &str = "networkd";
 
-/// A section: its name, its line, its keys with their values.
+/// A section: its name, its line, and its keys with their values.
 struct Section<'a> {
     name: &'a str,
     line: usize,
     keys: Vec<(&'a str, &'a str)>,
 }
 
-/// What a site sets as it likes.
+/// Settings that sites set freely.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["[Link] RequiredFamilyForOnline", "[Link] RequiredForOnline", "[Link] WakeOnLan"],
@@ -29,11 +30,11 @@ pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup { settings: &["[Network] EmitLLDP", "[Network] LLDP"], why: "LLDP of the node" },
 ];
 
-/// Sections that state one thing: networkd adds up several of them, and of a key the last one counts.
+/// Sections that describe a single object: networkd merges repeated ones, and the last value of a key counts.
 const SINGLE: [&str; 3] = ["Match", "Link", "Network"];
 
 impl<'a> Section<'a> {
-    /// Takes the last value of a key away.
+    /// Removes a key and returns its last value.
     fn take(&mut self, key: &str) -> Option<&'a str> {
         let at = self.keys.iter().rposition(|(name, _)| *name == key)?;
         let value = self.keys[at].1;
@@ -41,7 +42,7 @@ impl<'a> Section<'a> {
         Some(value)
     }
 
-    /// Ends the section: what is left in it is not known.
+    /// Ends the section: remaining keys are unknown.
     fn end(self) -> Result<(), ReadError> {
         let of_site = |key: &str| {
             let own = format!("[{}] {key}", self.name);
@@ -62,7 +63,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Cuts a unit into sections.
+/// Splits a unit into sections.
 fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for (at, line) in text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())) {
@@ -78,7 +79,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
             return Err(ReadError::at(at, format!("`{line}` is not a setting of a section")));
         };
         let (key, value) = (key.trim_end(), value.trim_start());
-        // Another pattern of a match is added to the first.
+        // Repeated patterns of a match are added.
         let is_more = |(known, other): &(&str, &str)| *known == key && *other != value;
         if section.name == "Match" && section.keys.iter().any(is_more) {
             return Err(ReadError::at(at, format!("`{key}` in `[Match]` matches more than one thing")));
@@ -93,7 +94,7 @@ fn sections(text: &str) -> Result<Vec<Section<'_>>, ReadError> {
     }
 }
 
-/// Reads a file of the folder into what is known of a node.
+/// Reads a file of the folder into the network of a node.
 pub(crate) fn read(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {
     network.binds = true;
     for place in [&mut network.loopback, &mut network.devices_file] {
@@ -155,7 +156,7 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
     let open = [(dhcp, "DHCP"), (advertised, "router advertisements"), (link_local, "link-local addresses")];
     own.open = open.into_iter().filter_map(|(open, what)| open.then_some(what)).collect();
     if network.interfaces.iter().any(|known| known.name == own.name) {
-        // networkd takes the first file that matches and no other.
+        // networkd uses only the first file that matches.
         let message = format!("`{}` is described in another file too", own.name);
         network.faults.push((file.to_owned(), "[Match]".to_owned(), message));
     }
@@ -163,7 +164,7 @@ fn network(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), Read
     Ok(())
 }
 
-/// Tells whether a setting is switched off.
+/// Returns whether a setting is off.
 fn is_no(text: &str) -> bool {
     ["no", "false", "off", "0"].contains(&text)
 }
@@ -235,7 +236,7 @@ fn link(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadErr
     Ok(())
 }
 
-/// The rule of udev: one line for each device, of one form.
+/// Reads the udev rules: one line of fixed form per device.
 fn rules(network: &mut NodeNetwork, file: &str, text: &str) -> Result<(), ReadError> {
     file.clone_into(&mut network.devices_file);
     for (at, line) in text.lines().enumerate() {

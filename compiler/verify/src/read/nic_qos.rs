@@ -1,7 +1,7 @@
-//! Reads `nic-qos.sh`: one function with what every port is given, then a line for each port.
+//! Reads `nic-qos.sh`: one function with the settings of every port, then one line per port.
 //!
-//! In: the script. Out: a [`NicQos`]. Invariants: a command or option that is not known is an error, and so is one that is
-//! missing or given twice; nothing is run.
+//! In: the script. Out: a [`NicQos`]. Invariants: unknown, missing and duplicate commands and options are errors. The
+//! script is not executed.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::model::tools::NicQos;
 /// The file below the folder of a node.
 pub(crate) const FILE: &str = "nic-qos.sh";
 
-/// Where a line is.
+/// Position of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Top,
@@ -21,7 +21,7 @@ enum At {
     Loop,
 }
 
-/// Settings of every port, each once.
+/// Required settings of every port, each once.
 const WANTED: [&str; 11] = [
     "set -eu",
     "-d",
@@ -192,7 +192,7 @@ fn numbers(list: &str) -> Result<Vec<u8>, String> {
     eight(list.split(',').map(number).collect::<Result<_, _>>()?)
 }
 
-/// Lists are by priority, of which there are eight.
+/// Checks that a list has eight values, one per priority.
 fn eight<T>(list: Vec<T>) -> Result<Vec<T>, String> {
     if list.len() == 8 { Ok(list) } else { Err(format!("a list has {} values and not 8", list.len())) }
 }

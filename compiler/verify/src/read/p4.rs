@@ -1,4 +1,4 @@
-//! The room of P4: the entries of a pipeline, and the pipeline's own files.
+//! The language module of P4: table entries and the files of the pipeline.
 
 pub(crate) mod entries;
 mod place;
@@ -18,17 +18,17 @@ use switch::Dialect;
 /// The pipeline.
 static PIPELINE: Pipeline = Pipeline { info: "p4/fabric.p4info.txtpb", tables: &TABLES };
 
-/// Tables without which a pipeline is another one than the proof knows.
+/// Required tables: a pipeline without them is unknown to the verifier.
 const TABLES: [&str; 4] = ["ingress.port_role", "ingress.my_sid", "ingress.ipv6_route", "ingress.nexthop"];
 
-/// The table by which a switch checks where packets of NICs come from.
+/// The table with the source check for packets from NICs.
 pub(crate) const SOURCES: &str = "ingress.nic_source";
 
-/// Difference of its entries from others with the same tables.
+/// Differences of its entries from those of similar pipelines.
 static DIALECT: Dialect =
     Dialect { language: &LANGUAGE, file: FILE, needles: place::needles, thresholds: switch::thresholds };
 
-/// Members of a group by weight: BMv2's selector has 512.
+/// Maximum sum of weights in a group: BMv2's selector has 512.
 const WIDTH: u64 = 512;
 
 /// The language.
@@ -44,7 +44,7 @@ pub(crate) static LANGUAGE: Language = Language {
     ..Language::TEXT
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }],
@@ -58,7 +58,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
 
-/// Targets know ports by number only.
+/// Returns the number of a port; targets identify ports only by number.
 fn number(name: &str) -> &str {
     &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..]
 }

@@ -1,7 +1,7 @@
-//! Reads the path table of a T0 group in both forms, and holds one against the other.
+//! Reads the path table of a T0 group in both forms, and compares them.
 //!
-//! In: the JSON and the binary. Out: a [`Group`]. Invariants: the binary is what hosts use, so it is what is proved;
-//! the JSON adds names, and every number that both have must be the same.
+//! In: the JSON and the binary. Out: a [`Group`]. Invariants: the proof uses the binary form, because hosts do. The
+//! JSON form adds names, and common numbers must be equal.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;
@@ -21,13 +21,13 @@ use crate::read::error::ReadError;
 use crate::read::value::parse;
 use crate::rules::tables::FORMS;
 
-/// Where a binary table says how long it is.
+/// Offset of the length in a binary table.
 const TOTAL: std::ops::Range<usize> = 8..12;
 
-/// Where it says its version.
+/// Offset of its version.
 const VERSION: usize = 4;
 
-/// Why a table cannot be read: which of the two files, and what is wrong with it.
+/// Why a table cannot be read: the file and the error.
 pub(crate) struct Unreadable {
     /// Whether it is the binary.
     pub(crate) binary: bool,
@@ -35,18 +35,18 @@ pub(crate) struct Unreadable {
     pub(crate) error: ReadError,
 }
 
-/// Destinations in the form for people.
+/// Destinations in the JSON form.
 pub(crate) trait Destinations: DeserializeOwned {
-    /// Holds them and the probes against the form for hosts.
+    /// Compares them and the probes with the binary form.
     fn compare(document: &Document<Self>, table: &Table<'_>, compare: &mut Compare<'_>);
 
-    /// The text without what nobody here looks at, where it is written as it always is; what is read of it is the same.
+    /// Returns the text without unused parts, if it has the usual form; the remaining contents are the same.
     fn shorter(_: &[u8]) -> Option<Vec<u8>> {
         None
     }
 }
 
-/// The judge of a table compares them.
+/// For judging a table: destinations are compared.
 impl Destinations for Vec<form::Destination> {
     fn compare(document: &Document, table: &Table<'_>, compare: &mut Compare<'_>) {
         compare.destinations(document, table);
@@ -54,11 +54,11 @@ impl Destinations for Vec<form::Destination> {
     }
 }
 
-/// A caller that only needs the group does not: another one judges the table.
+/// For callers that only need the group: destinations are skipped.
 impl Destinations for IgnoredAny {
     fn compare(_: &Document<Self>, _: &Table<'_>, _: &mut Compare<'_>) {}
 
-    /// There is a destination for each T0 group: by far most of the text, in the table of each group.
+    /// Destinations are by far most of the text, with one per T0 group in the table of each group.
     fn shorter(json: &[u8]) -> Option<Vec<u8>> {
         let (begin, end): (&[u8], &[u8]) = (b"\n  \"destinations\": [\n", b"\n  ],\n  \"denied\": [");
         let at = |(from, needle): (usize, &[u8])| json[from..].starts_with(needle).then_some(from);
@@ -69,13 +69,13 @@ impl Destinations for IgnoredAny {
     }
 }
 
-/// Parses a table, as short as it can be; what is wrong is said of the whole text.
+/// Parses a table, shortened if possible; errors refer to the complete text.
 fn document<D: Destinations>(json: &[u8]) -> Result<Document<D>, DocumentError> {
     let shorter = D::shorter(json).and_then(|json| Document::parse(&json).ok());
     shorter.map_or_else(|| Document::parse(json), Ok)
 }
 
-/// Reads a table. The fabric's name must be that of the manifest.
+/// Reads a table. Its fabric name must be that of the manifest.
 pub(crate) fn read<D: Destinations>(
     paths: (&Utf8Path, &Utf8Path),
     json: &[u8],
@@ -95,7 +95,7 @@ pub(crate) fn read<D: Destinations>(
     let opened = Table::open(&binary);
     let table =
         opened.map_err(|fault| Unreadable { binary: true, error: ReadError::whole(fault.to_string()) })?;
-    // The table says how long it is (FORMAT.md): what is behind it nobody wrote.
+    // The table contains its length (FORMAT.md); data after its end are invalid.
     let stated = binary.get(TOTAL).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?)));
     if stated.map(|stated| stated as usize) != Some(binary.len()) {
         let message = format!("the table ends before the file, which has {} bytes", binary.len());
@@ -106,7 +106,7 @@ pub(crate) fn read<D: Destinations>(
         let message = "the orders of uplinks reach into the denials (FORMAT.md)".to_owned();
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
     }
-    // The JSON form names the fabric of a table that names none.
+    // If a table does not name its fabric, the JSON form does.
     if let Some(other) = table.fabric().filter(|other| *other != fabric) {
         let message = format!("the table is of fabric `{}`", other.escape_default());
         return Err(Unreadable { binary: true, error: ReadError::whole(message) });
@@ -123,7 +123,7 @@ pub(crate) fn read<D: Destinations>(
     Ok(group)
 }
 
-/// Where destinations, orders and denials begin.
+/// Offsets of destinations, orders and denials.
 fn sections(binary: &[u8]) -> [usize; 3] {
     [72, 76, 80].map(|at| {
         let bytes = binary.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -131,13 +131,13 @@ fn sections(binary: &[u8]) -> [usize; 3] {
     })
 }
 
-/// Bytes of the orders, two for each uplink of each plane.
+/// Size of the orders in bytes: two per uplink of each plane.
 fn orders_len(header: &Header) -> usize {
     2 * usize::from(header.planes) * usize::from(header.t0_uplinks)
 }
 
-/// The bytes that FORMAT.md leaves zero: the end of the header and of each destination, what fills up the orders, and what is
-/// behind the fabric's name.
+/// The bytes that must be zero according to FORMAT.md: the ends of the header and of each destination, padding of the
+/// orders, and the bytes after the fabric's name.
 fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let header = table.header();
     let [destinations, orders, denials] = sections(binary);
@@ -145,7 +145,7 @@ fn filler(binary: &[u8], table: &Table<'_>) -> impl Iterator<Item = usize> {
     let written = orders + orders_len(header);
     let named = denials + 20 * table.denied().count() + table.fabric().map_or(0, |name| 1 + name.len());
     let rests = (0..records).flat_map(move |at| destinations + 24 * at + 17..destinations + 24 * (at + 1));
-    // Versions 3 and 4 have more in the header, and nothing where older ones say how far left the plane is.
+    // Versions 3 and 4 have more header fields, and none for the position of the plane.
     let unused: &[usize] = match (binary.get(VERSION), header.plane) {
         (Some(4), PlaneAt::Block) => &[17],
         (Some(4), PlaneAt::Usids { .. }) => &[],
@@ -221,7 +221,7 @@ fn usid(text: &str) -> Result<Usid, String> {
     u16::from_str_radix(text, 16).map(Usid).map_err(|_| fault())
 }
 
-/// Holds both forms against each other.
+/// Compares both forms.
 fn compare<D: Destinations>(
     document: &Document<D>,
     table: &Table<'_>,
@@ -242,7 +242,7 @@ pub(crate) struct Compare<'a> {
 }
 
 impl Compare<'_> {
-    /// Counts a comparison; what it was about, and where it stands, is asked for only where it fails.
+    /// Counts a comparison. Its description and place are only computed if it fails.
     fn equal<T: PartialEq + std::fmt::Debug>(
         &mut self,
         json: &T,

@@ -1,5 +1,6 @@
-//! The room of SONiC hardware with P4Runtime (PINS): `pins.txtpb`, whose routes are in the names of the pipeline `sai`, and the
-//! `config_db.json` beside it, which has all the rest: own segments too, whose packets go on by those routes.
+//! The language module of SONiC hardware with P4Runtime (PINS): `pins.txtpb` contains routes as entries of the pipeline
+//! `sai`. The `config_db.json` beside it contains everything else, including own segments, whose packets are then
+//! forwarded by these routes.
 
 mod entries;
 mod place;
@@ -27,7 +28,7 @@ static PIPELINE: Pipeline = Pipeline {
     ],
 };
 
-/// The sum of the weights of a group: the P4Info's `max_group_size`.
+/// Maximum sum of weights in a group: the P4Info's `max_group_size`.
 const WIDTH: u64 = 512;
 
 /// The language.
@@ -48,7 +49,7 @@ pub(crate) static LANGUAGE: Language = Language {
     place: find,
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }, Wanted { name: sonic::place::FILE, with: always }],
@@ -68,7 +69,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     Ok(device)
 }
 
-/// Reports what CONFIG_DB says of routing: a controller does it, and two routers on one port are none.
+/// Reports routing settings in CONFIG_DB: a controller does the routing, and there must be only one router per port.
 fn second_router(device: &mut Device<'_>) {
     let mut found = Vec::new();
     if !device.routes.is_empty() {

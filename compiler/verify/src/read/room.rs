@@ -1,4 +1,4 @@
-//! Properties of a switch language: its files, and their readers.
+//! The interface of a language module: its files, and their readers.
 
 use closc_artefacts::Routing;
 
@@ -9,25 +9,25 @@ use crate::model::device::Device;
 use crate::model::language::Language;
 use crate::model::pipeline::{PipelineNames, Pipelines};
 
-/// Most files that a switch is read from.
+/// Maximum number of files of a switch that are read.
 pub(crate) const FILES_MAX: usize = 6;
 
-/// A language, and how it is read.
+/// A language module.
 pub(crate) struct Room {
     /// The language.
     pub(crate) language: &'static Language,
     /// Its files, the main one first; at most [`FILES_MAX`].
     pub(crate) files: &'static [Wanted],
-    /// The pipeline whose names its entries are in, where they are.
+    /// The pipeline of its entries, if it has any.
     pub(crate) pipeline: Option<&'static Pipeline>,
-    /// What a site sets as it likes in the main file.
+    /// Settings that sites set freely in the main file.
     pub(crate) site: &'static [SiteGroup],
     /// Reads a switch.
     pub(crate) read: for<'a> fn(&Files<'a>, &Circumstances<'_>) -> Result<Device<'a>, ReadError>,
 }
 
 impl Room {
-    /// Returns the name of the file by which the language is known.
+    /// Returns the name of the file that identifies the language.
     pub(crate) fn main(&self) -> &'static str {
         self.files.first().map_or("", |file| file.name)
     }
@@ -37,7 +37,7 @@ impl Room {
 pub(crate) struct Pipeline {
     /// The path of its P4Info.
     pub(crate) info: &'static str,
-    /// Tables without which it is another one than the proof knows.
+    /// Required tables: a pipeline without them is unknown to the verifier.
     pub(crate) tables: &'static [&'static str],
 }
 
@@ -45,27 +45,27 @@ pub(crate) struct Pipeline {
 pub(crate) struct Wanted {
     /// Its name.
     pub(crate) name: &'static str,
-    /// With which routing a switch has it; in every other it must not be there.
+    /// Routing modes with which a switch has it; with any other it must be absent.
     pub(crate) with: fn(Routing) -> bool,
 }
 
-/// With every routing.
+/// Present with every routing mode.
 pub(crate) fn always(_: Routing) -> bool {
     true
 }
 
-/// Inputs of reading besides the files of the switch.
+/// Inputs of reading, in addition to the files of the switch.
 pub(crate) struct Circumstances<'a> {
     /// Routing mode.
     pub(crate) routing: Routing,
-    /// Names of the pipelines that the tree has.
+    /// Names of the pipelines in the tree.
     pub(crate) pipelines: &'a Pipelines,
-    /// Tables of SONiC that were read of other switches.
+    /// Tables of SONiC that were read for other switches.
     pub(crate) tables: &'a Known,
 }
 
 impl<'a> Circumstances<'a> {
-    /// Returns the names of a pipeline, which the tree has to have.
+    /// Returns the names of a pipeline, which the tree must contain.
     pub(crate) fn pipeline(&self, pipeline: &Pipeline) -> Result<&'a PipelineNames, ReadError> {
         let missing =
             || ReadError::whole(format!("`{}` is missing, so entries have no names", pipeline.info));
@@ -80,7 +80,7 @@ pub(crate) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Takes what was read.
+    /// Takes the contents of files.
     pub(crate) fn new(room: &Room, bytes: &'a [Vec<u8>]) -> Self {
         Files { files: room.files, bytes }
     }

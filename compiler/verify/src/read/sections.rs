@@ -1,8 +1,8 @@
-//! Tables that many switches have byte for byte, each read once.
+//! Cache of tables that are identical on many switches.
 //!
-//! In: the text behind the name of a table. Out: the table as it was read of an earlier switch, where its bytes are
-//! the same. Invariants: a table ends where its braces do, so text that begins with the bytes of a whole table begins
-//! with that table; what is kept depends on nothing but those bytes; of each table a few are kept, whatever a tree has.
+//! In: the text behind the name of a table. Out: the table as read for an earlier switch, if its bytes are the same.
+//! Invariants: a table ends with its closing brace, so text that starts with the bytes of a complete table starts with
+//! that table. Cached results depend only on these bytes. Only a few versions of each table are kept.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use crate::model::peer::Peer;
 use crate::model::qos::NamedQos;
 
-/// So many of each table are kept: tiers differ, and planes.
+/// Number of cached versions per table: tiers and planes differ.
 const KEPT: usize = 8;
 
-/// Longer tables are read each time.
+/// Longer tables are not cached.
 const LONGEST: usize = 4 << 20;
 
-/// A table, as it is written.
+/// A table with its text.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// The text from the first brace to the last.
@@ -25,29 +25,29 @@ pub(crate) struct Section {
     number: u64,
 }
 
-/// Readings of earlier switches.
+/// Cached tables of earlier switches.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     tables: RwLock<HashMap<Box<str>, Vec<Arc<Section>>>>,
     outcomes: Mutex<Vec<(Vec<u64>, Arc<NamedQos>)>>,
     peers: Mutex<Vec<(u64, Arc<[Peer]>)>>,
     numbers: AtomicU64,
-    /// Number of ports of the last switch: the next one mostly has as many.
+    /// Number of ports of the last switch, which the next one usually has, too.
     ports: AtomicUsize,
 }
 
 impl Known {
-    /// Returns the table of a name that a text begins with, where one like it was read before.
+    /// Returns the cached table of a name at the start of a text.
     pub(crate) fn table(&self, name: &str, text: &str) -> Option<Arc<Section>> {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         tables.get(name)?.iter().find(|known| text.starts_with(&*known.text)).cloned()
     }
 
-    /// Keeps a table that was read, in the place of the oldest one where there are many.
+    /// Adds a table to the cache, replacing the oldest one if it is full.
     pub(crate) fn keep(&self, name: &str, text: &str) -> Arc<Section> {
         let section =
             Arc::new(Section { text: text.into(), number: self.numbers.fetch_add(1, Ordering::Relaxed) });
-        // A number, which goes on where its text ends, is not a table.
+        // A number is not cached, because it could continue after its text.
         if text.len() <= LONGEST && text.starts_with('{') {
             let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
             insert(tables.entry(name.into()).or_default(), Arc::clone(&section));
@@ -60,12 +60,12 @@ impl Known {
         self.ports.load(Ordering::Relaxed)
     }
 
-    /// Expects as many ports of the next switch.
+    /// Sets the number of ports of this switch.
     pub(crate) fn expect_ports(&self, ports: usize) {
         self.ports.store(ports, Ordering::Relaxed);
     }
 
-    /// Returns what tables of quality of service come to together; computes it where they did not come together yet.
+    /// Returns the combined result of QoS tables; computes it if it is not cached.
     pub(crate) fn outcome(
         &self,
         tables: &[Arc<Section>],
@@ -85,7 +85,7 @@ impl Known {
 }
 
 impl Known {
-    /// Returns what a table says of neighbours; reads it where it was not read yet.
+    /// Returns the neighbours of a table; reads it if it is not cached.
     pub(crate) fn peers(
         &self,
         table: &Section,

@@ -1,23 +1,23 @@
-//! What a site sets as it likes: single settings, each with the reason why it moves no packet of the fabric.
+//! Settings that sites set freely, each with the reason why it does not affect packets of the fabric.
 //!
-//! Invariants: readers go by lists of these and by nothing else, so a setting beside, below or behind one of them is a violation
-//! unless it is in a list itself.
+//! Invariants: readers accept only settings in such lists, so any other setting is a violation, even next to or below a
+//! listed one.
 
-/// Settings that are harmless for one reason.
+/// Settings that are harmless for the same reason.
 pub(crate) struct SiteGroup {
     /// The settings.
     pub(crate) settings: &'static [&'static str],
-    /// Why none of them can move a packet.
+    /// Why none of them affects packets.
     pub(crate) why: &'static str,
 }
 
-/// A setting that a site makes as it likes.
+/// A setting that sites set freely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SiteSetting {
     /// The file that it is in.
     pub file: &'static str,
-    /// The setting, as the file has it; `*` stands for any name, `**` for anything below.
+    /// The setting as in the file; `*` stands for any name, `**` for anything below.
     pub setting: &'static str,
-    /// Why it moves no packet of the fabric.
+    /// Why it does not affect packets of the fabric.
     pub why: &'static str,
 }

@@ -1,4 +1,4 @@
-//! The room of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
+//! The language module of SONiC: `config_db.json`, and with BGP the `frr.conf` beside it.
 
 pub(crate) mod config;
 mod harmless;
@@ -29,7 +29,7 @@ pub(crate) static LANGUAGE: Language = Language {
     ..Language::TEXT
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[
@@ -65,7 +65,7 @@ fn seed(kind: &str) -> Option<u8> {
     }
 }
 
-/// With BGP, routes are in `frr.conf`, and so is everything about BGP itself.
+/// With BGP, routes and all BGP settings are in `frr.conf`.
 fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Vec<String>) {
     let routing = match about {
         About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => true,

@@ -1,7 +1,7 @@
-//! Static routes of a text that names one next hop at a time.
+//! Static routes of a text with one next hop per statement.
 //!
-//! In: a prefix and a next hop, again and again. Out: [`Route`]s in the order of their first mention. Invariants: further next
-//! hops of one prefix are further ways, wherever they are; a blackhole with a next hop is refused.
+//! In: pairs of a prefix and a next hop. Out: [`Route`]s in the order of their first statement. Invariants: all next
+//! hops of a prefix belong to the same route, wherever they are. A blackhole with a next hop is rejected.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! Files of a tree that are about something else than the fabric's forwarding: named in the report, and not judged.
+//! Files of a tree that do not affect forwarding: they are reported as not judged.
 
 use camino::Utf8Path;
 
-/// Returns what a file is, if it is one of these.
+/// Returns a description of such a file; `None` for other files.
 pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
     match (path.iter().next()?, path.file_name()?) {
         ("ranks", _) => Some("where jobs are placed, `ranks/`"),

@@ -1,4 +1,4 @@
-//! V06: routes of a switch, for themselves and compared with its neighbours.
+//! V06: routes of a switch, alone and compared with its neighbours.
 
 use closc_diagnostics::Rule;
 

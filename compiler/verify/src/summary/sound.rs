@@ -1,4 +1,4 @@
-//! Plausible values of a summary: `merge` does not trust it.
+//! Checks the values of a summary, which `merge` does not trust.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,24 @@ use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
 use crate::rules::rules;
 
-/// Planes that a fabric has at most: their numbers are bytes.
+/// Maximum number of planes: their numbers are bytes.
 const PLANES_MAX: u64 = 256;
 
-/// A field, and what is wrong with it.
+/// A field and its error.
 type Fault = (String, String);
 
-/// Says what is wrong with a field.
+/// Makes the error of a field.
 fn fault<T>(field: &str, why: impl Into<String>) -> Result<T, Fault> {
     Err((field.to_owned(), why.into()))
 }
 
-/// Says what is wrong with a field, where it is.
+/// Checks a condition and returns the error of a field otherwise.
 fn expect(holds: bool, field: &str, why: &str) -> Result<(), Fault> {
     if holds { Ok(()) } else { fault(field, why) }
 }
 
 impl Summary {
-    /// Refuses what cannot be, with the field and the reason.
+    /// Rejects impossible values, with the field and the reason.
     pub(crate) fn sound(&self) -> Result<(), Fault> {
         self.parts()?;
         self.numbers()?;
@@ -36,7 +36,7 @@ impl Summary {
         self.shared()
     }
 
-    /// Planes and groups are those of the source, each once.
+    /// Checks that planes and groups are those of the source, without duplicates.
     fn parts(&self) -> Result<(), Fault> {
         let planes = self.counts.planes;
         expect((1..=PLANES_MAX).contains(&planes), "counts.planes", "a fabric has 1 to 256 planes")?;
@@ -71,7 +71,8 @@ impl Summary {
         Ok(())
     }
 
-    /// Numbers fit each other. What is broken may be missing anywhere, so less is known where something is.
+    /// Checks that numbers are consistent. A violation may be the reason for missing elements, so less can be checked
+    /// then.
     fn numbers(&self) -> Result<(), Fault> {
         expect(self.host_links <= self.read.cables, "host_links", "there are more than cables")?;
         let of_planes = |(plane, count): (&u8, &u64)| {
@@ -80,7 +81,7 @@ impl Summary {
         };
         let tiers = self.tiers.iter().try_fold(0u64, |sum, tier| sum.checked_add(*tier));
         let lone = self.uncabled.iter().map(of_planes).try_fold(0u64, u64::checked_add);
-        // A uSID says the tier of a switch that has no cable.
+        // A uSID contains the tier of a switch without cables.
         let lone = if self.routing.is_source_routed() { Some(0) } else { lone };
         let all = tiers.zip(lone).and_then(|(tiers, lone)| tiers.checked_add(lone));
         let fits = tiers.is_some_and(|tiers| tiers <= self.read.switches);
@@ -92,7 +93,7 @@ impl Summary {
         self.deliveries()?;
         let mut nics = Nics::default();
         self.interface.nics.values().for_each(|own| _ = nics.join(own));
-        // A NIC without an address is broken.
+        // A NIC without an address is a violation.
         let listed = self.routing.is_source_routed() || nics.count() == self.read.nics || self.broken > 0;
         expect(listed, "interface.nics", "there are not as many NICs as were read")?;
         let senders = self.interface.senders;
@@ -102,7 +103,7 @@ impl Summary {
         expect(load, "load", "what cables carry does not add up")
     }
 
-    /// Tables, nodes and cables are those of the groups and planes.
+    /// Checks that tables, nodes and cables are those of the groups and planes.
     fn what_was_read(&self) -> Result<(), Fault> {
         let read = &self.read;
         expect(self.planes.is_none() || read.nodes == 0, "read.nodes", "no part has nodes")?;
@@ -123,7 +124,7 @@ impl Summary {
         expect(fits, "interface.planes", "planes have not as many cables as were read")
     }
 
-    /// Paths arrive that are named; where nothing is absent, those of every pair of NICs.
+    /// Checks that arriving paths exist; if nothing is absent, those of every pair of NICs.
     fn paths(&self) -> Result<(), Fault> {
         let Some(PathCounts { named, arrive, in_use, local, zone, far }) = self.paths else { return Ok(()) };
         expect(self.routing.is_source_routed(), "paths", "hosts do not write paths with this routing")?;
@@ -136,7 +137,7 @@ impl Summary {
             "those over one, three and five switches are not those that arrive",
         )?;
         let planes = self.planes.as_ref().map_or(self.counts.planes, |planes| planes.len() as u64);
-        // A plane of which every cable is absent is not among those with cables.
+        // A plane whose cables are all absent is not among those with cables.
         let absent = self.interface.planes.len() as u64 != planes
             || self.interface.planes.iter().any(|plane| plane.declares);
         if self.broken > 0 || absent {
@@ -144,7 +145,7 @@ impl Summary {
         }
         expect(named == arrive, "paths.arrive", "fewer arrive than there are, and nothing is absent")?;
         let pairs = |paths: u128, each: u64| {
-            // Paths of a pair are stated over all planes.
+            // Paths of a pair are counted over all planes.
             let each = u128::from(each) * u128::from(planes) / u128::from(self.counts.planes.max(1));
             match (paths.checked_rem(each), each) {
                 (Some(0), _) => Some(paths / each),
@@ -160,7 +161,7 @@ impl Summary {
         expect(fits, "paths", "they are not those of all pairs of NICs, and nothing is absent")
     }
 
-    /// Deliveries are those of NICs that send to all others, and those that are possible arrive.
+    /// Checks that deliveries are those of NICs that send to all others, and that possible ones arrive.
     fn deliveries(&self) -> Result<(), Fault> {
         let Some(DeliveryCounts { deliveries, possible, arrive, doubtful, ways, tried, .. }) = self.delivery
         else {
@@ -188,7 +189,7 @@ impl Summary {
         expect(whole, "delivery.tried", "not all ways arrive that are tried, and every delivery does")
     }
 
-    /// Rules are known, and what is broken adds up.
+    /// Checks that rules are known, and that violations add up.
     fn verdict(&self) -> Result<(), Fault> {
         let known: BTreeSet<&str> = rules().into_iter().map(|rule| rule.code).collect();
         expect(!self.rules.is_empty(), "rules", "no rule was applied")?;
@@ -207,7 +208,7 @@ impl Summary {
         Ok(())
     }
 
-    /// Values compared with other parts have their form.
+    /// Checks the syntax of values that are compared with other parts.
     fn shared(&self) -> Result<(), Fault> {
         let interface = &self.interface;
         for (kind, runs) in &interface.once {

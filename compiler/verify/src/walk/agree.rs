@@ -1,4 +1,4 @@
-//! Both ways to the verdict come to the same: walking every path, and composition.
+//! Checks that walking every path and composition have the same results.
 
 use super::choices::ChoiceWalk;
 use super::exhaustive::WalkCounts;
@@ -8,7 +8,7 @@ use crate::proof::chosen::counts::DeliveryCounts;
 use crate::proof::count::PathCounts;
 use crate::rules::delivery::{AGREE, LOST};
 
-/// Holds what walking found against the proof.
+/// Compares the results of walking with the proof.
 pub(crate) fn agree(paths: &PathCounts, walk: &WalkCounts, findings: &mut Findings) {
     let same = (paths.named, paths.arrive, paths.in_use) == (walk.walked, walk.arrive, walk.in_use);
     findings.expect(same && walk.astray == 0, &AGREE, || {
@@ -19,7 +19,7 @@ pub(crate) fn agree(paths: &PathCounts, walk: &WalkCounts, findings: &mut Findin
         );
         Violation::new(&AGREE, Place::file(closc_artefacts::paths::MANIFEST), message)
     });
-    // Paths that are lost were reported one part after the other; walking finds no others.
+    // Lost paths were reported by their parts; walking finds no others.
     findings.checked(&LOST, u64::try_from(walk.walked).unwrap_or(u64::MAX));
     if walk.lost > 0 && findings.is_clean() {
         let message = format!("by walking {} paths do not arrive and are not denied", walk.lost);
@@ -27,7 +27,7 @@ pub(crate) fn agree(paths: &PathCounts, walk: &WalkCounts, findings: &mut Findin
     }
 }
 
-/// The same where switches choose the way.
+/// The same, where switches choose the path.
 pub(crate) fn agree_on_choices(counts: &DeliveryCounts, walk: &ChoiceWalk, findings: &mut Findings) {
     let same = (counts.deliveries, counts.arrive, counts.doubtful, counts.ways, counts.tried)
         == (walk.deliveries, walk.arrive, walk.doubtful, walk.ways, walk.tried);

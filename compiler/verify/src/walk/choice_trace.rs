@@ -1,7 +1,8 @@
-//! The trace of a packet that comes to harm where switches choose the next hop.
+//! The trace of an affected packet where switches choose the next hop.
 //!
-//! In: a switch, and the destination that it treats wrongly. Out: one packet's way, a line each, with the artefact that
-//! decided. Invariants: a packet that a NIC of the fabric can send; where switches have a choice, one that leads to the harm.
+//! In: a switch, and the destination that it treats wrongly. Out: the path of one packet, one line per step, with the
+//! artefact that decided. Invariants: a NIC of the fabric can send the packet. Choices of switches are those that lead
+//! to the fault.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,7 +16,7 @@ use crate::model::cabling::{CableId, SwitchId};
 use crate::model::switch::OtherRoute;
 use crate::proof::chosen::network::{Network, Step};
 
-/// Switches after which a packet goes round: ways have at most five.
+/// Maximum number of switches before a packet counts as looping; paths have at most five.
 const HOPS_MAX: usize = 12;
 
 /// Finds a packet for an address that passes a switch, and tells its way.
@@ -67,7 +68,7 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> 
     let cabling = &network.fabric.cabling;
     let mut lines = Vec::new();
     let Some(first) = way.first() else { return lines };
-    // Not the NIC that is meant itself, if there is another.
+    // A NIC other than the destination, if there is one.
     let meant = |cable: CableId| {
         let nic = network.destinations.at(cable).map(|nic| &network.destinations.nics[nic as usize]);
         nic.is_some_and(|nic| nic.address == Some(address))

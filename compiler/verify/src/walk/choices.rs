@@ -1,7 +1,7 @@
-//! Every way that switches can choose in a small fabric, one by one.
+//! Walks every path that switches can choose in a small fabric.
 //!
-//! In: the fabric. Out: how many deliveries and ways arrive, to be compared with the proof by composition. Invariants: packets
-//! go by longest prefix match over the routes as they were read, and know nothing of classes.
+//! In: the fabric. Out: the numbers of deliveries and paths that arrive, for comparison with the proof by composition.
+//! Invariants: packets follow longest prefix match over the original routes, independent of classes.
 
 use std::collections::HashSet;
 
@@ -20,13 +20,13 @@ use crate::proof::chosen::network::{Network, Step};
 pub struct ChoiceWalk {
     /// Deliveries walked.
     pub deliveries: u128,
-    /// Deliveries that arrive whatever the switches choose.
+    /// Deliveries that arrive for every choice of the switches.
     pub arrive: u128,
-    /// Deliveries that arrive by some choice, not by every one.
+    /// Deliveries that arrive for some choices but not for all.
     pub doubtful: u128,
-    /// Ways that arrive.
+    /// Paths that arrive.
     pub ways: u128,
-    /// Ways that were tried to NICs with a cable in the plane.
+    /// Paths that were tried to NICs with a cable in the plane.
     pub tried: u128,
 }
 
@@ -44,7 +44,7 @@ impl ChoiceWalk {
 
 /// Walks every path of every delivery.
 pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
-    // A packet knows an address: of NICs that share one, which is broken, the first is meant.
+    // Packets are addressed: of NICs with the same address, which is a violation, the first is meant.
     let mut owned = HashSet::new();
     let first = |(to, nic): (u32, _)| {
         let nic: &Destination = nic;
@@ -92,7 +92,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tall
         return;
     }
     let steps: Vec<Step> = ways.iter().map(|way| network.step(at, way)).collect();
-    // Two cables to one NIC from one T0 are one way: the NIC gets it.
+    // Two cables from a T0 to the same NIC are one path, because the NIC gets the packet.
     if steps.iter().all(|step| matches!(step, Step::Nic(nic, _) if *nic == to.0)) {
         tally.tried += 1;
         tally.arrive += 1;

@@ -1,8 +1,7 @@
-//! Every path of a small fabric, one by one.
+//! Walks every path of a small fabric.
 //!
-//! In: the fabric. Out: how many paths there are and how many arrive, to be compared with the proof by
-//! composition. Invariants: addresses come from the binary path tables as hosts compute them, and packets go
-//! through whatever routes there are.
+//! In: the fabric. Out: the number of paths, and of those that arrive, for comparison with the proof by composition.
+//! Invariants: addresses are computed from the binary path tables, as by hosts, and packets follow all existing routes.
 
 use closc_artefacts::Prefix;
 use closc_paths::{Choice, Kind, Table};
@@ -22,13 +21,13 @@ use crate::proof::nodes::{accepts, sends};
 pub struct WalkCounts {
     /// Paths walked.
     pub walked: u128,
-    /// Paths that arrive at the NIC they name, over as many switches as their list has, inside their plane.
+    /// Paths that arrive at their NIC, over as many switches as their list has, inside their plane.
     pub arrive: u128,
-    /// Paths that arrive and cross nothing drained.
+    /// Paths that arrive without drained cables.
     pub in_use: u128,
     /// Paths that do not arrive and are not denied.
     pub lost: u128,
-    /// Paths that end at another NIC than they name.
+    /// Paths that end at another NIC.
     pub astray: u128,
 }
 

@@ -1,7 +1,8 @@
-//! The trace of a packet that comes to harm.
+//! The trace of an affected packet.
 //!
-//! In: a switch and the uSID whose packets it treats wrongly. Out: one packet's way, a line each, with the
-//! artefact that decided. Invariants: a real packet: sent by a NIC of the fabric, with an address from its table.
+//! In: a switch and the uSID whose packets it treats wrongly. Out: the path of one packet, one line per step, with the
+//! artefact that decided. Invariants: the packet is possible: sent by a NIC of the fabric, with an address from its
+//! table.
 
 use closc_artefacts::Address;
 use closc_paths::{Choice, Kind};
@@ -15,10 +16,10 @@ use crate::model::fabric::Fabric;
 use crate::model::group::{Group, destination, list};
 use crate::model::segment::{Usid, slots};
 
-/// Groups tried as sender and as receiver.
+/// Maximum number of groups tried as sender and as receiver.
 const CANDIDATES: usize = 6;
 
-/// Finds a packet that passes a switch with a uSID in front, and tells its way.
+/// Finds a packet that passes a switch with a uSID in front, and traces it.
 pub(crate) fn find(network: &Network<'_>, nics: &NicCables, switch: SwitchId, usid: Usid) -> Vec<TraceStep> {
     let fabric = network.fabric;
     let Some(plane) = fabric.switch(switch).and_then(|switch| switch.plane) else { return Vec::new() };
@@ -77,7 +78,7 @@ impl Search<'_> {
             Kind::Zone => (h.t0_uplinks, 1),
             Kind::Far => (h.t0_uplinks, h.t1_uplinks),
         };
-        // The receiver whose downlink the uSID names, if it names one; else the first.
+        // The receiver on the downlink of the uSID, if it is that of a NIC; otherwise the first.
         let named = |downlink: u16| group.layout.nic(self.plane, downlink) == Some(usid);
         let receiver = target.nics.iter().find(|nic| named(nic.downlink)).or(target.nics.first())?;
         let to = destination(&table, target.zone, target.group, receiver.downlink)?;

@@ -1,4 +1,4 @@
-//! Ways of damaging one file of a tree.
+//! Kinds of damage to a file of a tree.
 
 use camino::Utf8Path;
 use closc_artefacts::Memory;
@@ -6,40 +6,40 @@ use closc_plan::{PathTable, Plan};
 use closc_render::path_table;
 use serde_json::Value;
 
-/// Change of a file.
+/// A change of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Damage {
-    /// A text becomes another, where it stands first.
+    /// Replaces the first occurrence of a text.
     Text(&'static str, &'static str),
-    /// The same, where it stands first behind another text.
+    /// Replaces the first occurrence of a text after another one.
     Behind(&'static str, &'static str, &'static str),
-    /// A text becomes another, wherever it stands.
+    /// Replaces all occurrences of a text.
     All(&'static str, &'static str),
-    /// Two texts change places, everywhere.
+    /// Exchanges two texts everywhere.
     Exchange(&'static str, &'static str),
-    /// The first line with a text is lost.
+    /// Removes the first line with a text.
     Lost(&'static str),
-    /// The first line with a text is there twice.
+    /// Duplicates the first line with a text.
     Twice(&'static str),
-    /// Everything from a text up to another one behind it is lost.
+    /// Removes everything from one text to the next occurrence of another.
     Cut(&'static str, &'static str),
-    /// A text is added at the end.
+    /// Appends a text.
     More(&'static str),
-    /// A value of a JSON file becomes another, or comes into it.
+    /// Sets a value in a JSON file.
     Set(&'static [&'static str], &'static str),
-    /// A value of a JSON file is lost.
+    /// Removes a value from a JSON file.
     Unset(&'static [&'static str]),
-    /// Two values of a JSON file change places.
+    /// Exchanges two values in a JSON file.
     Swap(&'static [&'static str], &'static [&'static str]),
-    /// A byte of a binary path table becomes another; the checksum is made anew.
+    /// Changes a byte of a binary path table and updates the checksum.
     Byte(usize, u8),
-    /// A byte becomes another and the checksum stays.
+    /// Changes a byte without updating the checksum.
     Rot(usize, u8),
-    /// A path table is rendered from other numbers, both of its forms alike.
+    /// Renders both forms of a path table from other numbers.
     Table(fn(&mut PathTable<'_>)),
-    /// The file is lost, and the manifest does not list it.
+    /// Removes the file, also from the manifest.
     Gone,
-    /// The file holds what another one holds.
+    /// Replaces the contents by those of another file.
     Same(&'static str),
 }
 

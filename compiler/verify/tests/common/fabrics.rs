@@ -1,4 +1,4 @@
-//! Random small fabrics of every target, with exceptions, over the same road as a user's file.
+//! Random small fabrics of every target, with exceptions, compiled like a user's file.
 
 use closc_plan::Plan;
 use closc_tests::exceptions;
@@ -7,35 +7,35 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// A language that switches are given in.
+/// The languages of the switches of a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     Sonic,
     Frr,
     Linux,
     P4,
-    /// T0s of one, T1s of another.
+    /// T0s of one language, T1s of another.
     Mixed,
-    /// SONiC with paused classes.
+    /// SONiC with PFC.
     Lossless,
     /// SONiC hardware with P4Runtime.
     Pins,
-    /// EOS with paused classes, which has no segments.
+    /// EOS with PFC, which has no segments.
     Eos,
     /// Cumulus Linux.
     Nvue,
-    /// The same with paused classes, of a release that has addresses of both families together.
+    /// The same with PFC, for a release that keeps addresses of both families together.
     NvueLossless,
     /// Tofino, with ports of 400G and marks in three classes.
     Tofino,
 }
 
 impl Target {
-    /// Those that every routing runs on.
+    /// Targets that support every routing mode.
     pub(crate) const ALL: [Target; 6] =
         [Target::Sonic, Target::Frr, Target::Linux, Target::P4, Target::Mixed, Target::Lossless];
 
-    /// Puts the target into a fabric file that is for Linux.
+    /// Sets the target in a fabric file for Linux.
     pub(crate) fn apply(self, yaml: &str) -> String {
         let linux = "platform: linux, os: linux";
         let sonic = || yaml.replace(linux, "platform: th5-512x100g, os: sonic").replace("virtual", "dac");
@@ -64,7 +64,7 @@ impl Target {
     }
 }
 
-/// Cumulus Linux on cages of which every other one is split in eight, and the rest disabled.
+/// Cumulus Linux with every other cage split in eight, and the rest disabled.
 fn nvue(yaml: &str) -> String {
     yaml.replace("platform: linux, os: linux", "platform: spectrum4-sn5600-256x100g, os: nvue")
         .replace("virtual", "dac")
@@ -81,15 +81,15 @@ impl Fabrics {
         Fabrics { runner: TestRunner::deterministic(), count: 0 }
     }
 
-    /// Returns the next fabric: its file and its plan. Targets take turns; one that a shape does not fit on is
-    /// tried with the next shape.
+    /// Returns the next fabric: its file and its plan. Targets take turns; if a shape does not fit one, the next shape
+    /// is tried.
     pub(crate) fn next(&mut self) -> (Target, String, Plan) {
         let target = Target::ALL[self.count % Target::ALL.len()];
         self.count += 1;
         loop {
             let tree = exceptions::excepted().new_tree(&mut self.runner).expect("there are such fabrics");
             let yaml = target.apply(&tree.current().yaml());
-            // Every third round of targets has planes with blocks of their own.
+            // In every third round of targets, planes have their own blocks.
             let blocks = self.count / Target::ALL.len() % 3 == 2;
             let yaml = if blocks { shape::in_blocks(&yaml) } else { yaml };
             if let Ok(plan) = shape::try_plan(&yaml) {

@@ -12,7 +12,7 @@ use closc_artefacts::{Entry, Manifest, Memory, Routing, paths};
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Hardware};
 
-/// The hardware that the fabrics here are of.
+/// The hardware of these fabrics.
 pub(crate) fn hardware() -> BTreeMap<String, Hardware> {
     let catalogue = Catalogue::builtin();
     Hardware::by_hwsku(catalogue.get("th5-512x100g"))
@@ -23,7 +23,7 @@ pub(crate) fn tree(plan: &Plan) -> Memory {
     closc_compile::memory(plan).expect("a valid fabric renders")
 }
 
-/// Writes the manifest anew, so that damage is found by what it does and not by its digest. What it states stays.
+/// Updates the digests of the manifest and keeps its other values, so that damage is found by its effect.
 pub(crate) fn sign(memory: &mut Memory, fabric: &str, routing: &str) {
     let routing: Routing = serde_json::from_value(routing.into()).expect("a word of the language");
     let old = memory.files.remove(Utf8Path::new(paths::MANIFEST));

@@ -1,4 +1,4 @@
-//! One way of damage, and what happens to a field, a row or a line.
+//! A single damage: a change of a field, a row or a line.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Memory, paths};
@@ -9,36 +9,36 @@ use crate::base::Base;
 /// Change of a field, a row or a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum How {
-    /// It is not there any more.
+    /// Removed.
     Lost,
-    /// A field is there and says nothing.
+    /// A field is empty.
     Empty,
-    /// Another value of its kind.
+    /// Another value of the same kind.
     Other,
-    /// A number that is far larger.
+    /// A much larger number.
     Larger,
-    /// A line is there twice, or a field again under another name.
+    /// A duplicate line, or a field duplicated under another name.
     Twice,
-    /// A mapping has a field more.
+    /// An additional field in a mapping.
     Added,
-    /// A field has the value of its neighbour, and that has its own.
+    /// A field exchanged with its neighbour.
     Swapped,
     /// Contents of another device of the tier.
     Foreign,
-    /// Not there any more, on all devices at once.
+    /// Removed on all devices.
     LostEverywhere,
-    /// Another value, on all devices at once.
+    /// Another value on all devices.
     OtherEverywhere,
-    /// A number that is far larger, on all devices at once.
+    /// A much larger number on all devices.
     LargerEverywhere,
-    /// A number that is a little larger or smaller, on some devices.
+    /// A slightly larger or smaller number, on some devices.
     Moved,
-    /// A number that is a little larger or smaller, on all devices or all of a tier at once.
+    /// A slightly larger or smaller number, on all devices or all of a tier.
     MovedEverywhere,
 }
 
 impl How {
-    /// Tells whether it happens to all devices at once.
+    /// Returns whether it affects all devices.
     pub(crate) fn everywhere(self) -> bool {
         match self {
             How::LostEverywhere | How::OtherEverywhere | How::LargerEverywhere | How::MovedEverywhere => true,
@@ -59,7 +59,7 @@ impl How {
         matches!(self, How::Larger | How::LargerEverywhere)
     }
 
-    /// The same on one device alone.
+    /// The same on a single device.
     pub(crate) fn here(self) -> How {
         match self {
             How::LostEverywhere => How::Lost,
@@ -78,7 +78,7 @@ impl How {
         }
     }
 
-    /// Result for a value; none where it is lost, or as it was.
+    /// The result for a value; `None` if it is removed, or unchanged.
     pub(crate) fn of(self, value: &Value, foreign: Option<&Value>) -> Option<Value> {
         match self {
             How::Lost | How::LostEverywhere => None,
@@ -86,13 +86,13 @@ impl How {
             How::Other | How::OtherEverywhere => Some(other(value)),
             How::Larger | How::LargerEverywhere => Some(larger(value)),
             How::Foreign => Some(foreign.unwrap_or(value).clone()),
-            // Numbers are moved in place (`steps.rs`, `nvue.rs`).
+            // Numbers are changed elsewhere (`steps.rs`, `nvue.rs`).
             How::Twice | How::Added | How::Swapped | How::Moved | How::MovedEverywhere => Some(value.clone()),
         }
     }
 }
 
-/// A value that is another one of its kind.
+/// Returns another value of the same kind.
 fn other(value: &Value) -> Value {
     match value {
         Value::String(text) => match text.parse::<i64>() {
@@ -107,7 +107,7 @@ fn other(value: &Value) -> Value {
     }
 }
 
-/// A number that is far larger; anything else another value.
+/// Returns a much larger number, or another value for other kinds.
 fn larger(value: &Value) -> Value {
     let text = value.as_str().and_then(|text| text.parse::<i64>().ok());
     match (text, value.as_i64()) {
@@ -124,13 +124,13 @@ type Damage = Box<dyn Fn(&mut Memory) + Send + Sync>;
 pub(crate) struct Case {
     /// The fabric.
     pub(crate) base: Base,
-    /// The table or file, as it is counted.
+    /// The table or file under which it is counted.
     pub(crate) section: String,
     /// The field, or the line without its numbers.
     pub(crate) field: String,
     /// Change.
     pub(crate) how: How,
-    /// Where, for people.
+    /// Description of the place.
     pub(crate) at: String,
     /// Damages the tree.
     pub(crate) damage: Damage,
@@ -148,7 +148,7 @@ pub(crate) fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
     serde_json::from_slice(&tree.files[path]).expect("the file is a JSON object")
 }
 
-/// The files that damage concerns: one, or all of its name in folders beside.
+/// The files to damage: a single one, or all with its name in sibling folders.
 pub(crate) fn meant(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf8PathBuf> {
     let beside = |other: &&Utf8PathBuf| {
         let folder = |path: &Utf8Path| path.iter().next().map(str::to_owned);
@@ -162,8 +162,8 @@ pub(crate) fn meant(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf
     tree.files.keys().filter(beside).cloned().collect()
 }
 
-/// Lists the files in the manifest anew and leaves what it says otherwise as it is, so that damage is found by what it
-/// does and not by its digest.
+/// Updates the list of files in the manifest and keeps its other values, so that damage is found by its effect and not
+/// by its digest.
 pub(crate) fn sign(tree: &mut Memory) {
     let path = Utf8Path::new(paths::MANIFEST);
     let mut manifest = parsed(tree, path);

@@ -1,4 +1,4 @@
-//! Damages that need not be found, each with the reason why it does no harm.
+//! Damage that need not be found, each with the reason why it is harmless.
 
 use crate::case::{Case, How};
 
@@ -9,16 +9,16 @@ pub(crate) struct Reason {
     pub(crate) section: &'static str,
     /// The field or kind of line; all where empty, a `*` stands for anything.
     pub(crate) field: &'static str,
-    /// Allowed actions; any where empty.
+    /// Kinds of changes; all if empty.
     pub(crate) hows: &'static [How],
     /// Why.
     pub(crate) why: &'static str,
 }
 
-/// Returns the reason why a case does no harm.
+/// Returns the reason why a case is harmless.
 pub(crate) fn reason(case: &Case) -> Option<usize> {
     let fits = |pattern: &str, text: &str| {
-        // Pieces between stars follow each other; the first and the last are at the ends.
+        // Pieces between stars must occur in order; the first and the last must be at the ends.
         let pieces: Vec<&str> = pattern.split('*').collect();
         let mut rest = Some(text);
         for (at, piece) in pieces.iter().copied().enumerate() {
@@ -46,13 +46,13 @@ const fn because(
     Reason { section, field, hows, why }
 }
 
-/// Missing elements, on one device or on all.
+/// Removals, on one device or on all.
 const GONE: &[How] = &[How::Lost, How::LostEverywhere];
 
-/// A number that is larger, on one device or on all.
+/// Larger numbers, on one device or on all.
 const LARGER: &[How] = &[How::Larger, How::LargerEverywhere];
 
-/// Said of another port, or not at all.
+/// Moved to another port, or removed.
 const MISSING: &[How] = &[How::Lost, How::LostEverywhere, How::Larger, How::LargerEverywhere];
 
 pub(crate) const REASONS: &[Reason] = &[

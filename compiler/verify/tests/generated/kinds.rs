@@ -1,7 +1,7 @@
-//! Kinds of files: each that a tree can have is damaged, or has a reason why not.
+//! Kinds of files: each kind in a tree is either damaged or has a reason why not.
 //!
-//! In: all trees, and the names of files that [`closc_artefacts::paths`] knows. Out: a test that fails for a new kind of file,
-//! operating system or output of nodes until there is damage to it.
+//! In: all trees, and the names of files that [`closc_artefacts::paths`] knows. The test fails for a new kind of file,
+//! operating system or output of nodes until it is damaged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use closc_verify::verify;
 use crate::base::{Base, Trees, options};
 use crate::cases;
 
-/// Kinds of files that nothing here damages, each with the reason. A report names them as not judged.
+/// Kinds of files that are not damaged here, each with the reason. Reports list them as not judged.
 pub(crate) const NOT_DAMAGED: [(&str, &str); 2] = [
     ("hosts/*/backup-ports.json", "which port of a NIC replaces another: read by VCCL, not by the fabric"),
     ("hosts/*/nccl-topology.xml", "where GPUs and NICs are plugged in: read by NCCL, not by the fabric"),
 ];
 
-/// Files that verify reads beside a tree, or that other tests damage.
+/// Files outside of trees, or damaged in other tests.
 const BESIDE: [(&str, &str); 1] = [(
     "manifest.json.sig",
     "the signature of the manifest, which `closc verify --key` reads before anything else",
 )];
 
-/// The kind of a file: its path without names of devices and without numbers.
+/// The kind of a file: its path without device names and numbers.
 fn kind(path: &Utf8Path) -> String {
     let parts: Vec<&str> = path.iter().collect();
     match parts.as_slice() {
@@ -45,7 +45,7 @@ fn damaged(trees: &Trees) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for case in cases(trees) {
-        // Damage to one table or line of a file is as good as to all.
+        // Damaging one table or line of a file is sufficient.
         let section = (case.section.clone(), case.base);
         if seen.contains(&section) {
             continue;

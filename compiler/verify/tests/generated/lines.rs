@@ -1,4 +1,4 @@
-//! Damage to texts, line by line, and to the bytes of path tables.
+//! Damage to text files, line by line, and to the bytes of path tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::case::{Case, How, meant};
 const LINE: [How; 6] =
     [How::Lost, How::Twice, How::Larger, How::Foreign, How::LostEverywhere, How::LargerEverywhere];
 
-/// A line without its numbers: lines of one kind say one thing of different things.
+/// A line without its numbers, which is equal for equivalent lines.
 pub(crate) fn kind(line: &str) -> String {
     let mut kind = String::new();
     let mut words = line.trim().split_inclusive([' ', '|', '.', '"', ',', '=', ':', '-']);
@@ -20,7 +20,7 @@ pub(crate) fn kind(line: &str) -> String {
         let (body, end) =
             word.split_at(word.trim_end_matches([' ', '|', '.', '"', ',', '=', ':', '-']).len());
         let letters = body.trim_end_matches(|c: char| c.is_ascii_digit() || c == '/');
-        // Hexadecimal numbers have letters too.
+        // Hexadecimal numbers contain letters, too.
         let hex = body.len() < 5 && body.bytes().all(|byte| byte.is_ascii_hexdigit()) && !body.is_empty();
         let number = body.bytes().any(|byte| byte.is_ascii_digit());
         match (number, hex) {
@@ -41,7 +41,7 @@ pub(crate) fn kind(line: &str) -> String {
     kind
 }
 
-/// The ends of the words of a line that have a number; that of the line where none has.
+/// The ends of words with numbers in a line; the end of the line if there are none.
 fn numbered(line: &str) -> Vec<usize> {
     let end = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize + word.len();
     // A comment behind a command is for people.
@@ -51,7 +51,7 @@ fn numbered(line: &str) -> Vec<usize> {
     if ends.is_empty() { vec![line.len()] } else { ends }
 }
 
-/// A line whose last number in the first so many bytes is far larger.
+/// Makes the last number within the first bytes of a line much larger.
 fn larger(line: &str, within: usize) -> String {
     let end = line[..within.min(line.len())].rfind(|c: char| c.is_ascii_digit()).map(|at| at + 1);
     let Some(end) = end else { return format!("{line}x") };
@@ -136,7 +136,7 @@ fn lines(text: &str, (at, like): (usize, &str), (how, word): (How, usize), forei
     new
 }
 
-/// Changes single bytes of a file of which any other byte is another file, in so many places.
+/// Changes single bytes at a number of places of a file in which every byte matters.
 pub(crate) fn places(
     tree: &Memory,
     base: Base,
@@ -159,7 +159,7 @@ pub(crate) fn places(
     }
 }
 
-/// Changes single bytes of a path table, its checksum made anew.
+/// Changes single bytes of a path table and updates its checksum.
 pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
     for at in (0..tree.files[&path].len()).filter(|at| !(12..16).contains(at)) {
@@ -180,7 +180,7 @@ pub(crate) fn bytes(tree: &Memory, base: Base, file: &str, section: &str, cases:
     }
 }
 
-/// Damages the entries of a P4 target: each kind of entity lost and doubled, each number in it changed.
+/// Damages the entries of a P4 target: each kind of entity is removed and duplicated, and each number in it changed.
 pub(crate) fn entries(tree: &Memory, base: Base, file: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
     let language = path.file_name().expect("a file has a name").to_owned();

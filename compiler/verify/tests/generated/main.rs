@@ -1,12 +1,12 @@
-//! Damage that nobody chose: each field of each table and each kind of line, lost, emptied, doubled, changed, another
-//! device's, and the same everywhere at once.
+//! Generated damage: each field of each table and each kind of line is removed, emptied, duplicated, changed or taken
+//! from another device, on one device and on all.
 //!
-//! Damage to anything that forwards, marks, pauses or drops is found. Exceptions are in a list with the reason
-//! why it does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged or has a reason (`kinds.rs`).
-//! A run takes a sample; `CLOSC_ALL_DAMAGE=1` takes everything, looks for reasons that nothing needs any more, and compares
-//! the table in docs/kill-rates.md, which `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` takes another sample,
-//! `CLOSC_DAMAGE=nccl.conf` all damage to files or tables with that in their name, or with a seed a sample of it; then
-//! `CLOSC_BLESS=1` writes their lines alone.
+//! Damage to anything that forwards, marks, pauses or drops is found. Exceptions are in a list with the reason why it
+//! does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged or has a reason (`kinds.rs`). A run
+//! uses a sample. `CLOSC_ALL_DAMAGE=1` uses everything, checks for unused reasons, and compares the table in
+//! docs/kill-rates.md, which `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` selects another sample.
+//! `CLOSC_DAMAGE=nccl.conf` uses all damage to files or tables with that in their name, or with a seed a sample of it;
+//! then `CLOSC_BLESS=1` writes only their lines.
 
 #[path = "../mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -36,11 +36,10 @@ use base::{Base, Trees};
 use case::{Case, How, sign};
 use rates::Rates;
 
-/// One of so many cases of a section is taken where not all are wanted, and of those that move a number a little one of four
-/// times as many.
+/// Sampling interval of the cases of a section; for small changes of numbers it is four times as large.
 const SAMPLE: usize = 24;
 
-/// So many of each section are always taken.
+/// Minimum number of cases per section.
 const LEAST: usize = 3;
 
 /// All ways of damage.
@@ -121,7 +120,7 @@ const ENTRIES: [(Base, &str); 6] = [
     (Base::ChosenTofino, "tna.txtpb"),
 ];
 
-/// Counting of damage to a file: ports of systemd-networkd count together.
+/// The section under which damage to a file is counted: ports of systemd-networkd count together.
 fn section(folder: &str, name: &str) -> String {
     let name = match name.strip_prefix("networkd/") {
         Some(unit) => format!("networkd {}", self::unit(unit)),
@@ -141,7 +140,7 @@ fn unit(name: &str) -> &'static str {
     }
 }
 
-/// Texts that are damaged: the fabric, a device and another of its tier, and names of files.
+/// Texts to damage: the fabric, a device and another one of its tier, and file names.
 type Texts = &'static [(Base, &'static [[&'static str; 2]], &'static [&'static str])];
 
 const PODS: &[[&str; 2]] =
@@ -153,7 +152,7 @@ const ZONES: &[[&str; 2]] = &[
 ];
 const NODES: &[[&str; 2]] = &[["hosts/su001-n001", "hosts/su001-n002"]];
 
-/// Files for systemd-networkd that nodes have with every routing.
+/// Files for systemd-networkd that nodes have with every routing mode.
 const UNITS: &[&str] =
     &["networkd/50-closc-nic0p0.network", "networkd/50-closc-nic0p0.link", "networkd/60-closc-rdma.rules"];
 
@@ -179,10 +178,10 @@ const TEXTS: Texts = &[
     (Base::ChosenTools, NODES, UNITS),
 ];
 
-/// Cases of a section, each with its drawn number.
+/// Cases of a section, each with a random number.
 type Drawn = Vec<([u8; 32], usize)>;
 
-/// Keeps a sample: of each section the cases that come first by a number that the seed draws for each.
+/// Selects a sample: in each section the cases with the smallest random numbers.
 fn sample(cases: &mut Vec<Case>, seed: u64) {
     let drawn = |case: &Case| *blake3::hash(format!("{seed} {}", case.name()).as_bytes()).as_bytes();
     let mut sections: BTreeMap<(String, bool), Drawn> = BTreeMap::new();
@@ -203,7 +202,7 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
     });
 }
 
-/// Verifies the damaged tree; nothing where the damage changes nothing.
+/// Verifies the damaged tree; `None` if the damage has no effect on the file.
 fn found(trees: &Trees, case: &Case) -> Option<bool> {
     let own = trees.tree(case.base);
     let mut tree = own.clone();
@@ -212,7 +211,7 @@ fn found(trees: &Trees, case: &Case) -> Option<bool> {
         return None;
     }
     sign(&mut tree);
-    // No file may crash a reader: that counts as missed.
+    // A panic of a reader counts as missed.
     let judged = panic::catch_unwind(|| verify(&tree, base::options()));
     Some(judged.is_ok_and(|judged| judged.map_or(true, |report| !report.holds())))
 }

@@ -1,8 +1,8 @@
 //! Damage to `nvue.yaml`: every kind of leaf, key and mapping of a switch.
 //!
-//! In: the file, parsed. Out: cases that write it again as JSON, which is YAML too. Invariants: written again without
-//! damage, the file holds; of each kind of path the first and the last are damaged, so NIC ports and uplinks are, and of queues
-//! one of each value.
+//! In: the file, parsed. Out: cases that write it again as JSON, which is YAML too. Invariants: the rewritten file
+//! without damage is valid. The first and the last path of each kind are damaged, so that includes NIC ports and
+//! uplinks; of queues, one per value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,20 +16,20 @@ use crate::case::{Case, How, meant};
 /// The file.
 const FILE: &str = "nvue.yaml";
 
-/// Change of a value.
+/// Changes of a value.
 const LEAF: [How; 7] =
     [How::Lost, How::Empty, How::Other, How::Larger, How::Foreign, How::LostEverywhere, How::OtherEverywhere];
 
-/// Change of a number besides.
+/// Additional changes of a number.
 const NUMBER: [How; 3] = [How::Moved, How::LargerEverywhere, How::MovedEverywhere];
 
-/// Change of a key that is always there, with everything below it.
+/// Changes of a key that is always present, with everything below it.
 const KEY: [How; 2] = [How::Lost, How::LostEverywhere];
 
-/// Change of a key that a site or the fabric chose.
+/// Changes of a key that is a name.
 const NAME: [How; 5] = [How::Twice, How::Other, How::Foreign, How::Swapped, How::OtherEverywhere];
 
-/// Words that mean the opposite of each other.
+/// Pairs of words with opposite meanings.
 const OPPOSITES: [[&str; 2]; 8] = [
     ["enable", "disable"],
     ["enabled", "disabled"],
@@ -44,22 +44,22 @@ const OPPOSITES: [[&str; 2]; 8] = [
 /// A key of each mapping on the way to a value.
 pub(crate) type Keys = Vec<String>;
 
-/// Part of the file that is changed.
+/// The part of the file that is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// The value of the last key, a leaf.
     Leaf,
     /// The last key.
     Key,
-    /// The mapping below the last key, which is given a key more.
+    /// The mapping below the last key, which gets an additional key.
     Mapping,
 }
 
-/// Kinds of paths of a tier that other fabrics have too.
+/// Kinds of paths of a tier that occur in other fabrics, too.
 pub(crate) type Seen = BTreeSet<(usize, Keys)>;
 
-/// Damages the file of a switch; the donor is another of its tier. Queues differ with every profile, other paths are damaged in
-/// the first fabric that has them.
+/// Damages the file of a switch; the donor is another one of its tier. Paths of queues are damaged in every fabric,
+/// because profiles differ; other paths only in the first fabric that has them.
 pub(crate) fn file(
     tree: &Memory,
     base: Base,
@@ -112,8 +112,8 @@ pub(crate) fn file(
     }
 }
 
-/// The changes of a value, or of a key with a mapping below it. Another key in the place of a leaf's is one that the schema does
-/// not have, as is one that is added.
+/// The changes of a value, or of a key with a mapping below it. A leaf's key is only replaced by one that is not in the
+/// schema, and so are added keys.
 fn ways(key: &str, value: &Value) -> Vec<(Part, How)> {
     if !value.is_object() {
         let numbers = NUMBER.into_iter().filter(|_| value.is_number());
@@ -130,7 +130,7 @@ fn is_of_schema(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter == '-'
 }
 
-/// Writes the files of all switches again, without damage.
+/// Rewrites the files of all switches without damage.
 pub(crate) fn rewrite(tree: &mut Memory) -> usize {
     let paths: Vec<Utf8PathBuf> =
         tree.files.keys().filter(|path| path.file_name() == Some(FILE)).cloned().collect();
@@ -153,7 +153,7 @@ fn write(tree: &mut Memory, path: &Utf8Path, set: &Map<String, Value>) {
     tree.files.insert(path.to_owned(), json!([{ "set": set }]).to_string().into_bytes());
 }
 
-/// A key without its numbers; addresses are of one kind.
+/// A key without its numbers; all addresses are of one kind.
 fn kind(key: &str) -> String {
     if key.contains(':') {
         return "#".to_owned();
@@ -184,7 +184,7 @@ fn at<'v>(map: &'v Map<String, Value>, keys: &[String]) -> Option<&'v Value> {
     map.get(last)
 }
 
-/// The key that another switch has in the same place, where it is not the same.
+/// The key of another switch in the same place, if it differs.
 fn beside(own: &Map<String, Value>, donor: &Map<String, Value>, keys: &[String]) -> Option<String> {
     let (last, above) = keys.split_last()?;
     let below = |map| if above.is_empty() { Some(map) } else { at(map, above).and_then(Value::as_object) };
@@ -198,7 +198,7 @@ fn section(like: &[String]) -> String {
     format!("{FILE} {}", like[0])
 }
 
-/// The path without its first key; a colon ends it where a key is meant and not its value.
+/// The path without its first key; a final colon marks a key instead of its value.
 fn field(like: &[String], part: Part) -> String {
     let path = if like.len() > 1 { like[1..].join(".") } else { like.join(".") };
     match part {
@@ -208,7 +208,7 @@ fn field(like: &[String], part: Part) -> String {
     }
 }
 
-/// A change of one switch, or of all that is like it on all switches.
+/// A change of one switch, or of all equivalent places on all switches.
 struct Change {
     /// The kind of the path.
     like: Keys,
@@ -225,14 +225,14 @@ impl Change {
             let own = parsed(tree, &path);
             let mut set = own.clone();
             self.change(&mut set, 0);
-            // A file that only looks different is not damaged.
+            // A file that only differs in formatting is not damaged.
             if set != own {
                 write(tree, &path, &set);
             }
         }
     }
 
-    /// Goes down to the mappings whose keys are meant, and changes them.
+    /// Finds the mappings of the path, and changes them.
     fn change(&self, map: &mut Map<String, Value>, depth: usize) {
         let fits = |key: &String| {
             if self.how.everywhere() { kind(key) == self.like[depth] } else { *key == self.keys[depth] }
@@ -311,7 +311,7 @@ fn opposite(word: &str) -> Option<&'static str> {
     })
 }
 
-/// A key that the mapping does not have: the opposite, or the next number that is free.
+/// A key that the mapping does not have: the opposite, or the next free number.
 fn another(map: &Map<String, Value>, key: &str) -> String {
     if let Some(word) = opposite(key) {
         return word.to_owned();

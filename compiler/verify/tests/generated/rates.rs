@@ -1,4 +1,4 @@
-//! Share of damages of each table that is found, as a table for people.
+//! Detection rates of damage per table, as a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::harmless::{REASONS, reason};
 use crate::kinds::NOT_DAMAGED;
 
-/// Share of damages of a table that is found.
+/// Detection rate of a table.
 #[derive(Debug, Default, Clone, Copy)]
 struct Rate {
     tried: usize,
@@ -17,12 +17,12 @@ struct Rate {
     harmless: usize,
 }
 
-/// Share of damages of each table that is found.
+/// Detection rates of all tables.
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
     sections: BTreeMap<String, Rate>,
     missed: BTreeSet<String>,
-    /// Reasons that something needs.
+    /// Reasons that were used.
     used: BTreeSet<usize>,
 }
 
@@ -44,8 +44,8 @@ impl Rates {
         }
     }
 
-    /// Prints the table, and fails where something is missed. With all cases, each reason is needed and the page has what was
-    /// found; with all cases of some sections, the page can be given their lines.
+    /// Prints the table, and fails if damage was missed. With all cases, each reason must be used, and the page must be
+    /// up to date; with all cases of some sections, their lines of the page can be written.
     pub(crate) fn judge(&self, whole: bool, some: bool) {
         let own = page(&self.sections);
         println!("{own}");
@@ -77,7 +77,7 @@ impl Rates {
     }
 }
 
-/// Reads the rates of a page.
+/// Reads the rates from a page.
 fn read(page: &str) -> BTreeMap<String, Rate> {
     let row = |line: &str| {
         let mut cells = line.strip_prefix("| `")?.split(" | ");

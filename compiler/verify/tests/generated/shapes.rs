@@ -1,5 +1,5 @@
-//! Files and tables of another shape than any compiler writes, on one device, on a tier and everywhere at once: nobody
-//! may fall over them, and what is not as it was is found.
+//! Files and tables with an unexpected structure, on one device, on a tier and on all: readers must not panic, and
+//! changes must be found.
 
 use std::panic;
 
@@ -12,7 +12,7 @@ use crate::base::{Base, Trees, options};
 use crate::case::{parsed, sign};
 use crate::steps::{files, scopes};
 
-/// Result for a table.
+/// New structure of a table.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Gone,
@@ -20,15 +20,15 @@ enum Shape {
     List,
     Text,
     Nothing,
-    /// Every row says nothing.
+    /// Every row is empty.
     Hollow,
     /// Every row is a text.
     Flat,
-    /// Every second row is not there.
+    /// Every second row is missing.
     Half,
-    /// Every row is there under another name too.
+    /// Every row is duplicated under another name.
     Twice,
-    /// Rows are there under other names.
+    /// Rows have other names.
     Renamed,
     /// Every field is empty.
     Blank,
@@ -100,7 +100,7 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.fold(String::new(), |text, line| text + line + "\n")
 }
 
-/// Result for a file of lines.
+/// New structure of a text file.
 type Rewrite = fn(&str) -> String;
 
 const TEXTS: [(&str, Rewrite); 8] = [
@@ -116,7 +116,7 @@ const TEXTS: [(&str, Rewrite); 8] = [
     }),
 ];
 
-/// A change: a name for people, the files, and the effect on each.
+/// A change: a description, the files, and the effect on each.
 type Change = (String, Vec<Utf8PathBuf>, Box<dyn Fn(&[u8]) -> Vec<u8>>);
 
 fn changes(tree: &Memory) -> Vec<Change> {
@@ -170,10 +170,11 @@ fn changes(tree: &Memory) -> Vec<Change> {
     changes
 }
 
-/// One of so many is taken where not all are wanted.
+/// Sampling interval.
 const SAMPLE: u64 = 16;
 
-/// Tells whether a change is in the sample: ports always, as without them a switch has nothing else either.
+/// Returns whether a change is in the sample. Changes of ports always are, because all other settings of a switch
+/// depend on them.
 fn sampled(base: Base, name: &str) -> bool {
     let hash = blake3::hash(format!("{base:?} {name}").as_bytes());
     name.starts_with("PORT of") || u64::from(hash.as_bytes()[0]).is_multiple_of(SAMPLE)

@@ -1,7 +1,6 @@
-//! Numbers that move a little: by one, by a tenth, by half, on one device, on all of a tier, or everywhere.
+//! Small changes of numbers: by one, by a tenth, by half, on one device, on all of a tier, or on all.
 //!
-//! A value compared with a range, or with other devices, is found where a number becomes far larger,
-//! and is not found here.
+//! A check against a range, or against other devices, finds much larger numbers, but not these changes.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ use crate::base::Base;
 use crate::case::{Case, How, parsed};
 use crate::lines::kind;
 
-/// By how much a number moves.
+/// Size of the change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     Up,
@@ -42,7 +41,7 @@ impl Step {
         }
     }
 
-    /// Moves a number, or every number of a list of numbers.
+    /// Changes a number, or every number in a list.
     fn value(self, value: &Value) -> Option<Value> {
         match value {
             Value::String(text) => Some(json!(self.of(text.parse().ok()?).to_string())),
@@ -52,7 +51,7 @@ impl Step {
     }
 }
 
-/// Which devices: all whose names hold the text.
+/// Scopes: all devices whose names contain the text.
 const SCOPES: [&str; 4] = ["", "-t0-", "-t1-", "-001"];
 
 /// The switches whose names hold a text.
@@ -63,13 +62,13 @@ pub(crate) fn files(tree: &Memory, name: &str, scope: &str) -> Vec<Utf8PathBuf> 
     tree.files.keys().filter(fits).cloned().collect()
 }
 
-/// The scopes in which a tree has different switches.
+/// The scopes with different switches in a tree.
 pub(crate) fn scopes(tree: &Memory, name: &str) -> Vec<&'static str> {
     let mut seen = BTreeSet::new();
     SCOPES.into_iter().filter(|scope| seen.insert(files(tree, name, scope))).collect()
 }
 
-/// Moves each kind of number of each table.
+/// Changes each kind of number in each table.
 pub(crate) fn config(tree: &Memory, base: Base, cases: &mut Vec<Case>) {
     const NAME: &str = "config_db.json";
     for scope in scopes(tree, NAME) {
@@ -102,7 +101,7 @@ pub(crate) fn config(tree: &Memory, base: Base, cases: &mut Vec<Case>) {
     }
 }
 
-/// The fields of a configuration that are numbers: table, row, field.
+/// The numeric fields of a configuration: table, row, field.
 fn numbers(config: &Map<String, Value>) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     for (table, rows) in config {
@@ -128,7 +127,7 @@ fn change(tree: &mut Memory, path: &Utf8Path, (table, like, field): (&str, &str,
         if let Some(value) = fields.get_mut(field)
             && let Some(new) = step.value(value)
         {
-            // Half of nothing is nothing.
+            // Half of zero is zero.
             moved |= *value != new;
             *value = new;
         }

@@ -10,7 +10,7 @@ use crate::base::Base;
 use crate::case::{Case, How, meant, parsed};
 use crate::lines::kind;
 
-/// Change of a field.
+/// Changes of a field.
 const FIELD: [How; 8] = [
     How::Lost,
     How::Empty,
@@ -22,10 +22,10 @@ const FIELD: [How; 8] = [
     How::LargerEverywhere,
 ];
 
-/// Change of a row or a table.
+/// Changes of a row or a table.
 const ROW: [How; 2] = [How::Lost, How::LostEverywhere];
 
-/// Damages every kind of field and row of every table of a switch, and the tables whole.
+/// Damages every kind of field and row of every table of a switch, and complete tables.
 pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], cases: &mut Vec<Case>) {
     let path = |device: &str| Utf8PathBuf::from(format!("switches/{device}/config_db.json"));
     let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
@@ -66,7 +66,7 @@ pub(crate) fn config(tree: &Memory, base: Base, [device, donor]: [&str; 2], case
                 }
             }
             for (field, value) in fields {
-                // Numbers as fields say one thing of different numbers: one of each value.
+                // Numeric field names are equivalent if their values are: one of each value.
                 let numbered = field.parse::<u8>().is_ok();
                 let value = if numbered || table.contains("QOS") || table == "QUEUE" {
                     value.to_string()
@@ -126,7 +126,7 @@ impl Change {
     }
 }
 
-/// Damages every kind of leaf of a file of JSON.
+/// Damages every kind of leaf of a JSON file.
 pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases: &mut Vec<Case>) {
     let path = Utf8PathBuf::from(file);
     let own = Value::Object(parsed(tree, &path));
@@ -136,7 +136,7 @@ pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases
         let number =
             |part: &String| if part.parse::<usize>().is_ok() { "#".to_owned() } else { part.clone() };
         let field = pointer.iter().map(number).collect::<Vec<_>>().join(".");
-        // The files of a tree are listed anew.
+        // The files of a tree are listed again.
         if pointer[0] == "files" || !seen.insert(field.clone()) {
             continue;
         }

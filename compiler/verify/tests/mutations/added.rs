@@ -1,5 +1,5 @@
-//! SONiC settings outside the fabric model, added to all switches at once: no peer shows them. What forwards, marks,
-//! pauses or drops is found, and what does not is named as not judged.
+//! SONiC settings outside of the fabric model, added to all switches, so that comparison with peers cannot find them.
+//! Settings that forward, mark, pause or drop are found; others are reported as not judged.
 
 use camino::Utf8PathBuf;
 use closc_artefacts::Memory;
@@ -14,13 +14,13 @@ use crate::common;
 enum Comes {
     /// A rule finds it.
     Found(&'static str),
-    /// The report names it as not judged.
+    /// It is reported as not judged.
     Named,
 }
 
 use self::Comes::{Found, Named};
 
-/// Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang that tell no switches apart.
+/// Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang that are not specific to a switch.
 #[rustfmt::skip] // A table: one row a line.
 const FIELDS: [(&str, &str, Comes); 45] = [
     ("anchor_route_source", r#"["65001:1"]"#, Found("V0105")),
@@ -64,14 +64,14 @@ const FIELDS: [(&str, &str, Comes); 45] = [
     ("use_template_render_for_restore", r#""true""#, Named),
     ("yang_config_validation", r#""enable""#, Named),
     ("zebra_nexthop", r#""disabled""#, Found("V0105")),
-    // Said as by default, nothing comes of them but that nothing is found.
+    // With their default value, no rule may report them.
     ("suppress-fib-pending", r#""disabled""#, Found("")),
     ("nexthop_group", r#""disabled""#, Found("")),
     ("zebra_nexthop", r#""enabled""#, Found("")),
     ("switch_type", r#""npu""#, Found("")),
 ];
 
-/// Maps and more that a port can be given: field, table of the row that it names, the row, and what comes of it.
+/// References that a port can have: field, table of the row, the row, and the expected result.
 #[rustfmt::skip] // A table: one row a line.
 const OF_PORTS: [(&str, &str, &str, Comes); 10] = [
     ("tc_to_dscp_map", "TC_TO_DSCP_MAP", r#"{"0":"0","1":"0","2":"0","3":"0","4":"0","5":"0","6":"0","7":"0"}"#, Found("V1106")),
@@ -86,7 +86,7 @@ const OF_PORTS: [(&str, &str, &str, Comes); 10] = [
     ("tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", r#"{"0":"0"}"#, Found("V1106")),
 ];
 
-/// The same of whole switches, in `PORT_QOS_MAP|global`.
+/// The same for whole switches, in `PORT_QOS_MAP|global`.
 #[rustfmt::skip] // A table: one row a line.
 const OF_SWITCHES: [(&str, &str, &str, Comes); 3] = [
     ("dscp_to_tc_map", "DSCP_TO_TC_MAP", r#"{"0":"0"}"#, Found("V1106")),
@@ -94,7 +94,7 @@ const OF_SWITCHES: [(&str, &str, &str, Comes); 3] = [
     ("dot1p_to_tc_map", "DOT1P_TO_TC_MAP", r#"{"0":"0"}"#, Found("V0103")),
 ];
 
-/// Tables that drop, copy, meter or redirect, and such as do none of it.
+/// Tables that drop, copy, meter or redirect, and tables that do not.
 #[rustfmt::skip] // A table: one row a line.
 const TABLES: [(&str, &str, Comes); 10] = [
     ("POLICER", r#"{"P":{"meter_type":"packets","mode":"sr_tcm","cir":"600","red_packet_action":"drop"}}"#, Found("V0103")),
@@ -123,7 +123,7 @@ fn everywhere(trees: &Trees, base: Base, change: &dyn Fn(&mut Value)) -> Report 
     verify(&tree, base::options()).expect("the tree can be read")
 }
 
-/// Deviation from the expected state, as a line for people.
+/// A deviation from the expected result, as a line of text.
 fn wrong(what: &str, name: &str, report: &Report, comes: Comes) -> Option<String> {
     let codes: Vec<&str> = report.violations.iter().map(|violation| violation.rule.code).collect();
     let fits = match comes {
@@ -147,7 +147,7 @@ fn what_is_added_everywhere_is_found_or_named() {
     for (name, text, comes) in FIELDS {
         let set = |config: &mut Value| config["DEVICE_METADATA"]["localhost"][name] = value(text);
         let report = everywhere(&trees, Base::BgpSonic, &set);
-        // With BGP the mode is what it must be.
+        // With BGP, the mode already has the required value.
         let report =
             if name == "docker_routing_config_mode" { everywhere(&trees, Base::Sonic, &set) } else { report };
         missed.extend(wrong(&format!("{name}={text}"), name, &report, comes));
@@ -191,7 +191,7 @@ fn what_is_added_everywhere_is_found_or_named() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Site additions to all switches of a system: file, place, contents, and name in the report.
+/// Additions of a site on all switches of a system: file, place, contents, and name in the report.
 #[rustfmt::skip] // A table: one row a line.
 const LINES: [(Base, &str, &str, &str, &str); 13] = [
     (Base::ChosenEos, "eos.conf", "end\n", "sflow sample 100000\nsflow vrf MGMT destination 192.0.2.9\nsflow run\nend\n", "`sflow`"),

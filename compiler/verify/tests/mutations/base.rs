@@ -1,4 +1,4 @@
-//! The trees that are damaged: small fabrics, each of which holds before.
+//! The trees to damage: small fabrics, each of which is valid before.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -27,21 +27,21 @@ pub(crate) enum Base {
     /// Planes with blocks of their own.
     Blocks,
     BlocksP4,
-    /// The same with three tiers, where two T1s of a zone share a row.
+    /// The same with three tiers, and two T1s of a zone that share a row.
     BlocksZones,
     /// With switches and cables that are absent or drained.
     Declared,
     /// BGP on FRRouting: three tiers, two cables between a T0 and a T1.
     Bgp,
-    /// The same with a cable between T1 and T2 absent: not all ways are alike.
+    /// The same with an absent cable between T1 and T2, so that paths differ.
     BgpGap,
     /// BGP on SONiC, with a drained cable.
     BgpSonic,
-    /// The same with paused classes.
+    /// The same with PFC.
     BgpLossless,
-    /// Paused classes whose packets are marked from thresholds that the file states.
+    /// PFC, with ECN thresholds set in the file.
     Fixed,
-    /// Switches choose the way.
+    /// Switches choose the path.
     ChosenSonic,
     ChosenFrr,
     /// The same with two cables between a T0 and a T1, of which one is absent and one is drained.
@@ -54,7 +54,7 @@ pub(crate) enum Base {
     ChosenZones,
     /// SONiC hardware with P4Runtime, with a management network.
     ChosenPins,
-    /// The same where hosts choose the way: segments in one file and their routes in the other.
+    /// The same where hosts choose the path: segments in one file and their routes in the other.
     Pins,
     /// EOS, with a management network.
     ChosenEos,
@@ -62,17 +62,17 @@ pub(crate) enum Base {
     BgpEos,
     /// Cumulus Linux, with a management network.
     Nvue,
-    /// The same with paused classes, where switches choose the way.
+    /// The same with PFC, where switches choose the path.
     ChosenNvue,
     /// BGP on Cumulus Linux, with three tiers, two cables between a T0 and a T1 and one that is drained.
     BgpNvue,
-    /// Nodes with two NICs that netplan and systemd-networkd set up, and whose slots are known.
+    /// Nodes with two NICs in known slots, set up by netplan and systemd-networkd.
     Tools,
     /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
     ChosenTools,
 }
 
-/// One cable of a pair that is absent, and one of another that is drained.
+/// An absent cable of a parallel pair, and a drained cable of another pair.
 const PARALLEL_HOLES: &str =
     "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  drained: [p0-t0-003--p0-t1-002#2]\n";
 
@@ -147,7 +147,7 @@ impl Base {
         }
     }
 
-    /// Language of its switches, and its numbers.
+    /// The language of its switches, and its numbers.
     fn shape(self) -> (Target, Shape) {
         let small = Shape::SMALL;
         let chosen = Shape { groups: 3, ..small.clone() };
@@ -240,7 +240,7 @@ impl Base {
     }
 }
 
-/// The same with a list of the management ports of T0s: a subnet for each plane, and no position in their addresses.
+/// The same with listed management ports of T0s: one subnet per plane, without positions in addresses.
 fn with_listed_management(yaml: &str) -> Plan {
     let plan = shape::plan(yaml);
     let t0s = plan.switches().filter(|switch| switch.tier == TierId::T0).zip(2..);
@@ -277,7 +277,7 @@ impl Trees {
             let tree = tree(&plan);
             let report = verify(&tree, options()).expect("the tree can be read");
             assert!(report.holds(), "{base:?} holds before it is damaged\n{}", report.text());
-            // Without a profile, damage of all switches at once has nothing to differ from.
+            // Without a profile, there is nothing to compare damage on all switches with.
             let manifest = &tree.files[camino::Utf8Path::new(closc_artefacts::paths::MANIFEST)];
             let manifest = closc_artefacts::Manifest::parse(manifest).expect("the manifest can be read");
             assert!(manifest.profile.is_some(), "{base:?} has hardware that its profile does not fit");
@@ -295,7 +295,7 @@ impl Trees {
     }
 }
 
-/// Verification of trees: with the known hardware, and every violation shown.
+/// Options for verification: with known hardware, and all violations shown.
 pub(crate) fn options() -> &'static Options {
     static OPTIONS: OnceLock<Options> = OnceLock::new();
     OPTIONS.get_or_init(|| Options {

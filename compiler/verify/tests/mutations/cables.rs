@@ -1,4 +1,4 @@
-//! Damage to cable lists and to the manifest, whose digests are not made anew for it.
+//! Damage to cable lists, and to the manifest without updating its digests.
 
 use crate::Mutation;
 use crate::base::Base::{Declared, Linux, Lossless, P4, Sonic, Zones};
@@ -38,7 +38,7 @@ pub(crate) const LISTS: &[Mutation] = &[
     ("cables of two zones swapped", Zones, LIST, Exchange("p0-t2-001,eth1,", "p0-t2-001,eth2,"), "V0605"),
 ];
 
-/// The manifest is left as it was, so the digests are what finds these.
+/// The manifest is not updated, so digests find these.
 #[rustfmt::skip] // A table: one row a line.
 pub(crate) const UNSIGNED: &[Mutation] = &[
     ("a comment is added", Linux, "switches/p0-t0-001/ip.batch", More("# by hand\n"), "V0101"),

@@ -1,4 +1,4 @@
-//! Damage that all switches share, or that no peer shows: what must be there is in the manifest and in standards.
+//! Damage that all switches share, or that no peer shows: it is found by the manifest and by standards.
 
 use crate::Mutation;
 use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic, Tofino, Tools};

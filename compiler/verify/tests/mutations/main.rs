@@ -1,7 +1,7 @@
-//! Damages compiled trees in hundreds of ways, and wants each found by its rule, with the name of the damaged file.
+//! Damages compiled trees in hundreds of ways, and checks that each damage is found by its rule, in the damaged file.
 //!
-//! The manifest is made anew after the damage, so that it is found by what it does and not by its digest; a few
-//! are left to the digests. Adding a way is adding a row to a table.
+//! The manifest is updated after the damage, so that it is found by its effect and not by its digest, with a few
+//! exceptions. Adding a mutation means adding a row to a table.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -37,7 +37,7 @@ use closc_verify::{Place, Report, Violation, verify};
 use base::{Base, Trees};
 use common::damage::{Damage, damage};
 
-/// A way of damaging a tree: what it is, the fabric, the file, what happens to it, and the rule that must find it.
+/// A mutation: its description, the fabric, the file, the damage, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
 const TABLES: [&[Mutation]; 44] = [
@@ -87,7 +87,7 @@ const TABLES: [&[Mutation]; 44] = [
     tools::FILES,
 ];
 
-/// Reason that a mutation does not count as found: none, or a line for people.
+/// Why a mutation does not count as found, as a line of text; `None` if it does.
 fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     let (name, base, file, what, rule) = mutation;
     let mut tree = trees.tree(*base).clone();
@@ -102,7 +102,7 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
         Ok(report) => report,
         Err(error) => return Some(line + &error.to_string()),
     };
-    // For any damage, walking every path comes to the same numbers.
+    // For any damage, walking every path gives the same numbers.
     let agrees = base.routing() == "srv6-static" || !report.violations.iter().any(|v| v.rule.code == "V0806");
     if found(&report, file, rule) && agrees {
         return None;
@@ -114,15 +114,15 @@ fn missed(trees: &Trees, mutation: &Mutation, sign: bool) -> Option<String> {
     Some(line)
 }
 
-/// The files of a name in which a `*` stands for any folder.
+/// The files that match a name, in which `*` stands for any folder.
 fn files(tree: &Memory, name: &str) -> Vec<String> {
     let Some((before, behind)) = name.split_once('*') else { return vec![name.to_owned()] };
     let fits = |path: &&Utf8PathBuf| path.as_str().starts_with(before) && path.as_str().ends_with(behind);
     tree.files.keys().filter(fits).map(ToString::to_string).collect()
 }
 
-/// Tells whether the rule found something, and names the file. Both forms of a path table are named by either, and a
-/// file that is gone by its folder.
+/// Returns whether the rule has a violation in the file. The two forms of a path table are equivalent, and a removed
+/// file is identified by its folder.
 fn found(report: &Report, file: &str, rule: &str) -> bool {
     if let Some((before, behind)) = file.split_once('*') {
         let one =

@@ -127,7 +127,7 @@ const DRAINED: &str = "switches/z0-p0-t0-002/nvue.yaml";
 const MIDDLE: &str = "switches/z0-p0-t1-001/nvue.yaml";
 const UPPER: &str = "switches/p0-t2-001/nvue.yaml";
 
-/// Where the process of the fabric's VRF starts, and its groups and neighbours.
+/// Texts of the BGP process in the fabric's VRF, and of its groups and neighbours.
 const PROCESS: &str = "    vrf:\n";
 const GROUPS: &str = "            peer-group:\n";
 const NEIGHBOURS: &str = "            neighbor:\n";

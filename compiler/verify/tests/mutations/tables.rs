@@ -1,4 +1,4 @@
-//! Damage to path tables: one form alone, or what both are rendered from.
+//! Damage to path tables: to a single form, or to the input of both.
 
 use closc_plan::{Denied, PathTable, Reason, Scope};
 use closc_topology::{PlaneId, Usid};

@@ -1,4 +1,4 @@
-//! Damage to entries for Tofino: device ports, ids that are none, and marking by two dice.
+//! Damage to entries for Tofino: device ports, invalid ids, and marking by two random numbers.
 
 use crate::Mutation;
 use crate::base::Base::{ChosenTofino as C, Tofino as S};

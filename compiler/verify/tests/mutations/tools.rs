@@ -1,4 +1,4 @@
-//! Damage to what NIC drivers and collective libraries of nodes are given.
+//! Damage to the settings of NIC drivers and collective libraries.
 
 use crate::Mutation;
 use crate::base::Base::{Fixed, Tools};

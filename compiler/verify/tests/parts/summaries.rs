@@ -1,16 +1,16 @@
-//! A changed summary is refused, independent of the author.
+//! A changed summary is rejected.
 
 use closc_verify::{Summary, merge};
 use serde_json::{Value, json};
 
 use super::{ROUTINGS, cut, parse, proved};
 
-/// The two of one part of each routing, proved.
+/// The two summaries of one proof per routing mode.
 fn summaries() -> Vec<Vec<(String, Summary)>> {
     ROUTINGS.into_iter().map(|routing| proved(&cut(routing))).collect()
 }
 
-/// Every value of a document that has no values itself, by its place.
+/// Every leaf of a document, by its path.
 fn leaves(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -27,7 +27,7 @@ fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Other values of a leaf: other numbers and texts, the greatest there are, nothing, and the value at the same place of another part.
+/// Other values of a leaf: other numbers and texts, maxima, none, and the value at the same path of another part.
 fn others(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
     let mut all = vec![
         json!(null),
@@ -59,7 +59,7 @@ fn others(leaf: &Value, there: Option<&Value>) -> Vec<Value> {
     all
 }
 
-/// Removes a leaf, with its key or place.
+/// Removes a leaf with its key.
 fn without(whole: &Value, leaf: &str) -> Value {
     let (parent, key) = leaf.rsplit_once('/').expect("a leaf has a place");
     let mut whole = whole.clone();
@@ -71,7 +71,7 @@ fn without(whole: &Value, leaf: &str) -> Value {
     whole
 }
 
-/// Puts another value into a list or map beside a leaf, or a list there twice.
+/// Adds another value to a list or map beside a leaf, or a duplicate to a list.
 fn with_more(whole: &Value, leaf: &str) -> Value {
     let (parent, _) = leaf.rsplit_once('/').expect("a leaf has a place");
     let mut whole = whole.clone();
@@ -84,7 +84,7 @@ fn with_more(whole: &Value, leaf: &str) -> Value {
     whole
 }
 
-/// Stand-in for the greatest number of 16 bytes, which does not fit a value.
+/// Placeholder for the greatest 128-bit number, which JSON values cannot hold.
 const GREATEST: &str = "2^128-1";
 
 /// Writes a document.
@@ -92,7 +92,7 @@ fn written(document: &Value) -> String {
     document.to_string().replace(&format!("\"{GREATEST}\""), &u128::MAX.to_string())
 }
 
-/// Gives a document the digest that fits it, as somebody may who knows how.
+/// Updates the digest of a document, as a forger could.
 pub(super) fn sealed(mut document: Value) -> Vec<u8> {
     document["digest"] = json!("");
     if let Ok(summary) = serde_json::from_str::<Summary>(&written(&document)) {
@@ -102,8 +102,8 @@ pub(super) fn sealed(mut document: Value) -> Vec<u8> {
     written(&document).into_bytes()
 }
 
-/// Any changed summary is refused; with a digest that fits it is refused by name or added up, and never more
-/// than there is, and what was broken stays so.
+/// Any changed summary is rejected. With a valid digest, it is rejected with the field, or merged without exceeding
+/// possible values, and violations stay.
 #[test]
 fn no_leaf_of_a_summary_is_believed() {
     for parts in summaries() {
@@ -144,7 +144,7 @@ fn no_leaf_of_a_summary_is_believed() {
     }
 }
 
-/// Numbers of a summary from which nothing else follows, by how their place begins, with the reason.
+/// Numbers of a summary without any redundancy, by the start of their path, with the reason.
 const FREE: &[(&str, &str)] = &[
     ("/read/files", "as many as the part has; a report states them, and nothing is proved by them"),
     ("/read/bytes", "the same"),
@@ -161,7 +161,7 @@ const FREE: &[(&str, &str)] = &[
     ("/interface/delay/", "a round trip has to fit the cables, at any speed and packet"),
 ];
 
-/// Every number that is one more, one less, nothing or double is refused, or nothing can know it.
+/// Every number that is changed by one, zeroed or doubled is rejected, unless there is no redundancy.
 #[test]
 fn no_number_of_a_summary_is_believed() {
     for parts in summaries() {
@@ -191,7 +191,7 @@ fn no_number_of_a_summary_is_believed() {
     }
 }
 
-/// Impossible values are refused by name and field, independent of the author.
+/// Impossible values are rejected with part and field.
 #[test]
 fn what_cannot_be_is_refused_by_field() {
     let [source_routed, chosen, _] = <[_; 3]>::try_from(summaries()).expect("there are three");

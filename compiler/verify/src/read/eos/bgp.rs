@@ -1,8 +1,8 @@
-//! Reads what EOS is given for BGP: lists, route maps, groups, and neighbours by port.
+//! Reads the BGP configuration of EOS: lists, route maps, groups, and neighbours by port.
 //!
-//! In: one command after the other, with the mode that it is in. Out: [`Names`]. Invariants: a command that might change routes
-//! and is not known here is refused, whatever it says; what is left out counts as what EOS takes for it: one path at a time,
-//! paths of one length whatever autonomous systems are in them, no delay of announcements, IPv4 on every session.
+//! In: commands with their modes. Out: [`Names`]. Invariants: unknown commands that could affect routes are rejected.
+//! Missing settings count as the defaults of EOS: a single path, multipath regardless of autonomous systems, no delay
+//! of announcements, IPv4 on every session.
 
 use closc_artefacts::{Family, Prefix};
 
@@ -13,7 +13,7 @@ use crate::model::device::{Device, FaultKind};
 use crate::read::bgp::{Agreed, Instance, Known, Names, Said};
 use crate::read::value::{self, parse};
 
-/// The most paths that EOS takes (pyavd's schema, `router_bgp.maximum_paths`).
+/// Maximum of `maximum-paths` in EOS (pyavd's schema, `router_bgp.maximum_paths`).
 const PATHS_MAX: u16 = 600;
 
 /// A mode.
@@ -29,17 +29,17 @@ pub(super) enum Node<'a> {
     Family,
 }
 
-/// Reads one command after the other.
+/// Reads commands one by one.
 #[derive(Debug, Default)]
 pub(super) struct BgpReader<'a> {
     names: Names<'a>,
 }
 
-/// A command that is accepted opens a mode, or none.
+/// Result of an accepted command: the mode that it opens, if any.
 type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
 
 impl<'a> BgpReader<'a> {
-    /// Takes a command outside of all modes.
+    /// Processes a command outside of all modes.
     pub(super) fn top(&mut self, words: &[&'a str]) -> Taken<'a> {
         match words {
             ["ip", "community-list", name, "permit", "GSHUT" | "65535:0"] => {
@@ -68,7 +68,7 @@ impl<'a> BgpReader<'a> {
         Ok(None)
     }
 
-    /// Takes a command inside a mode.
+    /// Processes a command inside a mode.
     pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> Taken<'a> {
         match (node, words) {
             (Node::Prefixes(family, name), ["seq", number, action, prefix, rest @ ..]) => {
@@ -132,10 +132,10 @@ impl<'a> BgpReader<'a> {
         Ok(())
     }
 
-    /// Gives a device what was said.
+    /// Stores the configuration in a device.
     pub(super) fn finish(mut self, device: &mut Device<'a>) {
         if let Some(bgp) = &mut self.names.process {
-            // No source here has EOS's own time, so it has to be stated.
+            // No source contains the default of EOS, so it must be configured.
             bgp.process.restart.within_s.get_or_insert(0);
             for agreed in bgp.groups.values_mut() {
                 agreed.interval_s.get_or_insert(0);
@@ -160,7 +160,7 @@ impl<'a> BgpReader<'a> {
     }
 }
 
-/// Agreement with a neighbour or a group, outside of an address family.
+/// Terms of a neighbour or a group, outside of an address family.
 fn session<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["description", ..] => {}
@@ -217,7 +217,7 @@ fn clause<'a>(said: &mut Said<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Paths of so many autonomous systems or fewer.
+/// AS paths up to this length.
 fn at_most(most: u8) -> Result<Lengths, Refusal> {
     if most > LONGEST {
         return Err(Refusal::Unknown);

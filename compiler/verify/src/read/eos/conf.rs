@@ -1,9 +1,9 @@
-//! Reads a switch that runs EOS: ports, addresses and routes; what is about queues goes to [`super::qos`], what is about BGP
-//! to [`super::bgp`].
+//! Reads a switch with EOS: ports, addresses and routes. Commands for queues are passed to [`super::qos`], those for
+//! BGP to [`super::bgp`].
 //!
-//! In: the text. Out: a [`Device`]. Invariants: every line is understood, is the site's by its list and named as not judged, or is
-//! a fault; words of BGP are understood only where the fabric speaks it; a command that its mode does not have belongs to the
-//! modes around it, as on the switch, whatever its indentation.
+//! In: the text. Out: a [`Device`]. Invariants: every line is understood, reported as a setting of the site, or a
+//! fault. BGP commands are understood only if the fabric uses BGP. A command that does not exist in the current mode
+//! belongs to an enclosing mode, as on the switch, regardless of indentation.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -22,7 +22,7 @@ use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::{self, parse};
 
-/// A mode that is open.
+/// An open mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context<'a> {
     /// `interface` of a front port.
@@ -33,11 +33,11 @@ enum Context<'a> {
     Management,
     /// `vrf instance`.
     Vrf,
-    /// A mode of the site.
+    /// A mode for site settings.
     Site(SiteMode),
-    /// Something about queues.
+    /// A mode for queues.
     Qos(Mode<'a>),
-    /// Something about BGP.
+    /// A mode for BGP.
     Bgp(Node<'a>),
 }
 
@@ -48,9 +48,9 @@ struct Reader<'a> {
     qos: QosReader<'a>,
     bgp: BgpReader<'a>,
     routing: Routing,
-    /// Ports that send no router advertisements.
+    /// Ports without router advertisements.
     quiet: Vec<u16>,
-    /// Ports that route and do not switch.
+    /// Routed ports.
     routed: Vec<u16>,
     routes: TextRoutes<'a>,
     vrfs: Vec<&'a str>,
@@ -59,7 +59,7 @@ struct Reader<'a> {
     forwards_ipv4: Ipv4Forwarding,
     /// Whether routing is done by agents that know BGP over link-local addresses.
     multi_agent: bool,
-    /// The banner whose text is being read.
+    /// The banner that is being read.
     banner: Option<&'static str>,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn read<'a>(
 }
 
 impl<'a> Reader<'a> {
-    /// Takes a line in the mode that is open, or in one around it.
+    /// Processes a line in the current mode, or in an enclosing one.
     fn in_any_mode(&mut self, line: &'a str) -> Result<(), Refusal> {
         if self.banner.is_some() {
             self.banner = self.banner.filter(|_| line != "EOF");
@@ -204,7 +204,7 @@ impl<'a> Reader<'a> {
             ["no", "error-correction", "encoding"] => port.wire.fec = Some(false),
             ["no", "switchport"] => self.routed.push(index),
             ["switchport"] => self.routed.retain(|routed| *routed != index),
-            // Whoever has a link-local address sends router advertisements, unless that is forbidden.
+            // A port with a link-local address sends router advertisements unless they are disabled.
             ["ipv6", "enable"] => {
                 port.discovery.link_local = true;
                 port.discovery.advertises = true;
@@ -304,7 +304,7 @@ impl<'a> Reader<'a> {
         };
         let context = if name.starts_with("Ethernet") {
             let port = self.ports.port(Cow::Borrowed(name));
-            // A port is on unless it is shut.
+            // A port is on unless it is shut down.
             port.up |= !port.declared;
             port.declared = true;
             Context::Port(name)

@@ -1,11 +1,11 @@
-//! Where something is in `eos.conf`.
+//! Finds the place of a subject in `eos.conf`.
 
 use crate::model::about::About;
 
 /// The file.
 pub(super) const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
-/// Returns what to look for, outermost first.
+/// Returns the texts to search for, outermost first.
 pub(super) fn needles(about: About<'_>) -> Vec<String> {
     let interface = |name: &str, what: &str| {
         vec![format!("\ninterface {name}\n"), format!("interface {name}\n"), what.to_owned()]

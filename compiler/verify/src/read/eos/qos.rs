@@ -1,7 +1,7 @@
-//! Reads what EOS is given about queues: maps of the switch, QoS profiles of ports, shares of the buffer.
+//! Reads the QoS configuration of EOS: maps of the switch, QoS profiles of ports, shares of the buffer.
 //!
-//! In: one command after the other, with its mode. Out: a [`QosConfig`] in which names are resolved. Invariants: a pause
-//! stops the class and the group of its number; what is said twice counts as it was said last.
+//! In: commands with their modes. Out: a [`QosConfig`] in which names are resolved. Invariants: a pause stops the class
+//! and the group with its number. Of repeated settings, the last one counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use crate::model::device::Port;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::value::parse;
 
-/// Why a command is not accepted.
+/// Why a command is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Nobody here knows it.
+    /// It is unknown.
     Unknown,
-    /// A value in it is none.
+    /// A value is invalid.
     Value(String),
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Mode<'a> {
     Shares(&'a str),
 }
 
-/// Everything that was said.
+/// All statements.
 #[derive(Debug, Default)]
 pub(super) struct QosReader<'a> {
     dscp_to_class: BTreeMap<u8, u8>,
@@ -55,7 +55,7 @@ struct Profile {
     priorities: BTreeSet<u8>,
     marks: BTreeMap<u8, (u64, u64, u64)>,
     settings: BTreeMap<String, String>,
-    /// Whether queues are those of Jericho and Qumran, and those of Tomahawk.
+    /// Keywords of its queues: those of Jericho and Qumran, or those of Tomahawk.
     words: [bool; 2],
 }
 
@@ -66,7 +66,7 @@ impl<'a> QosReader<'a> {
         self.attached.push((port, profile));
     }
 
-    /// Takes a command at the top.
+    /// Processes a command at the top.
     pub(super) fn top(&mut self, words: &[&'a str]) -> Result<Option<Mode<'a>>, Refusal> {
         match words {
             ["qos", "map", "dscp", codes @ .., "to", "traffic-class", class] => {
@@ -98,7 +98,7 @@ impl<'a> QosReader<'a> {
         Ok(None)
     }
 
-    /// Takes a command inside a mode.
+    /// Processes a command inside a mode.
     pub(super) fn inside(&mut self, mode: Mode<'a>, words: &[&'a str]) -> Result<Option<Mode<'a>>, Refusal> {
         match mode {
             Mode::Profile(name) => {
@@ -106,7 +106,7 @@ impl<'a> QosReader<'a> {
                 if let [word @ ("tx-queue" | "uc-tx-queue"), queue] = words {
                     profile.words[usize::from(*word == "uc-tx-queue")] = true;
                     let queue = small(queue, 7)?;
-                    // Strict where nothing else is said.
+                    // Strict priority is the default.
                     profile.settings.entry(format!("queue {queue}")).or_insert_with(|| "strict".to_owned());
                     return Ok(Some(Mode::Queue(name, queue)));
                 }
@@ -118,7 +118,7 @@ impl<'a> QosReader<'a> {
         Ok(None)
     }
 
-    /// Resolves the names and gives each port its index; returns what is referred to and not there.
+    /// Resolves the names and gives each port its index; returns undefined references.
     pub(super) fn finish(&self, ports: &mut [Port<'a>]) -> (Option<QosConfig>, Vec<(String, String)>) {
         let mut faults = Vec::new();
         let mut lost = |kind: &str, name: &str| {
@@ -175,7 +175,7 @@ impl<'a> QosReader<'a> {
             settings.extend(rest);
             sized.extend(self.pool.map(|pool| ("headroom pool".to_owned(), pool.to_string())));
         }
-        // Jericho and Qumran keep headroom by themselves.
+        // Jericho and Qumran manage headroom themselves.
         let has_headroom = !on_tomahawk || sized.contains_key("headroom");
         let identity = |class: &u8| (*class, *class);
         let marks = self
@@ -282,7 +282,7 @@ impl Profile {
         Ok(())
     }
 
-    /// A share of the port is that of a weighted queue; beside `priority strict` it says nothing about the rest.
+    /// The bandwidth share of a weighted queue; with `priority strict` it has no meaning for the others.
     fn share(&mut self, name: String, kind: &str, share: &str) -> Result<(), Refusal> {
         let share: u8 = parse(share)?;
         let own = self.settings.entry(name).or_default();
@@ -306,7 +306,7 @@ fn share(shares: &mut BTreeMap<String, String>, words: &[&str]) -> Result<(), Re
     Ok(())
 }
 
-/// A number up to a limit.
+/// Parses a number up to a limit.
 fn small(text: &str, most: u8) -> Result<u8, Refusal> {
     let number: u8 = parse(text)?;
     if number > most {
@@ -315,7 +315,7 @@ fn small(text: &str, most: u8) -> Result<u8, Refusal> {
     Ok(number)
 }
 
-/// Seconds with up to three digits behind the point, as milliseconds.
+/// Parses seconds with up to three decimals, as milliseconds.
 fn millis(text: &str) -> Result<String, Refusal> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     if part.len() > 3 {

@@ -1,7 +1,7 @@
-//! What a site sets as it likes in `eos.conf`: commands by their first words.
+//! Settings that sites set freely in `eos.conf`: commands by their first words.
 //!
-//! In: a command. Out: the setting that it is, if it is one. Invariants: in a mode of the site nothing counts but the commands
-//! that are listed for it, so that a command behind it is judged like any other.
+//! In: a command. Out: the setting that it is, if it is one. Invariants: in a mode of the site only the commands listed
+//! for it are accepted, so a later command is judged like any other.
 
 use crate::read::site::SiteGroup;
 
@@ -137,7 +137,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
     },
 ];
 
-/// The commands of a site's mode, by the words that open it.
+/// The commands in a mode of the site, by the words that open it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SiteMode(&'static str);
 
@@ -148,11 +148,11 @@ pub(super) struct SiteCommand {
     pub(super) words: &'static str,
     /// The mode that it opens, if it does.
     pub(super) mode: Option<SiteMode>,
-    /// Whether the lines behind it are a text, up to a line `EOF`.
+    /// Whether the following lines are text, up to a line `EOF`.
     pub(super) is_text: bool,
 }
 
-/// Returns the command of a site that some words are, outside of all modes.
+/// Returns the site command that matches some words, outside of all modes.
 pub(super) fn top(words: &[&str]) -> Option<SiteCommand> {
     let plain = without(words);
     let is_positive = plain.len() == words.len();
@@ -165,7 +165,7 @@ pub(super) fn top(words: &[&str]) -> Option<SiteCommand> {
 }
 
 impl SiteMode {
-    /// Tells whether some words are a command of the mode.
+    /// Returns whether some words are a command of the mode.
     pub(super) fn has(self, words: &[&str]) -> bool {
         settings().any(|(opener, inner)| {
             opener == self.0 && inner.is_some_and(|inner| starts(without(words), inner))
@@ -173,7 +173,7 @@ impl SiteMode {
     }
 }
 
-/// All commands at the top, each with one of the mode that it opens.
+/// All commands at the top, each with those of its mode.
 fn settings() -> impl Iterator<Item = (&'static str, Option<&'static str>)> {
     let all = SITE.iter().flat_map(|group| group.settings.iter().copied());
     let of_ports = |setting: &&str| setting.starts_with("interface ");

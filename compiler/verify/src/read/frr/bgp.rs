@@ -1,7 +1,7 @@
-//! Reads what FRR is given for BGP: the process, its neighbours, and the filters between them.
+//! Reads the BGP configuration of FRR: the process, its neighbours, and filters.
 //!
-//! In: one command after the other, with the node of the command tree that it is in. Out: [`Names`]. Invariants: a command that might change routes and is not known here is refused, whatever it
-//! says.
+//! In: commands with their nodes in the command tree. Out: [`Names`]. Invariants: unknown commands that could affect
+//! routes are rejected.
 
 use closc_artefacts::Prefix;
 
@@ -24,14 +24,14 @@ pub(super) enum Node<'a> {
     Family,
 }
 
-/// Why a command is not accepted.
+/// Why a command is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Nobody here knows it.
+    /// It is unknown.
     Unknown,
-    /// A value in it is none.
+    /// A value is invalid.
     Value(String),
-    /// It is behind the end of the configuration.
+    /// It is after the end of the configuration.
     Left,
 }
 
@@ -41,20 +41,20 @@ impl From<String> for Refusal {
     }
 }
 
-/// A command that is accepted opens a node, or none.
+/// Result of an accepted command: the node that it opens, if any.
 type Taken<'a> = Result<Option<Node<'a>>, Refusal>;
 
-/// Reads one command after the other.
+/// Reads commands one by one.
 #[derive(Debug, Default)]
 pub(super) struct BgpReader<'a> {
-    /// Everything that was said.
+    /// All statements.
     pub(super) names: Names<'a>,
-    /// The most next hops of a route that this FRR is built for (`--enable-multipath`).
+    /// Maximum number of next hops of a route in this build of FRR (`--enable-multipath`).
     pub(super) multipath_max: u16,
 }
 
 impl<'a> BgpReader<'a> {
-    /// Takes a command at the top of the file.
+    /// Processes a command at the top of the file.
     pub(super) fn top(&mut self, words: &[&'a str]) -> Taken<'a> {
         match words {
             ["bfd"] => return Ok(Some(Node::Bfd)),
@@ -89,7 +89,7 @@ impl<'a> BgpReader<'a> {
         Ok(None)
     }
 
-    /// Takes a command inside a node.
+    /// Processes a command inside a node.
     pub(super) fn inside(&mut self, node: Node<'a>, words: &[&'a str]) -> Taken<'a> {
         match (node, words) {
             (Node::Bfd, ["profile", name]) => {
@@ -155,7 +155,7 @@ impl<'a> BgpReader<'a> {
             }
             ["maximum-paths", paths] => {
                 let width = parse(paths)?;
-                // FRR refuses the line above its limit, and keeps one path.
+                // FRR rejects the line above its limit, and uses a single path.
                 let most = self.multipath_max;
                 if !(1..=most).contains(&width) {
                     return Err(Refusal::Value(format!(
@@ -171,7 +171,7 @@ impl<'a> BgpReader<'a> {
     }
 }
 
-/// `neighbor NAME interface`: alone, or with a number or a group behind it.
+/// `neighbor NAME interface`: alone, or followed by a number or a group.
 fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Result<(), Refusal> {
     let (link_local_only, rest) = match words {
         ["v6only", rest @ ..] => (true, rest),
@@ -190,7 +190,7 @@ fn interface<'a>(bgp: &mut Instance<'a>, name: &'a str, words: &[&'a str]) -> Re
     Ok(())
 }
 
-/// Agreement with a neighbour or a group, outside of an address family.
+/// Terms of a neighbour or a group, outside of an address family.
 fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["peer-group", group] => agreed.group = Some(group),

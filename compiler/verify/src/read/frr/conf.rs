@@ -1,8 +1,7 @@
 //! Reads a switch that runs FRRouting: `frr.conf` for addresses, routes, segments and BGP, `ip.batch` for ports and
-//! neighbours; and the `frr.conf` that stands beside SONiC's configuration.
+//! neighbours; and the `frr.conf` beside SONiC's configuration.
 //!
-//! Invariants: every line is understood or is a fault, wherever routes are to be proved; words of BGP are understood only
-//! where the fabric speaks it.
+//! Invariants: every line is understood or a fault. BGP commands are understood only if the fabric uses BGP.
 
 use std::borrow::Cow;
 
@@ -23,7 +22,7 @@ use crate::read::value::{self, parse};
 /// FRR 10.5.0 installs no static segment (FRR issue 20092).
 const BROKEN: &str = "10.5.0";
 
-/// Reads a switch: its configuration, its ports and their queues; what is beside.
+/// Reads a switch: its configuration, its ports with their queues, and `daemons`.
 pub(crate) fn read<'a>(
     language: &'static Language,
     ([conf, file, queues], [devices, settings]): ([&'a str; 3], [&str; 2]),
@@ -42,7 +41,7 @@ pub(crate) fn read<'a>(
     Ok(device)
 }
 
-/// Reads the routing of a SONiC switch, which stands beside its configuration, into the device.
+/// Reads the `frr.conf` of a SONiC switch into the device.
 pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, routing: Routing) -> Result<(), ReadError> {
     let (mut routing, ports, manager) =
         configuration(conf, device.language, routing, Host::Sonic).map_err(|error| error.beside(FILE))?;
@@ -83,7 +82,7 @@ pub(crate) fn beside<'a>(conf: &'a str, device: &mut Device<'a>, routing: Routin
     Ok(())
 }
 
-/// Adds what one file says of a port to what another does.
+/// Joins the port settings of two files.
 fn join<'a>(port: &mut Port<'a>, more: Port<'a>) {
     port.addresses.extend(more.addresses);
     port.description = port.description.take().or(more.description);
@@ -131,7 +130,7 @@ fn configuration<'a>(
     Ok((device, ports, manager))
 }
 
-/// What FRR hands its routes to.
+/// The system to which FRR passes its routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Host {
     /// The kernel.
@@ -141,7 +140,7 @@ enum Host {
 }
 
 impl Host {
-    /// Returns the most next hops that its FRR is built for: 256 in Debian, 514 in SONiC (sonic-buildimage,
+    /// Returns the maximum number of next hops of its FRR: 256 in Debian, 514 in SONiC (sonic-buildimage,
     /// src/sonic-frr/patch/0016).
     fn multipath_max(self) -> u16 {
         match self {
@@ -151,16 +150,16 @@ impl Host {
     }
 }
 
-/// How zebra reaches the forwarding plane manager, which programs the chip.
+/// How zebra connects to the forwarding plane manager, which programs the chip.
 #[derive(Debug, Default)]
 struct ForwardingManager {
     /// Whether the address of the manager is configured; zebra does not connect otherwise.
     has_address: bool,
-    /// Whether routes carry their next hops themselves, as `fpmsyncd` reads them.
+    /// Whether routes include their next hops, as `fpmsyncd` requires.
     has_whole_routes: bool,
 }
 
-/// `docker_init.sh` of SONiC appends both lines where the second one is missing: the file would be another one after each start.
+/// `docker_init.sh` of SONiC appends both lines if the second one is missing, so the file would change at each start.
 fn manager_faults(device: &mut Device<'_>, manager: &ForwardingManager) {
     for (there, line, why) in [
         (
@@ -187,12 +186,12 @@ struct Locator<'a> {
 struct Reader<'a> {
     device: Device<'a>,
     ports: Ports<'a>,
-    /// The nodes of the command tree that are open.
+    /// The open nodes of the command tree.
     context: Vec<Context<'a>>,
     locators: Vec<Locator<'a>>,
     bgp: BgpReader<'a>,
     routing: Routing,
-    /// Whether the configuration is left.
+    /// Whether the configuration has ended.
     left: bool,
     routes: TextRoutes<'a>,
     host: Host,
@@ -211,7 +210,8 @@ enum Context<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes a line where it is; a command that the node does not have belongs to one of those around it, as for vtysh.
+    /// Processes a line in the current node; a command that does not exist there belongs to an enclosing one, as in
+    /// vtysh.
     fn in_any_node(&mut self, line: &'a str) -> Result<(), Refusal> {
         let open = self.context.clone();
         loop {
@@ -240,8 +240,8 @@ impl<'a> Reader<'a> {
             return Err(Refusal::Left);
         }
         match (self.context.last().copied(), words.as_slice()) {
-            // Outside of every node it leaves the configuration: vtysh knows none of the commands behind it, and ends at
-            // the next one (seen with FRR 8.4.4). `end` in a file does not.
+            // Outside of every node, it leaves the configuration mode: vtysh does not know the following commands, and
+            // stops at the next one (seen with FRR 8.4.4). `end` in a file does not.
             (open, ["exit"]) => {
                 self.left |= open.is_none();
                 self.context.pop();
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
                     self.device.fault(FaultKind::Setting, FILE, vec!["frr version".to_owned()], message);
                 }
             }
-            // Routes go to the kernel with their next hops, and not by number: the same ways.
+            // Routes are passed to the kernel with their next hops instead of ids, which is equivalent.
             ["frr", "defaults", _]
             | ["service", "integrated-vtysh-config"]
             | ["log", "syslog", "informational"]
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
             faults.push(format!("segment `{text}` is `{}` and not `uN`", behaviour.join(" ")));
         }
         match self.locators.iter().find(|known| known.name == locator) {
-            // staticd loses a segment that comes before its locator.
+            // staticd loses a segment that precedes its locator.
             None => {
                 faults.push(format!("segment `{text}` comes before its locator `{locator}`, or has none"));
             }

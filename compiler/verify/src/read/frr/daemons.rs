@@ -1,4 +1,4 @@
-//! Which daemons of FRRouting run, and with which options.
+//! Checks the FRRouting daemons that run, and their options.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,11 +6,11 @@ use std::net::IpAddr;
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::DAEMONS;
 
-/// Daemons that always run, or that change no route.
+/// Daemons that always run, or that do not change routes.
 const QUIET: [&str; 4] = ["vtysh_enable", "zebra", "staticd", "mgmtd"];
 
-/// Checks which daemons run: another routing protocol would bring routes that nothing proves, and BGP needs its own.
-/// Options say where a daemon is managed, and nothing about what it does.
+/// Checks which daemons run: another routing protocol would add unproved routes, and BGP needs its own daemon. Only the
+/// options for management addresses are allowed.
 pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     let wanted: &[&str] = if bgp { &["bgpd", "bfdd"] } else { &[] };
     let mut faults = Vec::new();
@@ -31,8 +31,8 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
             faults.push(format!("`{name}` does not run"));
         }
     }
-    // Without it `frr.conf` is never read; without options a daemon listens to anybody, and zebra loses messages of the
-    // kernel in large fabrics.
+    // Without it, `frr.conf` is not read. Without options, a daemon listens on all addresses, and zebra loses kernel
+    // messages in large fabrics.
     if !running.contains(&"vtysh_enable") {
         faults.push("`vtysh_enable` is not set, so `frr.conf` is not read".to_owned());
     }
@@ -46,7 +46,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
     faults
 }
 
-/// Returns what each name is set to: the file is sourced by a shell, so the last value counts.
+/// Returns the value of each name: a shell sources the file, so the last value counts.
 fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'a str> {
     let mut settings = BTreeMap::new();
     for line in text.lines() {
@@ -64,7 +64,7 @@ fn settings<'a>(text: &'a str, faults: &mut Vec<String>) -> BTreeMap<&'a str, &'
     settings
 }
 
-/// Bytes of the buffer between zebra and the kernel, below which it loses messages in large fabrics.
+/// Minimum size of the netlink buffer between zebra and the kernel; with less, it loses messages in large fabrics.
 const NETLINK_MIN: u64 = 1 << 20;
 
 /// Daemon options with an effect: with `-n` or `-p 0`, for example, no client can connect to bgpd.

@@ -1,4 +1,4 @@
-//! Where something is in `frr.conf`, or in the files of the kernel beside it.
+//! Finds the place of a subject in `frr.conf`, or in the kernel files beside it.
 
 use crate::model::about::About;
 use crate::read::linux;
@@ -6,7 +6,7 @@ use crate::read::linux;
 /// Addresses, routes and segments.
 pub(crate) const FILE: &str = closc_artefacts::paths::FRR_CONF;
 
-/// Returns the file, and what to look for, outermost first.
+/// Returns the file, and the texts to search for, outermost first.
 pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
     let interface = |name: &str, what: &str| {
         (FILE, vec![format!("\ninterface {name}\n"), format!("interface {name}\n"), what.to_owned()])

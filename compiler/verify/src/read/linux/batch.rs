@@ -1,8 +1,8 @@
 //! Reads files for `ip -batch`.
 //!
-//! In: the text. Out: what the kernel has when the batch is done, command by command with its line. Invariants: every word is
-//! understood or the line is an error, so that nothing in a file can forward packets behind the proof's back; of two commands
-//! that replace each other the last one counts.
+//! In: the text. Out: the resulting state of the kernel, as commands with their lines. Invariants: every word is
+//! understood or the line is an error, so nothing in a file can affect forwarding without being modelled. Of two
+//! commands for the same object, the last one counts.
 
 use closc_artefacts::{Address, Family, Prefix};
 use hashbrown::HashMap;
@@ -22,7 +22,7 @@ pub(crate) enum Command<'a> {
     Rule { from: Prefix, table: u32, priority: u32 },
     /// `link set ... up`.
     Up { port: &'a str },
-    /// `link set` with a MAC address, an MTU, or whether a link-local address is made.
+    /// `link set` with a MAC address, an MTU, or the generation of link-local addresses.
     Set { port: &'a str, mac: Option<Mac>, mtu: Option<u16>, link_local: Option<bool> },
     /// `address replace`.
     Address { address: Prefix, port: &'a str },
@@ -44,7 +44,7 @@ pub(crate) enum Command<'a> {
     Encapsulate { prefix: Prefix, id: u32, source: Option<Address>, mtu: Option<u32> },
 }
 
-/// Which packets a route is for besides its prefix, and before which others of its prefix.
+/// The packets that a route applies to, besides its prefix, and its precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// Source addresses.
@@ -76,16 +76,16 @@ pub(crate) struct BatchHop<'a> {
 pub(crate) enum Action<'a> {
     /// Shifts and forwards: `End` with `next-csid`, with the lengths of block and uSID.
     Un { block: &'a str, node: &'a str },
-    /// Takes the outer header off and looks up in a table.
+    /// Decapsulates and looks up in a table.
     Decapsulate { table: &'a str },
     /// Anything else.
     Other(String),
 }
 
-/// Metric of a route that names none.
+/// Default metric of a route.
 const METRIC: u32 = 1024;
 
-/// What the kernel has once: a command replaces an earlier one about the same.
+/// Identity of a kernel object: a command replaces an earlier one for the same object.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Object<'a> {
     /// An address of a device. Under another length it is one too many: the kernel keeps the first (`inet6_rtm_newaddr`).
@@ -95,12 +95,12 @@ enum Object<'a> {
     Route(Prefix, Option<Prefix>, Option<u32>, u32),
     /// Where tunnels begin.
     Source,
-    /// A next hop or a group: both are known by number.
+    /// A next hop or a group, which share ids.
     NextHop(u32),
 }
 
 impl<'a> Command<'a> {
-    /// Returns what the command replaces; nothing where it adds to what was set before.
+    /// Returns the object that the command replaces; `None` if it adds to earlier settings.
     fn object(&self) -> Option<Object<'a>> {
         Some(match self {
             Command::Add { .. } | Command::Rule { .. } | Command::Up { .. } | Command::Set { .. } => {
@@ -137,16 +137,16 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line<'_>>, ReadError> {
     Ok(batch.commands)
 }
 
-/// Commands as they are done.
+/// Commands in order of execution.
 #[derive(Default)]
 struct Batch<'a> {
     commands: Vec<Line<'a>>,
-    /// The place of the command about each object.
+    /// Index of the command for each object.
     known: HashMap<Object<'a>, usize>,
 }
 
 impl<'a> Batch<'a> {
-    /// Takes a command: what it is about is there from the first command on, and is what the last one makes of it.
+    /// Adds a command. An object keeps the position of its first command, and has the state of the last one.
     fn take(&mut self, line: Line<'a>) {
         let end = self.commands.len();
         let place = line.1.object().map_or(end, |object| *self.known.entry(object).or_insert(end));
@@ -157,7 +157,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Returns the full word of an object: `ip` takes shorter ones, and two spellings of a neighbour.
+/// Returns the full keyword of an object: `ip` accepts abbreviations, and two spellings of neighbour.
 fn whole_word(word: &str) -> &str {
     match word {
         "n" | "neigh" | "neighbor" => "neighbour",
@@ -168,7 +168,7 @@ fn whole_word(word: &str) -> &str {
     }
 }
 
-/// `address replace`; the words behind the address come in any order.
+/// `address replace`; the options after the address may be in any order.
 fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
     let (mut port, mut nodad) = (None, false);
     while !rest.is_empty() {
@@ -195,7 +195,7 @@ fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> 
     Ok(Command::Address { address, port })
 }
 
-/// `neighbour replace`; the words behind the address come in any order.
+/// `neighbour replace`; the options after the address may be in any order.
 fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> {
     let (mut port, mut mac, mut permanent) = (None, None, false);
     while !rest.is_empty() {
@@ -237,7 +237,7 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
         }
         ["address", "replace", address, rest @ ..] => push(self::address(address, rest)?),
         ["neighbour", "replace", address, rest @ ..] => push(neighbour(address, rest)?),
-        // Both drop; the latter tells the sender.
+        // Both drop; the latter also sends an ICMP error.
         ["route", "replace", "blackhole" | "unreachable", text, rest @ ..] => {
             let mut scope = Scope::default();
             let mut left = rest;
@@ -291,7 +291,7 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
                 up = true;
                 rest
             }
-            // Link-local addresses, or none: no route of the fabric leads to them, but BGP talks by them.
+            // Whether link-local addresses are generated: no route of the fabric uses them, but BGP does.
             ["addrgenmode", mode @ ("none" | "eui64"), rest @ ..] => {
                 link_local = Some(*mode == "eui64");
                 rest
@@ -307,7 +307,7 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
             _ => return Err(format!("`{}` is not a setting of a port that the proof knows", rest.join(" "))),
         };
     }
-    // For any setting, the device has to exist: at one that does not, the batch ends.
+    // Every setting requires that the device exists; otherwise the batch ends.
     if mac.is_some() || mtu.is_some() || link_local.is_some() || !up {
         push(Command::Set { port, mac, mtu, link_local });
     }
@@ -362,7 +362,7 @@ fn route<'a>(text: &'a str, mut rest: &[&'a str]) -> Result<Command<'a>, String>
     Ok(Command::Route { prefix: prefix(text)?, text, hops, scope })
 }
 
-/// Takes what says which packets a route is for, and returns the rest.
+/// Parses the options that select packets of a route, and returns the rest.
 fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str], String> {
     Ok(match rest {
         ["from", text, rest @ ..] => {
@@ -405,7 +405,7 @@ fn encapsulate<'a>(text: &'a str, id: &str, mut rest: &[&'a str]) -> Result<Comm
     Ok(Command::Encapsulate { prefix: prefix(text)?, id: value(id)?, source, mtu })
 }
 
-/// Members of a group with their weights: `17,2/18`.
+/// Parses members of a group with their weights: `17,2/18`.
 fn members(text: &str) -> Result<Vec<(u32, u32)>, String> {
     text.split('/')
         .map(|member| match member.split_once(',') {

@@ -1,4 +1,4 @@
-//! Reads a node: `ip.batch`, `devices.batch`, `sysctl.conf`, and `routes.batch` where there is one.
+//! Reads a node: `ip.batch`, `devices.batch`, `sysctl.conf`, and `routes.batch` if present.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,15 +15,15 @@ use crate::read::error::ReadError;
 /// Encapsulating routes to other nodes.
 pub(crate) const ROUTES: &str = closc_artefacts::paths::ROUTES_BATCH;
 
-/// The table of local addresses, in which a decapsulated packet must be looked up.
+/// The table of local addresses, in which decapsulated packets must be looked up.
 const LOCAL_TABLE: &str = "255";
 
-/// A node in full.
+/// A complete node.
 #[derive(Debug, Clone)]
 pub(crate) struct Host<'a> {
     /// Its ports.
     pub(crate) ports: Vec<Port<'a>>,
-    /// Ways to first segments.
+    /// Routes to first segments.
     pub(crate) first: Vec<First<'a>>,
     /// Segments it decapsulates.
     pub(crate) decapsulates: Vec<(Prefix, &'a str)>,
@@ -35,11 +35,11 @@ pub(crate) struct Host<'a> {
     pub(crate) source: Option<Address>,
     /// Every route, where switches choose the way.
     pub(crate) routes: Vec<NodeRoute<'a>>,
-    /// Errors of single lines: file, text to look for, message.
+    /// Faults of single lines: file, text to search for, message.
     pub(crate) faults: Vec<(&'static str, String, String)>,
 }
 
-/// A way to a first segment.
+/// A route to a first segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct First<'a> {
     pub(crate) prefix: Prefix,
@@ -54,7 +54,7 @@ pub(crate) struct First<'a> {
 pub(crate) struct NodeRoute<'a> {
     pub(crate) prefix: Prefix,
     pub(crate) scope: Scope,
-    /// None: it drops.
+    /// Next hops; empty if it drops.
     pub(crate) hops: Vec<batch::BatchHop<'a>>,
 }
 
@@ -171,7 +171,7 @@ fn command<'a>(
     Ok(())
 }
 
-/// A route to a NIC elsewhere, over a group of paths.
+/// A route to a NIC of another node, over a group of paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spray<'a> {
     /// Line of the route.
@@ -201,7 +201,7 @@ pub(crate) struct Member<'a> {
     pub(crate) weight: u32,
 }
 
-/// Reads `routes.batch`: a route uses its group as that is when all commands are done.
+/// Reads `routes.batch`: a route uses the final state of its group.
 pub(crate) fn read_routes(text: &str) -> Result<Vec<Spray<'_>>, ReadError> {
     let mut members: HashMap<u32, Member<'_>> = HashMap::new();
     let mut groups: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Where something is in `ip.batch`, or in the `tc.batch` beside it.
+//! Finds the place of a subject in `ip.batch`, or in the `tc.batch` beside it.
 
 use super::queues;
 use crate::model::about::About;
@@ -6,11 +6,11 @@ use crate::model::about::About;
 /// Ports, addresses, neighbours, routes.
 pub(crate) const FILE: &str = closc_artefacts::paths::IP_BATCH;
 
-/// The device that segments are bound to: bound to `lo` the kernel rejects every packet, bound to a port the
-/// segment goes away when the port goes down.
+/// The device for segments. With `lo`, the kernel drops every packet; with a port, the segment is removed when the port
+/// goes down.
 pub(crate) const SEGMENT_DEVICE: &str = "sr0";
 
-/// Returns the file, and what to look for, outermost first.
+/// Returns the file, and the texts to search for, outermost first.
 pub(crate) fn find(about: About<'_>) -> (&'static str, Vec<String>) {
     match about {
         About::Qos(name) => (queues::FILE, vec![format!("qdisc replace dev {name} root")]),
@@ -18,7 +18,7 @@ pub(crate) fn find(about: About<'_>) -> (&'static str, Vec<String>) {
     }
 }
 
-/// Returns what to look for in `ip.batch`, outermost first.
+/// Returns the texts to search for in `ip.batch`, outermost first.
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     match about {
         About::Device

@@ -1,8 +1,8 @@
-//! Reads `tc.batch`: the queues of a switch that is a kernel.
+//! Reads `tc.batch`: the queues of a Linux switch.
 //!
-//! In: the text. Out: what each port is given, and what is wrong with it. Invariants: commands are followed one by one, as
-//! the kernel does them: what is removed is gone, what is added to a queue that is not there is an error; every word is
-//! understood or the line is an error.
+//! In: the text. Out: the settings of each port, and faults. Invariants: commands are executed one by one, as in the
+//! kernel, including removals. Adding to a queue that does not exist is an error. Every word is understood or the line
+//! is an error.
 
 mod port;
 mod red;
@@ -19,13 +19,13 @@ use crate::read::value::parse;
 /// Its name.
 pub(crate) const FILE: &str = closc_artefacts::paths::TC_BATCH;
 
-/// The most bands that `ets` has (`TCQ_ETS_MAX_BANDS`).
+/// Maximum number of bands of `ets` (`TCQ_ETS_MAX_BANDS`).
 const BANDS_MAX: usize = 16;
 
 /// Priorities of packets in the kernel (`TC_PRIO_MAX` and one).
 const PRIORITIES: usize = 16;
 
-/// Reads the file; ports are found by name, or added.
+/// Reads the file; ports are found or added by name.
 pub(crate) fn read<'a>(
     text: &'a str,
     device: &mut Device<'a>,
@@ -52,7 +52,7 @@ pub(crate) fn read<'a>(
             (config.ports.len() - 1) as u16
         });
         let port = ports.port(Cow::Borrowed(name));
-        // A command about a port that is not there ends the batch.
+        // A command for a missing port ends the batch.
         port.commanded = true;
         port.qos = Some(at);
     }
@@ -92,12 +92,12 @@ fn command<'a>(words: &[&'a str], found: &mut BTreeMap<&'a str, Port>) -> Result
     }
 }
 
-/// Returns the port whose queues a command adds to.
+/// Returns the port to whose queues a command adds.
 fn of<'p>(found: &'p mut BTreeMap<&str, Port>, name: &str) -> Result<&'p mut Port, String> {
     found.get_mut(name).ok_or_else(|| format!("port `{name}` has no `ets` yet, to which this is added"))
 }
 
-/// The band of a class of `ets`, from 0: `1:2` is the second.
+/// Parses a class of `ets` into its band, from 0: `1:2` is the second.
 fn class(text: &str) -> Result<usize, String> {
     let minor = text.strip_prefix("1:").ok_or_else(|| format!("`{text}` is not a class of `1:`"))?;
     let number = hexadecimal(minor)?;

@@ -1,4 +1,4 @@
-//! Files beside `ip.batch`: the device of the segments, and settings of the kernel.
+//! Files beside `ip.batch`: the device for segments, and kernel settings.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use super::batch::{self, Command, Line};
 use super::place::SEGMENT_DEVICE;
 use crate::model::device::{Device, FaultKind, Via};
 
-/// The device that segments are bound to.
+/// The file for the device for segments.
 pub(crate) const DEVICES: &str = closc_artefacts::paths::DEVICES_BATCH;
 /// Settings of the kernel.
 pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 
-/// Checks what is in the files beside: the device of the segments, and that a switch forwards and a node
-/// does not.
+/// Checks the files beside: the device for segments; that a switch forwards and a node does not.
 pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
-    // Where the kernel chooses among ways it must hash ports too, or all flows of two NICs take one.
+    // If the kernel chooses among next hops, it must also hash ports; otherwise all flows between two NICs use the same
+    // path.
     let chooses = device.bgp.is_some() || device.routes.iter().any(|route| matches!(route.via, Via::Many(_)));
     let family = device.loopbacks.first().map_or(Family::V6, |loopback| loopback.family());
     let (spread, value) = spread(family);
@@ -33,7 +33,7 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
     }
 }
 
-/// Missing routes to the kernel itself and its segments: routes of a device that is down are not taken.
+/// Checks the routes of the kernel itself and its segments: those of a device that is down are ignored.
 pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
     let up = |name: &str| {
         commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))
@@ -45,8 +45,8 @@ pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// Settings that a node's ports need themselves: the kernel reads each port's own setting, and only a device that forwards takes
-/// neither whatever it is (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
+/// Settings that a node's ports need themselves: the kernel reads the setting of each port, and ignores both messages
+/// only on forwarding devices (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
 pub(crate) fn deaf<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,
@@ -80,8 +80,8 @@ fn checked_sources<'a>(
         .collect()
 }
 
-/// Kinds of devices that take segments and addresses: IPv6 is on where they are up, whatever is plugged in. One for CAN or
-/// without a port has none (`addrconf_notify`), and what is in a VRF is routed by another table.
+/// Kinds of devices that support segments and addresses: IPv6 is on while they are up, with any cable. CAN devices and
+/// devices without a port do not have it (`addrconf_notify`), and devices in a VRF use another table.
 const CARRIERS: [&str; 2] = ["bridge", "dummy"];
 
 /// Errors of created devices: one, to which segments are bound. Text to look for and message.
@@ -127,7 +127,7 @@ pub(crate) fn faults(
     made.into_iter().chain(kernel(settings, forwards, family)).collect()
 }
 
-/// Errors of the settings of a node whose ports another program sets up: there are files for it beside, or none.
+/// Faults of the settings of a node whose ports are set up by another program: its files exist, or none.
 pub(crate) fn of_node<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,
@@ -167,11 +167,11 @@ fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, 
     faults
 }
 
-/// Whether a device forwards.
+/// Setting for forwarding.
 const FORWARDING: &str = "net.ipv6.conf.all.forwarding";
 const FORWARDING_IPV4: &str = "net.ipv4.ip_forward";
 
-/// Settings that must be there, with their values.
+/// Required settings with their values.
 const NEEDED: [(&str, &str); 3] =
     [("net.ipv6.conf.all.disable_ipv6", "0"), (FORWARDING, ""), ("net.ipv6.conf.all.keep_addr_on_down", "1")];
 
@@ -187,7 +187,7 @@ fn forwarding(forwards: bool) -> &'static str {
     if forwards { "1" } else { "0" }
 }
 
-/// Returns the value that a setting may have; nothing for one that nobody here knows.
+/// Returns the allowed value of a setting; `None` for an unknown one.
 fn known(key: &str, forwards: bool) -> Option<&'static str> {
     if let Some((_, value)) = [Family::V4, Family::V6].map(spread).into_iter().find(|(name, _)| *name == key)
     {
@@ -224,7 +224,7 @@ fn lines(settings: &str) -> impl DoubleEndedIterator<Item = (Cow<'_, str>, &str)
         .map(|(key, value)| (dotted(key.trim().trim_start_matches('-')), value.trim()))
 }
 
-/// Returns a key with dots: where the first separator is a slash, slashes and dots have changed places (sysctl.d(5)).
+/// Returns a key with dots: if the first separator is a slash, slashes and dots are exchanged (sysctl.d(5)).
 fn dotted(key: &str) -> Cow<'_, str> {
     match key.find(['.', '/']) {
         Some(at) if key[at..].starts_with('/') => {

@@ -1,4 +1,4 @@
-//! Reads a switch that is a Linux kernel: `ip.batch`, `tc.batch`, `devices.batch` and `sysctl.conf`.
+//! Reads a Linux switch: `ip.batch`, `tc.batch`, `devices.batch` and `sysctl.conf`.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub(crate) fn read<'a>(
     Ok(device)
 }
 
-/// Reports devices of the kernel that stay down.
+/// Reports devices that stay down.
 pub(crate) fn down(device: &mut Device<'_>, lines: &[Line<'_>]) {
     for message in surroundings::own_devices(lines) {
         device.fault(FaultKind::Setting, FILE, vec!["link set dev".to_owned()], message);
@@ -66,7 +66,7 @@ fn command<'a>(device: &mut Device<'a>, ports: &mut Ports<'a>, line: Line<'a>) -
     Ok(())
 }
 
-/// A switch has one table, in which a prefix has one route, for packets from anywhere.
+/// Checks that a switch uses one table, with one route per prefix for packets from any source.
 fn plain(device: &mut Device<'_>, scope: &Scope, text: &str) {
     if *scope != Scope::default() {
         let message =
@@ -75,7 +75,7 @@ fn plain(device: &mut Device<'_>, scope: &Scope, text: &str) {
     }
 }
 
-/// Takes what is about ports, addresses and neighbours; anything else has no place in a switch.
+/// Processes commands for ports, addresses and neighbours; others are not allowed on a switch.
 pub(crate) fn port<'a>(
     device: &mut Device<'a>,
     ports: &mut Ports<'a>,
@@ -116,7 +116,7 @@ pub(crate) fn port<'a>(
     Ok(())
 }
 
-/// Obstacles for an own segment to be a uN.
+/// Reasons why a segment is not a uN.
 fn segment_faults(text: &str, action: &Action<'_>, port: &str) -> Vec<String> {
     let mut faults = Vec::new();
     match action {

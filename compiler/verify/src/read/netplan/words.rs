@@ -1,14 +1,14 @@
-//! Words of netplan: those that are read, those that move no packet, and all others.
+//! Keywords of netplan: those that are read, those that do not affect packets, and unknown ones.
 //!
-//! In: the file, as values without types. Out: the first word that the proof does not know. Invariants: what is empty says
-//! nothing, so it may be called anything.
+//! In: the file, as untyped values. Out: the first unknown keyword. Invariants: empty values have no effect, so any
+//! keyword is accepted for them.
 
 use serde_json::{Map, Value};
 
 use crate::read::error::ReadError;
 use crate::read::site::SiteGroup;
 
-/// Words that are read, by what they are in.
+/// Keywords that are read, by their parent.
 const NETWORK: [&str; 3] = ["version", "renderer", "ethernets"];
 const ETHERNET: [&str; 10] = [
     "match",
@@ -26,8 +26,8 @@ const MATCH: [&str; 1] = ["name"];
 const ROUTE: [&str; 5] = ["to", "via", "type", "metric", "table"];
 const POLICY: [&str; 3] = ["from", "table", "priority"];
 
-/// Words of an interface that move no packet: what booting waits for, what wakes it, whom it tells its name, where names are
-/// looked up.
+/// Keywords of an interface that do not affect packets: conditions of booting, wake-on-LAN, announcing its name, and
+/// name servers.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &["optional", "optional-addresses", "wakeonlan"],
@@ -37,7 +37,7 @@ pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup { settings: &["nameservers"], why: "name servers: no route of the fabric uses a name" },
 ];
 
-/// Looks at every word.
+/// Checks every keyword.
 pub(super) fn check(text: &str, file: &Value) -> Result<(), ReadError> {
     let words = Words { text };
     words.known(Some(file), &["network"], "the file")?;
@@ -65,7 +65,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Wants every word of a mapping to be known, or to say nothing.
+    /// Checks that every key of a mapping is known, or has an empty value.
     fn known(&self, mapping: Option<&Value>, known: &[&str], what: &str) -> Result<(), ReadError> {
         let Some(mapping) = mapping.and_then(Value::as_object) else { return Ok(()) };
         let strange = mapping.iter().find(|(word, value)| !known.contains(&word.as_str()) && !empty(value));

@@ -1,4 +1,4 @@
-//! Table entries by name: a `p4.v1.WriteRequest` in text, with the names of the pipeline's P4Info.
+//! Table entries by name, from a `p4.v1.WriteRequest` in text form and the pipeline's P4Info.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ fn string(message: &Message<'_>, field: &str) -> String {
     message.bytes(field).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
 }
 
-/// Something that is written.
+/// An entity of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Written<'n> {
     /// An entry of a table.
@@ -48,7 +48,7 @@ pub(crate) enum Written<'n> {
 pub(crate) struct Member {
     pub(crate) id: u64,
     pub(crate) weight: u64,
-    /// The port without which it gets no packets.
+    /// Port that must be up for it to get packets.
     pub(crate) watched: Option<u128>,
 }
 
@@ -56,10 +56,10 @@ pub(crate) struct Member {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry<'n> {
     pub(crate) table: &'n str,
-    /// Fields that are matched, by name.
+    /// Match fields by name.
     pub(crate) key: Vec<(&'n str, Match)>,
     pub(crate) does: Does<'n>,
-    /// Whether it is what happens to everything that has no entry.
+    /// Whether it is the default entry.
     pub(crate) default: bool,
     /// The meter of the entry.
     pub(crate) meter: Option<Meter>,
@@ -80,7 +80,7 @@ pub(crate) enum Match {
     Ternary(u128, u128),
 }
 
-/// Effect of an entry.
+/// Action of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Does<'n> {
     Action(Action<'n>),
@@ -126,7 +126,7 @@ impl Entry<'_> {
     }
 }
 
-/// Reads what is written to a switch, each with its line.
+/// Reads the entities of a file, each with its line.
 pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
     let request = textproto::read(text)?;
     if let Some(name) = request.names().find(|name| *name != "updates") {
@@ -185,7 +185,7 @@ fn member(member: &Message<'_>) -> Result<Member, String> {
         Some(None) => return Err(format!("`watch_port` of member {id} does not parse")),
         watched => watched.flatten(),
     };
-    // The field of P4Runtime 1.1 for the same, which is the number of a port in the target's own terms.
+    // The field of P4Runtime 1.1 for the same purpose, which contains a target-specific port number.
     if member.word("watch").is_some() {
         return Err(format!("member {id} has `watch`, which is deprecated; expected `watch_port`"));
     }
@@ -235,7 +235,7 @@ fn matched(field: &Message<'_>) -> Option<Match> {
         return number(exact.bytes("value")?).map(Match::Exact);
     }
     if let Some(lpm) = field.message("lpm") {
-        // P4Runtime 1.3, section 9.1.1: what matches anything is left out, so a length is never 0.
+        // P4Runtime 1.3, section 9.1.1: match fields that match anything are omitted, so a length is never 0.
         let length = Some(lpm.number("prefix_len")).filter(|length| *length > 0)?;
         return Some(Match::Prefix(number(lpm.bytes("value")?)?, length));
     }
@@ -255,7 +255,7 @@ fn action<'n>(action: &Message<'_>, names: &'n PipelineNames) -> Result<Action<'
     Ok(Action { name, arguments: arguments.collect::<Result<_, String>>()? })
 }
 
-/// A number in network order.
+/// Parses a number in network order.
 fn number(bytes: &[u8]) -> Option<u128> {
     (bytes.len() <= 16).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }

@@ -1,11 +1,11 @@
-//! Where something is in `entries.txtpb`.
+//! Finds the place of a subject in `entries.txtpb`.
 
 use crate::model::about::About;
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::ENTRIES;
 
-/// Returns what to look for to find something in the file: the comment above an entry tells it by names.
+/// Returns the texts to search for: the comment above an entry contains its names.
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     let entry = |table: &str, key: String| vec![format!("# + {table}  {key}")];
     let number = |name: &str| name.trim_start_matches(|c: char| !c.is_ascii_digit()).to_owned();

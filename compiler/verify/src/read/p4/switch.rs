@@ -1,8 +1,7 @@
-//! Reads a switch that runs the pipeline `fabric`, or another one with its tables: its table entries.
+//! Reads the table entries of a switch with the pipeline `fabric`, or another one with the same tables.
 //!
-//! In: `entries.txtpb`, `tna.txtpb`. Out: a [`Device`] whose ports are called by their numbers. Invariants: every entry is
-//! understood or is an error; what has no entry does what the pipeline's constant default action does, which
-//! drops.
+//! In: `entries.txtpb`, `tna.txtpb`. Out: a [`Device`] whose port names are numbers. Invariants: every entry is
+//! understood or an error. Packets without an entry are dropped by the pipeline's constant default action.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,18 +17,18 @@ use crate::model::pipeline::PipelineNames;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
-/// Difference of entries from others with the same tables.
+/// Differences of entries from others with the same tables.
 pub(crate) struct Dialect {
     pub(crate) language: &'static Language,
     /// The file.
     pub(crate) file: &'static str,
-    /// Text to look for in it.
+    /// Text to search for in it.
     pub(crate) needles: fn(About<'_>) -> Vec<String>,
     pub(crate) thresholds: Thresholds,
 }
 
-/// Returns when packets are marked by a call of `set_ecn_thresholds`: the depths between which the probability rises, and
-/// parts in a million just below the second.
+/// Returns the ECN thresholds of a call of `set_ecn_thresholds`: the depths between which the probability rises, and
+/// the parts per million just below the second.
 pub(crate) type Thresholds = fn(&Action<'_>) -> Result<(u64, u64, u64), String>;
 
 /// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
@@ -46,7 +45,7 @@ pub(crate) fn read(
     Ok(reader.finish(source_routed))
 }
 
-/// Packets that arrive by a NIC port and may go on.
+/// Packets that may pass a NIC port.
 #[derive(Debug, Default)]
 struct IngressFilter {
     encapsulated: BTreeSet<Prefix>,
@@ -54,7 +53,7 @@ struct IngressFilter {
     denied: BTreeSet<Prefix>,
 }
 
-/// The way of a route.
+/// Action of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RouteAction {
     Nowhere,
@@ -87,7 +86,7 @@ struct Reader {
     nic_classes: BTreeMap<u16, BTreeMap<u8, [u64; 5]>>,
     punt_limits: BTreeMap<u16, (u64, u64)>,
     seen: BTreeSet<String>,
-    /// Whether link-layer discovery goes to the controller.
+    /// Whether LLDP packets are sent to the controller.
     punts: bool,
 }
 
@@ -125,7 +124,7 @@ impl Reader {
                 }
                 self.entry(&entry)
             }
-            // P4Runtime refuses to insert what is there already, and with it the whole write.
+            // P4Runtime rejects inserting an existing entry, and with it the complete write.
             Written::Member { profile, id, action } => {
                 let nexthop = argument(&action, "nexthop_id")?;
                 let before = self.members.insert(id, nexthop);
@@ -160,7 +159,7 @@ impl Reader {
                 self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
                 Ok(())
             }
-            // Packets sent to the controller still reach each NIC: only link-layer discovery is known here.
+            // Packets that are sent to the controller still reach each NIC: only LLDP is supported here.
             ("punt", "punt_to_cpu") => match entry.field("ether_type") {
                 Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => {
                     self.punts = true;
@@ -194,7 +193,7 @@ impl Reader {
         }
     }
 
-    /// Takes an entry of a table with meters; nothing where it is of another one.
+    /// Processes an entry of a table with meters; `None` for other tables.
     fn limit(&mut self, entry: &Entry<'_>) -> Option<Result<(), String>> {
         let Does::Action(action) = &entry.does else { return None };
         match (short(entry.table), short(action.name)) {
@@ -327,7 +326,7 @@ impl Reader {
         self.device
     }
 
-    /// Makes the ports, in the order of their numbers: those with a role, a next hop, or any other mention.
+    /// Makes the ports in the order of their numbers: those with a role, a next hop, or any other entry.
     fn ports(&mut self) -> HashMap<u16, u16> {
         let hops = self.next_hops.values().map(|hop| hop.port);
         let numbers: BTreeSet<u16> = self.roles.keys().copied().chain(hops).collect();
@@ -364,7 +363,7 @@ impl Reader {
         Via::Many(group.into_iter().flatten().filter_map(member).collect())
     }
 
-    /// Tells whether a group has a member that is not there, or one without weight.
+    /// Returns whether a group has a missing member, or one without weight.
     fn lacks(&self, index: &HashMap<u16, u16>, id: u128) -> bool {
         let group = self.groups.get(&id).and_then(|group| self.profile_groups.get(group));
         let there = |member: &Member| {
@@ -373,14 +372,15 @@ impl Reader {
         group.is_none_or(|members| members.iter().any(|member| member.weight == 0 || !there(member)))
     }
 
-    /// Each member watches the port of its next hop: otherwise flows stay on a dead port, or leave a live one.
+    /// Checks that each member watches the port of its next hop: otherwise flows stay on a dead port, or leave a live
+    /// one.
     fn watches(&mut self) {
         let mut faults = Vec::new();
         for (group, member) in
             self.profile_groups.iter().flat_map(|(id, all)| all.iter().map(move |m| (id, m)))
         {
             let hop = self.members.get(&member.id).and_then(|hop| self.next_hops.get(hop));
-            // A member that is not there is reported with the route that uses its group.
+            // A missing member is reported with the route that uses its group.
             let Some(port) = hop.map(|hop| hop.port) else { continue };
             let id = member.id;
             let message = match member.watched {
@@ -400,7 +400,7 @@ impl Reader {
         }
     }
 
-    /// NIC ports accept exactly lists that begin here: the own segments, and nothing else of the block.
+    /// Checks that NIC ports accept exactly lists that begin with own segments, and nothing else of the block.
     fn admissions(&mut self) {
         let own: BTreeSet<Prefix> = self.device.segments.iter().map(|segment| segment.prefix).collect();
         let nics = self.roles.values().any(|nic| *nic);
@@ -487,14 +487,14 @@ impl Reader {
     }
 }
 
-/// Returns when packets are marked where the pipeline multiplies.
+/// Returns the ECN thresholds of pipelines that multiply.
 pub(super) fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
     let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
     let [least, most, probability] = names.map(|name| argument(action, name));
     Ok((least? as u64, most? as u64, probability? as u64))
 }
 
-/// The last part of a name: names are those of the program, `ingress.my_sid`.
+/// Returns the last part of a name: names are those of the program, such as `ingress.my_sid`.
 fn short(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -524,7 +524,7 @@ fn source(entry: &Entry<'_>) -> Result<(u16, Address), String> {
     Ok((port(exact(entry, "ingress_port")?)?, prefix.addr()))
 }
 
-/// Returns the rate and burst of an entry whose meter has one of each.
+/// Returns rate and burst of an entry whose meter has one of each.
 fn one_rate(entry: &Entry<'_>) -> Result<(u64, u64), String> {
     let meter = entry.meter.ok_or_else(|| format!("an entry of `{}` has no meter", entry.table))?;
     if meter.committed == meter.peak {

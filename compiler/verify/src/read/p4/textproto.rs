@@ -1,7 +1,7 @@
 //! Reads the text form of protocol buffers, without knowing their types.
 //!
-//! In: the text. Out: a tree of fields by name, with lines. Invariants: what is not of the form is an error with a
-//! line; nesting has an end.
+//! In: the text. Out: a tree of fields by name, with lines. Invariants: invalid text is an error with a line; nesting
+//! is limited.
 
 use crate::read::error::ReadError;
 
@@ -22,7 +22,7 @@ pub(crate) enum Value<'a> {
     Message(Message<'a>),
 }
 
-/// Deepest nesting; P4Runtime needs a dozen.
+/// Maximum nesting; P4Runtime needs a dozen levels.
 const DEPTH: usize = 64;
 
 /// Reads a message.
@@ -49,7 +49,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns the one message of a field.
+    /// Returns the single message of a field.
     pub(crate) fn message(&self, name: &str) -> Option<&Message<'a>> {
         self.fields.iter().rev().filter(|field| field.0 == name).find_map(|field| match &field.1 {
             Value::Message(message) => Some(message),
@@ -57,7 +57,7 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns the one word of a field.
+    /// Returns the single word of a field.
     pub(crate) fn word(&self, name: &str) -> Option<&'a str> {
         self.fields.iter().rev().filter(|field| field.0 == name).find_map(|field| match field.1 {
             Value::Word(word) => Some(word),
@@ -65,12 +65,12 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns the one number of a field; 0 where it is not there, as everywhere in protocol buffers.
+    /// Returns the single number of a field; 0 if absent, the default in protocol buffers.
     pub(crate) fn number(&self, name: &str) -> u64 {
         self.word(name).and_then(|word| word.parse().ok()).unwrap_or(0)
     }
 
-    /// Returns the one byte string of a field.
+    /// Returns the single byte string of a field.
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         self.fields.iter().rev().filter(|field| field.0 == name).find_map(|field| match &field.1 {
             Value::Bytes(bytes) => Some(bytes.as_slice()),
@@ -78,8 +78,8 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Returns a field with a value that is not a message and that is there twice, here or below: of those that are there
-    /// once, readers refuse a second.
+    /// Returns a field with a repeated value that is not a message, here or below, which readers of singular fields
+    /// reject.
     pub(crate) fn twice(&self) -> Option<(&'a str, usize)> {
         let mut seen = Vec::new();
         for (name, value, line) in &self.fields {
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
             _ if !colon => self.fault("a field has no value"),
             Some(b'"' | b'\'') => {
                 let mut bytes = Vec::new();
-                // Strings that stand side by side are one.
+                // Adjacent strings are concatenated.
                 while let Some(quote @ (b'"' | b'\'')) = self.peek() {
                     self.at += 1;
                     self.string(quote, &mut bytes)?;

@@ -1,5 +1,5 @@
-//! The room of Tofino: entries of the pipeline `fabric_tna`, which has the tables of `fabric`. Ports are called by the numbers
-//! of its SDE, which are in their names, queues are counted in cells, and marking is by two dice.
+//! The language module of Tofino: entries of the pipeline `fabric_tna`, which has the tables of `fabric`. Ports have
+//! the numbers of its SDE, which are in their names. Queue lengths are in cells, and marking uses two random numbers.
 
 use super::switch::{self, Dialect, argument};
 use super::{TABLES, entries::Action, number, place};
@@ -12,7 +12,7 @@ use crate::read::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
 /// The file.
 const FILE: &str = closc_artefacts::paths::TNA_ENTRIES;
 
-/// Members of a group by weight: `WCMP_WIDTH` of the pipeline.
+/// Maximum sum of weights in a group: `WCMP_WIDTH` of the pipeline.
 const WIDTH: u64 = 256;
 
 /// The pipeline.
@@ -30,7 +30,7 @@ static LANGUAGE: Language = Language {
 
 static DIALECT: Dialect = Dialect { language: &LANGUAGE, file: FILE, needles, thresholds };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: FILE, with: always }],
@@ -48,7 +48,7 @@ fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
     (FILE, needles(about))
 }
 
-/// As in `fabric`, but a next hop is known by the port that it leads to, which is not its id.
+/// As in `fabric`, except that a next hop is found by its port instead of its id.
 fn needles(about: About<'_>) -> Vec<String> {
     match about {
         About::Address(name)
@@ -63,11 +63,12 @@ fn needles(about: About<'_>) -> Vec<String> {
     }
 }
 
-/// Parts in a million of a hundredth.
+/// Parts per million in one percent.
 const PERCENT: u64 = 10_000;
 
-/// Returns when packets are marked: with a ramp of 2^k cells and a share of the dice above it, a packet is marked with the
-/// probability `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be the nearest.
+/// Returns the ECN thresholds: with a ramp of 2^k cells and a share for the second random number, a packet is marked
+/// with the probability `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be
+/// the nearest.
 fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
     let [least, most, mask, share] =
         ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"].map(|name| argument(action, name));
@@ -79,7 +80,7 @@ fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
             "a ramp of {ramp} cells is not the power of two of the {span} between the thresholds"
         ));
     }
-    // Percent, to the nearest; 16 bits say no more than all but one in 65,536.
+    // Percent, rounded: 16 bits can express at most 65,535 of 65,536.
     let of_share = |percent: u128| ((percent * ramp * 65_536 + span * 50) / (span * 100)).min(65_535);
     let percent = (share * span * 100 + ramp * 32_768) / (ramp * 65_536);
     if of_share(percent) != share {

@@ -1,7 +1,8 @@
 //! Reads the entries of a switch: from a route over groups, next hops, router interfaces and neighbours to ports.
 //!
-//! In: `pins.txtpb`, the names of its P4Info, ports by id. Out: routes and MAC addresses of a [`Device`]. Invariants: every
-//! entry is understood or is an error; what an entry refers to is there before it, as the switch refuses it otherwise.
+//! In: `pins.txtpb`, the names of its P4Info, ports by id. Out: routes and MAC addresses of a [`Device`]. Invariants:
+//! every entry is understood or an error. Referenced entries must come first, because the switch rejects them
+//! otherwise.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +43,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// An entry by names, with values as they are on the wire.
+/// An entry by names, with values in wire format.
 struct Row<'m> {
     table: &'m str,
     key: BTreeMap<&'m str, &'m Message<'m>>,
@@ -57,7 +58,7 @@ struct Call<'m> {
     arguments: BTreeMap<&'m str, &'m [u8]>,
 }
 
-/// The last part of a name.
+/// Returns the last part of a name.
 fn short(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
@@ -84,7 +85,7 @@ impl<'m> Row<'m> {
 
     fn exact(&self, field: &str) -> Result<&'m [u8], String> {
         let exact = self.key.get(field).and_then(|field| field.message("exact"));
-        // The empty text is left out, as all defaults of protocol buffers are.
+        // Empty text is omitted, as all defaults of protocol buffers are.
         let value = exact.map(|exact| exact.bytes("value").unwrap_or_default());
         value.ok_or_else(|| format!("an entry of `{}` without `{field}`", self.table))
     }
@@ -152,7 +153,7 @@ fn number(bytes: &[u8]) -> Result<u128, String> {
     Ok(bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }
 
-/// The way of a route.
+/// Action of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RouteAction {
     Nowhere,
@@ -160,11 +161,11 @@ enum RouteAction {
     Group(String),
 }
 
-/// Contents of the entries, each by its name.
+/// Contents of the entries, by name.
 struct Reader<'p> {
     ports: &'p BTreeMap<String, u16>,
     accepted: BTreeSet<Mac>,
-    /// The id of a port, and the address that the switch has there.
+    /// The port id, and the address of the switch there.
     interfaces: BTreeMap<String, (String, Mac)>,
     neighbours: BTreeMap<(String, u128), Mac>,
     next_hops: BTreeMap<String, (String, u128)>,
@@ -309,7 +310,7 @@ impl<'p> Reader<'p> {
         Ok(self.routes.insert(prefix, action).is_none())
     }
 
-    /// Returns a next hop with its port; nothing where that is none of the switch.
+    /// Returns a next hop with its port; `None` if the switch does not have the port.
     fn hop(&self, id: &str, weight: u32) -> Option<Hop> {
         let (interface, neighbour) = self.next_hops.get(id)?;
         let (port, _) = self.interfaces.get(interface)?;

@@ -1,11 +1,11 @@
-//! Where something is in `pins.txtpb`.
+//! Finds the place of a subject in `pins.txtpb`.
 
 use crate::model::about::About;
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::PINS_ENTRIES;
 
-/// Returns what to look for, where it is in the entries: the comment above an entry has it by names.
+/// Returns the texts to search for: the comment above an entry contains its names.
 pub(crate) fn needles(about: About<'_>) -> Option<Vec<String>> {
     let entry = |table: &str, key: String| Some(vec![format!("{table}  {key}")]);
     match about {

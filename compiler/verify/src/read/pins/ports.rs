@@ -1,4 +1,4 @@
-//! Names for the controller, of the switch and its ports: `NODE_CFG`, and `id` of each row of `PORT`.
+//! Ids for the controller, of the switch and its ports: `NODE_CFG`, and `id` of each row of `PORT`.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ struct Row {
     node: Option<String>,
 }
 
-/// Returns the ports by their ids; an id that is none, or that two ports have, and a switch without a number are faults.
+/// Returns the ports by their ids. Invalid and duplicate ids, and a switch without a number, are faults.
 pub(super) fn numbers(bytes: &[u8], device: &mut Device<'_>) -> Result<BTreeMap<String, u16>, ReadError> {
     let tables: Tables =
         serde_json::from_slice(bytes).map_err(|error| ReadError::at(error.line(), error.to_string()))?;

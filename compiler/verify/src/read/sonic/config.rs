@@ -1,7 +1,7 @@
 //! Reads SONiC's `config_db.json`.
 //!
-//! In: the bytes. Out: a [`Device`] that borrows from them. Invariants: rows are read one by one and nothing is
-//! built in memory that is not kept; a table this reader does not know is a fault, since it might forward.
+//! In: the bytes. Out: a [`Device`] that borrows from them. Invariants: rows are processed one by one, without an
+//! intermediate tree. An unknown table is a fault, because it could affect forwarding.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -26,10 +26,10 @@ use crate::read::json::{Rows, Str, Value, Words, tables, value};
 use crate::read::sections::{Known, Section};
 use crate::read::value::{parse, split};
 
-/// Services that routes pass through: FRR, orchagent, and what drives the ASIC.
+/// Services that routes pass through: FRR, orchagent, and the driver of the ASIC.
 const FORWARDING: [&str; 3] = ["bgp", "swss", "syncd"];
 
-/// Reads a file: its tables one after the other, those that were read of another switch not again.
+/// Reads a file table by table; tables that are cached from another switch are not parsed again.
 pub(crate) fn read<'a>(
     language: &'static Language,
     bytes: &'a [u8],
@@ -54,17 +54,17 @@ pub(crate) fn read<'a>(
 struct Reader<'a> {
     device: Device<'a>,
     ports: Ports<'a>,
-    /// Tables of quality of service.
+    /// QoS tables.
     qos: Vec<(&'static str, Arc<Section>)>,
     locators: Vec<(Cow<'a, str>, LocatorRow<'a>)>,
     segments: Vec<(Cow<'a, str>, SegmentRow<'a>)>,
     /// Ports with a row of their own in `INTERFACE`, by index.
     created: HashSet<u16>,
-    /// Loopback interfaces: whether each has a row of its own.
+    /// Loopback interfaces, and whether each has a row of its own.
     loopbacks: BTreeMap<String, bool>,
-    /// Access lists, and whether each is about the switch's own services only.
+    /// Access lists, and whether each only concerns the switch's own services.
     lists: Vec<(Cow<'a, str>, bool)>,
-    /// Access lists that have rules.
+    /// Access lists with rules.
     list_rules: BTreeSet<Cow<'a, str>>,
 }
 
@@ -93,7 +93,7 @@ struct PortRow<'a> {
     alias: Option<Str<'a>>,
     #[serde(borrow)]
     autoneg: Option<Str<'a>>,
-    /// The name used by the controller only.
+    /// The id, which only the controller uses.
     #[serde(rename = "id")]
     _id: Option<IgnoredAny>,
     #[serde(borrow)]
@@ -203,8 +203,7 @@ struct HashRow<'a> {
 }
 
 impl PortRow<'_> {
-    /// Fields that change how a port works, each with its value and with the only one that the fabric is made for: what
-    /// SONiC does where nothing is said.
+    /// Fields that change the function of a port, each with its only allowed value, the default of SONiC.
     fn defaults(&self) -> impl Iterator<Item = (&'static str, &str, &'static str)> {
         let fields = [
             ("adv_interface_types", &self.adv_interface_types, "all"),
@@ -220,20 +219,20 @@ impl PortRow<'_> {
     }
 }
 
-/// A service of the switch. Whatever else its row says is the site's.
+/// A service of the switch. Sites set the other fields of its row freely.
 #[derive(Deserialize)]
 struct ServiceRow<'a> {
     #[serde(borrow)]
     state: Option<Str<'a>>,
 }
 
-/// A row that has no fields.
+/// A row without fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BareRow {}
 
 impl<'a> Reader<'a> {
-    /// Takes the table that a text begins with, and returns how long it is.
+    /// Processes the table at the start of a text, and returns its length.
     fn part(&mut self, name: &str, rest: &'a str, known: &Known) -> Result<usize, serde_json::Error> {
         let Some(name) =
             PORT_TABLES.iter().chain(&SMALL_TABLES).chain(&harmless::TABLES).find(|known| **known == name)
@@ -309,7 +308,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a table that forwards nothing, or that nobody knows.
+    /// Processes a table that does not affect forwarding, or an unknown one.
     fn aside<A: MapAccess<'a>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match name {
             "ACL_TABLE" => map.next_value_seed(Rows::new(&mut |key, row: AclRow<'a>| {
@@ -355,11 +354,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a row of `DEVICE_METADATA`.
+    /// Processes a row of `DEVICE_METADATA`.
     fn whole(&mut self, key: &str, row: BTreeMap<Str<'a>, Words<'a>>) -> Result<(), String> {
         match key {
             "localhost" => row.into_iter().try_for_each(|(field, value)| self.metadata(field.0, value.0)),
-            // The controller of the board has a network of its own.
+            // The controller of the board has its own network.
             "bmc" => {
                 self.device.not_judged.push(format!("`bmc` of `DEVICE_METADATA` in `{FILE}`"));
                 Ok(())
@@ -368,7 +367,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a field of `DEVICE_METADATA|localhost`: what tells switches apart, or what all of them have alike.
+    /// Processes a field of `DEVICE_METADATA|localhost`: a property of the switch, or a setting that all switches
+    /// share.
     fn metadata(&mut self, field: Cow<'a, str>, value: Cow<'a, str>) -> Result<(), String> {
         match &*field {
             "hostname" => self.device.hostname = Some(value),
@@ -398,7 +398,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes a service: those that routes pass through have to run.
+    /// Processes a service: those that routes pass through must run.
     fn service(&mut self, name: &str, row: ServiceRow<'a>) {
         // A state in braces is filled in by the image of the switch.
         let runs =
@@ -420,7 +420,7 @@ impl<'a> Reader<'a> {
                 self.device.fault(FaultKind::Setting, FILE, needles, message);
             }
         }
-        // SONiC refuses a port without them (sonic-port YANG).
+        // SONiC rejects a port without them (sonic-port YANG).
         if row.lanes.is_none() {
             let needles = vec!["\"PORT\":".to_owned(), format!("\"{key}\"")];
             let message = format!("port `{key}` does not say which lanes it has");
@@ -494,7 +494,7 @@ impl<'a> Reader<'a> {
     }
 
     fn route(&mut self, key: Cow<'a, str>, row: &RouteRow<'a>) -> Result<(), String> {
-        // Without a VRF in its key a route is in the default one.
+        // Without a VRF in its key, a route is in the default one.
         let (vrf, prefix) = split(key, '|').unwrap_or_else(|prefix| (Cow::Borrowed("default"), prefix));
         let foreign =
             row.nexthop_vrf.as_ref().is_some_and(|vrf| vrf.0.split(',').any(|vrf| vrf != "default"));
@@ -569,7 +569,7 @@ impl<'a> Reader<'a> {
         Ok(device)
     }
 
-    /// Lists about the switch's own services are the site's; any other drops or redirects packets of the fabric.
+    /// Lists for the switch's own services belong to the site; any other drops or redirects packets of the fabric.
     fn access_lists(&mut self) {
         for (name, control) in std::mem::take(&mut self.lists) {
             self.list_rules.remove(&name);
@@ -588,7 +588,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Own segments, each of which must be a uN of a locator that has no function bits.
+    /// Own segments, each of which must be a uN of a locator without function bits.
     fn own_segments(&mut self) -> Result<(), ReadError> {
         for (key, row) in std::mem::take(&mut self.segments) {
             let (locator, prefix) = split(key, '|')
@@ -619,8 +619,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// SONiC's intfmgrd sets an address, and its nbrmgrd a neighbour, only on an interface that a row without an address has
-/// made (`IntfMgr::isIntfCreated`, `NbrMgr::isIntfStateOk` of sonic-swss): without the row they wait for it for ever.
+/// SONiC's intfmgrd sets an address, and its nbrmgrd a neighbour, only on an interface that has a row without an
+/// address (`IntfMgr::isIntfCreated`, `NbrMgr::isIntfStateOk` of sonic-swss). Without that row, they wait for ever.
 fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeMap<String, bool>) {
     let used = |(index, port): &(usize, &Port<'_>)| {
         let used = !port.addresses.is_empty() || !port.neighbours.is_empty();
@@ -640,7 +640,7 @@ fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeM
     }
 }
 
-/// Obstacles for a segment to be a uN.
+/// Reasons why a segment is not a uN.
 fn segment_faults(
     text: &str,
     prefix: Prefix,
@@ -652,8 +652,8 @@ fn segment_faults(
     if row.action.0 != "uN" {
         faults.push(format!("segment `{text}` is `{}` and not `uN`", row.action.0));
     }
-    // With a mode the SID can decapsulate; `pipe` leaves the inner DSCP alone, so a probe that ends here does no harm.
-    // Without one orchagent makes another SID, of no tunnel (srv6orch, `mySidTunnelRequired`).
+    // With a mode, the SID can decapsulate. `pipe` does not change the inner DSCP, so a probe that ends here does no
+    // harm. Without a mode, orchagent creates another SID without a tunnel (srv6orch, `mySidTunnelRequired`).
     if row.decap_dscp_mode.as_ref().is_none_or(|mode| mode.0 != "pipe") {
         faults.push(format!("segment `{text}` has no `decap_dscp_mode`, or one other than `pipe`"));
     }
@@ -664,7 +664,7 @@ fn segment_faults(
     if locator.prefix.0.parse() != Ok(prefix.network()) {
         faults.push(format!("segment `{text}` is not in its locator `{name}`, `{}`", locator.prefix.0));
     }
-    // A function length left at its default of 16 programs a plain End after a reload (sonic-buildimage 24454).
+    // With a function length of 16, the default, a plain End is programmed after a reload (sonic-buildimage 24454).
     let lengths = [
         ("block_len", &locator.block_len, "32"),
         ("node_len", &locator.node_len, "16"),

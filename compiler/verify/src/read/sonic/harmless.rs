@@ -1,7 +1,7 @@
-//! Tables of `config_db.json` that move no packet.
+//! Tables of `config_db.json` that do not affect packets.
 //!
-//! In: the name of a table, and its text. Out: nothing, or the row that SONiC does not know. Invariants: what rows say is passed
-//! over; which rows a table of one row has is not.
+//! In: the name of a table, and its text. Out: nothing, or an unknown row. Invariants: the contents of rows are
+//! ignored, but tables with a single row are checked for others.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,23 +12,23 @@ use serde_json::Value;
 
 use crate::read::json::Rows;
 
-/// Tables that move no packet and that switches are rendered with.
+/// Rendered tables that do not affect packets.
 pub(super) const TABLES: [&str; 8] =
     ["CRM", PEERS, "LLDP", "MGMT_PORT", "NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
-/// Those about servers of the whole fabric, which are the same on all switches.
+/// Those with servers of the fabric, which are equal on all switches.
 pub(super) const SERVERS: [&str; 4] = ["NTP", "NTP_SERVER", "SNMP", "SYSLOG_SERVER"];
 
-/// Statements about neighbours, which move no packet either.
+/// Table with values about neighbours, which does not affect packets either.
 pub(super) const PEERS: &str = "DEVICE_NEIGHBOR_METADATA";
 
-/// Tables of those with one row, which no other one stands for.
+/// Those with a single row of fixed name.
 const SINGLE: [(&str, &str); 3] = [("CRM", "Config"), ("LLDP", "GLOBAL"), ("MGMT_PORT", MANAGEMENT_PORT)];
 
 /// The only management port.
 pub(super) const MANAGEMENT_PORT: &str = "eth0";
 
-/// Takes a table that moves no packet: its rows are those that SONiC knows, where it knows one.
+/// Checks a table that does not affect packets: if SONiC reads a single row, there must be no others.
 pub(super) fn check<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), D::Error> {
     let Some((_, only)) = SINGLE.iter().find(|(table, _)| *table == name) else {
         return IgnoredAny::deserialize(json).map(drop);
@@ -39,7 +39,7 @@ pub(super) fn check<'a, D: Deserializer<'a>>(name: &str, json: D) -> Result<(), 
     Rows::new(&mut { own }).deserialize(json)
 }
 
-/// Returns a table of servers in one form, whatever the order of its rows.
+/// Returns a table of servers in canonical form, with sorted rows.
 pub(super) fn sorted(table: &str) -> Result<String, serde_json::Error> {
     let rows: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(table)?;
     serde_json::to_string(&rows)

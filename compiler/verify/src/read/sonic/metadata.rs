@@ -1,6 +1,7 @@
 //! Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang, each judged or named as not judged.
 //!
-//! Invariants: a field is in one list; one that is in none is reported, since a later SONiC may route by it.
+//! Invariants: each field is in one list. Unknown fields are reported, because a later version of SONiC may use them
+//! for routing.
 
 use super::site::is_field_of_site;
 
@@ -9,25 +10,24 @@ use super::site::is_field_of_site;
 pub(super) enum Field {
     /// Its value is compared with what the fabric needs.
     Judged,
-    /// A default for it is written out elsewhere, or it is a name or a way of waiting for the chip: it moves no
-    /// packet, and is alike on all switches.
+    /// Its default is written explicitly elsewhere, or it is a name or a way of waiting for the chip: it does not
+    /// affect packets, and is equal on all switches.
     WrittenOut,
-    /// It is named in the report.
+    /// It is reported as not judged.
     NotJudged,
-    /// Nobody knows it.
+    /// It is unknown.
     Unknown,
 }
 
-/// A value of a field that does no harm; nothing: where the field is not there.
+/// A harmless value of a field; `None` if the field must be absent.
 pub(crate) type Meant = &'static [Option<&'static str>];
 
-/// Fields that packets, buffers or announcements depend on, with the values that do what the fabric is made for: what SONiC
-/// does where nothing is said.
+/// Fields that affect packets, buffers or announcements, with the required values, which are the defaults of SONiC.
 pub(crate) const MEANT: [(&str, Meant); 17] = [
-    // Buffers are written out; the other model computes its own.
+    // Buffers are configured explicitly; the other model computes its own.
     ("buffer_model", &[None, Some("traditional")]),
     ("frr_mgmt_framework_config", &[None, Some("false")]),
-    // orchagent of a VOQ line card, or of one of two ToRs, forwards in another way.
+    // orchagent of a VOQ line card, or of one of two ToRs, forwards differently.
     ("switch_type", &[None, Some("npu")]),
     ("subtype", &[None]),
     ("peer_switch", &[None]),
@@ -38,23 +38,23 @@ pub(crate) const MEANT: [(&str, Meant); 17] = [
     ("asic_id", &[None]),
     ("asic_name", &[None]),
     ("sub_role", &[None]),
-    // Routes are announced as soon as they are known, and not when the chip has them.
+    // Routes are announced as soon as they are known, without waiting for the chip.
     ("suppress-fib-pending", &[None, Some("disabled")]),
-    // Next-hop groups of zebra, and whether the kernel has the groups.
+    // Next-hop groups of zebra, and whether the kernel uses groups.
     ("nexthop_group", &[None, Some("disabled")]),
     ("zebra_nexthop", &[None, Some("enabled")]),
-    // bgpcfgd announces loopbacks, filters and anchors routes by these.
+    // bgpcfgd uses these to announce loopbacks, and to filter and anchor routes.
     ("bgp_adv_lo_prefix_as_128", &[None, Some("false")]),
     ("t2_group_asns", &[None]),
     ("anchor_route_source", &[None]),
 ];
 
-/// Judged by a rule of its own: which words it may have depends on the routing.
+/// Judged by a rule of its own, because the allowed values depend on the routing mode.
 const MODE: &str = "docker_routing_config_mode";
 
 const WRITTEN_OUT: [&str; 4] = ["cluster", "default_bgp_status", "default_pfcwd_status", "synchronous_mode"];
 
-/// Returns what becomes of a field.
+/// Returns the result for a field.
 pub(super) fn field(name: &str) -> Field {
     if name == MODE || MEANT.iter().any(|(known, _)| *known == name) {
         Field::Judged

@@ -1,7 +1,7 @@
-//! Reads `DEVICE_NEIGHBOR_METADATA`: addresses, hardware and type of the switches next door.
+//! Reads `DEVICE_NEIGHBOR_METADATA`: addresses, hardware and type of neighbouring switches.
 //!
-//! In: the table. Out: a [`Peer`] for each row. Invariants: a field that this reader does not know is not judged, since it moves
-//! no packet; an address that is none is an error.
+//! In: the table. Out: a [`Peer`] for each row. Invariants: unknown fields are not judged, because they do not affect
+//! packets. An invalid address is an error.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr};

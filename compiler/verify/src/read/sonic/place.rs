@@ -1,11 +1,11 @@
-//! Where something is in `config_db.json`.
+//! Finds the place of a subject in `config_db.json`.
 
 use crate::model::about::About;
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 
-/// Returns what to look for, outermost first.
+/// Returns the texts to search for, outermost first.
 pub(crate) fn needles(about: About<'_>) -> Vec<String> {
     let row = |table: &str, key: String| vec![format!("\"{table}\":"), key];
     match about {

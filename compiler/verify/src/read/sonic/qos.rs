@@ -1,8 +1,7 @@
-//! Reads the tables of CONFIG_DB that are about quality of service.
+//! Reads the QoS tables of CONFIG_DB.
 //!
-//! In: rows, port by port, and small tables of names. Out: [`QosConfig`], in which every name is replaced by
-//! what it stands for. Invariants: ports that are given the same are resolved once, since a switch has five hundred
-//! ports and three kinds of them.
+//! In: rows, port by port, and small tables of names. Out: [`QosConfig`], with all references resolved. Invariants:
+//! ports with equal settings are resolved once, because a switch has five hundred ports of three kinds.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -54,10 +53,10 @@ pub(super) const SMALL_TABLES: [&str; 11] = [
 /// A small table: fields by row.
 type Small = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Parts of a port's row: its table, the key behind the port, and its fields as text.
+/// A port's row: its table, the rest of its key, and its fields as text.
 type Kind<'a> = (usize, Cow<'a, str>, &'a str);
 
-/// Returns what tables come to, each given by its name and the whole of its text.
+/// Returns the resolved tables, given by name and text.
 pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Error> {
     let (mut reader, mut ports) = (QosReader::default(), Ports::default());
     for (name, text) in tables {
@@ -72,7 +71,7 @@ pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Erro
     Ok(reader.finish(ports.finish()))
 }
 
-/// Gives a device what its tables come to.
+/// Stores the resolved tables in a device.
 pub(super) fn apply(qos: &NamedQos, device: &mut Device<'_>) {
     for (needles, message) in &qos.faults {
         device.fault(FaultKind::Dangling, FILE, needles.clone(), message.clone());
@@ -80,7 +79,7 @@ pub(super) fn apply(qos: &NamedQos, device: &mut Device<'_>) {
     device.qos = Some(Arc::clone(&qos.config));
 }
 
-/// Reads a table of ports or of names without keeping it.
+/// Checks a table of ports or of names without storing it.
 pub(super) fn check<'de, D: Deserializer<'de>>(name: &str, json: D) -> Result<(), D::Error> {
     if PORT_TABLES.contains(&name) {
         Rows::new(&mut |_, _: &'de RawValue| Ok(())).deserialize(json)
@@ -120,10 +119,10 @@ impl<'a> QosReader<'a> {
         Rows::new(&mut each).deserialize(json)
     }
 
-    /// Takes a row of a port.
+    /// Processes a row of a port.
     fn row(&mut self, table: usize, port: u16, rest: Cow<'a, str>, row: &'a str) {
         let kind = (table, rest, row);
-        // Rows of one table repeat from port to port: the next one mostly is the one that came after the last.
+        // Rows of a table repeat from port to port: the next one is usually the successor of the previous match.
         let next = self.last.saturating_add(1);
         if self.kinds.get(usize::from(next)) == Some(&kind) {
             self.last = next;
@@ -141,7 +140,7 @@ impl<'a> QosReader<'a> {
         self.rows.push((port, number));
     }
 
-    /// Resolves every name and gives each port its index.
+    /// Resolves all names and gives each port its index.
     fn finish(mut self, ports: Vec<Port<'a>>) -> NamedQos {
         let mut config = QosConfig::default();
         let mut known: HashMap<Vec<u16>, u16> = HashMap::new();
@@ -180,7 +179,7 @@ impl<'a> QosReader<'a> {
     }
 }
 
-/// Turns the rows of one port into what they stand for.
+/// Resolves the rows of one port.
 struct Resolver<'r, 'a> {
     reader: &'r QosReader<'a>,
     port: &'r str,
@@ -220,7 +219,7 @@ impl Resolver<'_, '_> {
         }
         self.trimming();
         for (class, queue) in &self.qos.class_to_queue {
-            // Several classes may share a queue; only those that code points lead to are classes of packets.
+            // Several classes may share a queue; only those with code points are classes of packets.
             if !self.qos.dscp_to_class.values().any(|used| used == class) {
                 continue;
             }
@@ -233,7 +232,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A row that is of no port: orchagent takes the map of code points and the times of the watchdog from such rows.
+    /// A row that does not belong to a port: orchagent reads the map of code points and the times of the watchdog from
+    /// such rows.
     fn global(&mut self, table: usize, row: &BTreeMap<String, String>) {
         let known: &[&str] = match table {
             PORT_QOS_MAP => &["dscp_to_tc_map"],
@@ -260,7 +260,7 @@ impl Resolver<'_, '_> {
         self.qos.settings.insert(name, value);
     }
 
-    /// Follows a reference and writes down what it leads to.
+    /// Follows a reference and records its target.
     fn follow(&mut self, at: (usize, &str), field: &str, table: &str, row: &str) -> BTreeMap<String, String> {
         if let Some(fields) = self.reader.small(table, row) {
             fields.clone()
@@ -311,7 +311,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Share of each pool that a port may take.
+    /// Share of each pool that a port may use.
     fn quotas(&mut self, table: usize, field: &str, value: &str) {
         if field != "profile_list" {
             return self.fault(table, "", &format!("has a field `{field}` that the proof does not know"));
@@ -363,7 +363,7 @@ impl Resolver<'_, '_> {
             }
         };
         let row = self.follow((QUEUE, range), field, table, value);
-        // Marking starts below the room that a port has, so thresholds depend on the buffer as pools do.
+        // Marking starts below the buffer of a port, so thresholds depend on the buffer, as pools do.
         let (sized, fixed): (BTreeMap<_, _>, BTreeMap<_, _>) =
             row.clone().into_iter().partition(|(name, _)| name.ends_with("_threshold"));
         for number in numbers(range) {
@@ -380,7 +380,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Trimming of the whole switch: a fixed code point holds for every port.
+    /// Trimming settings of the switch: a fixed code point applies to every port.
     fn trimming(&mut self) {
         let Some(row) = self.reader.small("SWITCH_TRIMMING", "GLOBAL") else { return };
         let row = row.clone();
@@ -391,7 +391,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Adds up the ingress pools.
+/// Sums the ingress pools.
 fn pools(rows: &Small) -> Pools {
     let bytes = |row: &BTreeMap<String, String>, field: &str| row.get(field)?.parse::<u64>().ok();
     let ingress = || rows.values().filter(|row| row.get("type").is_some_and(|kind| kind == "ingress"));
@@ -400,12 +400,12 @@ fn pools(rows: &Small) -> Pools {
     Pools { ingress: sum("size").unwrap_or(0).saturating_add(headroom.unwrap_or(0)), headroom }
 }
 
-/// Shows the fields of a row.
+/// Formats the fields of a row.
 fn fields(row: &BTreeMap<String, String>) -> String {
     row.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The numbers of a range such as `3` or `0-2`; none where it is not a range.
+/// The numbers of a range such as `3` or `0-2`; `None` if it is not a range.
 fn numbers(range: &str) -> impl Iterator<Item = u8> + use<> {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let ends = first.parse::<u8>().ok().zip(last.parse::<u8>().ok());

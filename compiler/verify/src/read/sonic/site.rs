@@ -1,6 +1,6 @@
-//! What a site sets as it likes in `config_db.json`: who may log in, where a switch tells what happened, which services run.
+//! Settings that sites set freely in `config_db.json`: logins, log destinations, services.
 //!
-//! Invariants: nothing here moves a packet of the fabric, and what is found is named in the report as not judged.
+//! Invariants: none of these affects packets of the fabric, and their use is reported as not judged.
 
 use crate::read::site::SiteGroup;
 
@@ -110,12 +110,12 @@ pub(crate) const SITE: &[SiteGroup] = &[
     },
 ];
 
-/// Tells whether a setting is the site's.
+/// Returns whether a setting belongs to the site.
 pub(super) fn is_of_site(setting: &str) -> bool {
     SITE.iter().any(|group| group.settings.contains(&setting))
 }
 
-/// Tells whether a field of `DEVICE_METADATA|localhost` is the site's.
+/// Returns whether a field of `DEVICE_METADATA|localhost` belongs to the site.
 pub(super) fn is_field_of_site(field: &str) -> bool {
     let own = |setting: &&str| setting.strip_prefix("DEVICE_METADATA|localhost.") == Some(field);
     SITE.iter().any(|group| group.settings.iter().any(own))

@@ -1,4 +1,4 @@
-//! The queues of one port, as commands leave them.
+//! The queues of one port after all commands.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Port {
     queues: BTreeMap<usize, Queue>,
     /// In the order in which they were added.
     filters: Vec<Filter>,
-    /// Whether those of an earlier file are gone.
+    /// Whether filters of an earlier file are removed.
     is_cleared: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Filter {
 }
 
 impl Port {
-    /// Takes `ets`: what was below bands that it no longer has goes away.
+    /// Processes `ets`: queues below removed bands are removed.
     pub(super) fn root(&mut self, mut rest: &[&str]) -> Result<(), String> {
         let mut root = Root::default();
         while let Some((word, values)) = rest.split_first() {
@@ -77,7 +77,7 @@ impl Port {
         Err(format!("there is no band 1:{:x}, `ets` has {}", band + 1, self.root.bands))
     }
 
-    /// Takes what is below a band.
+    /// Processes a queue below a band.
     pub(super) fn queue(
         &mut self,
         band: usize,
@@ -108,13 +108,13 @@ impl Port {
         Ok(())
     }
 
-    /// Forgets all filters, also those of an earlier file.
+    /// Removes all filters, including those of an earlier file.
     pub(super) fn clear(&mut self) {
         self.filters.clear();
         self.is_cleared = true;
     }
 
-    /// Takes a filter, from its match on.
+    /// Processes a filter, starting with its match.
     pub(super) fn filter(&mut self, pref: u32, words: &[&str]) -> Result<(), String> {
         let (byte, mask, to) = match words {
             ["ip6", "priority", byte, mask, to @ ..] => (self::byte(byte)?, self::byte(mask)?, to),
@@ -130,10 +130,10 @@ impl Port {
         Ok(())
     }
 
-    /// Returns what packets meet, and what is wrong with it.
+    /// Returns the treatment of packets, and faults.
     pub(super) fn finish(mut self) -> (PortQos, Vec<String>) {
         let mut faults = Vec::new();
-        // Filters of one `pref` are looked at in the order in which they were added.
+        // Filters with equal `pref` are matched in the order in which they were added.
         self.filters.sort_by_key(|filter| filter.pref);
         let mut qos = PortQos::default();
         for band in 0..self.root.bands {
@@ -192,7 +192,7 @@ impl Port {
         }
     }
 
-    /// Says what is wrong with a filter, and where its class is queued.
+    /// Returns the fault of a filter, or the band of its class.
     fn judge(filter: &Filter, bands: &mut BTreeMap<u8, usize>, faults: &mut Vec<String>) {
         if filter.mask & 3 != 0 {
             faults.push("looks for marks of congestion beside code points".to_owned());
@@ -236,7 +236,7 @@ impl Queue {
     }
 }
 
-/// The traffic class that a filter names by its `pref`: 1 and the class, 101 and that of what no other names.
+/// The traffic class of a filter, from its `pref`: 1 plus the class; or 101 plus the default class.
 fn traffic_class(pref: u32) -> Option<u8> {
     let class = pref.checked_sub(101).or_else(|| pref.checked_sub(1))?;
     u8::try_from(class).ok().filter(|class| *class < 16)

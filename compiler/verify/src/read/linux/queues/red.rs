@@ -1,17 +1,17 @@
 //! `red`: a queue that marks.
 //!
-//! Invariants: what `tc` refuses is an error; what marks otherwise than by the queue as it is now is a fault.
+//! Invariants: settings that `tc` rejects are errors. Settings that do not mark by the current queue length are faults.
 
 use crate::read::value::parse;
 
-/// Bits of a queue's length for which averages have room, with the shortest memory (`red_check_params`).
+/// Bits of a queue's length for which averages have space, with the shortest memory (`red_check_params`).
 const BYTES_MAX: u64 = 1 << 30;
 
-/// The least rate by which averages of an empty queue fall, in Mb/s; `tc` has 32 bits of bytes in a second.
+/// Minimum rate, in Mb/s, by which averages of an empty queue decrease; `tc` has 32 bits for bytes per second.
 const RATE_MIN: u64 = 10_000;
 const RATE_MAX: u64 = 34_359;
 
-/// When packets are marked.
+/// ECN thresholds.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     pub(super) least: u64,
@@ -24,7 +24,7 @@ pub(super) struct Marks {
     keeps: bool,
 }
 
-/// Reads its words; returns the most that waits in it besides.
+/// Parses its options; also returns the limit of the queue.
 pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
     let (mut bytes, mut marks) = (0, Marks::default());
     loop {
@@ -80,7 +80,7 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
     Ok((bytes, marks))
 }
 
-/// A probability in whole hundredths; `tc` has no word for the whole, so what is next to it stands for it.
+/// Parses a probability in whole percents. `tc` cannot express 100 %, so the nearest value is used for it.
 fn percent(text: &str) -> Result<u64, String> {
     let digits = text.strip_prefix("0.").filter(|digits| digits.len() == 2).unwrap_or_default();
     match (text, digits.parse()) {
@@ -91,19 +91,19 @@ fn percent(text: &str) -> Result<u64, String> {
 }
 
 impl Marks {
-    /// Says what keeps it from marking by the queue as it is, and from keeping what it cannot mark.
+    /// Returns why it does not mark by the current queue length, or drops packets that it cannot mark.
     pub(super) fn fault(&self) -> Option<String> {
         if !self.ecn || !self.keeps {
             return Some("drops early".to_owned());
         }
-        // Packets that a burst has beyond the lower threshold: `tc` looks for a memory in which they fit
-        // (`tc_red_eval_ewma`); in the shortest one fit so many.
+        // Packets of a burst above the lower threshold: `tc` searches for a memory that fits them (`tc_red_eval_ewma`);
+        // this many fit the shortest one.
         let beyond = (self.burst as f64) + 1.0 - (self.least as f64) / (self.packet as f64);
         let shortest = 2.0 * (1.0 - 0.5_f64.powf(self.burst as f64));
         if self.packet == 0 || beyond < 1.0 {
             return Some("has averages of packets and bursts that `tc` refuses".to_owned());
         }
-        // By the rate an empty queue is forgotten.
+        // The rate determines how fast an empty queue is forgotten.
         let forgets_late = beyond > shortest || self.rate_mbps < RATE_MIN;
         forgets_late.then(|| "forgets late how long the queue was".to_owned())
     }
