@@ -67,7 +67,7 @@ named! {
 }
 
 named! {
-    /// How files reach a switch.
+    /// A transport for files of a switch.
     Transport:
     /// `push`, `drift`, `watch` and `diff live` over P4Runtime.
     P4Runtime, "p4runtime";
@@ -145,7 +145,7 @@ impl SwitchFile {
 pub struct Missed {
     /// Its name.
     pub file: String,
-    /// What delivers it instead.
+    /// The transport that delivers it instead.
     pub instead: String,
 }
 

@@ -154,7 +154,7 @@ impl Counts {
 /// Why a manifest cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// There is no manifest, so this is not a tree.
+    /// The manifest is missing, so this is not a tree.
     #[error("`{MANIFEST}` is missing: this is not an artefact tree")]
     Missing,
     /// It cannot be read.

@@ -31,7 +31,7 @@ pub struct Document<D = Vec<Destination>> {
     pub group: u16,
     /// Prefix of the addresses of its NICs.
     pub prefix: Ipv6Net,
-    /// How a template becomes a list of uSIDs.
+    /// Conversion of a template to a list of uSIDs.
     pub segments: Segments,
     /// Packing and number of entropy values in use.
     pub entropy: Entropy,
@@ -52,7 +52,7 @@ pub struct Document<D = Vec<Destination>> {
     pub delay: Option<Delay>,
 }
 
-/// How a template becomes a list of uSIDs: each uSID is that of the template plus its fields.
+/// Conversion of a template to a list of uSIDs: each uSID is that of the template plus its fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segments {

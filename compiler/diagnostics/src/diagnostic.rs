@@ -276,7 +276,7 @@ impl Diagnostics {
         self.list.len() - self.errors()
     }
 
-    /// Returns whether there are no findings.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -18,7 +18,7 @@ pub struct Rule {
     pub why: &'static str,
     /// A short YAML fragment that breaks the rule.
     pub example: &'static str,
-    /// How to fix it.
+    /// The fix.
     pub fix: &'static str,
 }
 

@@ -13,7 +13,7 @@ use closc_artefacts::Routing;
 use closc_topology::{Link, PlaneId, Switch, TierId, Topology, ZoneId};
 use fixedbitset::FixedBitSet;
 
-/// How a packet gets down from the switch where it turns.
+/// The downward part of a path, from the switch where it turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descent {
     /// By the same uplink numbers as up: through the T1 with the same number, over cables with the same numbers. A uSID

@@ -253,7 +253,7 @@ pub enum LabError {
         /// The folder, or one above it.
         folder: Utf8PathBuf,
     },
-    /// There is no lab with that name.
+    /// The lab does not exist.
     #[error("no lab of fabric `{fabric}` is up (nothing in `{runtime}`): bring it up with `closc lab up`")]
     NotUp {
         /// The fabric.
@@ -418,7 +418,7 @@ pub enum TreeFault {
     /// The version of its format is unknown.
     #[error("form `{0}` is not known here")]
     Form(String),
-    /// There are no files of this kind.
+    /// Files of this kind are missing.
     #[error("there is no {0}: is this a compiled tree of a fabric with source routing?")]
     Nothing(&'static str),
     /// The path tables belong to different fabrics.
@@ -441,7 +441,7 @@ pub enum TreeFault {
          `os: p4` runs in labs with the same tables"
     )]
     Chip(String),
-    /// The segments are in the CONFIG_DB of PINS hardware, for which there is no program.
+    /// The segments are in the CONFIG_DB of PINS hardware, which labs do not support.
     #[error(
         "the segments of switch `{0}` are in its CONFIG_DB, which no switch of a lab reads: `os: pins` runs in labs with \
          `routing: ecmp-static`, and `os: p4` runs the same segments"

@@ -133,7 +133,7 @@ fn settled(
     Err(LabError::Changing { tries: TRIES })
 }
 
-/// How a flow ended.
+/// The end of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Delivered to its node.

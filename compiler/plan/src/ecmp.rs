@@ -231,7 +231,7 @@ impl<'a> Groups<'a> {
             let way = odd.iter().find(|route| route.prefix == prefix).unwrap_or(whole);
             let Target::Ports(hops) = &way.target else { continue };
             let scope = self.scope(zone, group);
-            // A drained path is used only if there is no other.
+            // A drained path is used only without alternative.
             let Some(at) = (0..self.capacities.len()).find(|at| !self.hops(*at, scope).is_empty()) else {
                 continue;
             };

@@ -95,7 +95,7 @@ fn nic(plan: &Plan, reach: Option<&mut Reach<'_>>, node: Node, number: u8) -> Ni
 }
 
 /// Returns the routes of a NIC: a route to everything over every plane, and routes over fewer planes for destinations
-/// that some planes do not reach. Drained equipment is used only if there is no alternative.
+/// that some planes do not reach. Drained equipment is used only without alternative.
 fn routes(plan: &Plan, reach: &mut Reach<'_>, nic: Nic, ports: &[NicPortIntent]) -> Vec<NicRoute> {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let everything = NicRoute {

@@ -12,7 +12,7 @@ use closc_topology::{Link, Side, Switch, TierId, ZoneId};
 
 use crate::plan::Plan;
 
-/// What distinguishes the hardware requirements of switches: tier, hardware, the cables of its zone, exceptional
+/// Properties that the hardware requirements of switches depend on: tier, hardware, the cables of its zone, exceptional
 /// cables, numbers of cables below and above, and the split of its cages.
 type Kind<'a> = (TierId, &'a str, Os, Option<Length>, Vec<Length>, [u32; 2], [Breakout; 2]);
 

@@ -78,7 +78,7 @@ pub struct PathHop {
     pub destination: Ipv6Addr,
 }
 
-/// Why there is no such path.
+/// Why a path does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The fabric does not source-route.

@@ -32,7 +32,7 @@ use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
 
-/// What distinguishes the switches of the manifest: tier, platform, operating system and split of cages.
+/// Properties by which switches are distinguished in the manifest: tier, platform, operating system and split of cages.
 type Once<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
 
 impl Plan {

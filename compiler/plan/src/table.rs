@@ -37,7 +37,7 @@ pub struct PathTable<'a> {
     pub prefix: Ipv6Net,
     /// Contents of the fabric.
     pub size: TableSize,
-    /// How uSIDs are composed.
+    /// Composition of uSIDs.
     pub segments: TableSegments,
     /// Entropy values that NICs use.
     pub sets: EntropySets,
@@ -96,7 +96,7 @@ pub struct TableSize {
     pub zone_bits: u8,
 }
 
-/// How uSIDs are composed.
+/// Composition of uSIDs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSegments {
     /// Whether uSIDs or the block contain the plane.

@@ -112,7 +112,7 @@ fn weigh(subject: Subject, fabric: &Fabric, found: &mut impl FnMut(Touch)) {
         (Routing::EcmpStatic, Subject::Switch(Switch { plane, .. }))
         | (Routing::EcmpStatic | Routing::BgpUnnumbered, Subject::Plane(plane)) => found(Touch::Plane(plane)),
         (Routing::EcmpStatic, Subject::Link(link)) => found(Touch::Plane(link.plane())),
-        // BGP learns more distant losses at run time.
+        // BGP handles more distant losses at run time.
         (Routing::BgpUnnumbered, Subject::Switch(switch)) => neighbours(switch, fabric, found),
         (Routing::BgpUnnumbered, Subject::Link(link)) => ends(link, fabric, found),
     }

@@ -143,7 +143,7 @@ fn every_way_is_worth_what_is_left(plan: &Plan) {
         for (zone, index) in groups {
             let to = Switch { plane: at.plane, tier: TierId::T0, zone, index };
             let prefix = plan.addresses().group(zone, index);
-            // Drained equipment counts if there is no alternative.
+            // Drained equipment counts only without alternative.
             let Some((found, false)) = ways.ways(at, prefix) else { continue };
             for way in found.iter().filter(|way| way.neighbour != to) {
                 let (lower, upper) =
@@ -172,7 +172,7 @@ fn every_copy_arrives(plan: &Plan) {
     }
 }
 
-/// A NIC sends into exactly the planes that reach another NIC. Drained equipment counts if there is no alternative.
+/// A NIC sends into exactly the planes that reach another NIC. Drained equipment counts only without alternative.
 fn nics_send_where_planes_lead(plan: &Plan) {
     let exceptions = &plan.topology().exceptions;
     let is_drained = !exceptions.drained_links.is_empty()

@@ -205,7 +205,7 @@ impl Findings {
         self
     }
 
-    /// Returns whether there are no violations.
+    /// Returns whether everything holds.
     pub(crate) fn is_clean(&self) -> bool {
         self.violations.is_empty()
     }

@@ -22,7 +22,7 @@ use crate::summary::Summary;
 /// Why parts cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// There are no parts.
+    /// The list of parts is empty.
     #[error("there is no part")]
     Nothing,
     /// Two parts belong to different fabrics.

@@ -74,7 +74,7 @@ pub struct ReadCounts {
     pub cables: u64,
     /// Path tables.
     pub tables: u64,
-    /// NICs: those of path tables, or of cable lists if there are no tables.
+    /// NICs: those of path tables, or of cable lists without tables.
     pub nics: u64,
 }
 
@@ -117,7 +117,7 @@ impl RuleCounts {
 }
 
 impl Report {
-    /// Returns whether there are no violations.
+    /// Returns whether everything holds.
     pub fn holds(&self) -> bool {
         self.broken == 0
     }

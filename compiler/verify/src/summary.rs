@@ -49,7 +49,7 @@ pub struct Summary {
     pub(crate) uncabled: BTreeMap<u8, u64>,
     /// Planes that were proved; absent for all.
     pub(crate) planes: Option<Vec<u8>>,
-    /// T0 groups whose tables were judged; absent for all, and if there are no tables.
+    /// T0 groups whose tables were judged; absent for all, and without tables.
     pub(crate) groups: Option<Vec<GroupRun>>,
     /// Counts of what was read. `switches` is the sum over tiers plus those without a cable, `tables` that of `groups`,
     /// `cables` that of `interface.planes`. Nodes belong to no part. Files and bytes are not checked.

@@ -159,7 +159,7 @@ fn damaged(text: &str, (_, one, other, what): &Damage) -> Option<String> {
     })
 }
 
-/// Returns whether there are no violations; false if a tree cannot be judged.
+/// Returns whether everything holds; false if a tree cannot be judged.
 fn holds(report: Result<Report, String>) -> bool {
     report.is_ok_and(|report| report.holds())
 }

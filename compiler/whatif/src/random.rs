@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use crate::element::{Element, Elements, Kind, unknown};
 
-/// How many elements of a kind fail.
+/// Number or rate of failing elements of a kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rate {
     /// Each element independently, with this probability.
@@ -27,7 +27,7 @@ pub enum Rate {
 pub struct Draw {
     /// Kind of failing elements.
     pub kind: Kind,
-    /// How many of them fail.
+    /// Their number or rate.
     pub rate: Rate,
 }
 

@@ -53,7 +53,7 @@ pub(crate) trait Controller: Send + Sync {
 pub struct SwitchConfig {
     /// Device id in P4Runtime.
     pub device_id: u64,
-    /// Port of the controller; without it there are no packet-ins and packet-outs.
+    /// Port of the controller; without it, packet-ins and packet-outs are disabled.
     pub cpu_port: Option<u32>,
     /// The data plane.
     pub engine: EngineConfig,

@@ -1,7 +1,7 @@
 //! A headless browser, driven over its debugging pipes: it types, presses keys and reads the page.
 //!
 //! In: pages as files, keys, expressions. Out: values, and errors of the console. Invariants: no port and no network.
-//! The browser ends with the test. There are no fixed delays: each step waits for an answer, with a timeout.
+//! The browser ends with the test. Delays are not fixed: each step waits for an answer, with a timeout.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};

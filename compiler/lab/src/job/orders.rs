@@ -25,7 +25,7 @@ const PORT_PACKETS: u64 = 16;
 pub struct Orders {
     /// The program `closc-nic`.
     pub program: Utf8PathBuf,
-    /// How paths are selected.
+    /// Selection of paths.
     pub transport: Transport,
     /// Senders and receivers.
     pub pattern: Pattern,

@@ -34,7 +34,7 @@ const PATHS_MAX: usize = 10;
 /// Parameters of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setting {
-    /// How paths are selected.
+    /// Selection of paths.
     pub transport: String,
     /// Senders and receivers.
     pub pattern: Pattern,

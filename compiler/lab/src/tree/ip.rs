@@ -33,7 +33,7 @@ pub enum Command {
         mac: Option<Mac>,
         /// The largest packet.
         mtu: Option<u32>,
-        /// How its link-local address is generated.
+        /// Generation of its link-local address.
         addresses: Option<AddressMode>,
         /// Whether to set it up.
         up: bool,
@@ -76,7 +76,7 @@ pub enum Command {
     TunnelSource(Address),
 }
 
-/// How a link-local address is generated.
+/// Generation of a link-local address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressMode {
     /// Not at all.

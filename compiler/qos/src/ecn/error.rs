@@ -5,7 +5,7 @@
 
 use crate::units::Bytes;
 
-/// Why there are no valid thresholds.
+/// Why thresholds are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EcnError {
     /// Resolved thresholds are in the wrong order.
@@ -25,7 +25,7 @@ pub enum EcnError {
         max: Bytes,
         /// Upper bound.
         limit: Bytes,
-        /// What happens at the limit.
+        /// The event at the limit.
         what: &'static str,
         /// Origin of the threshold.
         origin: String,
@@ -42,7 +42,7 @@ pub enum EcnError {
         ratio: u64,
         /// Upper bound of the maximum.
         limit: Bytes,
-        /// What happens at the limit.
+        /// The event at the limit.
         what: &'static str,
     },
 }

@@ -176,7 +176,7 @@ struct Compared<'a> {
     room: Option<Room>,
     /// Whether classes are numbered by rank.
     ranked: bool,
-    /// How much of QoS the language can express.
+    /// The part of QoS that the language can express.
     quality: Quality,
 }
 

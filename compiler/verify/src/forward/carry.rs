@@ -30,7 +30,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     if !there.configured || !theirs.up || !wire || !accepted {
         return false;
     }
-    // With BGP at both ends, each learns the other's address from the session.
+    // With BGP at both ends, each gets the other's address from the session.
     if let (Party::Switch(_), Party::Switch(_), Gateway::Peer) = (own.party, far.party, gateway)
         && comes_up(fabric, own, far)
     {

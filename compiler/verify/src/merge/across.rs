@@ -2,7 +2,7 @@
 //!
 //! In: summaries that belong to one fabric and cover it. Out: findings. Invariants: rules are judged either inside a
 //! part or here. All rules that span planes are here: unique values, gateways, common values, equality of planes, round
-//! trips, NICs and their addresses, counts of the manifest.
+//! delays, NICs and their addresses, counts of the manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -23,7 +23,7 @@ pub(crate) struct Language {
     pub(crate) states_peers: bool,
     /// Neighbours whose MAC addresses are resolved instead of configured.
     pub(crate) asks: Asks,
-    /// How much of QoS it can express.
+    /// The part of QoS that it can express.
     pub(crate) quality: Quality,
     /// Behaviour of a port with link-local addresses.
     pub(crate) link_local: LinkLocal,
@@ -92,7 +92,7 @@ pub(crate) enum Asks {
     Everybody,
 }
 
-/// How much of QoS a language can express.
+/// The part of QoS that a language can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Quality {
     /// Nothing, or settings by rank only.
@@ -111,7 +111,8 @@ pub(crate) enum Bounds {
     /// All lossless classes have one share and all others another, headroom follows from the cable length, and the
     /// watchdog counts polls.
     Shared,
-    /// Each queue has its own length and share of the port. There are no shared buffers, pauses, watchdogs or trimming.
+    /// Each queue has its own length and share of the port. Buffers are not shared; pauses, watchdogs and trimming do
+    /// not exist.
     Lengths,
 }
 

@@ -16,7 +16,7 @@ use crate::model::language::{Bounds, Language, Quality, Unsaid};
 pub(crate) static LANGUAGE: Language = Language {
     name: "eos",
     quality: Quality::Ports(Bounds::Each),
-    // There is no published command for either (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
+    // EOS has no published command for either (Arista EOS User Manual, BGP; pyavd's schema of `router_bgp`).
     unsaid: &[Unsaid::Connects, Unsaid::Forwarding],
     place: find,
     ..Language::TEXT

@@ -161,7 +161,7 @@ const FREE: &[(&str, &str)] = &[
     ("/interface/delay/", "a round trip has to fit the cables, at any speed and packet"),
 ];
 
-/// Every number that is changed by one, zeroed or doubled is rejected, unless there is no redundancy.
+/// Every number that is changed by one, zeroed or doubled is rejected, unless the document has no redundancy for it.
 #[test]
 fn no_number_of_a_summary_is_believed() {
     for parts in summaries() {

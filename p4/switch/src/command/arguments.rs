@@ -142,7 +142,7 @@ struct Reader {
     revoked: Option<PathBuf>,
 }
 
-/// What the arguments request.
+/// The request of the arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Run a switch.

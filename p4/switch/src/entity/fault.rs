@@ -85,7 +85,7 @@ pub enum Fault {
         /// Maximum length.
         most: usize,
     },
-    /// There are no numbers left for names.
+    /// All numbers for names are in use.
     #[error("entities have {most} names of type `{of}`, and the data plane has no number for another")]
     NamesFull {
         /// The type.

@@ -81,7 +81,7 @@ impl Proof {
         }
     }
 
-    /// Compares match kinds. The compiler converts optional fields to ternary ones; there is no other conversion.
+    /// Compares match kinds. The compiler converts optional fields to ternary ones, and nothing else.
     pub(super) fn kind(&mut self, place: impl Fn() -> String, info: &info::MatchKind, program: MatchKind) {
         let same = match (info, program) {
             (info::MatchKind::Exact, MatchKind::Exact | MatchKind::Valid)

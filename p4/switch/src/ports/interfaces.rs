@@ -66,7 +66,7 @@ impl Interface {
     fn receive(&self, switch: &Switch, port: u32, batch: &mut Batch, outbox: &mut Outbox) {
         match self.socket.receive(batch) {
             Ok(count) if count > 0 => {}
-            // There was no packet after all, or the interface went down; its state is checked soon.
+            // The packet is gone, or the interface went down; its state is checked soon.
             Ok(_) | Err(_) => return,
         }
         if let Some((file, _)) = &self.captures {

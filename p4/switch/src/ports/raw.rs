@@ -75,7 +75,7 @@ impl RawSocket {
         let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         let protocol = (libc::ETH_P_ALL as u16).to_be();
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // The socket receives nothing until it is bound, so there are no frames of other interfaces. SAFETY: no memory
+        // The socket receives nothing until it is bound, so frames of other interfaces cannot arrive. SAFETY: no memory
         // is passed.
         let fd = check(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
         // SAFETY: the call above returned this descriptor, and nothing else owns it.

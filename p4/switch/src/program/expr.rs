@@ -12,11 +12,11 @@ use super::field::Field;
 pub(crate) struct Value {
     /// The tree.
     pub(crate) expr: Expr,
-    /// How to evaluate it.
+    /// Its mode of evaluation.
     pub(crate) mode: Mode,
 }
 
-/// How to evaluate an expression.
+/// Mode of evaluation of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// In 128 bits; the unsigned result is exact.

@@ -85,7 +85,7 @@ impl Arriving {
         Poll::Ready(())
     }
 
-    /// Counts the received bytes. There is no memory for data after the single message, so there must be none.
+    /// Counts the received bytes. Data after the single message have no budget, so they are rejected.
     fn count(&mut self, data: &Bytes) -> Result<(), Status> {
         let missing = HEAD - self.head.len();
         self.head.extend(data.iter().take(missing));

@@ -28,7 +28,7 @@ pub(super) fn encoded(update: Update) -> Bytes {
 struct Shared {
     /// Queued bytes.
     queued: AtomicUsize,
-    /// Whether there was no space for a message that must not be lost.
+    /// Whether the queue was full for a message that must not be lost.
     overrun: Notify,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn queue(limit: usize) -> (Outlet, Messages) {
 }
 
 impl Outlet {
-    /// Adds a message; it is lost if there is no space.
+    /// Adds a message; it is lost if the queue is full.
     pub(super) fn offer(&self, message: &Bytes) {
         let queued = self.shared.queued.load(Ordering::Acquire);
         if self.sender.capacity() > RESERVED && queued + message.len() <= self.limit {
@@ -84,7 +84,7 @@ impl Outlet {
         let _ = self.sender.try_send(Err(status));
     }
 
-    /// Waits until there was no space for a message that must not be lost.
+    /// Waits until the queue is full for a message that must not be lost.
     pub(super) async fn overrun(&self) {
         self.shared.overrun.notified().await;
     }

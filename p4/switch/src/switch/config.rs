@@ -25,7 +25,7 @@ pub enum ConfigError {
     /// COMMIT uses the saved configuration.
     #[error("COMMIT takes the configuration that was saved before, the request brings another")]
     NeedlessConfig,
-    /// There is no saved configuration.
+    /// A configuration was not saved before.
     #[error("no configuration was saved that could be committed")]
     NothingSaved,
     /// The configuration is invalid.

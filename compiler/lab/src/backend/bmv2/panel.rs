@@ -1,7 +1,7 @@
 //! The patch panel: a namespace with a veth pair to every port and a bridge for each cable.
 //!
-//! Invariants: a bridge floods, learns no addresses, and forwards link-local protocols, so it behaves like a cable. A
-//! port whose cable is cut keeps its carrier.
+//! Invariants: a bridge floods, does not store addresses, and forwards link-local protocols, so it behaves like a
+//! cable. A port whose cable is cut keeps its carrier.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -329,7 +329,7 @@ impl Site {
     }
 }
 
-/// What happens after a request.
+/// The next step after a request.
 enum Turn {
     Next,
     Gone,

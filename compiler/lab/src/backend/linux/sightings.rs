@@ -30,7 +30,7 @@ pub(super) enum Look {
 }
 
 /// Opens a socket that receives packets of labs from all ports of the calling thread's namespace. Other packets do not
-/// wake a reader, so silence means that there are no such packets. Packets from before the filter was in place must be
+/// wake a reader, so silence means the absence of such packets. Packets from before the filter was in place must be
 /// skipped.
 pub(super) fn wire(look: Look) -> io::Result<Socket> {
     let protocol = match look {

@@ -1,5 +1,5 @@
 //! `meta-roce`: PFC only. The collective library starts senders by clear-to-send messages, which have a separate class.
-//! DCQCN is off, so there are no marks or notifications.
+//! DCQCN is off, so marks and notifications do not occur.
 //!
 //! Sources: Meta at SIGCOMM 2024 and Engineering at Meta, 2024-08-05: at 400G no DCQCN, PFC and receiver-driven
 //! admission, clear-to-send packets prioritised. The code points are not published: 26 and 46 as in `lossless`, so that

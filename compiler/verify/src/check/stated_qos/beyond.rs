@@ -68,7 +68,7 @@ fn elsewhere(port: &Compared<'_>) -> Option<String> {
     })
 }
 
-/// Checks that there is no watchdog unless one is stated, because it drops the contents of paused queues.
+/// Checks that a watchdog is absent unless one is stated, because it drops the contents of paused queues.
 fn watched(port: &Compared<'_>) -> Option<String> {
     let unstated = port.of_switch.is_some_and(|own| own.watchdog.is_none());
     let mut rows = port.qos.settings.iter().filter(|_| unstated);

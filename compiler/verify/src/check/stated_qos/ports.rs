@@ -83,7 +83,7 @@ fn watched_class(port: &Compared<'_>, class: &StatedClass) -> bool {
     class.pauses.is_some() && port.of_switch.is_some_and(|own| own.watchdog.is_some())
 }
 
-/// Checks that each class has the stated queue, and that there are no other classes.
+/// Checks that exactly the stated classes exist, each with the stated queue.
 fn maps(port: &Compared<'_>) -> Vec<String> {
     let meant: BTreeMap<u8, u8> = port.stated.classes.iter().map(|class| (class.tc, class.queue)).collect();
     // Classes without code points are not configured.

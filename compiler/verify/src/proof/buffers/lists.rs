@@ -4,7 +4,7 @@
 //! the buffer behind one channel waits for the next channel of its path. If such dependencies form a cycle, pauses can
 //! stop all of it for ever. Invariants: paths are those that tables produce and switches forward. Fabrics with few
 //! paths are followed channel by channel. In larger ones, channels between the same two tiers are merged. A cycle of
-//! channels would also be a cycle of merged channels, so without the latter there is no deadlock.
+//! channels would also be a cycle of merged channels, so without the latter a deadlock is impossible.
 
 use std::collections::BTreeMap;
 

@@ -332,7 +332,7 @@ impl Arrivals<'_> {
         counts
     }
 
-    /// If there are no other violations, everything that can arrive must arrive.
+    /// Without other violations, everything that can arrive must arrive.
     fn lost(&self, id: SwitchId, could: &Each<Bits>, findings: &mut Findings) {
         let network = self.network;
         let (Some(every), Some(could)) = (self.every.get(id, false), could.get(id, false)) else { return };

@@ -221,7 +221,7 @@ pub(crate) struct Capacities<'a> {
     network: &'a Network<'a>,
     cables: &'a Cables,
     planned: Planned,
-    /// Whether drained cables count. They are used if there is no alternative.
+    /// Whether drained cables count. They are used only without alternative.
     with_drained: bool,
     known: HashMap<(SwitchId, SwitchId), Part>,
 }

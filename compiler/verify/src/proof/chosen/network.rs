@@ -51,7 +51,7 @@ fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64
 /// The next step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The frame is lost: there is no cable, or it does not get over it.
+    /// The frame is lost: the cable is missing, or it does not get over it.
     Lost(Option<CableId>),
     /// To a NIC.
     Nic(u32, CableId),

@@ -150,7 +150,7 @@ impl Host {
     }
 }
 
-/// How zebra connects to the forwarding plane manager, which programs the chip.
+/// The connection of zebra to the forwarding plane manager, which programs the chip.
 #[derive(Debug, Default)]
 struct ForwardingManager {
     /// Whether the address of the manager is configured; zebra does not connect otherwise.

@@ -11,7 +11,7 @@ use crate::{Error, bits};
 /// Context of `local` and `runtime_data`.
 #[derive(Clone, Copy)]
 pub(super) enum Scope<'s> {
-    /// There are no parameters.
+    /// Parameters do not exist here.
     None,
     /// Parameters of an action: width and first word of each.
     Params(&'s [(u32, u16)]),
