@@ -67,7 +67,7 @@ struct Groups<'a> {
     room: Room,
     /// Capacities without drained equipment, and with it for destinations that are not reachable otherwise.
     capacities: [Capacities<'a>; 2],
-    /// T0 groups with missing cables or T0s, in the plane of the switch.
+    /// T0 groups with absent or drained T0s or uplinks, in the plane of the switch.
     odd: BTreeSet<(ZoneId, u16)>,
     is_whole: bool,
 }

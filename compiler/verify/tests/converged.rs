@@ -172,8 +172,8 @@ fn two_tiers_converge_as_derived() {
     }
 }
 
-/// Two zones of one T0 and seven T1s with five uplinks, one of them absent: of 35 cables to the other zone, a T1 lacks
-/// seven. Its share of 34.4 units is not a whole number, so rounding matters.
+/// Two zones of one T0 and seven T1s with five uplinks, one of them absent: one T1 lacks seven of 35 paths to the other
+/// zone. At 1 Gb/s per cable, 35 would overflow 32 bits of bytes per second, which hold 34.4.
 const WIDE: Frr<'_> = Frr {
     zones: 2,
     groups: 1,

@@ -265,7 +265,7 @@ impl Driver {
 
     fn order(&mut self, stage: &Stage<'_>, from: usize, number: u64, to: usize) -> Result<(), LabError> {
         let bytes = stage.orders.message_bytes;
-        // The contents of a region follow from the position, so it is the same at both ends.
+        // Contents follow from the position in the region, so it is the same at both ends.
         let place = number % PLACES * bytes;
         let mut line = match self.idle[from].pop() {
             Some(line) => line,

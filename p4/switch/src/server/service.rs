@@ -33,8 +33,8 @@ use crate::switch::{NoPipeline, Outbox, Switch};
 /// Reads do not count at all.
 pub(super) const SHORT: usize = 16 << 10;
 
-/// Memory per byte of a request for its decoded form and the outcomes of its updates, because every update may fail
-/// with its own message.
+/// Memory of a decoded request with the outcomes of its updates, as a multiple of the decoded request alone. Every
+/// update may fail with its own message.
 const ANSWERED: usize = 2;
 
 /// Maximum number of pipelines that are being sent to clients.

@@ -137,9 +137,9 @@ impl Linux {
     }
 }
 
-/// Opens a non-blocking socket. It is not connected, because the kernel would take the socket's own hash as the flow
-/// hash on all devices. Several sockets may share its port: those of other flows, and copies inherited by a program
-/// that is being started.
+/// Opens a non-blocking socket. It is not connected, because packets of a connected socket carry the socket's own hash,
+/// which kernels on the path use as the flow hash. Several sockets may share its port: those of other flows, and copies
+/// inherited by a program that is being started.
 pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP))?;
     socket.set_reuse_port(true)?;
