@@ -140,16 +140,17 @@ fn fabrics_of_all_hardware_verify() {
     let (mut made, mut refused) = (BTreeMap::<&Mix, usize>::new(), BTreeMap::<String, usize>::new());
     let mut count = 0;
     // All combinations would take minutes, so a normal run uses every n-th, and continues until every operating system
-    // occurred.
-    let step = if wanted.is_some() { 1 } else { 7 };
+    // and every profile occurred.
+    let step = if wanted.is_some() { 1 } else { coprime(7, mixes.len()) };
     let mut turn = 0;
     let few = wanted.unwrap_or(FEW);
     let mut crossed = Crossed::default();
-    while (count < few || !crossed.is_whole()) && turn < mixes.len() * 20 {
+    let mut missing: BTreeSet<&str> = profiles().collect();
+    while (count < few || !crossed.is_whole() || !missing.is_empty()) && turn < mixes.len() * 20 {
         let mix = &mixes[turn * step % mixes.len()];
         turn += 1;
         // Beyond the requested number, only missing kinds are tested.
-        if count >= few && crossed.has_all(mix.os) {
+        if count >= few && crossed.has_all(mix.os) && !missing.contains(mix.profile) {
             continue;
         }
         let nodes = crossed.next(mix.os);
@@ -181,6 +182,7 @@ fn fabrics_of_all_hardware_verify() {
             keep(folder, count, &tree, &plan);
         }
         *made.entry(mix).or_default() += 1;
+        missing.remove(mix.profile);
         crossed.add(mix.os);
         count += 1;
     }
@@ -188,6 +190,17 @@ fn fabrics_of_all_hardware_verify() {
     assert!(count >= few, "{count} fabrics, refused: {refused:?}");
     assert!(crossed.is_whole(), "not every operating system met every kind of nodes: {crossed:?}");
     every_kind_was_made(&made, &catalogue, count < 600);
+}
+
+/// Returns the smallest number from a first one on by which steps through so many things meet each of them.
+fn coprime(first: usize, count: usize) -> usize {
+    let divisor = |mut a: usize, mut b: usize| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    (first..).find(|step| divisor(*step, count) == 1).expect("a prime number of at least the count is one")
 }
 
 /// Prints the number of fabrics of each kind, and asserts that none is missing (platforms only in long runs).

@@ -79,6 +79,8 @@ pub(crate) enum Unsaid {
     Connects,
     /// That packets were forwarded during a restart of the daemon.
     Forwarding,
+    /// Bandwidths of links: it announces none, and gives all paths equal shares.
+    Bandwidths,
 }
 
 /// Neighbours whose MAC addresses are resolved instead of configured.

@@ -24,6 +24,7 @@ use crate::model::about::About;
 use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Speaker, Terms, listed};
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
+use crate::model::language::Unsaid;
 use crate::model::switch::{Gateway, NextHop, OtherRoute, Ways};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
@@ -375,6 +376,7 @@ impl<'a> Plane<'a> {
                 fresh.push((offer, accepted));
             }
         }
+        let weighs = self.fabric.switch(id).is_some_and(|switch| switch.language.says(Unsaid::Bandwidths));
         let mut announcements: Vec<Announcement> = Vec::new();
         for (prefixes, members) in alike(&fresh, self.prefixes.len()) {
             let members: Vec<&Offer> = members.iter().map(|at| fresh[*at].0).collect();
@@ -386,9 +388,9 @@ impl<'a> Plane<'a> {
             state.widest = state.widest.max(members.len());
             state.settled.add(&prefixes);
             if !kept.is_empty() {
-                state.classes.push((kept, weighed(&members)));
+                state.classes.push((kept, weighed(&members, weighs)));
             }
-            let sum: u64 = members.iter().filter_map(|offer| offer.bandwidth).sum();
+            let sum: u64 = members.iter().filter_map(|offer| offer.bandwidth.filter(|_| weighs)).sum();
             let above = |offer: &&Offer| self.fabric.plugged(id, offer.slot).2 == Side::Lower;
             let announcement = Announcement {
                 rank,
@@ -587,9 +589,10 @@ fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> 
     parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
 }
 
-/// Computes weights of next hops as FRR 10 does.
-fn weighed(members: &[&Offer]) -> Arc<[NextHop]> {
-    let bandwidths: Vec<Option<u64>> = members.iter().map(|offer| offer.bandwidth).collect();
+/// Computes weights of next hops as FRR 10 does; a switch that does not weigh gives equal ones.
+fn weighed(members: &[&Offer], weighs: bool) -> Arc<[NextHop]> {
+    let bandwidths: Vec<Option<u64>> =
+        members.iter().map(|offer| offer.bandwidth.filter(|_| weighs)).collect();
     members
         .iter()
         .zip(bandwidth::weights(&bandwidths))

@@ -108,7 +108,8 @@ pub(crate) static SHARE: Rule = Rule {
     what: "The weights of next hops are proportional to the remaining capacity behind them, counted from the \
            cable lists. They are exact, or as near as the width of a group permits. In a language without \
            weights, the next hops are those that carry most with equal shares. With BGP, the weights are the \
-           sum of the cables of the T0 behind each next hop, to within 1/255. A node has no data about the \
+           sum of the cables of the T0 behind each next hop, to within 1/255; they are equal where a switch \
+           announces no bandwidths (W0906). A node has no data about the \
            capacity behind its T0s, and gives its planes equal weights. A /128 of a T0 over one uplink is a \
            pin and may use any uplink.",
     why: "The narrowest path is full first. Its flows are late while other paths have capacity.",

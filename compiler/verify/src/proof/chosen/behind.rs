@@ -2,21 +2,33 @@
 //!
 //! In: cables, of which some are drained. Out: for a T0, the cables that lead there and how many cables of the T0 each
 //! stands for. Invariants: as with announced bandwidths, cables count that reach the T0 without drained equipment, or
-//! all cables if there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered.
+//! all cables if there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered. Switches
+//! of some systems announce no bandwidth ([`Unsaid::Bandwidths`]); next to one of them, all cables count the same.
 
 use std::collections::HashMap;
 
 use super::network::Network;
 use crate::model::cabling::{Party, Side, SwitchId};
+use crate::model::language::Unsaid;
 use crate::model::segment::Tier;
 
-/// The best cables to a T0: whether they are a last resort, and the bandwidth behind each.
-type Best = (bool, Vec<(u16, u128)>);
+/// The best cables to a T0: whether they are a last resort, and the bandwidth announced over each.
+type Best = (bool, Vec<(u16, Option<u128>)>);
+
+/// What a switch is on the way to a T0.
+#[derive(Debug, Clone, Copy)]
+struct Total {
+    reaches: bool,
+    is_last_resort: bool,
+    /// The bandwidth that it announces.
+    announced: Option<u128>,
+}
 
 /// Cache of bandwidths behind switches.
 pub(crate) struct Behind<'a> {
     network: &'a Network<'a>,
-    known: HashMap<(SwitchId, SwitchId), (bool, u128)>,
+    /// By a switch and a T0.
+    known: HashMap<(SwitchId, SwitchId), Total>,
 }
 
 impl<'a> Behind<'a> {
@@ -28,9 +40,16 @@ impl<'a> Behind<'a> {
         self.network.positions.get(&id).map(|at| at.0)
     }
 
-    /// Returns the best cables of a switch to a T0, by slot, with the bandwidth behind each.
+    /// Returns the best cables of a switch to a T0, by slot, with the weight of each.
     pub(crate) fn ways(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, u128)> {
-        self.best(id, t0).1
+        let ways = self.best(id, t0).1;
+        let weighs = self.weighs(id) && ways.iter().all(|(_, announced)| announced.is_some());
+        ways.into_iter().map(|(slot, announced)| (slot, announced.filter(|_| weighs).unwrap_or(1))).collect()
+    }
+
+    /// Returns whether a switch announces bandwidths, and weighs paths by them.
+    fn weighs(&self, id: SwitchId) -> bool {
+        self.network.fabric.switch(id).is_some_and(|switch| switch.language.says(Unsaid::Bandwidths))
     }
 
     fn best(&mut self, id: SwitchId, t0: SwitchId) -> Best {
@@ -57,25 +76,30 @@ impl<'a> Behind<'a> {
                 all.push((slot as u16, next, cable.drained));
             }
         }
-        let mut found: Vec<(bool, u16, u128)> = Vec::with_capacity(all.len());
+        let mut found: Vec<(bool, u16, Option<u128>)> = Vec::with_capacity(all.len());
         for (slot, next, drained) in all {
-            let (last, behind) = if next == t0 { (false, 1) } else { self.total(next, t0) };
-            if behind > 0 {
-                found.push((drained || last, slot, behind));
+            let total = self.total(next, t0);
+            if total.reaches {
+                found.push((drained || total.is_last_resort, slot, total.announced));
             }
         }
         let last = found.iter().all(|(last, ..)| *last);
-        let best = found.into_iter().filter(|way| way.0 == last).map(|(_, slot, behind)| (slot, behind));
+        let best = found.into_iter().filter(|way| way.0 == last).map(|(_, slot, announced)| (slot, announced));
         (last, best.collect())
     }
 
-    /// Returns the total bandwidth behind a switch, and whether it is a last resort.
-    fn total(&mut self, id: SwitchId, t0: SwitchId) -> (bool, u128) {
+    /// Adds up what a switch receives on the way to a T0.
+    fn total(&mut self, id: SwitchId, t0: SwitchId) -> Total {
+        if id == t0 {
+            return Total { reaches: true, is_last_resort: false, announced: self.weighs(id).then_some(1) };
+        }
         if let Some(known) = self.known.get(&(id, t0)) {
             return *known;
         }
-        let (last, ways) = self.best(id, t0);
-        let total = (last, ways.iter().map(|(_, behind)| behind).sum());
+        let (is_last_resort, ways) = self.best(id, t0);
+        let sum: u128 = ways.iter().filter_map(|(_, announced)| *announced).sum();
+        let announced = Some(sum).filter(|sum| *sum > 0 && self.weighs(id));
+        let total = Total { reaches: !ways.is_empty(), is_last_resort, announced };
         self.known.insert((id, t0), total);
         total
     }
