@@ -335,7 +335,8 @@ impl<'p> Reader<'p> {
             }
         }
         let own: BTreeSet<Mac> = self.interfaces.values().map(|(_, mac)| *mac).collect();
-        if own != self.accepted {
+        // No packet arrives at a switch without router interfaces, which is one without cables.
+        if !own.is_empty() && own != self.accepted {
             let message = "not exactly the MAC addresses of the router interfaces are routed".to_owned();
             faults.push((vec!["l3_admit_table".to_owned()], message));
         }
