@@ -60,16 +60,23 @@ const nicPortName = (plane, nic) => nicName(nic) + ".p" + plane;
 
 const T2_ROWS = M.t2 ? M.t2.rows : 1;
 const SHARE = Math.max(Math.floor(M.nics_per_node / M.rails), 1);
-const UNITS = Math.floor(M.groups / M.rails);
+// A node's NICs are in so many consecutive zones, and its name has the first of them.
+const NODE_ZONES = M.zones_per_node;
+const RAILS_IN_ZONE = Math.max(Math.floor(M.rails / NODE_ZONES), 1);
+const UNITS = Math.floor(M.groups / RAILS_IN_ZONE);
 const NODES_PER_UNIT = Math.floor(M.per_group / SHARE);
 
 const nodeOf = (nic) => ({
-  node: { zone: nic.zone, unit: Math.floor(nic.group / M.rails), index: Math.floor(nic.downlink / SHARE) },
-  number: nic.downlink % SHARE * M.rails + nic.group % M.rails,
+  node: { zone: nic.zone - nic.zone % NODE_ZONES, unit: Math.floor(nic.group / RAILS_IN_ZONE), index: Math.floor(nic.downlink / SHARE) },
+  number: nic.downlink % SHARE * M.rails + nic.zone % NODE_ZONES * RAILS_IN_ZONE + nic.group % RAILS_IN_ZONE,
 });
-const nicOf = (node, number) => ({
-  zone: node.zone, group: node.unit * M.rails + number % M.rails, downlink: node.index * SHARE + Math.floor(number / M.rails),
-});
+const nicOf = (node, number) => {
+  const rail = number % M.rails;
+  return {
+    zone: node.zone + Math.floor(rail / RAILS_IN_ZONE), group: node.unit * RAILS_IN_ZONE + rail % RAILS_IN_ZONE,
+    downlink: node.index * SHARE + Math.floor(number / M.rails),
+  };
+};
 
 // Rows whose last two numbers are the ends of a run, as a set of keys.
 function expand(rows) {
@@ -99,7 +106,8 @@ const isPlanned = (s) => s.tier < M.tiers.length && s.index < countOf(s.tier) &&
   && (s.tier !== 2 || s.index % T2_ROWS < M.tiers[1].count);
 const hasSwitch = (s) => isPlanned(s) && !ABSENT.switches.has(swKey(s));
 const hasNic = (n) => n.zone < M.zones && n.group < M.groups && n.downlink < M.per_group && !ABSENT.nics.has(nicKey(n));
-const hasNode = (n) => n.zone < M.zones && n.unit < UNITS && n.index < NODES_PER_UNIT
+const isNodeZone = (zone) => zone < M.zones && zone % NODE_ZONES === 0;
+const hasNode = (n) => isNodeZone(n.zone) && n.unit < UNITS && n.index < NODES_PER_UNIT
   && range(M.nics_per_node).some((number) => hasNic(nicOf(n, number)));
 
 function hasLink(l) {

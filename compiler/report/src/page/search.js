@@ -29,7 +29,7 @@ function findNode(name) {
   const numbers = readName(NODE_PATTERN, name);
   if (!numbers) return undefined;
   const node = { zone: numbers.zone, unit: numbers.unit, index: numbers.node };
-  return node.zone < M.zones && node.unit < UNITS && node.index < NODES_PER_UNIT ? node : undefined;
+  return isNodeZone(node.zone) && node.unit < UNITS && node.index < NODES_PER_UNIT ? node : undefined;
 }
 
 function findNic(name) {
@@ -191,7 +191,7 @@ function* everyName() {
       }
     }
   }
-  for (let zone = 0; zone < M.zones; zone += 1) {
+  for (let zone = 0; zone < M.zones; zone += NODE_ZONES) {
     for (let unit = 0; unit < UNITS; unit += 1) {
       for (let index = 0; index < NODES_PER_UNIT; index += 1) yield ["node", { zone, unit, index }, nodeName({ zone, unit, index })];
     }

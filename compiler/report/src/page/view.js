@@ -132,7 +132,7 @@ function showScheme() {
       ["uSID blocks", s && code([...new Set(s.blocks)].map((own) => own + "/32").join(" "))],
       ["Bits of a uSID", s && "role " + s.role_bits + ", plane " + s.plane_bits + ", zone " + s.zone_bits + ", index " + s.index_bits],
       ["Entropy values", M.entropy && M.entropy.active + " active and " + M.entropy.backup + " in reserve for each NIC, at least " + M.entropy.min_active],
-      ["Nodes have", plural(M.nics_per_node, "NIC") + " on " + plural(M.rails, "rail")]])]);
+      ["Nodes have", plural(M.nics_per_node, "NIC") + " on " + plural(M.rails, "rail") + (NODE_ZONES > 1 ? " in " + plural(NODE_ZONES, "zone") : "")]])]);
 }
 
 function showExceptions() {

@@ -166,8 +166,8 @@ fn nics(plan: &Plan, draw: &mut Draw, wanted: usize) -> Vec<Nic> {
 fn nic(plan: &Plan, nic: Nic) -> Value {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let (node, number) = topology.node_of(nic);
-    let ports: Vec<Value> = plan
-        .planes()
+    let ports: Vec<Value> = topology
+        .plane_ids()
         .map(|plane| {
             let link = Link::Host(NicPort { plane, nic });
             let usid = plan
