@@ -124,11 +124,10 @@ impl<'a> Draft<'a> {
         let stated_t1 = doc.tiers.t1.as_ref().map(|_| &t1);
         let tiers: Vec<&DraftTier> = [Some(&t0), stated_t1, t2.as_ref()].into_iter().flatten().collect();
         let hardware = hardware::list(doc, catalogue, &tiers, &exceptions);
-        let planes = u64::from(doc.planes.value);
         Draft {
             is_trial: false,
             routing: doc.routing.map_or(Routing::Srv6Static, |routing| routing.value),
-            planes,
+            planes: u64::from(doc.planes.value),
             zones,
             groups,
             per_group: u64::from(doc.hosts.per_group.value),
@@ -145,7 +144,7 @@ impl<'a> Draft<'a> {
             racks: DraftRacks::new(doc, &shape, &hardware),
             management: DraftManagement::new(document, &shape, &names, sources),
             pins: DraftPins::new(document, &shape, &names, sources),
-            entropy: tuning::entropy(doc.entropy.as_ref(), planes, t0.up.count),
+            entropy: tuning::entropy(doc.entropy.as_ref(), doc.planes.value.into(), t0.up.count),
             qos: qos(doc),
             doc,
             catalogue,

@@ -77,7 +77,14 @@ fn ipv4(draft: &Draft<'_>, key: &str) -> (u8, String) {
             (widths.of_switches(), what)
         }
     };
-    (32_u8.saturating_sub(bits), what)
+    let longest = 32_u8.saturating_sub(bits);
+    let fixed = draft.addresses.widths;
+    // A pool of management addresses of this length or shorter has fixed places.
+    if key == "management" && fixed.management_v4_max() > longest {
+        let what = format!("2 bits of tier, 4 of plane and {} of zone and index", fixed.device());
+        return (fixed.management_v4_max(), what);
+    }
+    (longest, what)
 }
 
 #[cfg(test)]
