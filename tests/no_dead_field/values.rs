@@ -201,6 +201,10 @@ fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
             };
             pairs(nic_speeds(base).into_iter().map(of))
         }
+        "hosts.zones_per_node" => {
+            let railed = json!({ "hosts": { "nics_per_node": 2, "rails": 2 } });
+            tries(&railed, [json!(2)])
+        }
         "hosts.slots.[].gpu" => tries(&slots, [json!("0000:2b:00.0")]),
         "hosts.slots.[].pci" => tries(&slots, [json!("0000:19:00.0")]),
         "hosts.slots.[].numa" => tries(&slots, [json!(1)]),

@@ -15,7 +15,7 @@ fn said(plan: &Plan) -> u64 {
     let found: Vec<_> = diagnostics.iter().filter(|found| found.rule.code == "W0702").collect();
     assert!(found.len() <= 1, "{found:?}");
     let Some(found) = found.first() else { return 0 };
-    let times = found.notes.iter().find_map(|note| note.strip_prefix("so it is ")?.split(' ').next());
+    let times = found.notes.iter().find_map(|note| note.strip_prefix("this affects ")?.split(' ').next());
     times.map_or(1, |times| times.parse().expect("a number"))
 }
 

@@ -109,5 +109,5 @@ fn valid_fabrics_verify() {
     }
     assert!(one_tier > 30 && apart > 10, "{one_tier} fabrics of one tier, {apart} with several groups");
     println!("{walked} ways walked; in {absent} fabrics cables do not lead to all NICs");
-    assert!(absent > 15, "exceptions take deliveries away: {absent}");
+    assert!(absent > 10, "exceptions take deliveries away: {absent}");
 }

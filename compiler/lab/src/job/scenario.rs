@@ -501,7 +501,7 @@ mod tests {
             ),
             (
                 "duration: 9s\nsteps:\n  - { at: 2s, mtu: { cable: a, bytes: 60 } }\n",
-                "3:38: 60 bytes are too few",
+                "3:39: 60 bytes are too few",
             ),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a] }\n", "3:24: two cables change places, 1"),
             ("duration: 9s\nsteps:\n  - { at: 2s, miswire: [a, a] }\n", "`a` cannot change places"),

@@ -185,7 +185,7 @@ mod tests {
         assert!(network.interfaces[0].open.is_empty());
         for bad in [
             "{mtu: many}",
-            "{addresses: [10.0.0.1/24]}",
+            "{addresses: [10.0.0.1/33]}",
             "{routes: [{to: \"fd00::/64\"}]}",
             "{routes: [{to: \"fd00::/64\", via: \"fd00::1\", type: throw}]}",
         ] {

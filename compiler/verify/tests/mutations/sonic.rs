@@ -28,7 +28,7 @@ pub(crate) const ROUTES: &[Mutation] = &[
     ("no route to a T0", Sonic, T1, Unset(&["STATIC_ROUTE", "default|fcbb:bbbb:2::/48"]), "V0606"),
     ("no routes at all", Sonic, T0, Unset(&["STATIC_ROUTE"]), "V0606"),
     ("default route", Sonic, T0, Set(&["STATIC_ROUTE", "default|::/0"], r#"{"ifname":"Ethernet256","nexthop":"fd00:c105:2:1000:1:1:0:b"}"#), "V0601"),
-    ("default route of the other family", Sonic, T0, Set(&["STATIC_ROUTE", "default|0.0.0.0/0"], r#"{"ifname":"eth0","nexthop":"10.67.0.1"}"#), "V0102"),
+    ("default route of the other family", Sonic, T0, Set(&["STATIC_ROUTE", "default|0.0.0.0/0"], r#"{"ifname":"eth0","nexthop":"10.67.0.1"}"#), "V0601"),
     ("route for host addresses", Sonic, T0, Set(&["STATIC_ROUTE", "default|fd00:c105:1:2::/64"], r#"{"ifname":"Ethernet256","nexthop":"fd00:c105:2:1000:1:1:0:b"}"#), "V0601"),
     ("longer route than a uSID's", Sonic, T0, Set(&["STATIC_ROUTE", "default|fcbb:bbbb:4001:2::/64"], r#"{"ifname":"Ethernet257","nexthop":"fd00:c105:2:1000:1:2:0:b"}"#), "V0601"),
     ("route of a /47", Sonic, T0, Text("4001::/48\"", "4001::/47\""), "V0601"),
