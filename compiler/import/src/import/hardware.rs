@@ -113,11 +113,11 @@ pub(crate) fn candidates(
         }
         choices.push(found.into_iter().map(Some).collect());
     }
-    let parallel = shape::parallel(plant, positions, TierId::T0);
-    let elsewhere = [Level::T0, Level::T1].map(|level| Seats::of(plant, positions, level, parallel));
+    let elsewhere = seats(plant, positions);
     let against = |level: usize, rank: usize, choice: &Option<Choice>| -> Against {
         let Some((tier, _)) = choice else { return (0, 0, rank) };
-        (elsewhere.get(level).map_or(0, |seats| seats.others(&tier.base)), tier.base.holes(), rank)
+        let others = elsewhere[level].iter().map(|seats| seats.others(&tier.base)).sum();
+        (others, tier.base.holes(), rank)
     };
     let ranked: Vec<Vec<(Against, &Option<Choice>)>> = choices
         .iter()
@@ -153,7 +153,17 @@ pub(crate) fn candidates(
     Ok(combinations.into_iter().map(hardware).collect())
 }
 
-/// Which switch of the next tier is plugged into which port, over all switches of a tier.
+/// The seats of each tier.
+fn seats(plant: &Plant, positions: &Positions) -> [Vec<Seats>; 3] {
+    let parallel = shape::parallel(plant, positions, TierId::T0);
+    [
+        vec![Seats::of_nics(plant, positions), Seats::of(plant, positions, Level::T0, parallel)],
+        vec![Seats::of(plant, positions, Level::T1, parallel)],
+        Vec::new(),
+    ]
+}
+
+/// The index of the device that is plugged into each port, over all switches of a tier.
 struct Seats {
     is_up: bool,
     parallel: u16,
@@ -161,6 +171,26 @@ struct Seats {
 }
 
 impl Seats {
+    /// The seats of NICs at T0s, by downlink.
+    fn of_nics(plant: &Plant, positions: &Positions) -> Seats {
+        let rails = positions.nics.rails.max(1);
+        let share = (positions.nics.per_node / rails).max(1);
+        let mut taken = BTreeSet::new();
+        for (cable, at) in plant.cables.iter().zip(0_u32..) {
+            for (own, far) in [(0, 1), (1, 0)] {
+                let (own, far) = (cable.ends[own], cable.ends[far]);
+                let is_t0 = positions.levels[own.device as usize] == Level::T0;
+                if let (true, Place::Node(node), Some(nic)) =
+                    (is_t0, positions.places[far.device as usize], positions.nics.numbers.get(&at))
+                {
+                    taken.insert((own.port, node.index.saturating_mul(share).saturating_add(nic / rails)));
+                }
+            }
+        }
+        let taken = taken.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
+        Seats { is_up: false, parallel: 1, taken }
+    }
+
     /// The seats of T1s at T0s, or of T0s at T1s.
     fn of(plant: &Plant, positions: &Positions, level: Level, parallel: u16) -> Seats {
         let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
