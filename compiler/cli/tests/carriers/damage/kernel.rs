@@ -73,10 +73,12 @@ fn reversals(line: &str) -> Vec<Reversal> {
 /// Takes a command of the file back in the kernel, or gives another one.
 pub(super) fn addresses(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let batch = victim.wanted(SwitchFile::IpBatch);
-    let all: Vec<Reversal> = batch.lines().flat_map(reversals).collect();
-    let (act, command, named) = all.get(pick(all.len().max(1)))?;
-    let said = victim.fleet.ip(victim.name, command);
-    assert_eq!(said, "", "{command}");
+    let mut all: Vec<Reversal> = batch.lines().flat_map(reversals).collect();
+    let first = pick(all.len().max(1));
+    all.rotate_left(first);
+    // The kernel refuses a command about a device that an earlier damage removed.
+    let (act, command, named) =
+        all.iter().find(|(_, command, _)| victim.fleet.ip(victim.name, command).is_empty())?;
     let mut named = named.clone();
     named.push("ip.batch".to_owned());
     Some(Damage { act: *act, what: command.clone(), named: vec![named] })

@@ -84,7 +84,9 @@ pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Optio
         edit(&text, &own, ["ipv6 route fd99::/64 Null0", "ipv6 access-group X in"], pick)?;
     victim.write(file, &text);
     let name = if file == "startup" { "startup-config" } else { line.as_str() };
-    Some(Damage::new(act, format!("{file}: {line}"), &[&["eos.conf", name]]))
+    // A block with another name may be the site's, and the one with the old name is missing.
+    let before = name.strip_suffix('9').filter(|_| act == Act::Changed).unwrap_or(name);
+    Some(Damage::new(act, format!("{file}: {line}"), &[&["eos.conf", name], &["eos.conf", before]]))
 }
 
 /// Lines of FRR that are of the tree.
