@@ -495,7 +495,10 @@ fn switches_in_namespaces_choose_paths_by_their_weights() {
                 .contains("10 switches up to date, 0 failed")
         );
         let text = place.ends(0, &["lab", "test", file, "--sample", "6000"]);
-        assert!(text.contains("6000 delivered, 0 lost") && text.contains(" 0 have a share that differs"), "{text}");
+        assert!(
+            text.contains("6000 delivered, 0 lost") && text.contains(" 0 have a share that differs"),
+            "{text}"
+        );
         assert!(place.ends(0, &["push", &tree, "--inventory", "lab"]).contains(" 0 updates sent"));
         assert!(place.ends(0, &["lab", "status"]).contains(&fabric));
         let cut = place.ends(0, &["lab", "cut", file, "p0-t0-001--p0-t1-002"]);

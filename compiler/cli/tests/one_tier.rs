@@ -15,7 +15,7 @@ fn yaml(nodes: u16, os: &str) -> String {
 
 fn place() -> Place {
     let place = Place::new();
-    place.write("fabric.yaml", &yaml(4, "linux"));
+    place.write("fabric.yaml", yaml(4, "linux"));
     place
 }
 
@@ -44,13 +44,13 @@ fn whatif_counts_pairs_of_one_group() {
 #[test]
 fn diff_and_grow_add_no_pairs_across_groups() {
     let place = place();
-    place.write("larger.yaml", &yaml(6, "linux"));
+    place.write("larger.yaml", yaml(6, "linux"));
     let text = place.ends(2, &["diff", "fabric.yaml", "larger.yaml"]);
     assert!(text.contains("18 pairs of NICs inside a T0 group come, with 2 paths\n"), "{text}");
     assert!(!text.contains("across T0 groups"), "{text}");
     let text = place.ends(2, &["grow", "fabric.yaml", "larger.yaml"]);
     assert!(text.contains("no cable that is plugged moves\n"), "{text}");
-    place.write("frr.yaml", &yaml(4, "frr"));
+    place.write("frr.yaml", yaml(4, "frr"));
     let text = place.ends(2, &["diff", "fabric.yaml", "frr.yaml"]);
     assert!(text.contains("~ tiers.t0.os  linux -> frr\n") && !text.contains("tiers.t1"), "{text}");
 }
@@ -59,10 +59,10 @@ fn diff_and_grow_add_no_pairs_across_groups() {
 fn demands_between_rails_are_not_carried() {
     let place = place();
     let demands = |to: &str| format!("source,destination,gbps\nsu001-n001/nic0,su001-n002/{to},50\n");
-    place.write("rail.csv", &demands("nic0"));
+    place.write("rail.csv", demands("nic0"));
     let text = place.ends(0, &["te", "fabric.yaml", "--demand", "rail.csv"]);
     assert!(text.contains("50.0 Gb/s of 50.0 Gb/s carried"), "{text}");
-    place.write("rails.csv", &demands("nic1"));
+    place.write("rails.csv", demands("nic1"));
     let text = place.ends(1, &["te", "fabric.yaml", "--demand", "rails.csv"]);
     assert!(text.contains("group-0001 to group-0002: no plane has a usable path"), "{text}");
 }

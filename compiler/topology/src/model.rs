@@ -124,6 +124,8 @@ impl Hosts {
     }
 }
 
+// Serde asks by reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_one(number: &u8) -> bool {
     *number == 1
 }

@@ -200,7 +200,7 @@ fn coprime(first: usize, count: usize) -> usize {
         }
         a
     };
-    (first..).find(|step| divisor(*step, count) == 1).expect("a prime number of at least the count is one")
+    (first..first + count).find(|step| divisor(*step, count) == 1).expect("a multiple plus one is one")
 }
 
 /// Prints the number of fabrics of each kind, and asserts that none is missing (platforms only in long runs).

@@ -82,13 +82,11 @@ mod tests {
 
     #[test]
     fn a_fabric_has_one_family() {
-        let with =
-            |routing: &str, pools: &str| format!("{{ routing: {routing}, qos: none, addresses: {{ {pools} }} }}");
+        let with = |routing: &str, pools: &str| {
+            format!("{{ routing: {routing}, qos: none, addresses: {{ {pools} }} }}")
+        };
         assert_eq!(codes(&with("bgp-unnumbered", "hosts: 11.0.0.0/8")), ["W0203", "W0901"]);
-        assert_eq!(
-            codes(&with("ecmp-static", "hosts: 11.0.0.0/8, links: 100.0.0.0/9")),
-            ["W0203", "W0901"]
-        );
+        assert_eq!(codes(&with("ecmp-static", "hosts: 11.0.0.0/8, links: 100.0.0.0/9")), ["W0203", "W0901"]);
         let mixed = with("ecmp-static", "hosts: 11.0.0.0/8, links: \"2001:db8::/48\"");
         assert_eq!(message(&mixed, "E0517"), "`addresses.links` is IPv6, `addresses.hosts` is IPv4");
         let segments = with("srv6-static", "hosts: 11.0.0.0/8");

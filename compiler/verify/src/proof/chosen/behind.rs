@@ -84,7 +84,8 @@ impl<'a> Behind<'a> {
             }
         }
         let last = found.iter().all(|(last, ..)| *last);
-        let best = found.into_iter().filter(|way| way.0 == last).map(|(_, slot, announced)| (slot, announced));
+        let best =
+            found.into_iter().filter(|way| way.0 == last).map(|(_, slot, announced)| (slot, announced));
         (last, best.collect())
     }
 
