@@ -133,6 +133,11 @@ pub(crate) fn has_site(fleet: &Fleet) -> bool {
 }
 
 impl SiteChange {
+    /// Returns whether only the routing daemon of a SONiC switch has the change.
+    pub(crate) fn is_running_only(&self) -> bool {
+        matches!(self, SiteChange::Lines { file: "frr/running", .. })
+    }
+
     /// Checks that the switch has it still.
     pub(crate) fn assert_kept(&self, fleet: &Fleet, name: &str) {
         match self {
