@@ -145,7 +145,7 @@ impl Browser {
         }
     }
 
-    /// Opens a page from its text. Returns the milliseconds until its load event had run, as measured by the browser.
+    /// Opens a page from HTML text. Returns the milliseconds until its load event had run, as measured by the browser.
     pub fn open(&mut self, html: &str) -> f64 {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, html).expect("it can be written");
@@ -176,7 +176,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Returns the text of an expression in the page.
+    /// Returns the value of an expression in the page as text.
     pub fn text(&mut self, expression: &str) -> String {
         self.value(expression).as_str().unwrap_or_default().to_owned()
     }
