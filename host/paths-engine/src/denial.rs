@@ -1,4 +1,4 @@
-//! Denials: what an administrator or a collector takes out of use, why, and until when.
+//! Denials: paths that an administrator or a collector takes out of use, with the reason and the end time.
 
 use closc_paths::{Choice, Denied, Destination, Scope};
 
@@ -6,18 +6,18 @@ use closc_paths::{Choice, Denied, Destination, Scope};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Reason {
-    /// A person, or a program in their name.
+    /// A person, or a program on their behalf.
     Administrator = 0,
-    /// Emptied for work on it.
+    /// Drained for maintenance.
     Drain = 1,
-    /// It loses packets now and then.
+    /// The path loses packets now and then.
     GrayLoss = 2,
-    /// It is broken or miswired.
+    /// Equipment on the path is broken or miswired.
     Fault = 3,
 }
 
 impl Reason {
-    /// Returns one word.
+    /// Returns the keyword.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Administrator => "administrator",
@@ -27,7 +27,7 @@ impl Reason {
         }
     }
 
-    /// Finds a reason by its word.
+    /// Finds a reason by its keyword.
     pub fn of(name: &str) -> Option<Reason> {
         [Reason::Administrator, Reason::Drain, Reason::GrayLoss, Reason::Fault]
             .into_iter()
@@ -40,7 +40,7 @@ impl Reason {
 pub struct Denial {
     /// The plane; absent means any.
     pub plane: Option<u8>,
-    /// Which paths of the plane, each field narrows.
+    /// Which paths of the plane; each field narrows the selection.
     pub scope: Scope,
     /// Origin of the denial.
     pub reason: Reason,
@@ -48,7 +48,7 @@ pub struct Denial {
     pub until_ns: Option<u64>,
 }
 
-/// The name of a denial.
+/// The identifier of a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DenialId(pub u64);
 

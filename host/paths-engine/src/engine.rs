@@ -1,7 +1,7 @@
 //! The engine of one NIC: its ports, its denials, and the paths to each destination.
 //!
-//! In: a table, evidence, denials, the time. Out: picks and events. Invariants: what [`Engine::new`] allocated is
-//! all there is; an identifier of a destination that was closed finds nothing.
+//! In: a table, evidence, denials, the time. Out: picks and events. Invariants: nothing is allocated after
+//! [`Engine::new`]; the identifier of a closed destination finds nothing.
 
 use closc_paths::{Choice, Destination, Table};
 use thiserror::Error;
@@ -14,10 +14,10 @@ use crate::path_set::{PathSet, Place};
 use crate::settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
 use crate::value::{BY_LIST, BY_TABLE, State, ValueView};
 
-/// Planes that a bitmap of ports has room for.
+/// Planes that fit in a bitmap of ports.
 const PLANES_MAX: usize = 32;
 
-/// Next step of the packet.
+/// Plane and entropy value of the next packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pick {
     /// The plane, which is the NIC port.
@@ -29,13 +29,13 @@ pub struct Pick {
 /// Why a destination, or an engine, cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum OpenFault {
-    /// The address is of no NIC of the table.
+    /// No NIC of the table has this address.
     #[error("the address is of no NIC in the path table")]
     Unknown,
     /// All of [`Capacity::destinations`] are open.
     #[error("{0} destinations are open, which is all that there is room for")]
     Full(usize),
-    /// The table has more than there is room for.
+    /// The table has more planes or values than the engine has room for.
     #[error(
         "the table has {planes} planes of {values} values, there is room for {room_planes} of {room_values}"
     )]
@@ -59,7 +59,7 @@ pub enum OpenFault {
     },
 }
 
-/// Why a denial was not taken.
+/// Why a denial was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DenyFault {
     /// It would leave a destination without a path that works.
@@ -70,18 +70,18 @@ pub enum DenyFault {
     Full(usize),
 }
 
-/// Why a table was not taken. The engine is as it was.
+/// Why a table was rejected. The engine is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ReloadFault {
     /// It does not fit.
     #[error(transparent)]
     Open(#[from] OpenFault),
-    /// It is of another group.
+    /// It belongs to another group.
     #[error("the table is of group {new} of zone {new_zone}, the NIC is in group {old} of zone {old_zone}")]
     Group {
-        /// Group so far, from 0.
+        /// Group of the current table, from 0.
         old: u16,
-        /// Zone so far.
+        /// Zone of the current table.
         old_zone: u16,
         /// Group of the new table, from 0.
         new: u16,
@@ -120,7 +120,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Makes an engine for the NIC on a downlink (from 0) of the table's group. All ports are taken to be up.
+    /// Makes an engine for the NIC on a downlink (from 0) of the table's group. All ports count as up until a report.
     pub fn new(
         table: &Table<'_>,
         downlink: u16,
@@ -180,12 +180,13 @@ impl Engine {
         open.map(|(n, slot)| PathId::new(n as u32, slot.generation))
     }
 
-    /// Returns what the table says of a destination, and its NIC's address.
+    /// Returns a destination as the table describes it, and the address of its NIC.
     pub fn destination(&self, path: PathId) -> Option<(Destination, [u8; 16])> {
         self.set(path).map(|set| (set.to, set.inner))
     }
 
-    /// Chooses the path of the next packet. Nothing, if every path is denied or every plane has a port down.
+    /// Chooses the path of the next packet. Returns `None` if no path is in use, such as when every plane has a port
+    /// down.
     #[inline]
     pub fn pick(&mut self, path: PathId) -> Option<Pick> {
         let slot = self.slots.get_mut(path.index())?;
@@ -196,13 +197,13 @@ impl Engine {
         Some(Pick { plane, entropy })
     }
 
-    /// Returns the plane of the next pick, and picks nothing.
+    /// Returns the plane of the next pick without picking.
     #[inline]
     pub fn next_plane(&self, path: PathId) -> Option<u8> {
         self.set(path)?.next_plane()
     }
 
-    /// Takes word of a packet or probe that arrived.
+    /// Records a packet or probe that arrived.
     pub fn answered(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let good_answers = self.settings.good_answers;
         self.change(path, plane, entropy, (Cause::Answer, now_ns), |set, at| {
@@ -210,7 +211,8 @@ impl Engine {
         });
     }
 
-    /// Takes word of a short probe that arrived. It is not the last answer that a bad path lacks: data is longer.
+    /// Records a short probe that arrived. It does not count as the last answer that a bad path needs, because data
+    /// packets are longer.
     pub fn answered_short(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let good_answers = self.settings.good_answers;
         self.change(path, plane, entropy, (Cause::Answer, now_ns), |set, at| {
@@ -218,7 +220,7 @@ impl Engine {
         });
     }
 
-    /// Takes word of a probe as long as data that did not come back.
+    /// Records a missed probe of the length of a data packet.
     pub fn missed_long(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let Settings { missed_answers, relapse_ns, .. } = self.settings;
         self.change(path, plane, entropy, (Cause::Probe, now_ns), |set, at| {
@@ -226,7 +228,7 @@ impl Engine {
         });
     }
 
-    /// Takes word of a packet that met congestion: its value sits out one turn.
+    /// Records a packet that met congestion: its value sits out one turn.
     pub fn congested(&mut self, path: PathId, plane: u8, entropy: u32) {
         let Some(set) = self.set_mut(path) else { return };
         if let Some(at) = set.find(plane, entropy) {
@@ -234,7 +236,7 @@ impl Engine {
         }
     }
 
-    /// Takes word of a packet that was lost: its value is out at once.
+    /// Records a lost packet: its value is out of use at once.
     pub fn lost(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
@@ -244,8 +246,8 @@ impl Engine {
         });
     }
 
-    /// Takes word of a packet that was lost while queues of its plane were full. Its value is out only if it lost more than the other
-    /// values of the plane, which share the last queue.
+    /// Records a packet lost while queues of its plane were full. Its value is out of use only if it lost more than the
+    /// other values of the plane, which share the last queue.
     pub fn dropped(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
@@ -258,7 +260,7 @@ impl Engine {
         });
     }
 
-    /// Takes word of a probe that did not come back.
+    /// Records a missed probe.
     pub fn missed(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let Settings { missed_answers, relapse_ns, .. } = self.settings;
         self.change(path, plane, entropy, (Cause::Probe, now_ns), |set, at| {
@@ -266,7 +268,7 @@ impl Engine {
         });
     }
 
-    /// Takes the round trip of a probe.
+    /// Records the round-trip time of a probe.
     pub fn measured(&mut self, path: PathId, plane: u8, entropy: u32, rtt_ns: u64) {
         let Some(set) = self.set_mut(path) else { return };
         if let Some(at) = set.find(plane, entropy) {
@@ -274,14 +276,14 @@ impl Engine {
         }
     }
 
-    /// Tells whether a path missed a probe and is not bad: another answer decides.
+    /// Tells whether a path missed a probe but is not bad yet. The next probes decide.
     pub fn is_suspect(&self, path: PathId, plane: u8, entropy: u32) -> bool {
         let Some(set) = self.set(path) else { return false };
         set.find(plane, entropy).is_some_and(|at| set.value(at).is_suspect())
     }
 
-    /// Makes every value over one uplink of the own T0 bad, whatever the destination: a probe that went to the T1
-    /// and back failed where the one to the T0 did not.
+    /// Marks bad every value over one uplink of the NIC's own T0, for all destinations: the probe to the T1 was lost,
+    /// while the one to the T0 was answered.
     pub fn lost_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.every(Cause::Probe, now_ns, |set, at| {
@@ -293,8 +295,8 @@ impl Engine {
         });
     }
 
-    /// Makes every value over one uplink of a T1 bad, where several uplinks of the own T0 may lead to that T1: a probe
-    /// that went to the T2 and back failed where the one to the T1 did not.
+    /// Marks bad every value over one uplink of a T1: the probe to the T2 was lost, while the one to the T1 was
+    /// answered. Several uplinks of the NIC's own T0 may lead to that T1.
     pub fn lost_t1_uplink(&mut self, plane: u8, (first, last): (u16, u16), t1_uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.every(Cause::Probe, now_ns, |set, at| {
@@ -307,8 +309,8 @@ impl Engine {
         });
     }
 
-    /// Makes every value to one destination bad that takes what is dead, as was known before the destination was opened. That is no
-    /// change, so there are no events of it.
+    /// Marks bad every value to a new destination whose path crosses a cable or switch already known to be dead. This
+    /// is the initial state, so it causes no events.
     pub fn lost_before(&mut self, path: PathId, now_ns: u64, is_dead: impl Fn(&Destination, Choice) -> bool) {
         let (own, relapse_ns) = (self.own_ports, self.settings.relapse_ns);
         let Some(set) = self.set_mut(path) else { return };
@@ -320,7 +322,7 @@ impl Engine {
         set.settle(own);
     }
 
-    /// Takes word of an own port.
+    /// Records whether a port of this NIC is up.
     pub fn own_port(&mut self, plane: u8, up: bool) {
         if usize::from(plane) >= PLANES_MAX {
             return;
@@ -333,12 +335,12 @@ impl Engine {
         }
     }
 
-    /// Returns the own ports, a bit for each plane: what the far side is sent.
+    /// Returns the ports of this NIC that are up, one bit per plane, as reported to the far NIC.
     pub fn own_ports(&self) -> u32 {
         self.own_ports
     }
 
-    /// Takes word of the ports of the far side, a bit for each plane. Returns those that came back.
+    /// Records which ports of the far NIC are up, one bit per plane. Returns those that recovered.
     pub fn far_ports(&mut self, path: PathId, up: u32) -> u32 {
         let own = self.own_ports;
         let Some(set) = self.set_mut(path) else { return 0 };
@@ -350,9 +352,10 @@ impl Engine {
         back
     }
 
-    /// Doubts every path to a destination in a plane, as one of its ports came back: the switches behind it may have begun anew, and
-    /// have a link before they have routes. A path is used again when enough answers came back over it, unless others do not reach
-    /// the floor. It counts as no failure. Only of use where whoever is there answers.
+    /// Takes every path to a destination in a plane out of use, because one of the plane's ports recovered: the switch
+    /// behind it may have restarted, and its links come up before its routes. Each path is used again after enough
+    /// answers, or earlier if too few other paths are usable. This does not count as a failure. Call it only if the
+    /// destination answers probes.
     pub fn doubt(&mut self, path: PathId, plane: u8, now_ns: u64) {
         self.all_of(path, Cause::Port, now_ns, |set, at| {
             if at.plane == plane {
@@ -361,11 +364,11 @@ impl Engine {
         });
     }
 
-    /// Denies paths, of all destinations that are open or will be.
+    /// Denies paths, for destinations that are open and for those opened later.
     ///
-    /// The last-path guard: it is refused as a whole if it would leave an open destination without a path that may
-    /// be used, or without one that is not bad where there is one. A denial that was taken is never broken: if ports
-    /// go down later, or a table takes the rest away, there is no path.
+    /// The last-path guard rejects the whole denial if an open destination would lose its last usable path, or its last
+    /// usable path that is not bad. An accepted denial always holds: if ports go down later, or a new table removes the
+    /// other paths, the destination has no path.
     pub fn deny(&mut self, denial: Denial, now_ns: u64) -> Result<DenialId, DenyFault> {
         if self.denials.is_full() {
             return Err(DenyFault::Full(self.capacity.denials));
@@ -388,7 +391,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Ends a denial. Its paths are again what the evidence says. Tells whether it was in force.
+    /// Ends a denial. The state of its paths follows from the evidence again. Returns whether the denial was in force.
     pub fn allow(&mut self, id: DenialId, now_ns: u64) -> bool {
         let ended = self.denials.remove(id);
         if let Some(denial) = ended {
@@ -397,7 +400,7 @@ impl Engine {
         ended.is_some()
     }
 
-    /// Ends denials whose time is over; returns how many.
+    /// Ends expired denials and returns their number.
     pub fn tick(&mut self, now_ns: u64) -> usize {
         let mut count = 0;
         while let Some(denial) = self.denials.remove_expired(now_ns) {
@@ -412,8 +415,8 @@ impl Engine {
         self.denials.iter()
     }
 
-    /// Takes another table of the same group. Values whose address is the same keep their state; destinations
-    /// that it does not have are closed. `gone` is called for each of those.
+    /// Switches to another table of the same group. Values whose address is the same keep their state. Destinations
+    /// that the new table does not have are closed, and `gone` is called for each of them.
     pub fn reload(
         &mut self,
         old: &Table<'_>,
@@ -478,8 +481,8 @@ impl Engine {
         set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers, own)))
     }
 
-    /// Returns the paths to a destination that are bad or denied, and the place of each among [`Engine::values`]. It costs no more than
-    /// there are of them.
+    /// Returns the paths to a destination that are bad or denied, and the place of each among [`Engine::values`], in
+    /// time proportional to their number.
     pub fn values_out(&self, path: PathId) -> impl Iterator<Item = (usize, ValueView)> + '_ {
         let (good_answers, own) = (self.settings.good_answers, self.own_ports);
         let set = self.set(path);
@@ -492,17 +495,17 @@ impl Engine {
         self.set(path).into_iter().flat_map(PathSet::in_use)
     }
 
-    /// Returns the planes with a value in use, a bit for each.
+    /// Returns the planes with a value in use, one bit per plane.
     pub fn planes_in_use(&self, path: PathId) -> u32 {
         self.set(path).map_or(0, PathSet::planes_in_use)
     }
 
-    /// Returns the oldest event that nobody saw.
+    /// Removes and returns the oldest event.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop()
     }
 
-    /// Returns how many events found no room.
+    /// Returns the number of events dropped because the ring was full.
     pub fn events_dropped(&self) -> u64 {
         self.events.dropped
     }
@@ -529,7 +532,7 @@ impl Engine {
         (slot.open && slot.generation == path.generation).then_some(&mut slot.set)
     }
 
-    /// Changes one value, settles its destination, and reports a change of state.
+    /// Changes one value, recomputes which values are in use, and reports a change of state.
     fn change(
         &mut self,
         path: PathId,
@@ -543,7 +546,7 @@ impl Engine {
         let Some(at) = set.find(plane, entropy) else { return };
         let (from, was) = (set.state(at), *set.value(at));
         what(set, at);
-        // Most answers change nothing that decides who is in use.
+        // Most answers do not affect which values are in use.
         if set.value(at).health == was.health && set.value(at).changed_ns == was.changed_ns {
             return;
         }
@@ -571,7 +574,7 @@ impl Engine {
     }
 }
 
-/// Changes every value of a destination, settles it, and reports changes of state.
+/// Changes every value of a destination, recomputes which are in use, and reports changes of state.
 fn change_all(
     set: &mut PathSet,
     own_ports: u32,
@@ -597,7 +600,7 @@ fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     h.nic((h.zone, h.group), downlink)
 }
 
-/// Returns what decides the first turns from a NIC of the table's own group to a destination.
+/// Returns the numbers that select the first turns from a NIC of the table's own group to a destination.
 fn first_turns(table: &Table<'_>, source: u16, to: &Destination) -> FirstTurns {
     let h = table.header();
     FirstTurns::of([h.zone, h.group, source], [to.zone, to.group, to.downlink])

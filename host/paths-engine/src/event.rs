@@ -1,6 +1,6 @@
 //! Events, for observers.
 //!
-//! Invariants: events wait in a ring of fixed size; what finds it full is counted, never allocated for.
+//! Invariants: events wait in a ring of fixed size; if it is full, further events are counted and dropped.
 
 use std::collections::VecDeque;
 
@@ -14,20 +14,20 @@ pub enum Cause {
     Loss,
     /// Probes were missed.
     Probe,
-    /// A packet or enough probes came back.
+    /// A packet or enough probes were answered.
     Answer,
     /// A denial began.
     Denial,
     /// A denial ended.
     Allowed,
-    /// Another path table says so.
+    /// A new path table changed it.
     Table,
-    /// A port at one of its ends came back.
+    /// A port at one end of the path recovered.
     Port,
 }
 
 impl Cause {
-    /// Returns one word.
+    /// Returns the keyword.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Loss => "loss",
@@ -48,13 +48,13 @@ pub struct Event {
     pub path: PathId,
     /// The entropy value.
     pub entropy: u32,
-    /// Earlier value.
+    /// State before the change.
     pub from: State,
-    /// Kind.
+    /// State after the change.
     pub to: State,
     /// Why.
     pub cause: Cause,
-    /// Packets that it has lost so far.
+    /// Packets that the path has lost so far.
     pub lost: u32,
     /// When.
     pub at_ns: u64,

@@ -1,7 +1,7 @@
 //! The functions of `include/closc_engine.h`.
 //!
-//! In: pointers of a caller in C. Out: the engine's answers as numbers. Invariants: this is the only file of the
-//! crate with unsafe code; every pointer is checked for null, lengths are the caller's word, as in any C interface.
+//! In: pointers of a caller in C. Out: the engine's answers as numbers. Invariants: this is the only file of the crate
+//! with unsafe code; every pointer is checked for null, and lengths are trusted, as in any C interface.
 
 #![allow(
     unsafe_code,
@@ -23,7 +23,7 @@ pub struct CEngine {
     table: Vec<u8>,
 }
 
-/// Next step of the packet.
+/// Plane and entropy value of the next packet.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CPick {
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn closc_engine_new(
 /// Ends an engine.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new` and is not used again.
+/// `engine` was returned by `closc_engine_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_free(engine: *mut CEngine) {
     if !engine.is_null() {
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn closc_engine_free(engine: *mut CEngine) {
 /// Opens a destination.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`, `inner` points to 16 bytes, `path` to a number.
+/// `engine` was returned by `closc_engine_new`, `inner` points to 16 bytes, `path` to a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_open(
     engine: *mut CEngine,
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn closc_engine_open(
 /// Closes a destination.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_close(engine: *mut CEngine, path: u64) {
     // SAFETY: null or valid by the contract.
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn closc_engine_close(engine: *mut CEngine, path: u64) {
 /// Chooses the path of the next packet.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`, `pick` points to room for one.
+/// `engine` was returned by `closc_engine_new`, `pick` points to a [`CPick`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_pick(engine: *mut CEngine, path: u64, pick: *mut CPick) -> i32 {
     // SAFETY: null or valid by the contract.
@@ -157,7 +157,7 @@ macro_rules! evidence {
         $(#[$doc])*
         ///
         /// # Safety
-        /// `engine` is of `closc_engine_new`.
+        /// `engine` was returned by `closc_engine_new`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(engine: *mut CEngine, path: u64, port: u8, entropy: u32, now_ns: u64) {
             // SAFETY: null or valid by the contract.
@@ -169,18 +169,18 @@ macro_rules! evidence {
 }
 
 evidence! {
-    /// A packet or probe arrived.
+    /// Records a packet or probe that arrived.
     closc_engine_answered => answered;
-    /// A packet was lost.
+    /// Records a lost packet.
     closc_engine_lost => lost;
-    /// A probe did not come back.
+    /// Records a missed probe.
     closc_engine_missed => missed;
 }
 
-/// Takes word of a packet that met congestion.
+/// Records a packet that met congestion.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_congested(engine: *mut CEngine, path: u64, port: u8, entropy: u32) {
     // SAFETY: null or valid by the contract.
@@ -189,10 +189,10 @@ pub unsafe extern "C" fn closc_engine_congested(engine: *mut CEngine, path: u64,
     }
 }
 
-/// Takes word of an own port.
+/// Records whether a port of this NIC is up.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_own_port(engine: *mut CEngine, port: u8, up: i32) {
     // SAFETY: null or valid by the contract.
@@ -201,20 +201,20 @@ pub unsafe extern "C" fn closc_engine_own_port(engine: *mut CEngine, port: u8, u
     }
 }
 
-/// Takes word of the far side's ports. Returns those that came back.
+/// Records which ports of the far NIC are up. Returns those that recovered.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_far_ports(engine: *mut CEngine, path: u64, up: u32) -> u32 {
     // SAFETY: null or valid by the contract.
     unsafe { engine.as_mut() }.map_or(0, |own| own.engine.far_ports(PathId::from_bits(path), up))
 }
 
-/// Doubts the paths of a plane, as a port at one of its ends came back.
+/// Takes the paths of a plane out of use until they are answered, because a port at one end recovered.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_doubt(engine: *mut CEngine, path: u64, port: u8, now_ns: u64) {
     // SAFETY: null or valid by the contract.
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn closc_engine_doubt(engine: *mut CEngine, path: u64, por
 /// Denies paths.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`, `denial` points to one, `id` to a number.
+/// `engine` was returned by `closc_engine_new`, `denial` points to a [`CDenial`], `id` to a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_deny(
     engine: *mut CEngine,
@@ -277,7 +277,7 @@ impl CDenial {
 /// Ends a denial.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_allow(engine: *mut CEngine, id: u64, now_ns: u64) -> i32 {
     // SAFETY: null or valid by the contract.
@@ -285,10 +285,10 @@ pub unsafe extern "C" fn closc_engine_allow(engine: *mut CEngine, id: u64, now_n
     if own.engine.allow(DenialId(id), now_ns) { 0 } else { -1 }
 }
 
-/// Ends denials whose time is over.
+/// Ends expired denials.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_tick(engine: *mut CEngine, now_ns: u64) {
     // SAFETY: null or valid by the contract.
@@ -297,10 +297,10 @@ pub unsafe extern "C" fn closc_engine_tick(engine: *mut CEngine, now_ns: u64) {
     }
 }
 
-/// Takes another table.
+/// Switches to another table.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`, `bytes` points to `len` bytes.
+/// `engine` was returned by `closc_engine_new`, `bytes` points to `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_reload(
     engine: *mut CEngine,
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn closc_engine_reload(
 /// Returns the state of a path.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`.
+/// `engine` was returned by `closc_engine_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_state(
     engine: *const CEngine,
@@ -343,10 +343,10 @@ pub unsafe extern "C" fn closc_engine_state(
     values.find(|v| v.plane == port && v.entropy == entropy).map_or(-1, |v| v.state as i32)
 }
 
-/// Returns the oldest event that nobody saw.
+/// Removes and returns the oldest event.
 ///
 /// # Safety
-/// `engine` is of `closc_engine_new`, `event` points to room for one.
+/// `engine` was returned by `closc_engine_new`, `event` points to a [`CEvent`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn closc_engine_next_event(engine: *mut CEngine, event: *mut CEvent) -> i32 {
     // SAFETY: null or valid by the contract.

@@ -1,10 +1,10 @@
-//! First turn.
+//! Which plane, and which value of each plane, gets the first turn.
 //!
-//! In: where two NICs are. Out: numbers to choose first turns by. Invariants: nothing but the two positions decides them,
-//! so they are the same after a restart, after a reload and on every machine.
+//! In: the positions of two NICs. Out: numbers that select the first turns. Invariants: they depend only on the two
+//! positions, so they are the same after a restart, after a reload and on every machine.
 //!
-//! Without it every destination starts at the lowest plane, and messages of a few packets to many NICs fill the lowest
-//! planes and leave the others idle.
+//! Without these numbers every destination would start at the lowest plane. Messages of a few packets to many NICs
+//! would then load the lowest planes and leave the others idle.
 
 /// The position of a NIC: its zone, its group and its downlink.
 pub(crate) type Position = [u16; 3];
@@ -14,13 +14,14 @@ pub(crate) type Position = [u16; 3];
 pub(crate) struct FirstTurns(u64);
 
 impl FirstTurns {
-    /// Numbers for packets from one NIC to another: other ones for the way back, or those of a ring would keep step.
+    /// Returns the numbers for packets from one NIC to another. The reverse direction gets different ones, or the NICs
+    /// of a ring would stay in step.
     pub(crate) fn of(source: Position, to: Position) -> Self {
         let number = |position: Position| position.iter().fold(0, |n, part| n << 16 | u64::from(*part));
         FirstTurns(mix(mix(number(source)) ^ number(to)))
     }
 
-    /// Draws the next number below a limit; 0 if the limit is.
+    /// Draws the next number below a limit, or 0 if the limit is 0.
     pub(crate) fn below(&mut self, limit: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         (((mix(self.0) >> 32) * u64::from(limit)) >> 32) as u32
@@ -37,7 +38,7 @@ fn mix(n: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Draws of these pairs, as counts of the eight numbers below 8.
+    /// Counts how often each number from 0 to 7 is drawn for these pairs.
     fn counts(pairs: impl Iterator<Item = (Position, Position)>) -> [u32; 8] {
         let mut counts = [0; 8];
         pairs.for_each(|(from, to)| counts[FirstTurns::of(from, to).below(8) as usize] += 1);

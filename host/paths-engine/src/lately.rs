@@ -1,13 +1,15 @@
-//! Packets of one path lately, beside those of the other paths of its plane: whether it is the path that loses them.
+//! Recent packets of one path, compared with those of the other paths of its plane: decides whether the path itself
+//! loses packets.
 //!
-//! In: packets that arrived, that a full queue may have dropped, that met congestion. Out: whether drops are more than the other
-//! paths explain. Invariants: old packets count less, so that the counters are bounded and what is long ago is forgotten.
+//! In: packets that arrived, that a full queue may have dropped, that met congestion. Out: whether the path dropped
+//! more than the other paths explain. Invariants: old packets count less, so the counters are bounded and old drops are
+//! forgotten.
 
 /// Packets after which all counters are halved.
 const MEMORY: u16 = 512;
-/// Drops that chance may add to what the other paths explain.
+/// Drops that are attributed to chance, in addition to those that the other paths explain.
 const CHANCE: f64 = 3.0;
-/// Standard deviations of the expected number of drops that chance may add.
+/// Standard deviations of the expected number of drops that are attributed to chance too.
 const DEVIATIONS: f64 = 4.0;
 
 /// Counters of one path, or the sum of several.
@@ -15,7 +17,7 @@ const DEVIATIONS: f64 = 4.0;
 pub(crate) struct Lately {
     arrived: u16,
     dropped: u16,
-    /// Packets that were marked or trimmed: a queue on the way is full.
+    /// Packets that were marked or trimmed because a queue on the path is full.
     congested: u16,
 }
 
@@ -55,13 +57,13 @@ impl Lately {
         f64::from(self.arrived) + f64::from(self.dropped)
     }
 
-    /// Tells whether more packets were dropped than the other paths of the plane explain, which share its last queue, and than
-    /// queues of its own explain. Without other paths nothing can be said.
+    /// Tells whether the path dropped more packets than its own full queues and the other paths of the plane explain,
+    /// which share the last queue. Without packets on other paths the answer is no.
     pub(crate) fn stands_out(self, others: Lately) -> bool {
         if others.packets() == 0.0 {
             return false;
         }
-        // One drop that was just not seen.
+        // One drop is added, so that the share is never 0.
         let share = (f64::from(others.dropped) + 1.0) / (others.packets() + 1.0);
         let expected = self.packets() * share;
         let explained = expected + DEVIATIONS * expected.sqrt() + CHANCE + f64::from(self.congested);

@@ -1,15 +1,15 @@
 //! Chooses the entropy value of each packet of one NIC, and leaves a bad path at once.
 //!
-//! In: a compact path table, what acknowledgements, probes and ports say, denials, and the time. Out: the entropy
-//! value of the next packet to a destination, and events. Invariants: no I/O, no clock, no allocation after
-//! [`Engine::new`]; a value that is denied is never picked; planes in use get equally many packets.
+//! In: a compact path table, the evidence of acknowledgements, probes and ports, denials, and the time. Out: the
+//! entropy value of the next packet to a destination, and events. Invariants: no I/O, no clock, no allocation after
+//! [`Engine::new`]; a value that is denied is never picked; all planes in use get the same number of packets.
 //!
 //! ```text
 //! Engine -- one NIC: its ports, its denials, a pool of destinations
 //!   PathSet -- one destination: which planes are in use, whose turn it is
-//!     FirstTurns -- where turns begin: all planes as often, over many destinations
+//!     FirstTurns -- where turns begin: spread evenly over planes, over many destinations
 //!     Rotation -- one plane: which values are in use, which sit out, whose turn it is
-//!     Value -- one path: what is known of it
+//!     Value -- one path: its state
 //! ```
 
 mod denial;

@@ -1,7 +1,7 @@
-//! The name of a destination that is open.
+//! The identifier of an open destination.
 //!
-//! In: its place in the pool, and the generation of that place. Out: [`PathId`]. Invariants: the name of one that was
-//! closed never names another.
+//! In: its place in the pool, and the generation of that place. Out: [`PathId`]. Invariants: the identifier of a closed
+//! destination never names another one.
 
 /// A destination that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,7 +12,8 @@ pub struct PathId {
 }
 
 impl PathId {
-    /// Names the destination in a place of the pool; the generation tells it from those that were there before.
+    /// Names the destination in a place of the pool; the generation distinguishes it from earlier destinations in that
+    /// place.
     pub(crate) fn new(index: u32, generation: u32) -> Self {
         PathId { index, generation }
     }
@@ -22,7 +23,7 @@ impl PathId {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// Takes it back.
+    /// Restores it from that number.
     pub fn from_bits(bits: u64) -> Self {
         PathId { index: bits as u32, generation: (bits >> 32) as u32 }
     }

@@ -1,13 +1,13 @@
 //! The paths to one destination.
 //!
-//! In: what is known of each value, which ports are up. Out: the value of the next packet. Invariants, after every
-//! change:
+//! In: the state of each value, which ports are up. Out: the value of the next packet. Invariants, after every change:
 //!
 //! - a value in use is not denied, and both ports of its plane are up;
-//! - a plane has as many good or unknown values in use as its active set has, or all that there are;
-//! - more of them, and bad ones, are in use only to keep the floor, which is kept as far as values that may be used
-//!   reach;
-//! - those that are out, bad or denied, are found without looking at the others.
+//! - a plane has as many good or unknown values in use as its active set has members, or all of them if there are
+//!   fewer;
+//! - more of them, and bad ones, are in use only to reach the floor, the minimum number of values in use; it is missed
+//!   only if too few values are usable;
+//! - bad and denied values are found without a search of the others.
 
 use closc_paths::{Choice, Destination, Kind, Table};
 
@@ -37,7 +37,7 @@ pub(crate) struct PathSet {
     /// Number of values of each plane.
     lens: Box<[u8]>,
     rotations: Box<[Rotation]>,
-    /// Values of plane p from `p * stride` on.
+    /// The values of plane p, from index `p * stride` on.
     values: Box<[Value]>,
     /// Values of each plane that are bad or denied, a bit for each.
     out: Box<[u128]>,
@@ -51,12 +51,12 @@ pub(crate) struct Place {
 }
 
 impl PathSet {
-    /// The bytes of that room that are not in the struct itself.
+    /// Returns the bytes on the heap of a [`PathSet::room`].
     pub(crate) fn heap_bytes(planes: usize, stride: usize) -> usize {
         planes * (size_of::<u8>() + size_of::<Rotation>() + size_of::<u128>() + stride * size_of::<Value>())
     }
 
-    /// Room for a destination, with nothing in it.
+    /// Returns an empty set with room for a destination.
     pub(crate) fn room(to: Destination, planes: usize, stride: usize) -> Self {
         PathSet {
             to,
@@ -102,7 +102,7 @@ impl PathSet {
             let mut len = 0;
             for entropy in table.entropy_values(plane as u8, source).take(most) {
                 let known = &self.values[plane * self.stride..plane * self.stride + len];
-                // A window that is longer than the order comes round to values that it has.
+                // A window longer than the order wraps around to values that it already contains.
                 if known.iter().all(|value| value.entropy != entropy) {
                     self.values[plane * self.stride + len] =
                         Value::new(entropy, table.choice(entropy), now_ns);
@@ -113,14 +113,14 @@ impl PathSet {
         }
     }
 
-    /// Draws which of the planes in use, and which of the values in use of each, has the first turn: all of them as
-    /// likely, whatever is out of use.
+    /// Draws the plane that has the first turn, and the value of each plane that has the first turn there. All those in
+    /// use are equally likely.
     pub(crate) fn stagger(&mut self, mut turns: FirstTurns) {
         let mut rest = self.planes_in_use;
         for _ in 0..turns.below(rest.count_ones()) {
             rest &= rest - 1;
         }
-        // The lowest plane comes after the highest.
+        // The lowest plane follows the highest.
         self.last_plane = rest.trailing_zeros().checked_sub(1).map_or(31, |plane| plane as u8);
         for rotation in &mut self.rotations[..self.planes] {
             let most = if rotation.len() == 0 { u32::from(self.wanted) } else { rotation.len() };
@@ -191,7 +191,8 @@ impl PathSet {
         })
     }
 
-    /// Tells whether a value lost more packets than full queues explain, which the other values of its plane share.
+    /// Tells whether a value lost more packets than full queues explain. The other values of its plane share the last
+    /// queue.
     pub(crate) fn stands_out(&self, at: Place) -> bool {
         let values = self.plane(usize::from(at.plane)).iter().enumerate();
         let others = values.filter(|(n, _)| *n != usize::from(at.position)).map(|(_, value)| value.lately);
@@ -238,8 +239,7 @@ impl PathSet {
         self.planes_in_use
     }
 
-    /// Values that may be used, and those of them that are not bad, if besides the denied ones those of `also` are
-    /// denied.
+    /// Counts the usable values, and those of them that are not bad, as if the values of `also` were denied too.
     pub(crate) fn usable(&self, own_ports: u32, also: impl Fn(Choice) -> bool) -> (usize, usize) {
         let ports = own_ports & self.far_ports;
         let mut count = (0, 0);
@@ -252,7 +252,7 @@ impl PathSet {
         count
     }
 
-    /// Decides anew which values are in use.
+    /// Recomputes which values are in use.
     pub(crate) fn settle(&mut self, own_ports: u32) {
         let ports = own_ports & self.far_ports;
         let mut in_use = [0u128; 32];
@@ -280,8 +280,8 @@ impl PathSet {
         }
     }
 
-    /// The values of a plane that belong in use by their health: who is in stays, then the good ones of the rest,
-    /// then the unknown ones, in the order of the table.
+    /// Returns the values of a plane to use according to their health: first those in use that are not bad, then other
+    /// good ones, then unknown ones, each in the order of the table.
     fn healthy(&self, plane: usize) -> u128 {
         let before = self.rotations[plane].in_use();
         let values = self.plane(plane);
@@ -304,9 +304,9 @@ impl PathSet {
         chosen
     }
 
-    /// The value that is taken to keep the floor: one in reserve before a bad one, of the plane with the fewest in use;
-    /// of those in reserve the one that kept the floor before, so that deciding anew changes nothing by itself, and of
-    /// the bad ones the one that failed longest ago, unless a switch on its way is known to be dead.
+    /// Returns the next value to add to reach the floor: a healthy one before a bad one, from the plane with the fewest
+    /// values in use. Of the healthy ones, those added earlier stay, so that recomputing changes nothing by itself. Of
+    /// the bad ones, the one that failed longest ago is first; those behind a switch known to be unreachable are last.
     fn next_best(&self, in_use: &[u128; 32], ports: u32) -> Option<Place> {
         let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
         let mut best: Option<((bool, bool, u32), Place)> = None;
@@ -329,7 +329,7 @@ impl PathSet {
         best.map(|(_, at)| at)
     }
 
-    /// Keeps of an older set what did not change: a value with the same address.
+    /// Copies from an older set the state of values whose address did not change.
     pub(crate) fn inherit(&mut self, older: &PathSet, same: impl Fn(u32) -> bool) {
         self.far_ports = older.far_ports;
         for plane in 0..self.planes.min(older.planes) {

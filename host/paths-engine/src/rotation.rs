@@ -1,7 +1,7 @@
 //! The values of one plane that take turns.
 //!
-//! In: which positions are in use, and which sit out their next turn. Out: whose turn it is. Invariants: a turn
-//! takes a constant number of instructions; between two changes every position in use gets as many turns as any
+//! In: which positions are in use, and which sit out their next turn. Out: the position whose turn it is. Invariants: a
+//! turn takes a constant number of instructions; between two changes every position in use gets as many turns as any
 //! other, give or take one.
 
 use crate::settings::VALUES_PER_PLANE_MAX;
@@ -15,17 +15,17 @@ pub(crate) struct Rotation {
     /// Next turn, as an index of `order`; `len` means the first.
     next: u8,
     len: u8,
-    /// The positions in use: a turn is one read of it, and the bits are for what is rare.
+    /// The positions in use, in order. A turn only reads one of them; the bits are for rare operations.
     order: [u8; VALUES_PER_PLANE_MAX],
 }
 
 impl Rotation {
-    /// An empty rotation whose first turn goes to the lowest position.
+    /// Returns an empty rotation whose first turn goes to the lowest position.
     pub(crate) fn new() -> Self {
         Rotation { in_use: 0, sitting_out: 0, last: 127, next: 0, len: 0, order: [0; VALUES_PER_PLANE_MAX] }
     }
 
-    /// Returns whose turn it is. At least one position is in use.
+    /// Returns the position whose turn it is, and advances. At least one position is in use.
     #[inline]
     pub(crate) fn turn(&mut self) -> u8 {
         if self.sitting_out != 0 {
@@ -37,20 +37,20 @@ impl Rotation {
         self.last
     }
 
-    /// Gives the next turn to one of the positions in use, by its index among them. While none is in use, the index is
-    /// the position from which on the first turn is looked for.
+    /// Gives the next turn to one of the positions in use, by its index among them. If none is in use, `index` is the
+    /// position at which the search for the first turn begins.
     pub(crate) fn begin(&mut self, index: u8) {
         let first = if self.len == 0 { index } else { self.order[usize::from(index)] };
         self.next = index;
         self.last = first.checked_sub(1).unwrap_or(127);
     }
 
-    /// A turn when some sit out: those that are passed have done so.
+    /// Takes a turn while some positions sit out. A position that is passed has then sat out.
     #[cold]
     fn turn_past_some(&mut self) -> u8 {
         let (free, last) = (self.in_use & !self.sitting_out, self.last);
         let position = if free == 0 {
-            // All sit out, so stepping aside would only move the queue.
+            // If all positions sit out, none does: skipping them all would change nothing.
             self.sitting_out = 0;
             next_after(self.in_use, last)
         } else {

@@ -5,14 +5,15 @@ use closc_paths::Table;
 /// Values of a plane that an engine can hold, active and backup together: positions are bits of one word.
 pub const VALUES_PER_PLANE_MAX: usize = 128;
 
-/// Number of answers that change a state.
+/// Thresholds at which a path changes its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Good answers in a row that bring a path back.
+    /// Good answers in a row after which a bad path is used again.
     pub good_answers: u16,
-    /// Missed probes in a row that make a path bad. Lost packets need no second one.
+    /// Missed probes in a row that make a path bad. One lost packet is enough.
     pub missed_answers: u16,
-    /// A path that fails this soon after it came back has to show twice as many good answers, up to 32 times.
+    /// If a path fails again within this time after its recovery, it needs twice as many good answers. The factor grows
+    /// to 32 at most.
     pub relapse_ns: u64,
 }
 
@@ -22,7 +23,7 @@ impl Default for Settings {
     }
 }
 
-/// Objects allocated once.
+/// Number of objects that an engine allocates at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Destinations open at a time.
@@ -33,12 +34,12 @@ pub struct Capacity {
     pub values_per_plane: usize,
     /// Denials.
     pub denials: usize,
-    /// Events between two visits of the caller; more are counted and dropped.
+    /// Events kept until the caller reads them; further ones are counted and dropped.
     pub events: usize,
 }
 
 impl Capacity {
-    /// Room for some destinations of a table, and for tables of the same shape.
+    /// Returns the capacity for some destinations of a table, and for tables of the same shape.
     pub fn of(table: &Table<'_>, destinations: usize) -> Self {
         let h = table.header();
         let values = usize::from(h.active) + usize::from(h.backup);

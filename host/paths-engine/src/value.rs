@@ -1,25 +1,25 @@
 //! State of one path.
 //!
-//! Invariants: a denial and the evidence for or against a path are kept apart, so that a denial that ends leaves
-//! the path as the evidence has it.
+//! Invariants: denials of a path and the evidence about it are stored separately. When a denial ends, the state follows
+//! from the evidence.
 
 use closc_paths::Choice;
 
 use crate::lately::Lately;
 
-/// The state of an entropy value, as the MRC documents name them.
+/// The state of an entropy value, named as in the MRC documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum State {
     /// Packets arrive.
     Good = 1,
-    /// Lost a packet, or probes: out until enough probes came back.
+    /// Lost a packet or probes. Out of use until enough probes are answered.
     AssumedBad = 2,
-    /// Denied by the path table or by a denial; never comes back by itself.
+    /// Denied by the path table or by a denial. Answers do not change that.
     Denied = 4,
-    /// Met congestion: sits out one turn.
+    /// A packet met congestion. The value sits out one turn.
     Skip = 8,
-    /// Nothing was sent over it yet. It is used like a good one.
+    /// Neither answered nor lost yet. It is used like a good one.
     Unknown = 128,
 }
 
@@ -49,10 +49,10 @@ pub(crate) const BY_TABLE: u8 = 1;
 /// Denied by a denial of the engine.
 pub(crate) const BY_LIST: u8 = 2;
 
-/// Times that the answers wanted of a path double, if it fails again soon after it came back.
+/// How often the number of required answers doubles at most, if a path fails again soon after each recovery.
 const RELAPSES_MAX: u8 = 5;
-/// The same of a path that short probes pass and a long one did not: longer than after one loss, and not so long that it is
-/// missed after a repair.
+/// Doublings for a path that short probes pass but a long one does not: more than after one loss, but few enough that
+/// the path is soon used after a repair.
 const LONG_RELAPSES: u8 = 2;
 
 /// One entropy value of one destination.
@@ -63,17 +63,17 @@ pub(crate) struct Value {
     pub(crate) health: Health,
     pub(crate) denied: u8,
     pub(crate) relapses: u8,
-    /// Good answers in a row of a bad path, missed probes in a row of another.
+    /// Good answers in a row if the path is bad, otherwise missed probes in a row.
     pub(crate) streak: u16,
     /// Probes missed since the last answer.
     pub(crate) silent: u8,
-    /// Whether a switch on its way is known to answer nothing.
+    /// Whether a switch on the path is known to be unreachable.
     pub(crate) cut_off: bool,
     /// Packets lost.
     pub(crate) lost: u32,
-    /// Packets since it last failed or recovered.
+    /// Packets since the path last failed or recovered.
     pub(crate) lately: Lately,
-    /// Smoothed round trip of probes; 0 before the first.
+    /// Smoothed round-trip time of probes; 0 before the first.
     pub(crate) rtt_ns: u32,
     /// When its health changed, or when it last failed if it is bad.
     pub(crate) changed_ns: u64,
@@ -105,14 +105,14 @@ impl Value {
         self.health == Health::AssumedBad
     }
 
-    /// Takes the round trip of a probe.
+    /// Records the round-trip time of a probe.
     pub(crate) fn measured(&mut self, rtt_ns: u64) {
         let rtt_ns = u32::try_from(rtt_ns).unwrap_or(u32::MAX).max(1);
         let smooth = self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8;
         self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { smooth.max(1) };
     }
 
-    /// Tells whether it missed a probe and is not bad.
+    /// Tells whether the path missed a probe but is not bad yet.
     pub(crate) fn is_suspect(&self) -> bool {
         !self.is_bad() && !self.is_denied() && self.streak > 0
     }
@@ -127,7 +127,7 @@ impl Value {
         self.changed_ns = now_ns;
     }
 
-    /// Puts it out because a switch on its way answers nothing.
+    /// Marks the path bad because a switch on it is unreachable.
     pub(crate) fn cut_off(&mut self, now_ns: u64, relapse_ns: u64) {
         if !self.is_bad() {
             self.condemn(now_ns, relapse_ns);
@@ -135,7 +135,7 @@ impl Value {
         self.cut_off = true;
     }
 
-    /// Puts it out until it shows itself, for what is not a failure of its own.
+    /// Takes the path out of use until it is answered again, without counting a failure of the path.
     pub(crate) fn doubt(&mut self, now_ns: u64) {
         if !self.is_bad() {
             (self.health, self.relapses, self.silent) = (Health::AssumedBad, 0, 0);
@@ -143,7 +143,7 @@ impl Value {
         }
     }
 
-    /// Takes a packet or a probe that came back.
+    /// Records a packet or probe that was answered.
     pub(crate) fn answered(&mut self, good_answers: u16, now_ns: u64) {
         (self.silent, self.cut_off) = (0, false);
         self.lately.arrived();
@@ -159,7 +159,7 @@ impl Value {
         }
     }
 
-    /// Takes a short probe that came back.
+    /// Records a short probe that was answered.
     pub(crate) fn answered_short(&mut self, good_answers: u16, now_ns: u64) {
         if self.is_bad() && self.streak.saturating_add(1) >= self.wanted(good_answers) {
             (self.silent, self.cut_off) = (0, false);
@@ -168,7 +168,8 @@ impl Value {
         }
     }
 
-    /// Takes a probe as long as data that did not come back. A bad path that short probes pass is probed less often from then on.
+    /// Records a missed probe of the length of a data packet. A bad path that short probes pass is probed less often
+    /// from then on.
     pub(crate) fn missed_long(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
         if self.is_bad() {
             self.relapses = self.relapses.max(LONG_RELAPSES);
@@ -176,7 +177,7 @@ impl Value {
         self.missed(missed_answers, now_ns, relapse_ns);
     }
 
-    /// Takes a probe that did not come back.
+    /// Records a missed probe.
     pub(crate) fn missed(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
         self.silent = self.silent.saturating_add(1);
         if self.is_bad() {
@@ -189,8 +190,8 @@ impl Value {
         }
     }
 
-    /// Answers in a row that bring it back: a path that keeps failing has to show more, so that one that loses a
-    /// packet in a hundred is not back after every eighth probe.
+    /// Returns the answers in a row that a bad path needs. A path that keeps failing needs more, so that one that loses
+    /// 1 % of its packets is not used again after every few probes.
     pub(crate) fn wanted(&self, good_answers: u16) -> u16 {
         good_answers.saturating_mul(1 << self.relapses)
     }
@@ -202,7 +203,7 @@ impl Value {
     }
 }
 
-/// One path as the engine sees it, for people and programs that watch.
+/// The state of one path, for monitoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueView {
     /// The entropy value.
@@ -211,20 +212,20 @@ pub struct ValueView {
     pub plane: u8,
     /// Its state.
     pub state: State,
-    /// Whether packets are sent over it. A bad one is in use only to keep the floor.
+    /// Whether packets are sent over it. A bad path is in use only to reach the minimum number of paths.
     pub in_use: bool,
     /// Packets lost.
     pub lost: u32,
-    /// Smoothed round trip of probes over it, in nanoseconds; 0 before the first.
+    /// Smoothed round-trip time of its probes, in nanoseconds; 0 before the first.
     pub rtt_ns: u32,
-    /// Good answers in a row that a bad one still lacks.
+    /// Good answers in a row that a bad path still needs.
     pub answers_wanted: u16,
     /// Probes missed since the last answer.
     pub silent: u8,
-    /// Times that it failed soon after it came back, each of which doubled the answers that it has to show.
+    /// Number of failures soon after a recovery. Each doubles the number of answers that the path needs.
     pub relapses: u8,
     /// Whether the ports at both ends are up.
     pub ports_up: bool,
-    /// When its evidence last changed.
+    /// When the evidence about it last changed.
     pub changed_ns: u64,
 }

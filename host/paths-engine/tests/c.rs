@@ -1,12 +1,12 @@
-//! The C interface, driven by a program in C that is compiled and linked here.
+//! The C interface, called by a C program that this test compiles and links.
 
 mod common;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// The archive that cargo made beside this test, the newest if it made several. One without the interface of C was made for
-/// something else, such as a fuzz target.
+/// Returns the newest archive with the C interface that cargo built beside this test. Archives without it belong to
+/// other builds, such as fuzz targets.
 fn archive() -> Option<PathBuf> {
     let own = std::env::current_exe().unwrap();
     let folders = [own.parent().unwrap().to_owned(), own.parent().unwrap().parent().unwrap().to_owned()];
@@ -42,7 +42,7 @@ fn a_program_in_c_leaves_a_lost_path_and_comes_back() {
             .stderr(Stdio::piped())
             .output()
     };
-    // The sanitizers see what crosses the border in either direction: memory of C, and memory that Rust frees.
+    // The sanitizers check the memory that crosses the interface: memory of C, and memory that Rust frees.
     match compile(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]) {
         Err(error) => {
             closc_skip::skip(format_args!("no C compiler `cc` ({error})"));

@@ -1,4 +1,4 @@
-//! Single cases: what the model does not reach because it has one destination and one table.
+//! Single cases that the model test cannot reach, because it has one destination and one table.
 
 mod common;
 
@@ -36,7 +36,8 @@ fn inside_a_group_a_plane_is_one_path() {
     let (table, mut engine) = engine(&bytes, 1);
     let path = engine.open(&table, nic(0, 1), 0).unwrap();
     assert_eq!(engine.in_use(path).collect::<Vec<_>>(), [1, 1, 1, 1]);
-    // The floor of 4 of 8 values is 2 of 4 planes here: the third plane to fail is replaced by none.
+    // The floor of 4 of 8 values corresponds to 2 of 4 planes here, and no other path is left: the planes that failed
+    // first are used.
     for plane in 0..4 {
         let entropy = engine.values(path).find(|v| v.plane == plane).unwrap().entropy;
         engine.lost(path, plane, entropy, u64::from(plane) + 1);
@@ -45,7 +46,7 @@ fn inside_a_group_a_plane_is_one_path() {
     assert_eq!(engine.planes_in_use(path), 0b11, "those that failed longest ago");
 }
 
-/// Deciding anew for another reason changes nothing of who keeps the floor.
+/// Recomputing the values in use for another reason does not change the ones added to reach the floor.
 #[test]
 fn who_keeps_the_floor_stays() {
     let bytes = table(&Shape { planes: 3, active: 1, backup: 3, min_active: 2, denied: Vec::new() });
@@ -60,7 +61,7 @@ fn who_keeps_the_floor_stays() {
     engine.far_ports(path, 0b100);
     let (good, elsewhere) = (ev(&engine, 1, 2), ev(&engine, 2, 1));
     engine.answered(path, 1, good, 1);
-    // One plane is left: its good value, and another so that there are two.
+    // One plane is left: its good value is used, and another one to reach the floor of two.
     engine.far_ports(path, 0b010);
     let before = used(&engine);
     assert!(before.len() == 2 && before.contains(&(1, good)), "{before:?}");
@@ -68,7 +69,8 @@ fn who_keeps_the_floor_stays() {
     assert_eq!(used(&engine), before);
 }
 
-/// Paths that recover with a port are used after an answer, and have failed no more often for it.
+/// After a port recovers, its paths are used once they are answered. The outage does not count as a failure of the
+/// paths.
 #[test]
 fn a_plane_in_doubt_is_out_until_it_answers() {
     let bytes = table(&Shape { planes: 2, active: 2, backup: 1, min_active: 1, denied: Vec::new() });
@@ -96,7 +98,7 @@ fn a_plane_in_doubt_is_out_until_it_answers() {
     }
     assert_eq!(engine.planes_in_use(path), 0b11);
     assert_eq!(of(&engine, 1).iter().filter(|v| v.in_use).count(), 1);
-    // Where the others do not reach the floor, one in doubt is better than none.
+    // If the other paths do not reach the floor, a path in doubt is used.
     engine.own_port(0, false);
     engine.doubt(path, 1, 4);
     assert_eq!(engine.planes_in_use(path), 0b10);
@@ -125,7 +127,7 @@ fn a_reload_keeps_what_did_not_change() {
     let event = engine.next_event().unwrap();
     assert_eq!((event.cause, event.to, event.entropy), (Cause::Table, State::Denied, ev(&engine, 1, 1)));
     assert!(engine.next_event().is_none());
-    // And back: the value is what it was before, not bad and not forgotten.
+    // After a reload of the old table the value has its earlier state again: it was not lost, and it is not bad.
     engine.reload(&new, &old, 8, |_| panic!("nobody left")).unwrap();
     assert_eq!(engine.values(path).filter(|v| v.plane == 1).nth(1).unwrap().state, State::Unknown);
 }
@@ -196,7 +198,7 @@ fn the_guard_lets_denials_of_a_dead_destination_through() {
     assert_eq!(engine.deny(denial(None), 2), Err(DenyFault::LastPath(path)));
 }
 
-/// Full queues lose packets of all paths of a plane. A path that loses while the others do not is out.
+/// Full queues lose packets of all paths of a plane. A path that loses packets while the others do not is out of use.
 #[test]
 fn a_drop_in_a_full_queue_condemns_no_path_unless_the_others_of_its_plane_do_better() {
     let bytes = table(&Shape { planes: 2, active: 4, backup: 1, min_active: 1, denied: Vec::new() });
@@ -207,7 +209,7 @@ fn a_drop_in_a_full_queue_condemns_no_path_unless_the_others_of_its_plane_do_bet
     let bad = |engine: &Engine| engine.values(path).filter(|v| v.state == State::AssumedBad).count();
     for now_ns in 0..400 {
         for (plane, entropy) in &values {
-            // Six of seven senders too many.
+            // Seven senders share one link: six of seven packets are dropped.
             if now_ns % 7 == 0 {
                 engine.answered(path, *plane, *entropy, now_ns);
             } else {
@@ -267,7 +269,7 @@ fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones()
     assert_eq!((bad(far), bad(near)), (1, 0));
 }
 
-/// A path dead before a destination was opened is out for it, and for no other.
+/// A path known to be dead before a destination is opened is out of use for that destination only.
 #[test]
 fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
     let bytes = table_of(&Shape { planes: 4, active: 3, backup: 1, min_active: 2, denied: vec![] }, 3, 4);
@@ -289,7 +291,7 @@ fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
     assert_eq!(engine.values_out(paths[1]).count(), 0);
 }
 
-/// A message of one packet to each of many NICs fills all planes that are up alike, and all uplinks of each.
+/// Messages of one packet to each of many NICs load all planes that are up equally, and all uplinks of each plane.
 #[test]
 fn first_packets_spread_over_planes_and_values() {
     let shape = Shape { planes: 8, active: 4, backup: 1, min_active: 4, denied: vec![absent(2, 1)] };
@@ -307,7 +309,7 @@ fn first_packets_spread_over_planes_and_values() {
                 sent[usize::from(pick.plane)][at] += 1;
             }
             engine.close(path);
-            // The same two NICs start at the same path, whatever came between.
+            // Packets between the same two NICs start at the same path, even after a reload.
             if downlink % 32 == 0 {
                 let again = engine.open(&table, nic(group, downlink), 9).unwrap();
                 engine.reload(&table, &table, 10, |_| panic!("nobody left")).unwrap();
@@ -350,7 +352,8 @@ fn a_plane_that_comes_up_later_is_staggered_too() {
     assert!(first.iter().all(|count| count.abs_diff(1008) < 100), "{first:?}");
 }
 
-/// The floor takes back a path that lost a packet before one over a switch that answers nothing, though that failed longer ago.
+/// To reach the floor, a path that lost a packet is used before one over an unreachable switch, although that one
+/// failed earlier.
 #[test]
 fn the_floor_is_kept_by_what_may_still_carry() {
     let bytes = table_of(&Shape { planes: 2, active: 3, backup: 0, min_active: 5, denied: vec![] }, 3, 4);
@@ -365,11 +368,11 @@ fn the_floor_is_kept_by_what_may_still_carry() {
         engine.values(path).filter(|v| v.plane == 1 && v.in_use).map(|v| v.entropy).collect()
     };
     assert_eq!(used(&engine), [all[1], all[2]]);
-    // Nothing else is left.
+    // All paths of the plane are now behind unreachable switches.
     engine.lost_uplink(1, uplink(all[1]), 3);
     engine.lost_uplink(1, uplink(all[2]), 4);
     assert_eq!(used(&engine), [all[0], all[1]]);
-    // One answer, and it may carry.
+    // After one answer a path no longer counts as unreachable.
     engine.answered(path, 1, all[2], 5);
     assert_eq!(used(&engine).len(), 2);
     engine.lost(path, 1, all[1], 6);

@@ -1,4 +1,4 @@
-//! Every state that a small destination can reach, and what has to hold in each.
+//! Every state that a small destination can reach, and the conditions that hold in each.
 //!
 //! Two planes of one active and one backup value, one good answer, one missed probe: few enough states to visit all.
 
@@ -27,7 +27,7 @@ enum Step {
     Allow(DenialId),
 }
 
-/// Everything that decides what comes next, without the time.
+/// Everything that determines the next states, except the time.
 type Key = (Vec<(State, bool, bool)>, Option<(u8, u32)>, Vec<(Option<u8>, Option<u16>)>, u32, u32);
 
 #[derive(Clone)]

@@ -1,4 +1,5 @@
-//! The engine against the reference: any sequence of packets, losses, marks, probes, ports, denials and reloads.
+//! Compares the engine with the reference over random sequences of packets, losses, marks, probes, ports, denials and
+//! reloads.
 
 mod common;
 #[path = "common/reference.rs"]
@@ -61,7 +62,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 
 const SETTINGS: Settings = Settings { good_answers: 3, missed_answers: 2, relapse_ns: 50 };
 
-/// Both, side by side.
+/// The engine and the reference, side by side.
 struct Pair {
     bytes: Vec<u8>,
     shape: Shape,
@@ -145,7 +146,7 @@ impl Pair {
             (self.healths(), self.in_use()),
             "a reload of the same forgot something"
         );
-        // The turn starts over, and none is skipped.
+        // Turns start again, and no value sits out.
         self.reference.restart(&firsts(&self.engine, self.path));
     }
 

@@ -21,7 +21,7 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call is handed to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.with(|count| count.set(count.get() + 1));

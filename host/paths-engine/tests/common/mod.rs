@@ -27,12 +27,12 @@ pub(crate) fn nic(group: u16, downlink: u16) -> [u8; 16] {
     (POOL | u128::from(group + 1) << 64 | u128::from(downlink + 1)).to_be_bytes()
 }
 
-/// Two groups of two NICs; as many uplinks as values in a set.
+/// Returns a table with two groups of two NICs and one uplink per entropy value.
 pub(crate) fn table(shape: &Shape) -> Vec<u8> {
     table_of(shape, 2, 2)
 }
 
-/// The table of the first of some groups of some NICs.
+/// Returns the table of the first group of a fabric with `groups` groups of `nics` NICs.
 pub(crate) fn table_of(shape: &Shape, groups: u16, nics: u16) -> Vec<u8> {
     let uplinks = shape.active + shape.backup;
     let header = Header {

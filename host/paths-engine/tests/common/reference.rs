@@ -1,4 +1,5 @@
-//! The engine once more, written for the eye: lists in place of bits, everything computed anew at every step.
+//! A second implementation of the engine, written for readability: lists instead of bits, and everything recomputed at
+//! every step.
 //!
 //! Invariants: it shares no code with the engine. Where the two differ, one of them is wrong.
 
@@ -30,7 +31,7 @@ pub(crate) struct Reference {
     pub(crate) used: Vec<Vec<usize>>,
     last_plane: usize,
     last: Vec<usize>,
-    /// The first turn of each plane when all of it could be used.
+    /// The first turn of each plane, from a time when all its values could be used.
     first: Vec<usize>,
     pub(crate) own: Vec<bool>,
     pub(crate) far: Vec<bool>,
@@ -72,8 +73,8 @@ impl Reference {
         out
     }
 
-    /// Starts over with whose turn it is, as another table does, at these: a value of each plane in use, in the order of
-    /// turns. Any may be the first, and a plane that is not in use starts where it first did.
+    /// Starts the turns again, as a reload does. `firsts` has one value of each plane in use, in the order of turns.
+    /// Any value may be first. A plane that is not in use starts at its first value from before.
     pub(crate) fn restart(&mut self, firsts: &[(usize, u32)]) {
         let used = self.used.iter().filter(|used| !used.is_empty()).count();
         assert_eq!(firsts.len(), used, "planes do not take turns: {firsts:?}");
@@ -187,7 +188,7 @@ impl Reference {
         self.own[plane] && self.far[plane] && self.planes[plane][position].denials.is_empty()
     }
 
-    /// Values that may be used, and those that are not bad, were `also` denied as well.
+    /// Counts the usable values, and those of them that are not bad, as if the values of `also` were denied too.
     pub(crate) fn usable(&self, also: impl Fn(usize, u32) -> bool) -> (usize, usize) {
         let mut count = (0, 0);
         for (n, plane) in self.planes.iter().enumerate() {
@@ -201,7 +202,7 @@ impl Reference {
         count
     }
 
-    /// Names in use, from the definitions.
+    /// Recomputes the values in use from the definitions.
     pub(crate) fn settle(&mut self) {
         let n = self.planes.len();
         let mut used = Vec::new();
@@ -231,7 +232,7 @@ impl Reference {
             let best = rest.min_by_key(|(p, m)| {
                 let path = &self.planes[*p][*m];
                 let bad = path.health == Health::Bad;
-                // Earlier members of the floor stay.
+                // Values that were added earlier to reach the floor stay.
                 let rank = if bad { path.changed } else { u64::from(!self.used[*p].contains(m)) };
                 (bad, used[*p].len(), *p, rank, *m)
             });
