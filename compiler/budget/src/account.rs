@@ -1,4 +1,4 @@
-//! Bytes that are held for peers: a limit per peer, and one for all of them.
+//! Bytes held for peers, with a limit per peer and a limit for all peers together.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl<P: Ord + Copy> Account<P> {
     ///
     /// # Errors
     ///
-    /// Returns which limit it would exceed; nothing is charged then.
+    /// Returns the limit that the charge would exceed. Nothing is charged in that case.
     pub fn charge(&mut self, peer: P, bytes: usize) -> Result<(), Overdrawn<P>> {
         let held = self.held(peer);
         if held.saturating_add(bytes) > self.each {
@@ -48,7 +48,7 @@ impl<P: Ord + Copy> Account<P> {
         Ok(())
     }
 
-    /// Releases bytes of a peer, at most what it holds.
+    /// Releases bytes of a peer, at most as many as it holds.
     pub fn release(&mut self, peer: P, bytes: usize) {
         let Some(held) = self.peers.get_mut(&peer) else { return };
         let bytes = bytes.min(*held);

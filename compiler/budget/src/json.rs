@@ -1,9 +1,9 @@
-//! The memory that JSON takes once it is decoded.
+//! Estimates the memory that decoded JSON needs.
 
-/// Memory of an entry or a field beside its text.
+/// Memory of an entry or a field in addition to its text.
 const VALUE_BYTES: usize = 128;
 
-/// Weighs JSON before it is decoded: the bytes of memory that it takes, from its length and the marks between values.
+/// Estimates, before JSON is decoded, how many bytes of memory it will need: from its length, colons and commas.
 pub fn decoded_json_bytes(text: &[u8]) -> usize {
     let marks = text.iter().filter(|byte| matches!(byte, b':' | b',')).count();
     marks.saturating_mul(VALUE_BYTES).saturating_add(text.len())

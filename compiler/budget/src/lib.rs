@@ -1,8 +1,9 @@
 //! Limits on memory whose size another program, file or packet chooses.
 //!
-//! In: a reader and a limit; a peer and bytes; a rule and findings. Out: the bytes, or an error that names the limit; whether a
-//! charge fits; whether a finding is kept. Invariants: no more than the limit is allocated before the error; a refused charge
-//! changes nothing. Raw `read_to_end` and `read_to_string` are allowed in this crate only (`tests/tidy/budget.rs`).
+//! In: a reader and a limit; a peer and a number of bytes; the key of an entry. Out: the bytes, or an error that names
+//! the limit; whether a charge fits; whether an entry is kept. Invariants: no more than the limit is read before the
+//! error; a rejected charge changes nothing. Raw `read_to_end` and `read_to_string` are allowed in this crate only
+//! (`tests/tidy/budget.rs`).
 
 mod account;
 mod json;

@@ -1,12 +1,12 @@
-//! Readers with a limit, and buffers that are filled by them.
+//! Functions that read a stream into memory, up to a limit.
 
 use std::io::{self, Read};
 
-/// More bytes came than the limit allows.
+/// The input has more bytes than the limit allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("has more than {}", size(*limit))]
 pub struct OverLimit {
-    /// The most bytes.
+    /// The maximum number of bytes.
     pub limit: u64,
 }
 
@@ -16,12 +16,12 @@ impl From<OverLimit> for io::Error {
     }
 }
 
-/// Returns the limit that an error is about, if it is an [`OverLimit`].
+/// Returns the limit of an error that wraps an [`OverLimit`].
 pub fn over_limit(error: &io::Error) -> Option<u64> {
     error.get_ref()?.downcast_ref::<OverLimit>().map(|over| over.limit)
 }
 
-/// Writes a number of bytes as people write it.
+/// Formats a number of bytes with its unit, as in `1 MiB`.
 pub fn size(bytes: u64) -> String {
     match bytes {
         0 => "0 bytes".to_owned(),
@@ -31,7 +31,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A reader that ends in an error where more than `limit` bytes come.
+/// A reader that fails once the input exceeds `limit` bytes.
 #[derive(Debug)]
 pub(crate) struct Limited<R> {
     inner: R,
@@ -49,7 +49,7 @@ impl<R: Read> Limited<R> {
 impl<R: Read> Read for Limited<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.rest == 0 && !out.is_empty() {
-            // One byte distinguishes an input of exactly the limit from a longer one.
+            // Read one more byte: an input of exactly the limit ends here, a longer one is an error.
             return match self.inner.read(&mut [0])? {
                 0 => Ok(0),
                 _ => Err(OverLimit { limit: self.limit }.into()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Entries per key: the first are kept, all are counted.
+/// The number of entries per key. The caller keeps the first ones; all are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally<K> {
     limit: usize,
@@ -15,13 +15,13 @@ impl<K: Ord + Copy> Tally<K> {
         Tally { limit, pushed: BTreeMap::new() }
     }
 
-    /// Counts an entry, and tells whether it is kept.
+    /// Counts an entry. Returns whether to keep it.
     pub fn count(&mut self, key: K) -> bool {
         self.add(key, 1);
         self.pushed[&key] <= self.limit
     }
 
-    /// Counts entries that are not kept.
+    /// Counts entries without keeping them.
     pub fn add(&mut self, key: K, entries: usize) {
         let pushed = self.pushed.entry(key).or_default();
         *pushed = pushed.saturating_add(entries);
