@@ -20,7 +20,7 @@ pub enum VerifyError {
     /// Only some devices were compiled, and a proof needs both ends of every cable.
     #[error("the tree holds only a part of the fabric (`{0}`), and a proof needs both ends of every cable")]
     Partial(String),
-    /// The tree is a part that cuts a plane.
+    /// The tree contains only a part of a plane.
     #[error(
         "the tree is a part that cuts planes (`{0}`), and a plane is proved in whole: take no more shards than planes, or \
          `--select plane=P`"
@@ -40,7 +40,7 @@ pub enum VerifyError {
     /// Nothing that was requested is in the tree.
     #[error("nothing of what is asked for is in the tree")]
     Nothing,
-    /// Nodes have files, which are about all planes.
+    /// The tree has files of nodes. Each covers all planes, so single planes cannot be proved.
     #[error(
         "nodes have files (`{0}`), and each is about all planes: such a fabric is proved in whole, without `--shard` and \
          `--select`"

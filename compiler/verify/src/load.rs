@@ -1,8 +1,8 @@
 //! Reads a whole tree: cable lists, then path tables, then switches and nodes, each file once.
 //!
 //! In: a tree. Out: [`Loaded`]: the fabric and what the readers found. Invariants: a file is read, compared with the
-//! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds one file. Nothing is
-//! judged here.
+//! manifest, parsed, reduced to the data that the proof needs, and dropped, so each thread holds one file. Facts about
+//! several devices are judged later.
 
 pub(crate) mod files;
 mod networks;
@@ -189,7 +189,7 @@ fn cabling(files: &Files<'_>, slice: &Slice, findings: &mut Findings) -> Result<
     let mut switches: Vec<SmolStr> = folders.keys().map(|name| SmolStr::from(*name)).collect();
     if !slice.is_all() {
         // A switch is judged if it has a cable in a judged plane, or no cable and the manifest places it in such a
-        // plane. The first plane includes the switches that are placed nowhere.
+        // plane. Switches without a position belong to the first plane.
         let named = names_in(files, |path| judged(&path))?;
         let elsewhere =
             if slice.has_plane(0) { names_in(files, |path| !judged(&path))? } else { HashSet::new() };
@@ -231,8 +231,8 @@ fn names_in(files: &Files<'_>, wanted: impl Fn(&Utf8Path) -> bool) -> Result<Has
     Ok(names)
 }
 
-/// Returns whether a file is judged if only some planes or tables are. Files outside the folders of devices, lists and
-/// tables are judged with every selection.
+/// Returns whether a file is judged when only some planes or tables are selected. Files outside the folders of devices,
+/// lists and tables are judged with every selection.
 fn is_judged(path: &Utf8Path, fabric: &Fabric) -> bool {
     if fabric.slice.is_all() {
         return true;

@@ -97,7 +97,7 @@ impl Slice {
         Ok(if is_all { own } else { own.and(asked) })
     }
 
-    /// Subjects of both judges.
+    /// Returns the intersection of two slices.
     fn and(self, other: Slice) -> Slice {
         let planes = match (self.planes, other.planes) {
             (Some(own), Some(other)) => Some(own.intersection(&other).copied().collect()),

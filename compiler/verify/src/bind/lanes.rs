@@ -1,4 +1,4 @@
-//! Lanes and cages of the ports of a switch, shared by switches that have the same.
+//! Lanes and cages of the ports of a switch, stored once for all switches with equal ports.
 //!
 //! In: ports. Out: sorted pairs of name and lanes. Invariants: ports are first compared with those of recent switches,
 //! as written and in order. A new list is made only if none of them is equal.

@@ -88,7 +88,8 @@ pub(crate) fn nodes(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools
     let Some(stated) = stated.filter(|_| tools.iter().any(|tools| tools.delay.is_some())) else { return };
     let (cabling, lengths) = (&fabric.cabling, lengths(&fabric.cabling, Some(stated)));
     let queue = data_queue(stated);
-    // With a single T0 group, the longest path may end within it. The cables of a part do not contain the longest one.
+    // With a single T0 group, the longest path may end within it. A partial tree may lack the cables of the longest
+    // path.
     let within = |extent| bounds(&lengths, extent, slowest(stated));
     let span = (within(Extent::Group).0, within(Extent::Zones).1);
     let mut known: BTreeMap<SwitchId, Vec<(&StatedSwitch, &StatedPort)>> = BTreeMap::new();
@@ -202,8 +203,8 @@ fn faults(delay: &Delay, t0: &StatedSwitch, port: &StatedPort, (least, most): (u
 /// The shortest and the longest cable of each kind, in metres, from the lowest tier.
 pub(crate) type Lengths = [Option<(u64, u64)>; 3];
 
-/// Returns the shortest and the longest cable of each kind. Listed and stated cables count, because the longest of a
-/// kind may all be absent.
+/// Returns the shortest and the longest cable of each kind. Includes the lengths that the manifest states, because
+/// cable lists omit absent cables, possibly the longest ones.
 pub(crate) fn lengths(cabling: &Cabling, stated: Option<&Stated>) -> Lengths {
     let stated = || stated.iter().flat_map(|stated| &stated.cables);
     [(Kind::NicT0, Form::NicT0), (Kind::T0T1, Form::T0T1), (Kind::T1T2, Form::T1T2)].map(|(kind, form)| {

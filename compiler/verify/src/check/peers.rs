@@ -1,4 +1,4 @@
-//! V0405: values that switches configure for their neighbours are those of the neighbours.
+//! V0405: the values that switches configure for their neighbours match what the neighbours have configured.
 //!
 //! In: switches. Out: violations. Invariants: a table that many switches share is checked once. Values that the
 //! neighbour's language does not have are not compared.

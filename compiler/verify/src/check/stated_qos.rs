@@ -160,7 +160,8 @@ fn ports(
     }
 }
 
-/// Returns whether a port may have default settings: with a separate queue per class, a single class needs none.
+/// Returns whether a port may keep the default settings: in a language without pauses and trimming, a single class
+/// needs no other settings.
 fn needs_none(quality: Quality, stated: &StatedQos) -> bool {
     !quality.pauses_and_trims() && stated.classes.len() == 1
 }

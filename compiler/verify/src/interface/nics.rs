@@ -87,7 +87,7 @@ fn name((before, width, behind): &Family, number: u64) -> String {
 }
 
 impl Nics {
-    /// Takes NICs by name; of two of one name the first counts.
+    /// Collects NICs by name; of two NICs with the same name, the first counts.
     pub(crate) fn of(nics: impl Iterator<Item = (String, Address)>) -> Nics {
         let mut families: BTreeMap<Family, Vec<(u64, u128)>> = BTreeMap::new();
         for (name, address) in nics {

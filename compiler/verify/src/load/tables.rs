@@ -101,9 +101,9 @@ fn all<D: Destinations>(
     read.collect()
 }
 
-/// Reads the tables that are not judged, of this tree and of those beside it, if planes are judged, because paths lead
-/// to their NICs, too. Facts about them are counted where they are judged; violations are also reported here. Returns
-/// sums of their digests.
+/// If planes are judged, reads the tables that are not, in this tree and in the trees of `--tables`: paths also lead to
+/// the NICs of these tables. Facts about them are counted where they are judged; violations are also reported here.
+/// Returns sums of their digests.
 pub(crate) fn others(
     files: &Files<'_>,
     (beside, slice): (&[&dyn Source], &Slice),

@@ -24,7 +24,7 @@ use crate::rules::rules;
 use crate::rules::tables::{DELAY, HEADER};
 use crate::summary::Summary;
 
-/// Judges all of them. Returns the NICs of all parts, where switches choose the path.
+/// Judges all facts that span parts. Returns the NICs of all parts, where switches choose the path.
 pub(super) fn judge(parts: Named<'_>, findings: &mut Findings) -> Nics {
     once(parts, findings);
     gateways(parts, findings);

@@ -89,7 +89,8 @@ pub(crate) struct Row {
     pub(crate) classes: ClassSet,
     /// The cables it uses, each with its weight; empty if it drops.
     pub(crate) ways: Ways,
-    /// Where to, by which it is found in the file; the first of several routes that share their ways.
+    /// The destination, by which the route is found in the file; of several routes with the same next hops, that of the
+    /// first.
     pub(crate) prefix: Prefix,
 }
 
@@ -139,7 +140,8 @@ pub(crate) struct Atoms {
 /// No NIC.
 const NOBODY: u32 = u32::MAX;
 
-/// The first addresses of runs, and those behind them, each once and rising; the first is `::`.
+/// Returns the first address of each run and the address after its last, without duplicates, in ascending order from
+/// `::`.
 fn bounds(runs: impl Iterator<Item = (Address, Address)>) -> Vec<u128> {
     let mut bounds = vec![0];
     for (first, last) in runs {
@@ -161,8 +163,8 @@ fn bounds(runs: impl Iterator<Item = (Address, Address)>) -> Vec<u128> {
 }
 
 impl Atoms {
-    /// Cuts the address space: by all prefixes, and around NICs, which are given by number, address and a mark. NICs of
-    /// another mark are of another class whatever switches do with them.
+    /// Splits the address space by all prefixes, and around NICs. A NIC is given by number, address and mark. NICs with
+    /// different marks are never in one class, even if all switches treat them equally.
     pub(crate) fn new(prefixes: impl IntoIterator<Item = Prefix>, nics: &[(u32, Address, u64)]) -> Self {
         let prefixes = prefixes.into_iter().map(|prefix| (prefix.network(), prefix.broadcast()));
         let alone = nics.iter().map(|(_, address, _)| (*address, *address));

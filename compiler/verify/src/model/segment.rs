@@ -228,7 +228,7 @@ impl Layout {
         self.block(plane).contains(&address)
     }
 
-    /// Returns the block of any plane that an address is in, those of planes that a fabric may get included.
+    /// Returns the block that contains an address. Blocks of planes that the fabric may get later are included.
     pub(crate) fn block_around(&self, address: Address) -> Option<Prefix> {
         (0..PLANES_MAX).map(|plane| self.block(plane)).find(|block| block.contains(&address))
     }

@@ -99,7 +99,7 @@ impl Bits {
         self.0.contains_any_in_range(places(run))
     }
 
-    /// Returns the bits that are set, rising.
+    /// Returns the bits that are set, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.ones().map(|at| at as u32)
     }

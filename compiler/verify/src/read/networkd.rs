@@ -198,7 +198,7 @@ fn rule(section: &mut Section<'_>) -> Result<TableRule, ReadError> {
         Some("both") => None,
         Some("ipv4") => Some(Family::V4),
         Some("ipv6") => Some(Family::V6),
-        // Without addresses in it a rule is of IPv4 where nothing else is said.
+        // Without addresses and without `Family`, a rule is for IPv4.
         None => Some(from.map_or(Family::V4, Prefix::family)),
         Some(other) => return Err(ReadError::at(line, format!("a rule of family `{other}`"))),
     };

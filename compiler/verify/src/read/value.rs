@@ -32,7 +32,7 @@ pub(crate) fn family(command: &str) -> Option<Family> {
     [Family::V4, Family::V6].into_iter().find(|family| family.keyword() == command)
 }
 
-/// Splits a key in two, borrowing where the key is borrowed; returns it where it has one part only.
+/// Splits a key at a separator; the parts borrow if the key does. Returns a key without the separator as an error.
 pub(crate) fn split(key: Cow<'_, str>, at: char) -> Result<(Cow<'_, str>, Cow<'_, str>), Cow<'_, str>> {
     match key {
         Cow::Borrowed(text) => {

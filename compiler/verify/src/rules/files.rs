@@ -108,7 +108,7 @@ pub(crate) static PIPELINE: Rule = Rule {
            Restore an edited program, because only the shipped one can be proved.",
 };
 
-/// The manifest counts right.
+/// The counts of the manifest are right.
 pub(crate) static COUNTS: Rule = Rule {
     code: "V0109",
     title: "the manifest does not match the tree",

@@ -83,7 +83,7 @@ struct Tally {
     tried: u128,
 }
 
-/// Follows all choices from a switch. What goes down and up again ends there, so every walk ends.
+/// Follows all choices from a switch. A path that goes down and then up again counts as lost, so every walk ends.
 fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tally: &mut Tally) {
     let route = network.fabric.switch(at).and_then(|switch| longest(switch, to.1));
     let ways = route.map(|route| &*route.ways).unwrap_or_default();
@@ -110,7 +110,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tall
     }
 }
 
-/// Longest prefix match; of two routes of one prefix the later one counts.
+/// Longest prefix match; of two routes with the same prefix, the later one counts.
 pub(crate) fn longest(switch: &Switch, address: Address) -> Option<&OtherRoute> {
     let all = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
     all.max_by_key(|route| route.prefix.prefix_len())

@@ -82,8 +82,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
         }
     }
 
-    /// Reports all switches that differ from the majority; among equally frequent values, that of the first switch is
-    /// intended.
+    /// Reports all switches that differ from the most frequent value. On a tie, the value of the first switch wins.
     fn judge(self, fabric: &Fabric, what: &str, findings: &mut Findings) {
         let mut parties: Vec<Vec<SwitchId>> = self.0.into_values().collect();
         parties.sort_by_key(|ids| (Reverse(ids.len()), ids[0]));

@@ -142,7 +142,7 @@ mod tests {
                 }
             }
         }
-        // Some alike, and more kinds than are compared, in turns.
+        // Some ports are equal, and more kinds than `COMPARED` alternate.
         let states = [states.clone(), states].concat();
         let ends = Ends::of(&states);
         assert_eq!(ends.iter().collect::<Vec<_>>(), states);

@@ -2,9 +2,9 @@
 //!
 //! In: the fabric. Out: a violation with the cycle, if there is one. A channel is one direction of a cable. A packet in
 //! the buffer behind one channel waits for the next channel of its path. If such dependencies form a cycle, pauses can
-//! stop all of it for ever. Invariants: paths are those that tables produce and switches forward. Fabrics with few
-//! paths are followed channel by channel. In larger ones, channels between the same two tiers are merged. A cycle of
-//! channels would also be a cycle of merged channels, so without the latter a deadlock is impossible.
+//! stop all its channels for ever. Invariants: paths are those that tables produce and switches forward. Fabrics with
+//! few paths are followed channel by channel. In larger ones, channels between the same two tiers are merged. A cycle
+//! of channels would also be a cycle of merged channels, so without the latter a deadlock is impossible.
 
 use std::collections::BTreeMap;
 

@@ -198,8 +198,8 @@ fn whole(shares: &[(u16, Part)]) -> Vec<u128> {
     numbers.into_iter().map(|number| number / divisor).collect()
 }
 
-/// Checks that weights have the ratio of the capacities. If these do not fit the group, each weight must be within one
-/// member of its share, after the members that each next hop needs at least.
+/// Checks that weights have the ratio of the capacities. If exact weights do not fit the group size, each weight must
+/// be within one member of its share. Next hops that get a member although their share is smaller widen this tolerance.
 fn weighed(weights: &BTreeMap<u16, u128>, shares: &[(u16, Part)], width: u64) -> Option<Wrong> {
     if let Some((slot, _)) = shares.iter().find(|(slot, _)| !weights.contains_key(slot)) {
         return Some(Wrong::Missing(*slot));

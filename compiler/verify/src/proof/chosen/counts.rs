@@ -1,4 +1,4 @@
-//! Proof where switches choose the next hop.
+//! Counts of the proof of fabrics where switches choose the next hop.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

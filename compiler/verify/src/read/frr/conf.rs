@@ -240,8 +240,8 @@ impl<'a> Reader<'a> {
             return Err(Refusal::Left);
         }
         match (self.context.last().copied(), words.as_slice()) {
-            // Outside of every node, it leaves the configuration mode: vtysh does not know the following commands, and
-            // stops at the next one (seen with FRR 8.4.4). `end` in a file does not.
+            // Outside of every node, `exit` leaves the configuration mode: vtysh rejects the next command and stops
+            // there (seen with FRR 8.4.4). `end` in a file does not leave it.
             (open, ["exit"]) => {
                 self.left |= open.is_none();
                 self.context.pop();

@@ -33,7 +33,7 @@ pub(crate) struct Host<'a> {
     pub(crate) inner: Vec<Prefix>,
     /// Outer source address.
     pub(crate) source: Option<Address>,
-    /// Every route, where switches choose the way.
+    /// Every route, if switches choose the path.
     pub(crate) routes: Vec<NodeRoute<'a>>,
     /// Faults of single lines: file, text to search for, message.
     pub(crate) faults: Vec<(&'static str, String, String)>,
@@ -49,7 +49,7 @@ pub(crate) struct First<'a> {
     pub(crate) metric: u32,
 }
 
-/// A route of a node where switches choose the way.
+/// A route of a node, if switches choose the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeRoute<'a> {
     pub(crate) prefix: Prefix,
@@ -104,10 +104,11 @@ pub(crate) fn read<'a>(
     Ok(host)
 }
 
-/// The priority of the rule that asks the main table.
+/// The priority of the rule that looks up the main table.
 const MAIN_PRIORITY: u32 = 32_766;
 
-/// Gives routes of a table the source whose rule asks it: a table without one is asked by no packet.
+/// Sets the source of each route in a table to that of the rule that looks up the table. A table without a rule is
+/// never looked up.
 fn tables(host: &mut Host<'_>, devices: &str) {
     let lines = batch::read(devices).unwrap_or_default();
     let rules: Vec<(Prefix, u32)> = lines
@@ -176,9 +177,9 @@ fn command<'a>(
 pub(crate) struct Spray<'a> {
     /// Line of the route.
     pub(crate) line: usize,
-    /// Inner address of the NIC elsewhere.
+    /// Inner address of the remote NIC.
     pub(crate) to: Prefix,
-    /// Inner address it sends from.
+    /// Inner source address.
     pub(crate) source: Option<Address>,
     /// Largest packet inside the outer header.
     pub(crate) mtu: Option<u32>,

@@ -1,7 +1,8 @@
-//! Access lists of the control plane: the site's, as long as what the fabric speaks comes through.
+//! Access lists of the control plane. They belong to the site, but must let the protocols of the fabric pass.
 //!
-//! In: `acl` and `system.control-plane.acl`. Out: lines of what is not judged, and faults. Invariants: rules are asked in the order
-//! of their numbers and the first that matches decides; a match that is not understood may match and never does for sure.
+//! In: `acl` and `system.control-plane.acl`. Out: lists that are not judged, and faults. Invariants: rules are
+//! evaluated in the order of their numbers, and the first match decides. A match condition that is not understood
+//! counts as a possible match, never as a certain one.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +15,11 @@ use crate::read::error::ReadError;
 /// Lists that every switch has; they let routing protocols through (Access Control List Configuration, control plane).
 const BUILT_IN: [&str; 2] = ["acl-default-dos", "acl-default-whitelist"];
 
-/// A packet to the switch itself that the fabric lives by.
+/// A packet to the switch itself that the fabric needs.
 struct Needed {
     what: &'static str,
     protocols: &'static [&'static str],
-    /// The side that has the port, and the port: as number and as word.
+    /// The field with the port, and the port as number and as keyword.
     port: Option<(&'static str, [&'static str; 2])>,
 }
 
@@ -37,7 +38,7 @@ const NEEDED: [Needed; 4] = [
     Needed { what: "BFD", protocols: &["udp", "17"], port: Some(("dest-port", ["3784", "bfd"])) },
 ];
 
-/// How far a rule matches a packet.
+/// Whether a rule matches a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Matches {
     Never,
@@ -45,7 +46,7 @@ enum Matches {
     Always,
 }
 
-/// Reads the lists that the control plane is given; a list that nothing is given to does nothing.
+/// Checks the lists that are bound to the control plane; other lists have no effect.
 pub(super) fn judge(
     lists: &Fields<'_>,
     bound: &Fields<'_>,
@@ -80,9 +81,9 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// What a list may refuse of what is needed.
+/// Returns the needed packets that a list may drop.
 fn refused(list: &Value<'_>) -> Vec<&'static str> {
-    // Neighbours talk in IPv6.
+    // Neighbours use IPv6.
     if list.get("type").and_then(Value::as_str) == Some("ipv4") {
         return Vec::new();
     }
@@ -134,7 +135,7 @@ fn matches(value: Option<&Value<'_>>, needed: &Needed) -> Matches {
                         ports.as_object().into_iter().flat_map(Map::iter).map(|(port, _)| port).collect();
                     let has = |port: &&str| words.contains(port) || port.eq_ignore_ascii_case("any");
                     let may = |port: &&str| {
-                        // The other side has a port of its own choice, above those of services.
+                        // The other side uses an ephemeral port.
                         let is_high = port.parse::<u16>().is_ok_and(|number| number >= 1024);
                         let is_range = port.contains(':') || port.eq_ignore_ascii_case("any");
                         is_range || if side == *own { has(port) } else { is_high }

@@ -1,7 +1,7 @@
-//! A mapping of which every key is taken or named.
+//! A mapping in which every key is either read or reported.
 //!
-//! In: a value of YAML. Out: its fields one by one. Invariants: a key that no reader takes is the site's by its list or a fault; a
-//! number is a number and text is text, as in NVUE's own schema.
+//! In: a value of YAML. Out: its fields one by one. Invariants: a key that no reader takes is either in the list of
+//! site settings or a fault. Numbers and text are distinguished, as in NVUE's own schema.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use crate::read::error::ReadError;
 pub(super) struct Path<'v>(Vec<&'v str>);
 
 impl<'v> Path<'v> {
-    /// Begins with one key.
+    /// Starts a path with one key.
     pub(super) fn new(first: &'v str) -> Self {
         Path(vec![first])
     }
@@ -26,7 +26,7 @@ impl<'v> Path<'v> {
         &self.0
     }
 
-    /// Leads to an entry below.
+    /// Returns the path of an entry below.
     pub(super) fn to(&self, key: &'v str) -> Self {
         let mut keys = Vec::with_capacity(self.0.len() + 1);
         keys.extend_from_slice(&self.0);
@@ -45,13 +45,13 @@ impl fmt::Display for Path<'_> {
 pub(super) struct Fields<'v> {
     path: Path<'v>,
     map: Option<&'v Map<'v>>,
-    /// Places of entries that were taken: a bit for each of the first 64, and the others.
+    /// Indexes of entries that were taken: a bit for each of the first 64, and a list of the others.
     taken: u64,
     taken_behind: Vec<usize>,
 }
 
 impl<'v> Fields<'v> {
-    /// Takes a value that is a mapping; nothing counts as an empty one.
+    /// Wraps a mapping; a missing or null value counts as an empty one.
     pub(super) fn of(path: Path<'v>, value: Option<&'v Value<'v>>) -> Result<Self, ReadError> {
         let map = match value {
             None | Some(Value::Null) => None,
@@ -121,12 +121,12 @@ impl<'v> Fields<'v> {
         self.entries().map(parse).collect()
     }
 
-    /// Names an entry for messages.
+    /// Returns the path of an entry, for messages.
     pub(super) fn path(&self, key: &'v str) -> Path<'v> {
         self.path.to(key)
     }
 
-    /// Names what is the site's, and reports any other key that no reader took.
+    /// Records the settings of the site among the keys that no reader took, and reports all others.
     pub(super) fn finish(self, device: &mut Device<'_>) {
         let others = self.entries().enumerate().filter(|(place, _)| !self.was_taken(*place));
         for (_, (key, value)) in others {

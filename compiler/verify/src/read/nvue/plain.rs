@@ -1,22 +1,23 @@
-//! YAML as NVUE and closc write it: mappings in block form, an entry a line, with plain or quoted scalars.
+//! A fast reader for YAML as NVUE and closc write it: block mappings, one entry per line, plain or quoted scalars.
 //!
-//! In: a text. Out: its value; nothing where the text has any other form, which the YAML library reads. Invariants: the library
-//! reads every text that is read here, and equally. It takes most of the time of a proof: large trees have half a gigabyte.
+//! In: a text. Out: its value; `None` if the text has any other form, which the YAML library then reads. Invariants:
+//! the library gives the same value for every text that is read here. With the library alone, reading would take most
+//! of the time of a proof, because large trees have half a gigabyte.
 
 use std::borrow::Cow;
 
 use super::value::{Map, Value};
 
-/// Entries of a text that is read here; the library has its own limits.
+/// Maximum number of entries in a text; the library has its own limits.
 const ENTRIES_MAX: usize = 100_000;
 
-/// Nested mappings of a text that is read here.
+/// Maximum depth of nested mappings.
 const DEPTH_MAX: usize = 24;
 
-/// Longest key of a text that is read here.
+/// Maximum length of a key.
 const KEY_MAX: usize = 128;
 
-/// Plain scalars that YAML reads as truth values, as nothing or as numbers, in any case.
+/// Plain scalars that YAML reads as booleans, null or numbers, in upper or lower case.
 const RESERVED: [&str; 11] = ["true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "infinity"];
 
 /// Reads a text: a list of mappings.
@@ -42,19 +43,19 @@ struct Line<'t> {
     /// Whether it is the first entry of an item of the list.
     begins_item: bool,
     key: &'t str,
-    /// Its value, where that is on the same line.
+    /// Its value, if it is on the same line.
     value: Option<Value<'t>>,
 }
 
 struct Reader<'t> {
     lines: std::str::Lines<'t>,
-    /// The line behind those that were taken.
+    /// The first line that is not processed yet.
     next: Option<Line<'t>>,
     entries: usize,
 }
 
 impl<'t> Reader<'t> {
-    /// Reads the next line that is neither empty nor a comment; nothing where it has another form.
+    /// Reads the next line that is neither empty nor a comment; returns `None` if it has another form.
     fn advance(&mut self) -> Option<()> {
         let is_entry = |line: &&str| !line.is_empty() && !line.trim_start_matches(' ').starts_with('#');
         self.next = match self.lines.by_ref().find(is_entry) {
@@ -78,7 +79,7 @@ impl<'t> Reader<'t> {
                 (Some(value), None) => value,
                 (None, None) => Value::Null,
                 (None, Some(below)) => self.mapping(below, depth.checked_sub(1)?)?,
-                // More of the same scalar, or an error.
+                // The scalar continues on the next line, or the text is invalid.
                 (Some(_), Some(_)) => return None,
             };
             entries.push((Cow::Borrowed(line.key), value));
@@ -128,7 +129,7 @@ fn scalar(text: &str) -> Option<Value<'_>> {
     }
 }
 
-/// Tells whether a plain scalar is text and nothing else, alone on its line.
+/// Tells whether a plain scalar can only be text, alone on its line.
 fn is_plain(text: &str) -> bool {
     let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b" _-.,()/+".contains(&byte);
     is_word(text) || begins_word(text) && !text.ends_with(' ') && text.bytes().all(is_text)
@@ -250,7 +251,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2048))]
 
-        /// Of an edited text, too, the library reads the same as is read here.
+        /// The library gives the same value for every edited text that this reader accepts.
         #[test]
         fn the_library_reads_the_same(
             edits in proptest::collection::vec((any::<Index>(), 0..3_usize, "[ :#'\"{}\\[\\]\\-&*!|>%@`,?~.\\\\a-fnoxyEGN0-9\n]{0,4}"), 1..4)

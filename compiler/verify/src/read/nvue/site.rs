@@ -1,14 +1,16 @@
-//! What a site sets as it likes in `nvue.yaml`: leaves by their path, and what becomes of any other.
+//! Settings that sites set freely in `nvue.yaml`, listed by path; all others are faults.
 //!
-//! In: a key that no reader took, with its value. Out: a line of what is not judged, or a fault. Invariants: below a key of the
-//! site nothing counts that is in no list; text of several lines is a file of another program and may hold anything.
+//! In: a key that no reader took, with its value. Out: a setting that is not judged, or a fault. Invariants: a setting
+//! below a listed key is accepted only if it is listed too, or the list has `**` there. Text with several lines is a
+//! fault outside `system.message`, because it may be a file of another program.
 
 use super::place::FILE;
 use super::value::Value;
 use crate::model::device::{Device, FaultKind};
 use crate::read::site::SiteGroup;
 
-/// Paths below `set` (NVUE's OpenAPI schemas of 5.13 to 5.18). `*` is a name that the site chose, `**` anything.
+/// Paths below `set` (NVUE's OpenAPI schemas of 5.13 to 5.18). `*` is a name that the site chose, `**` everything
+/// below.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &[
@@ -232,14 +234,14 @@ pub(crate) const SITE: &[SiteGroup] = &[
     },
 ];
 
-/// What a path is to the lists.
+/// Relation of a path to the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// Something below it is in a list.
     Above,
     /// It is in a list.
     Leaf,
-    /// It is below one of which everything is.
+    /// A list has everything below one of its parents.
     Below,
 }
 
@@ -262,7 +264,7 @@ fn fit(path: &[&str]) -> Option<Fit> {
     .max()
 }
 
-/// Names what is the site's, and reports any other key.
+/// Records a setting of the site, and reports any other key.
 pub(super) fn judge<'v>(above: &[&'v str], key: &'v str, value: &'v Value<'v>, device: &mut Device<'_>) {
     let above = above.strip_prefix(&["set"]).filter(|rest| !rest.is_empty()).unwrap_or(above);
     let mut path = above.to_vec();
@@ -290,7 +292,7 @@ fn walk<'v>(path: &mut Vec<&'v str>, value: &'v Value<'v>, device: &mut Device<'
     }
 }
 
-/// Names a setting of the site, by what it is part of.
+/// Records a setting of the site as not judged, by its first keys.
 fn leaf(path: &[&str], value: &Value<'_>, device: &mut Device<'_>) {
     if !path.starts_with(&["system", "message"]) && has_lines(value) {
         let message = format!("`{}` has several lines, and may be a file of another program", path.join("."));
