@@ -1,7 +1,7 @@
-//! Checks of entries: a fabric that asks more of a pipeline than it holds.
+//! Checks of entries: a fabric that needs more than a pipeline supports.
 //!
-//! In: a plan. Out: diagnostics. Invariants: where there are few switches with a pipeline, the entries of all are made;
-//! where there are many, those of one of each kind ([`Plan::kinds`]).
+//! In: a plan. Out: diagnostics. Invariants: with few switches that have a pipeline, the entries of all are rendered;
+//! with many, those of one switch of each kind ([`Plan::kinds`]).
 
 use std::collections::BTreeSet;
 
@@ -46,10 +46,10 @@ static PIPELINE: Rule = Rule {
     fix: "Correct `pipeline`, or add `device_ports` to the panel of the platform.",
 };
 
-/// Switches whose entries are all made.
+/// Up to this number of switches, the entries of all are rendered.
 const FEW: usize = 256;
 
-/// Checks that the entries of every switch with a pipeline can be made.
+/// Checks that the entries of every switch with a pipeline can be rendered.
 pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     let topology = plan.topology();
     let programmed = |switch: &Switch| topology.hardware(*switch).1.is_programmed();
@@ -73,7 +73,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
         let Some(pipeline) = Pipeline::of(plan, switch) else { continue };
         let intent = plan.device(switch);
         if let Err(error) = pipeline.entities(&intent) {
-            // Switches that are alike say the same.
+            // Identical switches have the same error: report it once.
             let what = error.to_string().replace(intent.name.as_str(), "");
             if said.insert((switch.tier, what)) {
                 diagnostics.push(report(topology, &intent, &error));
@@ -82,7 +82,7 @@ pub fn check(plan: &Plan, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Says why a switch cannot have the pipeline of its platform.
+/// Returns why a switch cannot have the pipeline of its platform.
 fn unusable(topology: &Topology, switch: Switch) -> Option<String> {
     let (platform, os) = topology.hardware(switch);
     let name = platform.pipeline(os)?;
@@ -117,7 +117,7 @@ fn report(topology: &Topology, intent: &DeviceIntent<'_>, error: &EntriesError) 
             "lower `probability`, or state thresholds whose difference is a power of two of cells".to_owned(),
         ),
         EntriesError::Port { max, .. } => (platform, format!("use ports up to {max}")),
-        // Each of its cables has a segment, by which lists of NICs may begin.
+        // Each parallel cable has a segment that the segment lists of NICs may begin with.
         EntriesError::Full { excess, .. } if excess.object == "ingress.nic_destination" => (
             field!("tiers.t0.parallel").into(),
             "lower `tiers.t0.parallel`: each of its cables takes an entry".to_owned(),

@@ -5,7 +5,7 @@ use closc_runtime::check::Violation;
 use closc_runtime::info::LookupError;
 use closc_runtime::room::Excess;
 
-/// Says why an intent cannot be expressed in a pipeline.
+/// Why an intent cannot be expressed in a pipeline.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum EntriesError {
     /// The pipeline cannot name a port of the switch.
@@ -26,7 +26,7 @@ pub enum EntriesError {
         /// The largest number a front port can have.
         max: u16,
     },
-    /// More classes of traffic than the pipeline tells apart.
+    /// More traffic classes than the pipeline supports.
     #[error(
         "`{device}`: QoS profile `{profile}` has {classes} classes, pipeline `{pipeline}` supports {max}"
     )]
@@ -39,7 +39,7 @@ pub enum EntriesError {
         classes: usize,
         /// The pipeline.
         pipeline: &'static str,
-        /// Fields that the pipeline distinguishes.
+        /// Classes that the pipeline supports.
         max: usize,
     },
     /// More than a table or a profile holds.
@@ -61,18 +61,18 @@ pub enum EntriesError {
         total: u64,
         /// The action profile.
         profile: String,
-        /// Members of a group.
+        /// The largest sum that a group supports.
         max: u64,
     },
-    /// Marking thresholds cannot be had.
+    /// Marking thresholds cannot be computed.
     #[error("`{device}`: quality of service: {source}")]
     Qos {
         /// The switch.
         device: String,
-        /// The part that does not fit.
+        /// The error of the computation.
         source: QosError,
     },
-    /// A probability of marking that the pipeline cannot make.
+    /// A marking probability that the pipeline cannot express.
     #[error(
         "`{device}`: pipeline `{pipeline}` cannot mark from {min} to {max} cells up to {percent} %: its line rises over a power of \
          two of cells, so where that is above the {} between, {} % are the most", max - min, most(*min, *max)
@@ -82,14 +82,14 @@ pub enum EntriesError {
         device: String,
         /// The pipeline.
         pipeline: &'static str,
-        /// Cells up to which nothing is marked.
+        /// Depth in cells up to which no packet is marked.
         min: u64,
-        /// Cells above which everything is.
+        /// Depth in cells above which every packet is marked.
         max: u64,
-        /// Percent just below.
+        /// Marking probability just below `max`, in percent.
         percent: u32,
     },
-    /// The P4Info does not have what the pipeline's file speaks of, or a value does not fit it.
+    /// The P4Info lacks an object that the entries of the pipeline use, or a value does not fit.
     #[error("`{device}`: pipeline `{pipeline}`: {source}")]
     Pipeline {
         /// The switch.
@@ -106,18 +106,19 @@ pub enum EntriesError {
         pipeline: &'static str,
         /// The enum.
         name: &'static str,
-        /// Expected text.
+        /// The missing member.
         member: &'static str,
     },
 }
 
-/// The most percent that a line can rise to between two depths, where its ramp is a power of two.
+/// Returns the highest marking probability, in percent, that a line between two depths can reach if its ramp is a power
+/// of two.
 fn most(min: u64, max: u64) -> u64 {
     let span = max.saturating_sub(min).max(1);
     span * 100 / span.next_power_of_two()
 }
 
-/// A fault before it is known which switch it concerns.
+/// An error that may not name its switch yet.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Violation(Box<Violation>),

@@ -1,8 +1,9 @@
-//! Table entries for a pipeline from a device intent: one file for each pipeline, one line in its registry.
+//! Table entries for a pipeline from a device intent. Each pipeline has one source file and one line in the registry.
 //!
 //! In: a [`closc_plan::DeviceIntent`] and the P4Info of a pipeline. Out: entities by table and action name, checked
-//! against that P4Info, and the text files they are kept in. Invariants: no I/O; the same intent gives the same
-//! entities in the same order, what is referred to before what refers to it; no number of a P4Info is written here.
+//! against that P4Info, and the text files that contain them. Invariants: no I/O; the same intent gives the same
+//! entities in the same order, and each entity comes after those it refers to; this crate contains no numeric id of a
+//! P4Info.
 
 pub mod checks;
 

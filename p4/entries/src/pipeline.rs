@@ -1,7 +1,7 @@
-//! The registry of pipelines: one line each.
+//! The registry of pipelines, one line per pipeline.
 //!
-//! In: the name of a pipeline. Out: its P4Info, its BMv2 JSON, and the entities of an intent. Invariants: what is
-//! embedded is what is committed under `p4/pipelines/`.
+//! In: the name of a pipeline. Out: its P4Info, its BMv2 JSON, and the entities of an intent. Invariants: the embedded
+//! files are those committed under `p4/pipelines/`.
 
 mod fabric;
 mod fabric_tna;
@@ -26,24 +26,24 @@ use crate::error::{EntriesError, Fault};
 pub struct Pipeline {
     name: &'static str,
     p4info: Cow<'static, str>,
-    /// The program as BMv2 and the embedded switch run it; nothing where a site makes the one that its switches run.
+    /// The program for BMv2 and the embedded switch; `None` for a pipeline whose program the site builds.
     bmv2: Option<Cow<'static, str>>,
     index: Index,
     entities: fn(&DeviceIntent<'_>, &Info) -> Result<Vec<v1::Entity>, Fault>,
     state: State,
-    /// Whether its ports have the numbers of a port map, which the platform has to have.
+    /// Whether it uses the port numbers of a port map, which the platform must have.
     is_mapped: bool,
 }
 
-/// Adds what entries say of queues to what a fabric states of a switch.
+/// Adds to the stated values of a switch how its entries treat queues.
 type State = fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), EntriesError>;
 
 /// A P4Info by name.
 #[derive(Debug)]
 enum Index {
-    /// Made at first use.
+    /// Indexed at first use.
     Embedded(&'static LazyLock<Arc<Info>>),
-    /// Made with the pipeline.
+    /// Indexed with the pipeline.
     Made(Arc<Info>),
 }
 
@@ -65,7 +65,7 @@ fn made_wide(narrow: &Pipeline, bits: u8) -> Pipeline {
     wide::widened(narrow, bits).expect("a test makes the pipelines of every width")
 }
 
-/// Embeds what p4c made of a pipeline and indexes its P4Info at first use.
+/// Embeds the output of p4c for a pipeline, and indexes its P4Info at first use.
 macro_rules! pipelines {
     (@bmv2 $name:ident bmv2) => {
         Some(Cow::Borrowed(include_str!(concat!(
@@ -105,7 +105,7 @@ fn index(p4info: &str) -> Info {
     Info::new(message).expect("a test indexes the P4Info of every pipeline")
 }
 
-/// Checks that tables and profiles hold what there is.
+/// Checks that all entities fit in their tables and profiles.
 fn fit(intent: &DeviceIntent<'_>, info: &Info, entities: &[v1::Entity]) -> Result<(), EntriesError> {
     match room::excess(info, entities) {
         None => Ok(()),
@@ -134,8 +134,8 @@ impl Pipeline {
         Pipeline::find("sai").expect("the registry has it")
     }
 
-    /// Returns the pipeline of a switch, where its operating system has one, with ports as wide as the platforms of the fabric
-    /// need.
+    /// Returns the pipeline of a switch if its operating system has one, with the port width that the platforms of the
+    /// fabric need.
     pub fn of(plan: &Plan, switch: Switch) -> Option<&'static Pipeline> {
         let topology = plan.topology();
         let (platform, os) = topology.hardware(switch);
@@ -158,7 +158,7 @@ impl Pipeline {
         by_name.into_values().collect()
     }
 
-    /// Returns the pipeline of multi-plane Clos fabrics with ports of some width, and of the next that there is.
+    /// Returns the pipeline of multi-plane Clos fabrics with ports of this width, or of the nearest width that exists.
     fn fabric_of(bits: u8) -> &'static Pipeline {
         match bits.checked_sub(wide::NARROW + 1) {
             None => Pipeline::fabric(),
@@ -166,8 +166,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns the pipeline of SONiC hardware with P4Runtime with ports of some width, and of the next that there is. Ports
-    /// are text to its controllers, so that it differs in its program for BMv2 and the embedded switch alone.
+    /// Returns the pipeline of SONiC hardware with P4Runtime, with ports of this width or of the nearest width that
+    /// exists. Its controllers see ports as text, so only its program for BMv2 and the embedded switch differs.
     fn sai_of(bits: u8) -> &'static Pipeline {
         match bits.checked_sub(wide::NARROW + 1) {
             None => Pipeline::sai(),
@@ -175,7 +175,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns every pipeline that a tree can have: each in every width of a port.
+    /// Returns every pipeline that a tree can contain, in every port width.
     pub fn shipped() -> impl Iterator<Item = &'static Pipeline> {
         let widths = || wide::NARROW..=wide::WIDEST;
         let mapped = PIPELINES.iter().filter(|pipeline| pipeline.is_mapped);
@@ -198,12 +198,12 @@ impl Pipeline {
         &self.p4info
     }
 
-    /// Returns the program as BMv2 and the embedded switch run it; nothing where it is for a chip, whose program a site makes.
+    /// Returns the program for BMv2 and the embedded switch, or `None` for a chip whose program the site builds.
     pub fn bmv2(&self) -> Option<&str> {
         self.bmv2.as_deref()
     }
 
-    /// Tells whether its ports have the numbers of a port map, which the platform has to have.
+    /// Tells whether it uses the port numbers of a port map, which the platform must have.
     pub(crate) fn is_mapped(&self) -> bool {
         self.is_mapped
     }
@@ -216,13 +216,14 @@ impl Pipeline {
         }
     }
 
-    /// Returns it as what a controller sets on a target; its cookie says which pipeline a target runs.
+    /// Returns the configuration that a controller sets on a target. Its cookie identifies the pipeline of a target.
     pub fn for_target(&self) -> closc_runtime::Pipeline {
         let program = self.bmv2.as_deref().unwrap_or_default();
         closc_runtime::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
     }
 
-    /// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
+    /// Adds to the stated values of a switch how its entries treat queues: from which depth packets are marked and
+    /// trimmed.
     pub fn state(&self, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
         (self.state)(intent, switch)
     }

@@ -1,8 +1,8 @@
 //! Entries and pipelines as files of the compiled tree.
 //!
-//! In: the entities of a switch, a pipeline. Out: `switches/<name>/entries.txtpb`, a standard `p4.v1.WriteRequest`
-//! in text with a comment by names before each update, and once a tree the pipeline's P4Info and program. Invariants:
-//! what is written here is read back to the same updates.
+//! In: the entities of a switch, a pipeline. Out: `switches/<name>/entries.txtpb`, a standard `p4.v1.WriteRequest` as
+//! text with a comment with names before each update, and the pipeline's P4Info and program once per tree. Invariants:
+//! the written files are read back to the same updates.
 
 use closc_artefacts::paths;
 use closc_plan::DeviceIntent;
@@ -41,7 +41,8 @@ pub fn pipeline_files(pipeline: &Pipeline) -> Vec<File> {
     std::iter::once(p4info).chain(program).collect()
 }
 
-/// Returns the update that brings an entity about on a switch without entries: default entries are always there.
+/// Returns the update that creates an entity on a switch without entries. Default entries always exist, so they are
+/// modified.
 fn update(entity: v1::Entity) -> v1::Update {
     match &entity.entity {
         Some(Entity::TableEntry(entry)) if entry.is_default_action => v1::Update::modify(entity),

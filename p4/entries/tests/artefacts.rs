@@ -1,4 +1,4 @@
-//! The committed pipelines are what their sources say, and what is embedded is what is committed.
+//! The committed pipelines match their sources, and the embedded pipelines match the committed ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,8 +74,8 @@ fn what_is_embedded_is_what_is_committed() {
     }
 }
 
-/// The compiler of Tofino takes the committed sources and makes the committed P4Info of them, but for its own numbers.
-/// `CLOSC_BF_P4C` is its path.
+/// The Tofino compiler builds the committed P4Info from the committed sources, except for the numbers that it assigns.
+/// `CLOSC_BF_P4C` is the path of the compiler.
 #[test]
 fn the_compiler_of_tofino_makes_the_committed_p4info() {
     let Some(compiler) = std::env::var_os("CLOSC_BF_P4C") else {
@@ -105,7 +105,8 @@ fn the_compiler_of_tofino_makes_the_committed_p4info() {
     assert_eq!(named(&text.expect("a P4Info was made")), named(&committed));
 }
 
-/// The lines of a P4Info with names in place of the numbers that a compiler gives, without what P4Runtime has no message for.
+/// Returns the lines of a P4Info, with names instead of the numbers that a compiler assigns, and without parts that
+/// P4Runtime has no message for.
 fn named(p4info: &str) -> Vec<String> {
     let mut depth = 0_usize;
     let is_known = |line: &&str| {
@@ -121,7 +122,7 @@ fn named(p4info: &str) -> Vec<String> {
     let lines: Vec<&str> = p4info.lines().map(str::trim).filter(is_known).collect();
     let value =
         |line: &str, key: &str| line.strip_prefix(key).map(|value| value.trim_matches('"').to_owned());
-    // A preamble has its number and then its name. Fields and parameters too, and these count from 1 in both.
+    // A preamble has its number before its name. So do fields and parameters, which count from 1 with both compilers.
     let names: BTreeMap<String, String> = lines
         .windows(2)
         .filter_map(|pair| Some((value(pair[0], "id: ")?, value(pair[1], "name: ")?)))

@@ -1,4 +1,5 @@
-//! The entries of the pipeline `sai`: in an order in which they can be inserted, with ids that others do not change.
+//! The entries of the pipeline `sai`: they can be inserted in their order, and their ids do not depend on other
+//! entries.
 
 use std::collections::BTreeSet;
 

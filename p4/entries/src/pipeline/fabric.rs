@@ -1,8 +1,8 @@
-//! Entries of the pipeline `fabric`: what `p4/pipelines/fabric` forwards by, and what has the same tables.
+//! Entries of the pipeline `fabric` (`p4/pipelines/fabric`), and of pipelines with the same tables.
 //!
-//! In: the intent of a T0, T1 or T2, and the form of the pipeline. Out: one function for each table. Invariants: ids are places
-//! of ports on the panel, so that a port keeps its next hop when others come and go; a port without a cable has no entry and
-//! takes nothing in.
+//! In: the intent of a T0, T1 or T2, and the form of the pipeline. Out: the entries of each table. Invariants: ids are
+//! positions of ports on the panel, so that a port keeps its next hop when other ports are added or removed; a port
+//! without a cable has no entry, so its packets are dropped.
 
 mod classes;
 mod groups;
@@ -30,27 +30,27 @@ pub(super) struct Form {
     pub(super) name: &'static str,
     /// Returns the numbers that a front port can have.
     pub(super) ports: fn(&Info) -> Result<RangeInclusive<u16>, Fault>,
-    /// Returns the number by which it knows a port.
+    /// Returns the number of a port in the pipeline.
     pub(super) port: fn(&PortIntent) -> u16,
-    /// Returns the bytes of what it counts queues in, at a port with an MTU.
+    /// Returns the bytes in one unit of queue depth, on a port with this MTU.
     pub(super) unit: fn(&DeviceIntent<'_>, u16) -> u64,
-    /// Returns what `set_ecn_thresholds` is called with; nothing where it cannot mark like that.
+    /// Returns the arguments of `set_ecn_thresholds`, or `None` if the pipeline cannot mark with these thresholds.
     pub(super) marking: fn(Marks) -> Option<Arguments>,
-    /// Returns what `set_wcmp_hash` is called with, given a seed and the mask of the queue pair.
+    /// Returns the arguments of `set_wcmp_hash` for a seed and the mask of the queue pair.
     pub(super) hash: fn(&DeviceIntent<'_>, u32, u32) -> Arguments,
-    /// Whether it limits what ports send to the controller and into strict classes.
+    /// Whether it limits the rate of packets to the controller and of strict classes.
     pub(super) limits: bool,
 }
 
 /// Arguments of an action.
 pub(super) type Arguments = Vec<(&'static str, Value<'static>)>;
 
-/// The pipeline of BMv2 and the embedded switch, which counts packets.
+/// The pipeline of BMv2 and the embedded switch, which counts queues in packets.
 pub(super) static FORM: Form = Form {
     name: "fabric",
     ports: |info| Ok(1..=front_port_max(info)?),
     port: |port| port.physical.device,
-    // A packet stands for the port's MTU: a queue of full packets is what a profile speaks of, and smaller packets are marked
+    // One packet counts as the port's MTU: profiles assume queues of full packets, and smaller packets are marked
     // earlier, never later.
     unit: |_, mtu| u64::from(mtu),
     marking: |marks| {
@@ -72,7 +72,7 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     entities_in(&FORM, intent, info)
 }
 
-/// Adds to what a fabric states of a switch what entries say of its queues.
+/// Adds to the stated values of a switch how its entries treat queues.
 pub(crate) fn stated(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     state(&FORM, intent, switch)
 }
@@ -99,8 +99,8 @@ pub(super) fn entities_in(
     Ok(maker.entities)
 }
 
-/// Returns the largest number of a front port: of those that the pipeline can name, the last drops and the one before it is
-/// the controller (`CPU_PORT` in `constants.p4`).
+/// Returns the largest number of a front port. The largest number of its width is the drop port, and the one below it
+/// is the controller (`CPU_PORT` in `constants.p4`).
 fn front_port_max(info: &Info) -> Result<u16, Fault> {
     Ok(match info.table("ingress.port_role")?.field("ingress_port")?.width {
         Width::Bits(bits @ 2..16) => (1 << bits) - 3,
@@ -113,13 +113,13 @@ fn front_port_max(info: &Info) -> Result<u16, Fault> {
 struct Port<'a> {
     /// Its number in the pipeline.
     number: u16,
-    /// The id of its next hop: its place on the panel.
+    /// The id of its next hop: the position of the port on the panel.
     id: u16,
     intent: &'a PortIntent,
     connection: &'a Connection,
 }
 
-/// The ports of a switch by their place in the intent; `None` for those without a cable.
+/// The ports of a switch, in the order of the intent; `None` for those without a cable.
 struct Ports<'a>(Vec<Option<Port<'a>>>);
 
 impl<'a> Ports<'a> {
@@ -173,7 +173,7 @@ impl Maker<'_> {
         self.entities.push(entity.into());
     }
 
-    /// `port_role`: what is at the other end of each cable.
+    /// `port_role`: whether a NIC or a switch is at the other end of each cable.
     fn port_roles(&mut self) -> Result<(), Fault> {
         for port in self.ports.cabled().collect::<Vec<_>>() {
             let role = if port.intent.faces_nic() { "nic_port" } else { "fabric_port" };
@@ -183,7 +183,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `punt`: LLDP goes to the controller, whatever port it comes from.
+    /// `punt`: LLDP goes to the controller, from every port.
     fn punts(&mut self) -> Result<(), Fault> {
         let reason = self.member("PuntReason", "LLDP")?;
         let entry = self.info.entry("ingress.punt")?.ternary("ether_type", LLDP, u16::MAX).priority(1);
@@ -191,7 +191,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `nic_destination`: paths that begin here; where hosts do not write paths, what there is a route to.
+    /// `nic_destination`: paths that begin at this switch, or destinations with a route if hosts do not choose paths.
     fn nic_destinations(&mut self) -> Result<(), Fault> {
         if self.intent.switch.tier != TierId::T0 {
             return Ok(());
@@ -222,8 +222,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `nic_source` and `nic_inner_source`: the addresses of the NIC at the other end and of its node, and nobody
-    /// else's.
+    /// `nic_source` and `nic_inner_source`: only the addresses of the NIC at the other end and of its node.
     fn nic_sources(&mut self) -> Result<(), Fault> {
         for port in self.ports.cabled().collect::<Vec<_>>() {
             let Peer::Nic(nic) = &port.connection.peer else { continue };
@@ -241,7 +240,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `my_sid`: one uN for each locator.
+    /// `my_sid`: one uN segment per locator.
     fn own_segments(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         for locator in intent.srv6.iter().flat_map(|srv6| &srv6.locators) {
@@ -253,11 +252,11 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `nexthop`: one for each cable, under the id of its port.
+    /// `nexthop`: one entry per cable, with the id of its port.
     fn next_hops(&mut self) -> Result<(), Fault> {
         let source = self.intent.system.mac.0;
         for port in self.ports.cabled().collect::<Vec<_>>() {
-            // The check of topologies refuses a neighbour whose address has to be asked for.
+            // The topology checks reject a neighbour whose MAC address would need discovery.
             let Some(destination) = port.connection.peer.mac().map(|mac| mac.0) else { continue };
             let arguments =
                 [("port", port.number.into()), ("src_mac", source.into()), ("dst_mac", destination.into())];
@@ -267,7 +266,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `ipv6_route`, and for routes over several ports members, groups and `wcmp_group` before it.
+    /// `ipv6_route`, after the members, groups and `wcmp_group` entries of routes over several ports.
     fn routes(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let groups = Groups::of(intent, &self.ports, self.info)?;
@@ -281,7 +280,7 @@ impl Maker<'_> {
                 Forwarding::Group(group) => {
                     entry.action("set_wcmp_group", &[("wcmp_group_id", group.into())])
                 }
-                // A route whose cables are all gone must not fall to a shorter prefix.
+                // If all cables of a route are absent, its packets must not follow a shorter prefix.
                 Forwarding::Nowhere => entry.action("blackhole", &[]),
             };
             self.push(entry.build()?);
@@ -289,7 +288,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Returns the number of a member of an enum of the P4 program.
+    /// Returns the numeric value of an enum member of the P4 program.
     fn member(&self, name: &'static str, member: &'static str) -> Result<Vec<u8>, EntriesError> {
         let spec = self.info.types().and_then(|types| types.serializable_enums.get(name));
         let found = spec.and_then(|spec| spec.members.iter().find(|each| each.name == member));
@@ -300,7 +299,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Checks that tables and profiles hold what there is.
+    /// Checks that all entities fit in their tables and profiles.
     fn check_room(&self) -> Result<(), EntriesError> {
         super::fit(self.intent, self.info, &self.entities)
     }

@@ -1,9 +1,9 @@
 //! Entries of the pipeline `fabric_tna`: the tables of `fabric` on Tofino.
 //!
-//! In: the intent of a T0, T1 or T2. Out: entries by the names of `fabric`. What is of another form: ports have the numbers of
-//! the SDE (`dev_port`), from the port map of the platform; queues are counted in cells; marking is by two dice, as the chip can
-//! neither multiply nor divide; the hash has a polynomial for each tier. There is no table that trims: whoever asks for that is
-//! refused before (E0703).
+//! In: the intent of a T0, T1 or T2. Out: entries with the names of `fabric`. Differences: ports have the numbers of
+//! the SDE (`dev_port`), from the port map of the platform; queues are counted in cells; marking compares two random
+//! numbers, because the chip can neither multiply nor divide; the hash has a polynomial for each tier. There is no
+//! table for trimming, and earlier checks reject it (E0703).
 
 use std::ops::RangeInclusive;
 
@@ -16,13 +16,13 @@ use closc_runtime::value::Width;
 use super::fabric::{self, Arguments, Form, Marks};
 use crate::error::{EntriesError, Fault};
 
-/// Bytes of a cell of Tofino 2, where a platform does not say.
+/// Bytes of a cell of Tofino 2, for platforms that do not state it.
 const CELL: u64 = 176;
 
-/// A share that is whole.
+/// A share of 100 %.
 const WHOLE: u64 = 1 << 16;
 
-/// Parts of a probability.
+/// Parts per million in a probability of 1.
 const MILLION: u64 = 1_000_000;
 
 static FORM: Form = Form {
@@ -32,11 +32,11 @@ static FORM: Form = Form {
     unit: |intent, _| intent.platform.buffer.as_ref().map_or(CELL, |buffer| buffer.cell.0),
     marking,
     hash: |intent, seed, qp_mask| {
-        // Neighbouring tiers are of different levels.
+        // Adjacent tiers have different levels, so they get different functions.
         let function = intent.switch.tier.level() % 4;
         vec![("function", function.into()), ("seed", seed.into()), ("qp_mask", qp_mask.into())]
     },
-    // All 20 stages of the ingress pipeline are taken.
+    // All 20 stages of the ingress pipeline are in use.
     limits: false,
 };
 
@@ -45,12 +45,13 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     fabric::entities_in(&FORM, intent, info)
 }
 
-/// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked.
+/// Adds to the stated values of a switch how its entries treat queues: from which depth packets are marked.
 pub(crate) fn state(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     fabric::state(&FORM, intent, switch)
 }
 
-/// Every number of its width can be a front port of some board: the port map of the platform says which are.
+/// Returns all numbers of a port's width. Which of them are front ports depends on the board, and the platform's port
+/// map lists them.
 fn ports(info: &Info) -> Result<RangeInclusive<u16>, Fault> {
     Ok(match info.table("ingress.port_role")?.field("ingress_port")?.width {
         Width::Bits(bits @ 1..16) => 0..=(1 << bits) - 1,
@@ -58,9 +59,10 @@ fn ports(info: &Info) -> Result<RangeInclusive<u16>, Fault> {
     })
 }
 
-/// A ramp of 2^k cells, the least power that is not below that from one threshold to the other, and the share of the packets
-/// above the dice that are marked: `(depth - min) / 2^k * share / 2^16` is the straight line of the profile. Nothing where that
-/// share were more than all.
+/// Returns the arguments that mark along the straight line of the profile, `(depth - min) / 2^k * share / 2^16`. The
+/// first random number is compared with the depth on a ramp of 2^k cells, the smallest power of two that covers the
+/// thresholds. The second one selects the share of those packets to mark. Returns `None` if the share would exceed 100
+/// %.
 fn marking(marks: Marks) -> Option<Arguments> {
     let span = marks.max.checked_sub(marks.min)?.max(1);
     let ramp = span.next_power_of_two();
@@ -73,7 +75,7 @@ fn marking(marks: Marks) -> Option<Arguments> {
         ("min_depth_cells", marks.min.into()),
         ("max_depth_cells", marks.max.into()),
         ("ramp_mask", (ramp - 1).into()),
-        // All but one in 65,536 is the most that 16 bits say.
+        // The largest share that fits in 16 bits is 65,535 of 65,536.
         ("share", share.min(WHOLE - 1).into()),
     ])
 }

@@ -1,10 +1,10 @@
-//! Entries of the pipeline `sai`: how SONiC hardware with P4Runtime (PINS) routes.
+//! Entries of the pipeline `sai`, which models the routing of SONiC hardware with P4Runtime (PINS).
 //!
-//! In: the intent of a switch. Out: one function for each table, what is referred to before what refers to it. Invariants:
-//! ids are text and functions of position: a router interface and its next hop have the name of the port, a group a digest
-//! of its shares; a port is the number that `id` of its row in CONFIG_DB says; all routes are in the default VRF, whose
-//! name is empty and which needs no entry. Own segments are in CONFIG_DB, as the pipeline has no table for them; what is
-//! left of a packet's segments is looked up among the routes here.
+//! In: the intent of a switch. Out: the entries of each table, each after those it refers to. Invariants: ids are text
+//! and depend only on position: a router interface and its next hop have the name of the port, a group has a digest of
+//! its shares; the number of a port is `id` of its row in CONFIG_DB; all routes are in the default VRF, whose name is
+//! empty and which needs no entry. The switch's own segments are in CONFIG_DB, because the pipeline has no table for
+//! them. After a segment is removed, the destination of a packet is looked up in the routes here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +17,16 @@ use closc_runtime::value::Value;
 use super::shares::reduced;
 use crate::error::{EntriesError, Fault};
 
-/// The VRF that is there without an entry.
+/// The VRF that exists without an entry.
 const DEFAULT_VRF: &str = "";
 
 /// Every bit of a MAC address.
 const WHOLE_MAC: [u8; 6] = [0xff; 6];
 
-/// Bytes of a digest that a group is named by, so that no two of a switch are named alike.
+/// Bytes of the digest in the name of a group, enough to make names unique on a switch.
 const DIGEST_BYTES: usize = 8;
 
-/// The ports of a route by their place in the intent, with their shares.
+/// The ports of a route, as indices in the intent, with their shares.
 type Shares = Vec<(usize, u64)>;
 
 /// Returns the entities of a switch.
@@ -41,7 +41,7 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     Ok(maker.entities)
 }
 
-/// Returns the ports of a route with their shares; none where it leads to nobody.
+/// Returns the ports of a route with their shares, or none for a blackhole.
 fn shares(target: &Target, intent: &DeviceIntent<'_>) -> Shares {
     let hops: &[Hop] = match target {
         Target::Ports(hops) => hops,
@@ -62,7 +62,7 @@ impl<'a> Maker<'a> {
         self.entities.push(entry.into());
     }
 
-    /// `l3_admit_table`: what is for the MAC address of the switch is routed, whatever port it comes from.
+    /// `l3_admit_table`: packets to the MAC address of the switch are routed, on every ingress port.
     fn own_mac(&mut self) -> Result<(), Fault> {
         let mac = self.intent.system.mac.0;
         let entry = self.info.entry("l3_admit_table")?.ternary("dst_mac", mac, WHOLE_MAC).priority(1);
@@ -74,13 +74,13 @@ impl<'a> Maker<'a> {
         self.intent.ports.iter().filter_map(|port| Some((port, port.connection.as_ref()?)))
     }
 
-    /// `router_interface_table`, `neighbor_table` and `nexthop_table`: one of each for each cable.
+    /// `router_interface_table`, `neighbor_table` and `nexthop_table`: one entry in each per cable.
     fn links(&mut self) -> Result<(), Fault> {
         let source = self.intent.system.mac.0;
         let mut neighbours = Vec::new();
         let mut next_hops = Vec::new();
         for (port, connection) in self.cabled() {
-            // The check of topologies refuses a neighbour whose address has to be asked for.
+            // The topology checks reject a neighbour whose MAC address would need discovery.
             let Some(mac) = connection.peer.mac().map(|mac| mac.0) else { continue };
             let (name, number) = (port.physical.name.as_str(), port.physical.number.to_string());
             let leaves = [("port", number.as_str().into()), ("src_mac", source.into())];
@@ -98,7 +98,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// `wcmp_group_table`: one for each distinct set of shares that routes have. Returns their ids.
+    /// `wcmp_group_table`: one group for each distinct set of shares. Returns their ids.
     fn groups(&mut self, ways: &[Shares]) -> Result<BTreeMap<Shares, String>, Fault> {
         let distinct: BTreeSet<&Shares> = ways.iter().filter(|shares| shares.len() > 1).collect();
         let mut ids = BTreeMap::new();
@@ -124,7 +124,7 @@ impl<'a> Maker<'a> {
         Ok(ids)
     }
 
-    /// Says of a group that is too large which route it is for.
+    /// Rejects a group that is too large, and names the first route that uses it.
     fn check_sum(&self, shares: &Shares, ways: &[Shares]) -> Result<(), Fault> {
         let profile = self.info.profile("wcmp_group_selector")?;
         let (total, max) = (shares.iter().map(|(_, share)| share).sum(), profile.max_group_size.into());
@@ -146,7 +146,8 @@ impl<'a> Maker<'a> {
         &self.intent.ports[port].physical.name
     }
 
-    /// The name of a group: what it consists of, so that a route that comes or goes renames no group.
+    /// Returns the name of a group. It is derived from the members, so an added or removed route does not rename other
+    /// groups.
     fn id(&self, shares: &Shares) -> String {
         let mut hasher = blake3::Hasher::new();
         for (port, share) in shares {
@@ -167,7 +168,7 @@ impl<'a> Maker<'a> {
             let entry =
                 entry.lpm("ipv6_dst", route.prefix.network().mapped(), route.prefix.prefix_len().into());
             let entry = match shares.as_slice() {
-                // A route whose cables are all gone must not fall to a shorter prefix.
+                // If all cables of a route are absent, its packets must not follow a shorter prefix.
                 [] => entry.action("drop", &[]),
                 [(port, _)] => entry.action("set_nexthop_id", &[("nexthop_id", self.name(*port).into())]),
                 [..] => {

@@ -1,8 +1,8 @@
-//! Shares of a route over several ports, as small as they can be written.
+//! Shares of a route over several ports, in lowest terms.
 
 use std::collections::BTreeMap;
 
-/// Adds up what each port has and divides by the greatest common divisor; ports without a share are left out.
+/// Sums the shares of each port and divides them by the greatest common divisor; ports without a share are skipped.
 pub(super) fn reduced<K: Ord>(hops: impl Iterator<Item = (K, u64)>) -> Vec<(K, u64)> {
     let mut shares: BTreeMap<K, u64> = BTreeMap::new();
     for (port, share) in hops.filter(|(_, share)| *share > 0) {

@@ -1,14 +1,14 @@
-//! The pipelines with ports that are wider than those of v1model.
+//! Pipelines whose port numbers are wider than those of v1model.
 //!
-//! In: what p4c made of `p4/pipelines/fabric` or `sai`, whose `PortId_t` has nine bits as v1model says, and a width. Out: what it
-//! would be with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay; only widths of ports,
-//! the numbers of the two ports that are none ([`special`]), and the sizes of what there is one of for each port change; a
-//! program in which something is not found where it was expected is refused, and a test makes every width.
+//! In: the output of p4c for `p4/pipelines/fabric` or `sai`, whose `PortId_t` has nine bits as in v1model, and a width.
+//! Out: the same pipeline with a `PortId_t` of that width. Invariants: tables, actions, fields and their ids stay; only
+//! the widths of ports, the numbers of the two special ports ([`special`]) and the sizes of per-port objects change; a
+//! program without the expected places is rejected, and a test covers every width.
 //!
 //! | what | in nine bits | in `w` bits |
 //! |---|---|---|
 //! | `ingress_port`, `egress_port`, `egress_spec`, the parameter `port` | 9 | `w` |
-//! | the port of the controller (`CPU_PORT`), and that which drops | 510, 511 | 2^w - 2, 2^w - 1 |
+//! | the controller port (`CPU_PORT`) and the drop port | 510, 511 | 2^w - 2, 2^w - 1 |
 //! | the high bits of a packet-out's port that must be zero | from 9 | from `w` |
 //! | index of a counter by port and class, in 12 bits | 12 | `w` + 3 |
 //! | `routing_resolution_egress_port` of `sai`, whose P4Info has text for ports and stays | 9 | `w` |
@@ -26,13 +26,13 @@ use super::{Index, Pipeline};
 /// Bits of a port in v1model.
 pub(super) const NARROW: u8 = 9;
 
-/// The most bits of a port that a pipeline is made with.
+/// The largest width of a port for which a pipeline is generated.
 pub(super) const WIDEST: u8 = 12;
 
-/// Field of `sai` that a port is kept in.
+/// Field of `sai` that contains a port.
 const PORT_OF_SAI: &str = "routing_resolution_egress_port";
 
-/// Entries of what there is one of for each port of `fabric`, or a few.
+/// Per-port objects of `fabric`, with their entries per port.
 const BY_PORT: [(&str, i64); 12] = [
     ("ingress.port_role", 1),
     ("ingress.punt_limit", 1),
@@ -48,12 +48,12 @@ const BY_PORT: [(&str, i64); 12] = [
     ("egress.ecn_marked", 8),
 ];
 
-/// Returns the ports that are none: that of the controller, and that which drops.
+/// Returns the numbers of the two special ports: the controller and the drop port.
 pub(super) fn special(bits: u8) -> (u32, u32) {
     ((1 << bits) - 2, (1 << bits) - 1)
 }
 
-/// Makes the pipeline for ports of a width.
+/// Generates the pipeline for ports of a width.
 pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     let mut p4info = text::read_p4info(narrow.p4info()).map_err(|error| error.to_string())?;
     let numbered = narrow.info().text_ports().is_none();
@@ -75,7 +75,8 @@ pub(super) fn widened(narrow: &Pipeline, bits: u8) -> Result<Pipeline, String> {
     })
 }
 
-/// Returns the entries of an object in `bits` bits, if it grows with the ports and has those of nine bits now.
+/// Returns the size of an object with ports of `bits` bits, or `None` if its size does not depend on the ports. It is
+/// an error if the present size is not the one for nine bits.
 fn size(name: &str, now: i64, bits: u8) -> Result<Option<i64>, String> {
     let Some((_, times)) = BY_PORT.iter().find(|(by_port, _)| *by_port == name) else { return Ok(None) };
     if now != times << NARROW {
@@ -87,7 +88,7 @@ fn size(name: &str, now: i64, bits: u8) -> Result<Option<i64>, String> {
 fn widen_info(info: &mut P4Info, bits: u8) -> Result<(), String> {
     let (narrow, wide) = (i32::from(NARROW), i32::from(bits));
     let mut found = 0;
-    // No field but ports has nine bits.
+    // Only ports have nine bits.
     let mut widen = |width: &mut i32| {
         if *width == narrow {
             *width = wide;
@@ -123,39 +124,39 @@ fn expect(what: &str, found: usize, wanted: usize) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) }
 }
 
-/// Number of applications of each rule.
+/// How often each rule was applied.
 type Found = BTreeMap<&'static str, usize>;
 
-/// Literals of the program by what they mean.
+/// Rewrites literals of the program according to their meaning.
 struct Literals {
     bits: u8,
     found: Found,
 }
 
-/// Names in a program whose ports are numbers to controllers.
+/// Returns the expected applications of each rule, in a program whose ports are numbers for controllers.
 fn numbered_rules() -> Found {
     Found::from([
         ("ports", 3),
         ("indices", 5),
         ("parameters", 1),
-        // Two tables have meters, each of the size of its table.
+        // Two tables have meters of the same size as the table.
         ("sizes", BY_PORT.len() + 2),
         ("port of the controller", 4),
-        // Four masks, and the port that drops twice: they are the same number.
+        // Four masks, and two uses of the drop port, which is the same number.
         ("masks of ports", 6),
         ("masks of indices", 15),
         ("high bits of a packet-out", 1),
     ])
 }
 
-/// Names in one whose ports are text.
+/// Returns the expected applications of each rule, in a program whose ports are text for controllers.
 fn named_rules() -> Found {
     Found::from([("ports", 4), ("parameters", 2), ("masks of ports", 2)])
 }
 
 fn widen_program(mut program: Value, bits: u8, wanted: &Found) -> Result<Value, String> {
     let mut found = Found::new();
-    // Fields of standard metadata, and what indices are computed in.
+    // Fields of standard metadata, and temporary fields for indices.
     for field in each(&mut program, "header_types").flat_map(|header| each(header, "fields")) {
         let Some(Value::String(name)) = field.get(0) else { continue };
         let (width, rule) = match (name.as_str(), field.get(1).and_then(Value::as_u64)) {
@@ -221,7 +222,7 @@ impl Literals {
         }
     }
 
-    /// p4c writes a literal with the digits of its width, so no other number of the program is written like these.
+    /// p4c pads a literal to the digits of its width, so no other number in the program has this form.
     fn literal(&mut self, number: &mut String) {
         let (cpu, mask) = special(self.bits);
         let (rule, wide) = match number.as_str() {

@@ -1,5 +1,6 @@
-//! Effect of the entries of random small fabrics on packets: every path of the plan, over exactly its cables; what
-//! a NIC may not send; weights of groups. The entries are read back from their file.
+//! Effect of the entries of random small fabrics on packets: every path of the plan is followed over exactly its
+//! cables, packets that a NIC may not send are dropped, and groups have the right weights. The entries are read back
+//! from their file.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -31,7 +32,7 @@ impl<'a> Device<'a> {
         Device { intent, state }
     }
 
-    /// The number of the port that a cable is in.
+    /// Returns the number of the port with a cable.
     fn port_of(&self, link: Link) -> u128 {
         let here = |port: &&closc_plan::PortIntent| port.connection.as_ref().is_some_and(|c| c.link == link);
         self.intent.ports.iter().find(here).expect("the cable is plugged in here").physical.number.into()
@@ -105,7 +106,7 @@ impl<'a> Fabric<'a> {
         Fabric { plan, devices: devices.collect() }
     }
 
-    /// Sends a packet from a NIC and returns the cables it took, and what dropped it if it was.
+    /// Sends a packet from a NIC. Returns the cables it took, and the action that dropped it, if any.
     fn send(&self, from: Nic, first: Link, packet: &mut Packet) -> (Vec<Link>, Option<String>) {
         let Link::Host(port) = first else { panic!("a NIC sends over its own cable") };
         let (mut at, mut enters, mut cables) = (from.t0(port.plane), first, Vec::new());
@@ -172,7 +173,7 @@ proptest! {
         prop_assert_eq!(render(), render());
     }
 
-    /// Routes over several ports: members add up to the weights, whatever those are.
+    /// Routes over several ports: the members of a group have the weights of the route.
     #[test]
     fn weights_are_kept(weights in proptest::collection::vec(0u16..40, 4), other in 1u16..5) {
         let plan = plan(&shape(1, 2, 1, 4));
@@ -224,7 +225,7 @@ proptest! {
 #[test]
 fn the_eight_plane_lab_arrives_everywhere() {
     let plan = plan(&shape(8, 4, 2, 4));
-    // 8 NICs to 6 others over 8 planes and 4 uplinks, and to 1 of the own group over 8 planes.
+    // 8 NICs send to 6 others over 8 planes and 4 uplinks, and to 1 in their own group over 8 planes.
     assert_eq!(Fabric::new(&plan).walk_everything(), 8 * (6 * 8 * 4 + 8));
 }
 
@@ -271,7 +272,7 @@ fn a_nic_sends_only_what_begins_here_and_is_its_own() {
     let elsewhere = path.hops[0].destination.to_bits();
     assert_eq!(send(own, own, elsewhere).as_deref(), Some("deny"));
     assert_eq!(send(own, own, other.to_bits()).as_deref(), Some("deny"));
-    // A segment that nobody has, and a list that ends at the switch.
+    // A segment of no switch, and a list that ends at the switch.
     let segments = plan.segments();
     let first = segments.own(path.hops[0].switch).next().expect("one uSID");
     let unknown = segments.address(path.plane, &[first, closc_topology::Usid(0x3fff)]);
@@ -282,7 +283,7 @@ fn a_nic_sends_only_what_begins_here_and_is_its_own() {
     );
 }
 
-/// A Linux node has one outer source for all its NICs.
+/// A Linux node uses one outer source address for all its NICs.
 #[test]
 fn a_node_may_send_by_each_nic_from_its_first() {
     let plan = plan(&Shape { rails: 2, ..shape(2, 2, 2, 2) });

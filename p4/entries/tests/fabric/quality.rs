@@ -17,7 +17,7 @@ fn state(intent: &DeviceIntent<'_>) -> State<'static> {
     State::load(Pipeline::fabric().info(), &updates(intent))
 }
 
-/// Returns the depths that lead to a mark and to a cut on the first port that faces up or down.
+/// Returns the depths from which packets are marked and trimmed, on the first port that faces up or down.
 fn thresholds(intent: &DeviceIntent<'_>, is_down: bool, class: u128) -> (Option<(u128, u128)>, Option<u128>) {
     let state = state(intent);
     let port = intent.ports.iter().find(|port| port.is_down() == is_down && port.connection.is_some());
@@ -36,7 +36,7 @@ fn data_is_marked_before_it_is_trimmed_and_not_at_all_towards_the_nic() {
     for switch in plan.switches() {
         let intent = plan.device(switch);
         let t0 = intent.ports.iter().any(closc_plan::PortIntent::faces_nic);
-        // Classes by rising traffic class: no-trim, data, retransmit, trimmed, control.
+        // Classes in order of traffic class: no-trim, data, retransmit, trimmed, control.
         for class in [1, 2] {
             let (marks, trim) = thresholds(&intent, !t0, class);
             let ((min, max), trim) = (marks.expect("marked"), trim.expect("trimmed"));

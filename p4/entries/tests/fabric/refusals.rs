@@ -1,4 +1,4 @@
-//! Intents that the pipeline cannot express are refused with names and numbers.
+//! Intents that the pipeline cannot express are rejected with names and numbers.
 
 use closc_entries::Pipeline;
 use closc_plan::{DeviceIntent, Hop, Plan, Target};

@@ -1,7 +1,7 @@
-//! A small reading of entries: tables by name, looked up as a match-action pipeline looks them up.
+//! A small model of entries: tables by name, with the lookups of a match-action pipeline.
 //!
-//! In: the text of an entries file. Out: actions with arguments by name. It shares no code with the maker of the
-//! entries and knows P4Runtime's rules alone: longest prefix, highest priority, default actions.
+//! In: the text of an entries file. Out: actions with arguments by name. It shares no code with the renderer of the
+//! entries and implements only P4Runtime's rules: longest prefix, highest priority, default actions.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ fn calls(info: &Info, call: &v1::Action) -> Call {
 }
 
 impl<'a> State<'a> {
-    /// Loads updates onto an empty switch; what is referred to must be there already.
+    /// Loads updates onto an empty switch; referenced entities must already exist.
     pub(crate) fn load(info: &'a Info, updates: &[v1::Update]) -> Self {
         let defaults = info.tables().iter().filter_map(|table| {
             let call = table.initial_default_action.as_ref()?;
@@ -157,7 +157,7 @@ impl<'a> State<'a> {
         self.rows.get(&self.table(table).preamble.id).map_or(0, Vec::len)
     }
 
-    /// Looks a table up; a miss gives the default action.
+    /// Looks up a table; a miss returns the default action.
     pub(crate) fn look(&self, table: &str, key: &[(&str, u128)]) -> Option<Outcome> {
         let table = self.table(table);
         let key: BTreeMap<u32, (u32, u128)> = key
@@ -185,7 +185,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns what the members of a group do, each with its weight.
+    /// Returns the action of each member of a group, with its weight.
     pub(crate) fn group(&self, id: u32) -> Vec<(&Call, i32)> {
         self.groups[&id].iter().map(|(member, weight)| (&self.members[member], *weight)).collect()
     }

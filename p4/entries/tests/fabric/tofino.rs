@@ -1,4 +1,4 @@
-//! The entries of `fabric_tna`: the tables of `fabric` under device ports, and marking by two dice.
+//! The entries of `fabric_tna`: the tables of `fabric` with device ports, and marking with two random numbers.
 
 use closc_entries::{Pipeline, entries_file};
 use closc_plan::{DeviceIntent, Plan};
@@ -52,7 +52,7 @@ fn next_hops_lead_to_device_ports_and_neighbours_have_other_polynomials() {
     assert!(!functions.is_empty());
 }
 
-/// The distribution of the dice is the line of the profile, at every depth, to the 65,536th.
+/// At every depth, the probability of two random numbers matches the line of the profile to within 1/65,536.
 #[test]
 fn the_dice_make_the_line_of_the_profile() {
     for (min, max, percent) in

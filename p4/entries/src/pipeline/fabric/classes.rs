@@ -1,4 +1,4 @@
-//! Numbers and queues of classes, and ports that are alike.
+//! Numbers and queues of classes, and kinds of ports.
 //!
 //! In: the profile of a switch and its ports. Out: numbers. Invariants: classes are numbered in the order of the profile.
 
@@ -10,10 +10,10 @@ use closc_topology::{Side, TierId};
 
 use super::Port;
 
-/// Classes that `bit<3>` tells apart.
+/// Classes that `bit<3>` can distinguish.
 pub(super) const CLASSES_MAX: usize = 8;
 
-/// Ports that are alike in all that quality of service depends on.
+/// Ports that are equal in every property that affects quality of service.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     pub(super) place: Place,
@@ -36,14 +36,14 @@ impl Kind {
     }
 }
 
-/// Returns the number of a class in the pipeline: its place among the classes by rising traffic class.
+/// Returns the number of a class in the pipeline: its position when the classes are sorted by traffic class.
 pub(super) fn number_of(intent: &DeviceIntent<'_>, class: &Class) -> u8 {
     let place = intent.qos.classes().position(|each| each.name == class.name);
     place.and_then(|place| u8::try_from(place).ok()).expect("a class of the profile, of which there are few")
 }
 
-/// Returns the queue of each class. Queues of a v1model target are served by priority alone, so all weighted
-/// classes share the first one, and each strict class has its own above, in the order of the profile's queues.
+/// Returns the queue of each class. A v1model target serves queues by strict priority only. So all weighted classes
+/// share the first queue, and the strict classes have queues above it, in the order of the profile's queues.
 pub(super) fn queues(intent: &DeviceIntent<'_>) -> Vec<u8> {
     let strict = |class: &&Class| class.scheduler == Scheduler::Strict;
     let mut above: Vec<_> = intent.qos.classes().filter(strict).map(|class| class.queue).collect();

@@ -1,8 +1,8 @@
-//! Weighted groups: routes over several ports share a group where their shares are the same.
+//! Weighted groups: routes over several ports use the same group if their shares are equal.
 //!
 //! In: the routes of a switch. Out: members, groups, `wcmp_group` and the hash's setting. Invariants: a group's id is
-//! derived from what is in it, so that a route that comes or goes does not rename the groups of others; a member
-//! has the id of its port and watches it, so that flows leave a dead port before a controller acts.
+//! derived from its members, so an added or removed route does not renumber the groups of other routes; a member has
+//! the id of its port and watches it, so that flows leave a dead port before a controller acts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ use crate::error::{EntriesError, Fault};
 
 const PROFILE: &str = "ingress.wcmp_selector";
 
-/// Ids of ports and their shares, by port, reduced by their greatest common divisor.
+/// Port ids and their shares, divided by the greatest common divisor and sorted by port.
 type Shares = Vec<(u16, u64)>;
 
-/// The way of a route.
+/// Forwarding of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Forwarding {
-    /// To nobody: the route says so, or its cables are all gone.
+    /// Dropped: the route is a blackhole, or all its cables are absent.
     Nowhere,
-    /// Over one port, by its id.
+    /// Over one port, given by its id.
     Port(u16),
-    /// Over several, by the id of their group.
+    /// Over several ports, given by the id of their group.
     Group(u16),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Groups {
     ids: BTreeMap<Shares, u16>,
     /// Numbers of ports in the pipeline, by their ids.
     numbers: BTreeMap<u16, u16>,
-    /// By place of the route.
+    /// In the order of the routes.
     ways: Vec<Forwarding>,
 }
 
@@ -82,12 +82,13 @@ impl Groups {
         Ok(Groups { ids, numbers, ways })
     }
 
-    /// Returns the way of each route.
+    /// Returns the forwarding of each route.
     pub(super) fn ways(&self) -> &[Forwarding] {
         &self.ways
     }
 
-    /// Returns everything that the groups consist of; nothing on a switch without groups.
+    /// Returns all entities of the groups: members, groups, `wcmp_group` entries and the hash. A switch without groups
+    /// has none.
     pub(super) fn entities(
         &self,
         form: &Form,
@@ -124,8 +125,8 @@ impl Groups {
     }
 }
 
-/// The setting of the hash: a seed of the switch's own, so that two tiers do not make the same choice, and the
-/// destination queue pair where the platform can read it.
+/// Returns the entry that configures the hash: a different seed for each switch, so that two tiers do not make the same
+/// choice, and the destination queue pair if the platform can hash it.
 fn hash(form: &Form, intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entity, Fault> {
     let switch = intent.switch;
     let [zone_high, zone_low] = switch.zone.0.to_be_bytes();
@@ -140,7 +141,7 @@ fn hash(form: &Form, intent: &DeviceIntent<'_>, info: &Info) -> Result<v1::Entit
     Ok(entry.action("set_wcmp_hash", &(form.hash)(intent, seed, qp_mask)).build()?.into())
 }
 
-/// Members of a group, by the P4Info.
+/// Returns the maximum total weight of a group according to the P4Info.
 fn group_limit(info: &Info) -> Result<u64, Fault> {
     let profile = info.profile(PROFILE)?;
     let limit =
@@ -153,13 +154,13 @@ fn reduced(hops: &[Hop], ports: &Ports<'_>) -> Shares {
     shares::reduced(hops.iter().filter_map(|hop| Some((port(hop)?.id, u64::from(hop.weight)))))
 }
 
-/// Gives each group an id: 16 bits of a digest of its content, the next free one where two want the same.
+/// Gives each group an id: 16 bits of a digest of its content, or the next free id if that one is taken.
 fn name(groups: BTreeSet<Shares>) -> BTreeMap<Shares, u16> {
     let mut taken: BTreeSet<u16> = BTreeSet::new();
     let mut ids = BTreeMap::new();
     for shares in groups {
         if taken.len() + 1 >= usize::from(u16::MAX) {
-            // Ids are used up; the caller counts and refuses.
+            // All ids are used. The caller counts the groups and rejects them.
             ids.insert(shares, u16::MAX);
             continue;
         }
@@ -190,7 +191,7 @@ mod tests {
         let distinct: BTreeSet<u16> = many.values().copied().collect();
         assert_eq!(distinct.len(), 2000);
         assert!(!distinct.contains(&0));
-        // A clash moves the later one; almost all others stay.
+        // In a collision the later group gets another id. Almost all others keep theirs.
         let moved = few.iter().filter(|(shares, id)| many.get(*shares) != Some(id)).count();
         assert!(moved <= 1, "{moved} of 10 groups got another id");
     }

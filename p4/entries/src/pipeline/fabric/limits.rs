@@ -1,8 +1,9 @@
-//! Limits of ports: packets for the controller, and classes that a NIC does not choose freely (`punt_limit`, `nic_class`).
+//! Rate limits of ports: packets for the controller (`punt_limit`), and classes that a NIC may use only up to a rate
+//! (`nic_class`).
 //!
-//! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role has a limit for the
-//! controller; on a port of a NIC every strict class has a rate, and the class of trimmed packets one below any packet. Packets
-//! above a rate go to a class that has none.
+//! In: the profile and the ports of a switch. Out: entries with meters. Invariants: every port with a role has a limit
+//! for packets to the controller. On a NIC port every strict class has a rate, and the class of trimmed packets has one
+//! too low for any packet. Packets above a rate go to a class without a limit.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;
@@ -14,43 +15,43 @@ use super::Maker;
 use super::classes::{Kind, number_of, queues};
 use crate::error::Fault;
 
-/// Packets for the controller from one port, per second and at once. LLDP sends one packet a second at the most, after a burst of
-/// five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22); ten leave room for a node with two agents. All ports of a switch of 512 ports
-/// together send 5,120 packets a second, which one processor core reads.
+/// Packets for the controller from one port: per second, and in a burst. LLDP sends at most one packet per second,
+/// after a burst of five (IEEE 802.1AB-2016, 9.2.5.7 and 9.2.5.22); ten are enough for a node with two agents. All
+/// ports of a 512-port switch together send 5,120 packets per second, which one processor core can read.
 pub(super) const PUNTS: (u64, u64) = (10, 10);
 
-/// The part of a NIC port that a strict class may take, in percent. A selective acknowledgement of MRC takes 158 bytes (Ethernet with
-/// its check sequence 18, two IPv6 headers 80, UDP 8, BTH 12, SETH 28, congestion state 8, ICRC 4). One for each packet of 4,096
-/// bytes is 4 % of a port, one for each packet of 1,500 bytes is 10 %.
+/// The share of a NIC port that a strict class may use, in percent. A selective acknowledgement of MRC has 158 bytes
+/// (Ethernet with its check sequence 18, two IPv6 headers 80, UDP 8, BTH 12, SETH 28, congestion state 8, ICRC 4). One
+/// for each packet of 4,096 bytes is 4 % of a port, one for each packet of 1,500 bytes is 10 %.
 const STRICT_PERCENT: u64 = 10;
 
-/// Bytes per second of a percent of a megabit per second.
+/// Bytes per second in one percent of 1 Mb/s.
 const BYTES_OF_PERCENT: u64 = 1_250;
 
-/// Parts of a second that a burst lasts: 100 microseconds.
+/// Bursts per second: a burst lasts 100 microseconds.
 const BURSTS_PER_SECOND: u64 = 10_000;
 
-/// Full packets that a burst holds at the least.
+/// Minimum size of a burst, in full packets.
 const BURST_PACKETS: u64 = 16;
 
-/// A limit that no packet keeps, in bytes per second and bytes at once.
+/// A limit that every packet exceeds: bytes per second, and bytes in a burst.
 const NONE: (u64, u64) = (1, 1);
 
-/// Rate of a class on a NIC port, and the class of the rest.
+/// Rate of a class on a NIC port, and the class of packets above the rate.
 pub(super) struct ClassLimit {
     pub(super) class: u8,
     /// Bytes per second.
     pub(super) rate: u64,
-    /// Bytes at once.
+    /// Bytes in a burst.
     pub(super) burst: u64,
-    /// Code point, class and queue of packets above that.
+    /// Code point, class and queue of packets above the rate.
     pub(super) dscp: Dscp,
     pub(super) rest: u8,
     pub(super) queue: u8,
 }
 
-/// Returns the limits of the classes on a kind of port. Data that a profile puts before everything has none: it is what the
-/// fabric is for.
+/// Returns the limits of the classes on a kind of port. Data classes have no limit, even if they are strict, because
+/// data is the purpose of the fabric.
 pub(super) fn nic_classes(intent: &DeviceIntent<'_>, kind: Kind) -> impl Iterator<Item = ClassLimit> {
     let rest = (kind.place == Place::LastHop).then(|| free_class(intent)).flatten();
     rest.into_iter().flat_map(move |rest| {
@@ -65,8 +66,8 @@ pub(super) fn nic_classes(intent: &DeviceIntent<'_>, kind: Kind) -> impl Iterato
     })
 }
 
-/// Returns the class that packets go to: the default one, or the first without a limit. Where every class has one, none is worth
-/// protecting from another.
+/// Returns the class for packets above a rate: the default class if it has no limit, otherwise the first class without
+/// one. If every class has a limit, none is applied: no class needs protection from another.
 fn free_class<'i>(intent: &'i DeviceIntent<'_>) -> Option<&'i Class> {
     let default = intent.qos.default_class();
     std::iter::once(default).chain(intent.qos.classes()).find(|class| !is_limited(class))
@@ -82,7 +83,7 @@ fn is_limited(class: &Class) -> bool {
     }
 }
 
-/// Returns bytes per second and bytes at once.
+/// Returns bytes per second, and bytes in a burst.
 fn limit(class: &Class, kind: Kind) -> Option<(u64, u64)> {
     if !is_limited(class) {
         return None;

@@ -1,9 +1,9 @@
 //! Classes, marking and trimming: `dscp_class`, `trim` and `ecn`.
 //!
-//! In: the profile and the ports of a switch. Out: entries. Invariants: hosts are rendered from the same profile; the
-//! port to a NIC is not marked where the profile does not mark the last hop; marking starts before trimming.
+//! In: the profile and the ports of a switch. Out: entries. Invariants: hosts are rendered from the same profile;
+//! packets to a NIC are not marked if the profile does not mark the last hop; marking starts before trimming.
 //!
-//! The pipeline counts a queue in packets or cells, as its form says, the profile in bytes.
+//! The pipeline counts a queue in packets or cells, depending on its [`Form`]. The profile counts it in bytes.
 
 use std::collections::BTreeMap;
 
@@ -22,16 +22,16 @@ use super::classes::{CLASSES_MAX, Kind, number_of, queues};
 use super::{Form, Maker, Port, limits};
 use crate::error::{EntriesError, Fault};
 
-/// Packets a queue holds on targets that have no buffer of their own to share: BMv2's default.
+/// Packets in a queue on targets without a stated buffer: the default of BMv2.
 const QUEUE_PACKETS: u64 = 64;
 
-/// The deepest queue that the pipeline can compare with, `bit<19>`.
+/// The largest queue depth that the pipeline can represent, `bit<19>`.
 const DEPTH_MAX: u64 = (1 << 19) - 1;
 
-/// Parts in a million in a hundredth.
+/// Parts per million in one percent.
 const PPM_PER_PERCENT: u32 = 10_000;
 
-/// When packets of a class are marked, in what the pipeline counts queues in.
+/// Thresholds from which packets of a class are marked, in the pipeline's unit of queue depth.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pipeline) struct Marks {
     class: u8,
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Marks {
     pub(in crate::pipeline) probability_ppm: u32,
 }
 
-/// Adds to what a fabric states of a switch what entries say of its queues: when packets are marked and trimmed.
+/// Adds to the stated values of a switch how its entries treat queues: from which depth packets are marked and trimmed.
 pub(in crate::pipeline) fn state(
     form: &Form,
     intent: &DeviceIntent<'_>,
@@ -79,7 +79,7 @@ pub(in crate::pipeline) fn state(
 }
 
 impl Maker<'_> {
-    /// The three tables of quality of service.
+    /// Renders the three tables for quality of service.
     pub(super) fn quality(&mut self) -> Result<(), Fault> {
         let classes = self.intent.qos.classes().count();
         if classes > CLASSES_MAX {
@@ -97,7 +97,7 @@ impl Maker<'_> {
         self.marking()
     }
 
-    /// `dscp_class`: every code point but those of class 0 in queue 0, which is where the rest goes.
+    /// `dscp_class`: every code point except those of class 0 in queue 0, the default for packets without an entry.
     fn code_points(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let queues = queues(intent);
@@ -139,7 +139,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// `ecn`: every class that is marked, on every port where it is.
+    /// `ecn`: every class that is marked, on every port that marks it.
     fn marking(&mut self) -> Result<(), Fault> {
         let intent = self.intent;
         let mut by_kind: BTreeMap<Kind, Vec<Marks>> = BTreeMap::new();
@@ -171,19 +171,20 @@ impl Maker<'_> {
     }
 }
 
-/// Contents of a queue, in units of so many bytes.
+/// Returns the capacity of a queue, in units of `unit` bytes.
 fn queue(intent: &DeviceIntent<'_>, unit: u64) -> u64 {
     let shared = intent.platform.buffer.as_ref().map(|buffer| buffer.total.0 / unit.max(1));
     shared.unwrap_or(QUEUE_PACKETS).clamp(QUEUE_PACKETS, DEPTH_MAX)
 }
 
-/// The depth from which packets are trimmed, where a queue holds so much. The pipeline sees a packet after its queue, so it has to cut before
-/// the queue is full: an eighth is left for what arrives meanwhile.
+/// Returns the depth from which packets are trimmed, for a queue with this capacity. The pipeline sees a packet only
+/// after the queue, so trimming has to begin before the queue is full. One eighth stays free for packets that arrive in
+/// the meantime.
 fn trim_depth(queue: u64) -> u64 {
     queue - queue / 8
 }
 
-/// Works out the thresholds of every class on a kind of port.
+/// Computes the thresholds of every class on a kind of port.
 fn marks(form: &Form, intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks>, EntriesError> {
     let fault =
         |source: EcnError| EntriesError::Qos { device: intent.name.to_string(), source: source.into() };
@@ -206,8 +207,9 @@ fn marks(form: &Form, intent: &DeviceIntent<'_>, kind: Kind) -> Result<Vec<Marks
     Ok(all)
 }
 
-/// Inputs of thresholds. Those that give way to a small buffer see the queue as it is; those
-/// that were chosen are taken as written, also where this target's queue ends before them.
+/// Returns the inputs of thresholds. Computed thresholds adapt to a small buffer, so they get the actual queue.
+/// Thresholds set by a profile or file are used as they are, even if they are above the capacity of this target's
+/// queue.
 fn context(intent: &DeviceIntent<'_>, unit: u64, kind: Kind, class: &Class, rule: Ecn) -> EcnContext {
     let queue = queue(intent, unit);
     let units = match rule {
