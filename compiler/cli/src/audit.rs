@@ -1,8 +1,9 @@
-//! The audit log: who changed what, and what came of it. One line of JSON before a change and one after it, appended and
-//! never rewritten; a change that died in between has only the first. Each line has the digest of the one before ([`chain`]).
+//! The audit log: author, subject and result of each change. One line of JSON is appended before a change and one after
+//! it, and never rewritten; an interrupted change has only the first. Each line has the digest of the previous one
+//! ([`chain`]).
 //!
-//! Invariants: nothing is changed where the log was asked for and cannot be written; a line is on the disk, or with the
-//! service that logs, before the change begins; a change that ends with an error has a line too.
+//! Invariants: if a log was requested and cannot be written, nothing is changed. The first line is on disk, or handed
+//! to the logging service, before the change begins. A change that fails also gets its second line.
 
 pub(crate) mod chain;
 mod sink;
@@ -22,14 +23,14 @@ use crate::args::Args;
 use crate::output;
 use sink::Sink;
 
-/// Value of the kernel without a login.
+/// The kernel's value for a process without a login user.
 const NOBODY: u32 = u32::MAX;
 
 /// A line of the log.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Line<'l> {
-    /// Digest of the line before.
+    /// Digest of the previous line.
     prev: &'l str,
     /// Milliseconds since 1970.
     time_ms: u128,
@@ -38,9 +39,9 @@ struct Line<'l> {
     operation: &'static str,
     /// Origin of the change: a tree, a saved plan, a fabric file.
     source: &'l str,
-    /// BLAKE3 of it; of a tree its manifest, which has the digest of every file.
+    /// BLAKE3 digest of the source; for a tree, of its manifest, which contains the digest of every file.
     digest: &'l str,
-    /// `begun`, `done`, `failed`; of a watch also `repairing`, `repaired` and `stopped`.
+    /// `begun`, `done`, `failed`; for `watch` also `repairing`, `repaired` and `stopped`.
     result: &'l str,
     #[serde(skip_serializing_if = "Value::is_null")]
     details: Value,
@@ -65,7 +66,7 @@ impl User {
     }
 }
 
-/// The log of one change, or none where nobody asked for it.
+/// The log of one change; `None` if no log was requested.
 pub struct Audit(Option<Log>);
 
 struct Log {
@@ -78,7 +79,7 @@ struct Log {
 }
 
 impl Audit {
-    /// Says that a change begins, which follows a source with this content.
+    /// Logs the start of a change that applies a source with this content.
     pub fn begin(
         args: &Args,
         operation: &'static str,
@@ -96,7 +97,7 @@ impl Audit {
         Ok(audit)
     }
 
-    /// The same of a change that follows a tree.
+    /// Logs the start of a change that applies a tree.
     pub fn begin_tree(args: &Args, operation: &'static str, tree: &Utf8Path) -> anyhow::Result<Self> {
         let manifest = match &args.audit_log {
             Some(_) => closc_files::given(&tree.join("manifest.json"), closc_files::TEXT_MAX)?,
@@ -105,9 +106,9 @@ impl Audit {
         Self::begin(args, operation, tree, &manifest)
     }
 
-    /// Makes a change and says how it ended: whether it is good, and what else there is to say.
+    /// Makes a change and logs its result: success or failure, and details.
     ///
-    /// A change that was made and cannot be entered is an error, as nobody would know of it.
+    /// If a change was made but cannot be logged, returns an error, because the log would lack it.
     pub fn record<T>(
         &self,
         change: impl FnOnce() -> anyhow::Result<T>,
@@ -124,7 +125,7 @@ impl Audit {
         Ok(made)
     }
 
-    /// Says how far it came.
+    /// Logs the progress of the change.
     #[expect(clippy::needless_pass_by_value, reason = "callers make the value in the call")]
     pub fn say(&self, result: &str, details: Value) -> anyhow::Result<()> {
         let Some(log) = &self.0 else { return Ok(()) };
@@ -142,7 +143,7 @@ impl Audit {
         Ok(written?)
     }
 
-    /// Returns whether lines can be written, for servers; none where no log was asked for.
+    /// Returns whether lines can be written, for servers; `None` without a log.
     pub fn state(&self) -> Option<LogState> {
         self.0.as_ref().map(|log| log.state.clone())
     }

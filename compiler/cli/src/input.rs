@@ -1,7 +1,7 @@
 //! Reads a fabric file: from text to plan, with every diagnostic shown.
 //!
-//! In: what was written on the command line. Out: a [`closc_plan::Plan`], or nothing after the faults were shown.
-//! Invariants: faults go to stderr for people and to stdout for tools, all of them at once.
+//! In: the path from the command line. Out: a [`closc_plan::Plan`], or `None` after the faults were shown. Invariants:
+//! faults go to stderr for people and to stdout for tools, all of them at once.
 
 use camino::Utf8Path;
 use closc_compile::front::{self, Options, Reading, Source};
@@ -78,7 +78,7 @@ pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     }
 }
 
-/// Shows what is left of findings beside a result that says what became of the others.
+/// Shows the remaining findings next to a result that already covers the others.
 pub(crate) fn show_left(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     match args.format {
         Format::Json => {
@@ -92,8 +92,7 @@ pub(crate) fn show_left(args: &Args, diagnostics: &Diagnostics, sources: &Source
     }
 }
 
-/// Shows resolved warnings: to people and tools as others, with a note. Beside the lines of a pull
-/// request they have no place.
+/// Shows resolved warnings like others, with a note. For pull requests they are notices without a line.
 pub(crate) fn show_gone(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     if args.format != Format::Github {
         return show(args, diagnostics, sources);

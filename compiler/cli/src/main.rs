@@ -1,4 +1,4 @@
-//! The closc command: the only crate that touches files, the terminal and exit codes.
+//! The closc command: the only crate of the compiler with a terminal interface and exit codes.
 //!
 //! Results go to stdout, messages and progress to stderr. Exit codes are a contract (`docs/cli.md`): 0 fine, 1 failed or
 //! something does not hold, 2 there are differences, 64 the command line cannot be understood.
@@ -39,10 +39,10 @@ fn main() -> ExitCode {
     end(commands::run(&args), args.format)
 }
 
-/// Says why a command line cannot be understood, or what `--help` and `--version` ask for.
+/// Prints the error of an invalid command line, or the output of `--help` and `--version`.
 fn not_parsed(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // A reader that stops has read enough.
+        // A closed pipe is not an error.
         let said = error.print().and_then(|()| std::io::stdout().flush());
         let is_lost = said.is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
         return ExitCode::from(u8::from(is_lost));
@@ -58,7 +58,7 @@ fn not_parsed(error: &clap::Error) -> ExitCode {
     ExitCode::from(output::USAGE)
 }
 
-/// Turns how a command ended into the exit code.
+/// Converts the outcome of a command to the exit code.
 fn end(result: anyhow::Result<Outcome>, format: Format) -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

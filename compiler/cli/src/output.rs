@@ -41,7 +41,7 @@ pub fn start_log(verbose: u8, quiet: bool) {
         Some(Ok(filter)) => filter.clone(),
         Some(Err(_)) | None => level.parse().expect("a level alone is a filter"),
     };
-    // A message that cannot be written is not a reason to end.
+    // If a message cannot be written, the command continues.
     let messages = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time();
     let messages = messages.log_internal_errors(false);
     tracing_subscriber::registry().with(filter).with(messages).init();
@@ -131,7 +131,7 @@ pub fn document<T: Serialize>(document: &Document<T>, value: &T) -> anyhow::Resu
     Ok(text.context("the result has no JSON form")? + "\n")
 }
 
-/// Says a document on stderr, in one line, for those who read along.
+/// Prints a document to stderr as one line, for programs that follow the progress.
 pub fn say_document<T: Serialize>(document: &Document<T>, value: &T) {
     if let Ok(line) = serde_json::to_string(&Written { schema: document.name, value }) {
         say(line);
@@ -153,7 +153,7 @@ pub fn result<T: Serialize>(
     }
 }
 
-/// The same of results that are a list.
+/// Like [`result`], for a list.
 pub fn results<T: Serialize>(
     format: Format,
     document: &Document<Items<T>>,
@@ -171,7 +171,7 @@ pub fn results<T: Serialize>(
     }
 }
 
-/// Prints how a command ended, and returns that. Where all is fine and quiet was asked for, only as a document.
+/// Prints the result of a command, and returns its outcome. With `--quiet`, a success is printed only as a document.
 pub(crate) fn judged<T: Serialize>(
     args: &Args,
     outcome: Outcome,
@@ -185,27 +185,27 @@ pub(crate) fn judged<T: Serialize>(
     Ok(outcome)
 }
 
-/// Tells whether nothing is to be said of how a command ended.
+/// Tells whether the result of a command is not printed.
 pub(crate) fn is_silent(args: &Args, outcome: Outcome) -> bool {
     args.quiet && outcome == Outcome::Fine
 }
 
-/// Reads a text of at most so many bytes: a file, or standard input.
+/// Reads a text of at most `max` bytes from a file or standard input.
 pub fn read(path: &Utf8Path, max: u64) -> anyhow::Result<String> {
     Ok(closc_files::given_text(input_path(path), max)?)
 }
 
-/// Returns where a file is read from: `-` is standard input.
+/// Returns the path to read from: `-` is standard input.
 pub(crate) fn input_path(path: &Utf8Path) -> &Utf8Path {
     if path == STANDARD { Utf8Path::new("/dev/stdin") } else { path }
 }
 
-/// Tells whether a file is written to standard output, which then carries it and nothing else.
+/// Tells whether a file is written to standard output. Nothing else is then printed there.
 pub(crate) fn is_standard(path: Option<&Utf8PathBuf>) -> bool {
     path.is_some_and(|path| path == STANDARD)
 }
 
-/// Prints text to stdout. A closed pipe is not an error: the command is done all the same.
+/// Prints text to stdout. A closed pipe is not an error, because the command has done its work.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -221,12 +221,12 @@ pub fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
-/// Prints text that has words of others in it, such as what a switch says.
+/// Prints text with foreign parts, such as messages of a switch; unsafe characters are replaced.
 pub fn plain(text: &str) -> anyhow::Result<()> {
     print(&printable::lines(text))
 }
 
-/// Writes a file whole or not at all, also when the power goes; `-` is standard output.
+/// Writes a file atomically, even if the power fails; `-` is standard output.
 pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     if path == STANDARD {
         return print(text);
@@ -234,7 +234,7 @@ pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     disk::replace(path, text.as_bytes()).with_context(|| format!("cannot write `{path}`"))
 }
 
-/// Returns an error with its causes, of which those are left out that it says itself.
+/// Returns an error with its causes, without those that its text already contains.
 pub fn reason(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>() {
@@ -248,7 +248,7 @@ pub fn reason(error: &anyhow::Error) -> String {
 
 /// Shows why a command failed.
 pub fn failure(error: &anyhow::Error, format: Format) {
-    // It may have names and reasons of others in it.
+    // The text can contain names and messages from outside.
     let text = printable::lines(&reason(error));
     match format {
         Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => {

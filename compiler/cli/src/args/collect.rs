@@ -59,7 +59,7 @@ pub struct CollectArgs {
 }
 
 impl CollectArgs {
-    /// Returns the clients that may order, if orders are carried out at all.
+    /// Returns the clients that may give orders, if orders are accepted at all.
     pub fn operators(&self) -> Operators {
         if !self.web || !self.apply {
             return Operators::default();

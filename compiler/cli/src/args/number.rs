@@ -1,7 +1,7 @@
-//! Number types of the command line: one parser for each bound.
+//! Number types of the command line: one parser per range.
 //!
-//! Invariants: every number has an upper bound that this machine and the arithmetic behind it bear, and 0 is refused
-//! where it means nothing; what 0 means elsewhere is in the help of its argument. A test walks all arguments.
+//! Invariants: every number has an upper bound that exhausts neither the machine nor the arithmetic. 0 is refused where
+//! it has no meaning; otherwise the help of the argument gives its meaning. A test checks all arguments.
 
 use clap::builder::{RangedI64ValueParser, RangedU64ValueParser};
 use closc_qos::units::Bytes;
@@ -9,9 +9,9 @@ use closc_qos::units::Bytes;
 #[cfg(test)]
 mod tests;
 
-/// Threads of a process; more than there are processors only take memory.
+/// Maximum number of threads; more threads than processors only use memory.
 const THREADS_MAX: i64 = 1024;
-/// Switches worked on at the same time: each takes a connection and a file or two.
+/// Maximum number of switches handled in parallel: each uses a connection and one or two open files.
 pub(super) const PARALLEL_MAX: u16 = 1024;
 /// A week.
 const SECONDS_MAX: u64 = 7 * 24 * 3600;
@@ -19,9 +19,9 @@ const SECONDS_MAX: u64 = 7 * 24 * 3600;
 pub(super) const MEBIBYTES_MAX: u32 = 1 << 20;
 /// A terabyte.
 const FLOW_BYTES_MAX: u64 = 1_000_000_000_000;
-/// Rows of a list that is kept in memory in order.
+/// Maximum number of rows of a sorted list in memory.
 const SHOWN_MAX: i64 = 100_000;
-/// Repetitions of which each has a row in the answer.
+/// Maximum number of repetitions; the result has one row for each.
 const TRIALS_MAX: u64 = 1_000_000;
 
 /// Bytes of a flow: at least 1; a terabyte takes a NIC of 800 Gb/s ten seconds.
@@ -39,12 +39,12 @@ pub(super) fn threads() -> RangedI64ValueParser<u16> {
     clap::value_parser!(u16).range(0..=THREADS_MAX)
 }
 
-/// Switches worked on at the same time.
+/// Switches handled in parallel.
 pub(super) fn parallel() -> RangedI64ValueParser<u16> {
     clap::value_parser!(u16).range(1..=i64::from(PARALLEL_MAX))
 }
 
-/// Seconds, of which none is not a time at all.
+/// Seconds, at least 1.
 pub(super) fn seconds() -> RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=SECONDS_MAX)
 }
@@ -54,12 +54,12 @@ pub(super) fn mebibytes() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(MEBIBYTES_MAX))
 }
 
-/// A count of which 0 means nothing.
+/// A count of at least 1.
 pub(super) fn from_1() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)
 }
 
-/// A count that may be 0, and whose help says what that does.
+/// A count that may be 0; the help of the argument gives the meaning of 0.
 pub(super) fn from_0() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32)
 }
@@ -74,7 +74,7 @@ pub(super) fn trials() -> RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=TRIALS_MAX)
 }
 
-/// Paths, of which a fabric may have more than 32 bits count.
+/// A number of paths, which can exceed 32 bits.
 pub(super) fn paths() -> RangedU64ValueParser<u64> {
     clap::value_parser!(u64).range(1..=1 << 48)
 }

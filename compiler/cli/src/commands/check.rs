@@ -1,7 +1,7 @@
-//! `closc check`: every fault of fabric files, or the numbers they describe.
+//! `closc check`: all faults of fabric files, or the counts of valid ones.
 //!
-//! In: files. Out: of each what it describes, or its faults. Invariants: one that is at fault, or cannot be read, keeps no
-//! other from being checked; one plan is in memory at a time.
+//! In: files. Out: for each file its description or its faults. Invariants: an invalid or unreadable file does not
+//! prevent others from being checked; one plan is in memory at a time.
 
 mod summary;
 
@@ -106,7 +106,8 @@ fn several(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     Ok(if failed == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// Reads a file; what is wrong with it alone is not a reason to leave out the others.
+/// Reads a file. The inner error concerns only this file; the outer one, such as an invalid platform, concerns all
+/// files.
 fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<std::result::Result<Reading, FrontError>> {
     let source = match Source::parse(file.as_str()) {
         Ok(source) => source,
@@ -145,7 +146,7 @@ fn result(plan: &Plan, warnings: usize) -> Result {
     }
 }
 
-/// Returns the release of each operating system in use, where it has releases.
+/// Returns the release of each operating system in use that has releases.
 fn releases(plan: &Plan) -> BTreeMap<&'static str, UsedRelease> {
     let topology = plan.topology();
     let used = |os: Os| {

@@ -1,4 +1,4 @@
-//! `closc compile`: a fabric file becomes a tree of artefacts.
+//! `closc compile`: compiles a fabric file into a tree of artefacts.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ pub fn run(args: &Args, command: &CompileArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Starts as many threads as were asked for; 0 is as many as there are processors.
+/// Starts the requested number of threads; 0 for one per processor.
 pub fn start_threads(jobs: Option<u16>) -> anyhow::Result<()> {
     match jobs {
         Some(jobs) => rayon::ThreadPoolBuilder::new()
@@ -67,8 +67,8 @@ pub fn start_threads(jobs: Option<u16>) -> anyhow::Result<()> {
     }
 }
 
-/// Compiles a whole fabric with the shipped templates into a folder that is a cache, for commands that need a tree.
-/// Ends with [`closc_compile::CompileError::Stopped`] where it is to stop.
+/// Compiles a complete fabric with the built-in templates into a cache folder, for commands that need a tree. Returns
+/// [`closc_compile::CompileError::Stopped`] if `is_stopped` returns true.
 pub fn whole(
     args: &Args,
     input: &Input,

@@ -1,4 +1,4 @@
-//! `closc demo`: a fabric of 8 planes in this process, traffic that is sprayed beside traffic in flows, and faults.
+//! `closc demo`: a fabric of 8 planes in this process, with sprayed traffic next to single-path flows, and faults.
 //!
 //! ```text
 //! fabric file (built in) --compile--> tree --> two jobs in virtual time: spray, flow   (course)
@@ -7,8 +7,8 @@
 //! both jobs --finish--> reports --> verdict on the terminal, SVG
 //! ```
 //!
-//! In: arguments. Out: a page on loopback, a verdict. Invariants: nothing needs root or another program; what the collector names
-//! follows from reports of agents, never from the list of faults.
+//! In: arguments. Out: a page on loopback, a verdict. Invariants: neither root nor another program is needed. The
+//! collector derives its verdicts from reports of agents, never from the list of faults.
 
 mod course;
 mod fabric;
@@ -42,7 +42,7 @@ const FABRIC: &str = include_str!("../../../../topologies/lab/eight-planes-p4.ya
 const PORT_MBPS: u32 = 24;
 /// Bytes of a packet.
 const UNIT: u32 = 1024;
-/// Loss of a gray cable, per million. Few NICs probe it, so less loss takes longer than a second to name.
+/// Loss of a gray cable, per million. Few NICs probe it, so with a lower loss the verdict takes longer than a second.
 const GRAY_PPM: u32 = 200_000;
 const TITLE: &str = "8 planes, 8 NICs: spray beside flow";
 
@@ -91,7 +91,7 @@ fn fabric(args: &Args) -> anyhow::Result<Option<Input>> {
     Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
-/// Runs both jobs, and moves them on together.
+/// Runs both jobs, and advances their time together.
 fn perform(
     (tree, plan): (&Utf8Path, &Arc<Plan>),
     command: &DemoArgs,

@@ -1,8 +1,8 @@
-//! `closc design`: the fabrics that meet a need, of which no other is better in every number.
+//! `closc design`: the fabrics that meet a need and that no other fabric beats in every number.
 //!
-//! In: a need, from flags. Out: a few designs, each with its counts; the file of one of them. Invariants: a design that is
-//! printed was read by all checks, and they had no finding but known faults of releases, which are named; a cost is a sum of the
-//! user's prices, and a power of published figures.
+//! In: a need, from flags. Out: a few designs, each with its counts; the file of one of them. Invariants: a printed
+//! design passed all checks without findings, except known faults of releases, which are printed. Costs are sums of the
+//! user's prices, and power consumption is the sum of published figures.
 
 mod checks;
 mod columns;
@@ -120,7 +120,7 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
     written(args, command, &found)
 }
 
-/// Finds designs: of those that no other beats, so many as are asked for, the best by the objective first.
+/// Returns at most `show` designs that no other beats, the best by the objective first.
 pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<Designs> {
     let searched = search(args, asked)?;
     let is_priced = asked.compared.prices.is_some();
@@ -174,7 +174,7 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     Ok(Searched { checks, compared, unpriced, unpublished, routings, front })
 }
 
-/// Returns the reason for an empty search; where stages ask for growth, in their words.
+/// Returns the reason for an empty search; with stages, the message refers to them.
 fn outside(why: Outside, stages: &[u32]) -> anyhow::Error {
     match (why, stages.last()) {
         (Outside::Limits, Some(last)) => anyhow::anyhow!(
@@ -220,7 +220,7 @@ fn routings(fronts: &BTreeMap<&'static str, Front<'_>>) -> Vec<RoutingRow> {
     best.iter().map(row).collect()
 }
 
-/// Tells whether a routing has no parallel cables on an operating system.
+/// Tells whether a routing cannot use parallel cables on an operating system.
 fn is_single(routing: Routing, locators: Support) -> bool {
     routing.is_source_routed() && locators != Support::Whole
 }
@@ -242,7 +242,7 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     Ok(Outcome::Fine)
 }
 
-/// Returns the file of a stage; that of the design where it has no stages.
+/// Returns the file of a stage; that of the design if there are no stages.
 fn file(picked: &Row, stage: u8) -> anyhow::Result<&str> {
     if picked.stages.is_empty() && stage == 1 {
         return Ok(&picked.file);

@@ -1,7 +1,7 @@
-//! `closc drain` and `closc undrain`: one name in or out of `exceptions.drained`, and what that does.
+//! `closc drain` and `closc undrain`: add a name to `exceptions.drained` or remove it, and show the impact.
 //!
-//! The file is changed by as few bytes as its form allows, and written only if it was asked for, if reading it again
-//! gives exactly the change that was wanted, and if the collector that was asked takes it.
+//! The edit changes as few bytes as possible. The file is written only if `--write` is given, if the edited text parses
+//! to exactly the intended change, and if the collector of `--collector` accepts it.
 
 mod hosts;
 
@@ -48,10 +48,10 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     if (*found, *what) != (turn, thing) {
         bail!("`{name}` would drain something else: change `{file}` yourself");
     }
-    // Hosts do not wait for what is only shown.
+    // Ask hosts before the difference is computed, which they do not need.
     let asked = write(args, command, turn, &old.plan, (&name, &text, &changed));
     let report = diff::of_plans(&old, &new, Options::default());
-    // The changed file is the result of a pipe, and nothing else is.
+    // If the file goes to stdout, nothing else may be printed there.
     let is_piped = command.write && file == output::STANDARD;
     let silent = is_piped || args.quiet && command.write && args.format != Format::Json;
     if args.format == Format::Human && !silent {
@@ -64,7 +64,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     asked
 }
 
-/// Takes the file first as well, as other verbs do.
+/// Also accepts the file as first argument, as other commands do.
 fn ordered(command: &DrainArgs) -> DrainArgs {
     let is_file = |path: &str| path == output::STANDARD || Utf8Path::new(path).exists();
     let mut command = command.clone();
@@ -75,7 +75,7 @@ fn ordered(command: &DrainArgs) -> DrainArgs {
     command
 }
 
-/// Asks hosts and writes the file, if that was asked for.
+/// Asks hosts and writes the file if `--write` is given.
 fn write(
     args: &Args,
     command: &DrainArgs,
@@ -105,8 +105,9 @@ fn write(
     Ok(if refused == 0 { Outcome::Fine } else { Outcome::Failed })
 }
 
-/// Asks hosts first: what a collector refuses, or nobody is asked for, must not be in the file that the next tables are
-/// compiled from. Tells how many agents refuse; each does so for itself, and the file is written all the same.
+/// Asks hosts, then writes the file. If the collector refuses, or the request fails, the file must not change, because
+/// the next tables are compiled from it. Returns the number of agents that refuse; a refusal concerns one agent only,
+/// so the file is written nevertheless.
 fn change(
     command: &DrainArgs,
     plan: &Plan,
@@ -127,7 +128,7 @@ fn change(
     Err(why)
 }
 
-/// Asks those of `--nic` or `--collector`. Tells how many agents refuse.
+/// Asks the agents of `--nic` or the collector of `--collector`. Returns the number of agents that refuse.
 fn at_hosts(
     command: &DrainArgs,
     plan: &Plan,
@@ -147,7 +148,7 @@ fn at_hosts(
     Ok(refused)
 }
 
-/// Returns the name as the compiler writes it, and what it means.
+/// Returns the name as the compiler writes it, and its element.
 fn canonical(plan: &closc_plan::Plan, name: &str) -> anyhow::Result<(String, Thing)> {
     Ok(match Avoid::parse(plan, name)? {
         Avoid::Plane(plane) => (format!("plane {plane}"), Thing::Plane(plane)),

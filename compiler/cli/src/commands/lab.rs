@@ -1,4 +1,4 @@
-//! `closc lab`: brings a compiled fabric up on this machine and walks it.
+//! `closc lab`: runs a compiled fabric on this machine and sends packets over its paths.
 //!
 //! The source is a compiled tree, or a fabric file, which is compiled into the lab's own folder first. Everything
 //! the lab does comes from the tree.
@@ -45,7 +45,7 @@ pub(crate) const STATUS: Document<Status> = Document::new("closc-lab-status/1");
 /// Labs that are up.
 pub(crate) const LABS: Document<Items<Status>> = Document::new("closc-labs/1");
 
-/// Result of the walk about two swapped cables.
+/// Result of the walk with two swapped cables.
 pub(crate) const MISWIRE: Document<MiswireReport> = Document::new("closc-lab-miswire/1");
 
 /// Evidence of probes or flows about a cut cable.
@@ -136,7 +136,7 @@ fn restore_unless(keep: bool, lab: &mut Lab, watch: &Watch<'_>) -> anyhow::Resul
     Ok(())
 }
 
-/// Says which labs are up.
+/// Prints the labs that are up.
 fn list(args: &Args, options: &Options) -> anyhow::Result<Outcome> {
     let labs = closc_lab::list(options)?;
     output::results(args.format, &LABS, &labs, |labs| match labs {
@@ -154,12 +154,12 @@ fn down(args: &Args, lab: &LabArgs, options: &Options) -> anyhow::Result<Outcome
     print(args, &DOWN, &report, true)
 }
 
-/// Answers a second signal.
+/// Prints a message after a second signal.
 fn cleaning_up() {
     output::say("cleaning up, so that nothing is left behind; a third signal ends `closc` as it stands");
 }
 
-/// Says what runs the switches.
+/// Sets the program that runs the switches.
 fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()> {
     options.target = target.target.map(Into::into);
     options.listen = target.listen;
@@ -170,7 +170,7 @@ fn take_target(options: &mut Options, target: &TargetArgs) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Is the process that embedded switches live in.
+/// Runs embedded switches in this process.
 fn serve(
     tree: &Utf8Path,
     socket: &Utf8Path,
@@ -180,7 +180,7 @@ fn serve(
 ) -> anyhow::Result<Outcome> {
     limits::raise_open_files();
     let running = closc_lab::backend::embedded::serve(tree, socket, digests, listen)?;
-    // The reader of this line has all it needs; nothing is written to the pipe afterwards.
+    // The parent process reads this line only; nothing is written to the pipe afterwards.
     let mut out = std::io::stdout();
     writeln!(out, "{}", running.endpoint())?;
     out.flush()?;
@@ -198,8 +198,8 @@ fn print<T: Serialize + ToString>(
     output::judged(args, outcome, document, report, ToString::to_string)
 }
 
-/// Hands over the tree of a lab, the one that was named or one compiled from the file that was named, and how it is
-/// read.
+/// Calls `work` with the tree of a lab and its options. The tree is the given one, or is compiled from the given fabric
+/// file.
 pub fn with_tree(
     args: &Args,
     lab: &LabArgs,
@@ -210,7 +210,7 @@ pub fn with_tree(
     with_tree_for(args, lab, (options, watch), |_| Ok(trees::Purpose::Lab), work)
 }
 
-/// The same for a lab that has to be up: where it is not, nothing is compiled.
+/// Like [`with_tree`], for a lab that has to be up; otherwise nothing is compiled.
 fn with_lab(
     args: &Args,
     lab: &LabArgs,
@@ -221,7 +221,7 @@ fn with_lab(
     with_tree_for(args, lab, (options, watch), |_| Ok(trees::Purpose::LabThatIsUp), work)
 }
 
-/// Refuses a fabric of which no lab is known.
+/// Returns an error if the fabric has no lab.
 fn is_up(plan: &Plan, options: &Options) -> anyhow::Result<()> {
     let fabric = plan.name();
     if closc_lab::list(options)?.iter().any(|lab| lab.fabric == fabric) {
@@ -230,7 +230,8 @@ fn is_up(plan: &Plan, options: &Options) -> anyhow::Result<()> {
     Err(LabError::NotUp { fabric: fabric.to_owned(), runtime: options.runtime.clone() }.into())
 }
 
-/// The same, where the plan decides for what it is compiled, or that it is not: what can be known before is known before.
+/// Like [`with_tree`], but `purpose` decides from the plan for which purpose the tree is compiled. It can also return
+/// an error, before anything is compiled.
 pub(crate) fn with_tree_for(
     args: &Args,
     lab: &LabArgs,
@@ -255,7 +256,7 @@ pub(crate) fn with_tree_for(
     outcome
 }
 
-/// Says of a compilation that was asked to stop what a lab says that was.
+/// Converts the error of an interrupted compilation to that of an interrupted lab.
 fn stopped(error: anyhow::Error) -> anyhow::Error {
     match error.downcast_ref() {
         Some(CompileError::Stopped) => LabError::Interrupted.into(),

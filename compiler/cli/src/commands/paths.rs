@@ -99,7 +99,7 @@ fn listing(plan: &Plan, command: &PathsArgs, from: Nic, to: Nic) -> anyhow::Resu
     let usable: Vec<Path> = candidates
         .into_iter()
         .filter(|path| in_plane(path) && !avoid.iter().any(|a| a.is_on(path)))
-        // A single path that was asked for is shown even where it is denied, with the reason.
+        // The path of `--ev` is shown even if it is denied, with the reason.
         .filter(|path| command.ev.is_some() || table.denies(path.plane, from, to, path.choice).is_none())
         .collect();
     Ok(Listing {

@@ -1,4 +1,4 @@
-//! `closc push`: brings switches to what the compiled tree says, and says what it did.
+//! `closc push`: applies a compiled tree to switches, and reports the changes.
 
 mod saved;
 
@@ -68,13 +68,13 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     finish(args, &named(report, fleet.has_backups(), over_ssh))
 }
 
-/// Names a push that can be undone.
+/// Adds the name of the push to the report, if it can be rolled back.
 fn named(report: PushReport, has_backups: bool, over_ssh: CarrierOptions) -> PushReport {
     let is_named = has_backups && report.updates().total() > 0;
     PushReport { run: is_named.then_some(over_ssh.run), ..report }
 }
 
-/// Options for switches whose configuration is files. Names of pushes sort by time.
+/// Options for switches that are configured by files. Names of pushes sort by time.
 fn over_ssh(command: &PushArgs) -> CarrierOptions {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     CarrierOptions {
@@ -85,7 +85,7 @@ fn over_ssh(command: &PushArgs) -> CarrierOptions {
     }
 }
 
-/// Output about SONiC switches.
+/// Options for SONiC switches.
 fn sonic(command: &PushArgs) -> SonicOptions {
     SonicOptions {
         reload: command.reload,
@@ -95,7 +95,7 @@ fn sonic(command: &PushArgs) -> SonicOptions {
     }
 }
 
-/// Finds the switches of a plan that take part, and leaves the others out of it.
+/// Finds the selected switches of a plan, and removes the others from it.
 fn reached(
     command: &PushArgs,
     site: &control::Site,
@@ -109,20 +109,20 @@ fn reached(
     Ok(reached.with_carried(inventory, &*site.files, plan, over_ssh.clone())?)
 }
 
-/// Identity of a saved file; the rest is skipped.
+/// Format of a saved file; all other fields are skipped.
 #[derive(serde::Deserialize)]
 struct Form<'t> {
     #[serde(borrow)]
     format: Option<Cow<'t, str>>,
 }
 
-/// Reads a difference that `closc diff --out` saved; nothing where the source is something else.
+/// Reads a difference that `closc diff --out` saved; `None` if the source is something else.
 fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::Report)>> {
     if !control::is_saved(source) {
         return Ok(None);
     }
     let text = control::saved(source)?;
-    // The whole is read by whoever wrote it; here only its form is asked for.
+    // Only the format is checked here; `diff::parse` reads the rest.
     let form = serde_json::from_str::<Form<'_>>(&text).ok();
     if form.and_then(|form| form.format).as_deref() != Some(closc_diff::FORMAT) {
         return Ok(None);
@@ -131,7 +131,7 @@ fn difference(source: &Utf8Path) -> anyhow::Result<Option<(String, closc_diff::R
     Ok(Some((text, report)))
 }
 
-/// Pushes a plan that was saved; a switch that has moved since is refused.
+/// Pushes a saved plan; switches that have changed since are refused.
 fn saved_plan(
     args: &Args,
     command: &PushArgs,
@@ -158,7 +158,7 @@ fn saved_plan(
     finish(args, &named(report, plan.has_backups(), over_ssh))
 }
 
-/// Shows or saves what a push would send. Exits with 2 where that is something.
+/// Shows or saves the updates that a push would send. Exits with 2 if there are any.
 fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Outcome> {
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
@@ -173,7 +173,7 @@ fn show(args: &Args, command: &PushArgs, fleet: &Fleet, options: &PushOptions) -
     Ok(planned(&plan))
 }
 
-/// The end of a plan: a file that nothing brings is not a difference that a push would remove.
+/// Outcome of a plan. A difference in a file without a transport is a failure, because a push does not remove it.
 fn planned(plan: &Plan) -> Outcome {
     if !plan.uncarried().is_empty() {
         Outcome::Failed
@@ -184,7 +184,7 @@ fn planned(plan: &Plan) -> Outcome {
     }
 }
 
-/// Shows what a push would send.
+/// Shows the updates that a push would send.
 fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
     if args.format == Format::Json {
         output::print(&output::document(&PREVIEW, &plan.preview())?)?;
@@ -194,7 +194,7 @@ fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
     Ok(planned(plan))
 }
 
-/// The gate between planes: a command of the user's.
+/// The gate between planes: a command of the user.
 fn gate(command: &PushArgs) -> Gate {
     let Some(line) = command.gate.clone() else { return open_gate() };
     Arc::new(move |plane| {

@@ -1,8 +1,8 @@
 //! `closc verify`: proves from the files of a compiled tree that every path arrives.
 //!
-//! In: a tree, and the table sizes of the catalogue. Out: what was proved by which rule, and every violation with
-//! file, line and the trace of a packet. Exits with 0 where everything holds, and with 1 where something does not or the
-//! tree could not be verified.
+//! In: a tree, and the table sizes of the catalogue. Out: the facts that each rule proved, and every violation with
+//! file, line and the trace of a packet. Exits with 0 if all rules hold, and with 1 if one does not or the tree cannot
+//! be verified.
 
 use std::fmt::Write as _;
 use std::io;
@@ -68,14 +68,14 @@ pub fn run(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     show(args, &command.tree, &report)
 }
 
-/// Opens a part whose path tables are taken, which has to be there.
+/// Opens a tree of `--tables`, which has to exist.
 fn beside(part: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
     let files = tree::open(part, keys)?;
     Manifest::read(&*files).with_context(|| format!("`--tables {part}` is not a part{}", there(part)))?;
     Ok(files)
 }
 
-/// The parts that are beside a place that is none, for a message.
+/// Lists the trees in the folder of a missing part, for a message.
 fn there(part: &Utf8Path) -> String {
     const SHOWN: usize = 8;
     let folder = part.parent().filter(|folder| !folder.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
@@ -104,12 +104,12 @@ fn write(place: &Utf8Path, bytes: &[u8]) -> anyhow::Result<()> {
     disk::replace(place, bytes).with_context(|| format!("cannot write `{place}`"))
 }
 
-/// Shows what was found in a tree, and says how that ends.
+/// Shows the report about a tree, and returns the outcome.
 pub(super) fn show(args: &Args, tree: &Utf8Path, report: &Report) -> anyhow::Result<Outcome> {
     let outcome = if report.holds() { Outcome::Fine } else { Outcome::Failed };
     output::judged(args, outcome, &VERIFY, report, |report| match args.format {
         Format::Github => annotations(tree, report),
-        // The rules that hold are of interest to those who ask for more.
+        // Rules that hold are listed only with `--verbose`.
         _ if report.holds() && args.verbose == 0 => verdict(report),
         Format::Human | Format::Json | Format::Markdown | Format::Html | Format::Rows(_) => report.text(),
     })
@@ -172,7 +172,7 @@ fn annotations(tree: &Utf8Path, report: &Report) -> String {
     text
 }
 
-/// A folder that moves a bar on with every file that is read.
+/// A tree that advances a progress bar with every file that is read.
 struct Watched {
     files: Box<dyn Files>,
     bar: ProgressBar,
@@ -181,7 +181,7 @@ struct Watched {
 impl Watched {
     fn new(args: &Args, command: &VerifyArgs) -> anyhow::Result<Self> {
         let files = tree::open(&command.tree, keys(command))?;
-        // Unreadable files show when they are verified.
+        // An unreadable manifest is reported by the verification.
         let count = Manifest::read(&*files).map_or(0, |manifest| manifest.files.len());
         Ok(Watched { files, bar: progress::bar(args.quiet, count as u64, "reading") })
     }

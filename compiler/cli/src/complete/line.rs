@@ -21,7 +21,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The line that a shell asks about: what follows `--`, and the number of the word in a variable of the script.
+    /// The line to complete: the words after `--`, and the index of the current word from a variable of the script.
     pub(super) fn here() -> Self {
         let words: Vec<String> = std::env::args_os()
             .skip_while(|word| word != "--")
@@ -33,7 +33,7 @@ impl Line {
         Line { words, at: index.unwrap_or(last) }
     }
 
-    /// The words before the one under the cursor, from behind.
+    /// The words before the one under the cursor, last first.
     pub(super) fn before(&self) -> impl Iterator<Item = &str> {
         self.words.iter().take(self.at).rev().map(String::as_str)
     }
@@ -52,7 +52,7 @@ impl Line {
         Source::parse(path.to_str()?).ok()
     }
 
-    /// The plan of the fabric file, where that has no errors.
+    /// The plan of the fabric file, if it has no errors.
     pub(super) fn plan(&self) -> Option<Plan> {
         let options = Options { platforms: self.platforms(), ..Options::default() };
         front::read(&self.file()?, &options).ok()?.plan
@@ -63,7 +63,7 @@ impl Line {
         front::outline(&self.file()?.read().ok()?)
     }
 
-    /// Platforms of the site, as the command that is being written will read them.
+    /// Platforms of the site, from the same option and variable as for the command.
     pub(super) fn platforms(&self) -> Vec<Utf8PathBuf> {
         let pairs = self.words.iter().zip(self.words.iter().skip(1));
         let given: Vec<Utf8PathBuf> = pairs
@@ -87,7 +87,7 @@ impl Line {
     }
 }
 
-/// Tells whether a path is a file that may be a fabric file; a pipe is none, as reading it may wait for ever.
+/// Tells whether a path may be a fabric file. Pipes are not, because reading one may block for ever.
 pub(super) fn is_fabric_file(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| ENDINGS.contains(&ending))
@@ -98,7 +98,7 @@ fn is_tree(word: &str) -> bool {
     Path::new(word).join(closc_artefacts::paths::MANIFEST).is_file()
 }
 
-/// The fabric file of this folder, where there is one and no other.
+/// The fabric file of this folder, if there is exactly one.
 fn only_file_here() -> Option<PathBuf> {
     let entries = std::fs::read_dir(".").ok()?.flatten();
     let mut files = entries.map(|entry| entry.path()).filter(|path| is_fabric_file(path));

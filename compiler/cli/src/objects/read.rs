@@ -1,6 +1,6 @@
 //! Objects that are read in parts.
 //!
-//! In: `s3://BUCKET/KEY`. Out: a [`Blob`], or text. Invariants: every part is of the version that was found first.
+//! In: `s3://BUCKET/KEY`. Out: a [`Blob`], or text. Invariants: all parts belong to the version that was found first.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use object_store::{GetOptions, GetRange, ObjectStore as _, ObjectStoreExt as _};
 
 use super::store::{Object, wait};
 
-/// Bytes to ask for at a time: where all are read, and where a frame is.
+/// Bytes per request: when all bytes are read, and when a single frame is.
 const PORTIONS: [usize; 2] = [4 << 20, 64 << 10];
 
 /// One version of an object.
@@ -24,7 +24,7 @@ struct Found {
 }
 
 impl Found {
-    /// Finds out which version is there.
+    /// Finds the current version of an object.
     fn of(object: Object) -> io::Result<Found> {
         let (store, key) = (Arc::clone(&object.store), object.key.clone());
         let meta = wait(async move { store.head(&key).await })?.map_err(|error| object.fault(&error))?;
@@ -63,7 +63,7 @@ pub(crate) fn blob(place: &Utf8Path) -> anyhow::Result<Arc<dyn Blob>> {
     Ok(Arc::new(Found::of(Object::at(place)?)?))
 }
 
-/// Reads a text of at most so many bytes: an object, or a file.
+/// Reads a text of at most `max` bytes from an object or a file.
 pub(crate) fn text(place: &Utf8Path, max: u64) -> anyhow::Result<String> {
     if !super::is_object(place) {
         return Ok(closc_files::given_text(place, max)?);

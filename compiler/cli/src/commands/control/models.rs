@@ -1,9 +1,10 @@
-//! SONiC's own YANG models judge what an overlay makes of configurations, where they are installed.
+//! Validates configurations with an overlay against SONiC's own YANG models, if these are installed.
 //!
-//! In: an overlay, and the configurations of a tree. Out: a refusal with the switch and what the models say; warnings of tables that
-//! have no model, and of models that are not there. Invariants: of the switches that the same files apply to, the first is
-//! judged; what the models refuse without the overlay too is not a fault of it. The models are read by SONiC's Python module
-//! `sonic_yang`, which a `python3` of the search path has or has not.
+//! In: an overlay, and the configurations of a tree. Out: an error with the switch and the message of the models;
+//! warnings about tables without a model, and about missing models. Invariants: of several switches with the same
+//! overlay files, only the first is validated. If the models also reject a configuration without the overlay, the
+//! overlay is not at fault. SONiC's Python module `sonic_yang` reads the models, if the `python3` of the search path
+//! has it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use camino::Utf8Path;
 use closc_sonic::{ConfigDb, Overlay};
 use serde::Deserialize;
 
-/// Reader of the models, which answers a line of JSON for each configuration.
+/// Python program that reads the models, and prints one line of JSON per configuration.
 const JUDGE: &str = include_str!("models/judge.py");
 
 /// Where SONiC installs its models; [`FOLDER_VARIABLE`] names another place.
@@ -23,10 +24,10 @@ const FOLDER: &str = "/usr/local/yang-models";
 
 const FOLDER_VARIABLE: &str = "CLOSC_YANG_MODELS";
 
-/// Configurations that are judged at most. Each takes the models up to some seconds.
+/// Maximum number of configurations that are validated; each can take several seconds.
 const KINDS_MAX: usize = 64;
 
-/// Judges what an overlay makes of the configurations of some switches. `config` returns what a tree says of one.
+/// Validates the configurations of some switches with an overlay. `config` returns that of one switch from the tree.
 pub(in crate::commands) fn check(
     folder: &Utf8Path,
     overlay: &Overlay,
@@ -78,26 +79,26 @@ pub(in crate::commands) fn check(
     Ok(())
 }
 
-/// Output of the judge.
+/// Output of the Python program.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Answer {
     /// The models are loaded.
     Ready,
-    /// They cannot be.
+    /// The models cannot be loaded, with the reason.
     Missing(String),
     Verdict(Verdict),
 }
 
 #[derive(Debug, Deserialize)]
 struct Verdict {
-    /// Why a configuration is refused.
+    /// Why the models reject the configuration.
     error: Option<String>,
     /// Its tables without a model.
     unknown: Vec<String>,
 }
 
-/// The models, in a process that ends with this.
+/// The models in a child process, which ends when this value is dropped.
 struct Models {
     child: Child,
     asks: ChildStdin,
@@ -105,7 +106,7 @@ struct Models {
 }
 
 impl Models {
-    /// Loads them. The error says what is missing.
+    /// Loads the models. The error contains the reason why they cannot be loaded.
     fn start() -> Result<Self, String> {
         let folder = std::env::var_os(FOLDER_VARIABLE).unwrap_or_else(|| OsString::from(FOLDER));
         let mut child = Command::new("python3")
@@ -147,7 +148,7 @@ impl Models {
 
 impl Drop for Models {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

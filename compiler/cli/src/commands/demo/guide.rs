@@ -1,6 +1,7 @@
-//! The tour: what breaks when, and a caption for each step.
+//! The tour: times and places of faults, and a caption for each step.
 //!
-//! In: the fabric. Out: steps in the order of time. Invariants: one fault at a time, so that each has a stretch of its own.
+//! In: the fabric. Out: steps in the order of time. Invariants: there is one fault at a time, so each has its own
+//! interval of measurements.
 
 use closc_lab::Fault;
 use closc_lab::job::Action;
@@ -24,10 +25,10 @@ pub(super) struct Step {
 pub(super) const OPENING: &str =
     "8 NICs send over 8 planes. `spray` uses all paths of all planes, `flow` one path for each pair.";
 
-/// When the steps are chosen: by then flows have their paths.
+/// Time at which the steps are chosen: flows have their paths by then.
 pub(super) const CHOSEN_MS: u64 = 1_500;
 
-/// Returns the steps, by the NIC and the plane of each flow: parts break that carry flows.
+/// Returns the steps. Faults are placed where flows are, given by their NICs and planes.
 pub(super) fn steps(view: &View, flows: &[(usize, usize)]) -> Vec<Step> {
     let on = |plane: usize| flows.iter().filter(|(_, own)| *own == plane).count();
     let plane = |behind: usize| {

@@ -1,7 +1,7 @@
 //! Designs as text for people.
 //!
-//! In: designs. Out: a head, then a few lines for each. Invariants: a line is at most 110 characters wide for names of the
-//! catalogue, unless it quotes a message of the checks.
+//! In: designs. Out: a head, then a few lines for each. Invariants: with names of the catalogue, a line has at most 110
+//! characters, unless it quotes a message of the checks.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ pub(super) fn head(found: &Designs) -> String {
     )
 }
 
-/// Returns a design in a line.
+/// Returns a design as one line.
 pub(in crate::commands) fn title(row: &Row) -> String {
     format!(
         "{} switches, {} plane{} of {}, {} tiers, {} with {}, qos {}",

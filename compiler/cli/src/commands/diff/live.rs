@@ -1,4 +1,4 @@
-//! `live`: what switches hold, against what a fabric file or tree wants of them.
+//! `live`: compares the state of running switches with a fabric file or tree.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,15 @@ use crate::commands::control;
 /// Keyword for the switches themselves.
 pub const LIVE: &str = "live";
 
-/// Compares switches with a side; nothing if the side has faults, which were shown.
+/// Compares switches with a side; `None` if the side has faults, which were shown.
 pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> anyhow::Result<Option<Report>> {
     if command.text {
         bail!("entries of switches have no text difference: leave `--text` out");
     }
     let Some(side) = side::one(args, other)? else { return Ok(None) };
     let [programmed, fleet] = fleets(command, &side)?;
-    // A change between the two is refused later, as the digest is of the earlier state.
+    // If a switch changes between the two reads, the difference becomes stale, because its digest is of the earlier
+    // state.
     let configured = configurations(args, &fleet, &PushOptions::default())?;
     let (found, held) = read(args, &programmed, &fleet)?;
     let own = closc_diff::Side {
@@ -46,7 +47,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
     Ok(Some(report))
 }
 
-/// Refuses a saved difference if switches no longer hold what they held.
+/// Refuses a saved difference if the state of a switch has changed since.
 pub fn unchanged(
     args: &Args,
     command: &DiffArgs,
@@ -63,7 +64,7 @@ pub fn unchanged(
     Ok(())
 }
 
-/// Returns the switches that speak P4Runtime, and all.
+/// Returns the switches with P4Runtime, and all switches.
 fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let path = command.inventory.as_deref();
     let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
@@ -88,13 +89,13 @@ fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     Ok([programmed, all])
 }
 
-/// Reads every switch: how it differs, and what it holds.
+/// Reads every switch: its differences, and for P4Runtime also its state.
 fn read(args: &Args, programmed: &Fleet, fleet: &Fleet) -> anyhow::Result<(DriftReport, Plan)> {
     let options = PushOptions::default();
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let read = control::block_on(async {
         let found = drift(fleet, &options, observer).await;
-        // Of others the difference says it all, and a push of them may be refused.
+        // For other switches the difference is sufficient, and planning a push to them may be refused.
         Ok((found, plan(programmed, &options, closc_deploy::silent()).await))
     });
     bar.finish_and_clear();
@@ -117,7 +118,7 @@ pub fn configurations(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyh
     read?.map_err(|faults| control::faults(&faults))
 }
 
-/// Returns a digest of what switches hold: entries, and CONFIG_DB.
+/// Returns a digest of the state of switches: entries and CONFIG_DB.
 pub fn digest(held: &Plan, configured: &Configurations) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     for (name, device) in &held.devices {
@@ -152,7 +153,7 @@ fn devices(found: &DriftReport, held: &Plan, is_old: bool) -> anyhow::Result<BTr
     Ok(devices)
 }
 
-/// An entry, whose first word is the table that it is of.
+/// Converts a difference of an entry, whose text begins with its table.
 fn entry(difference: &Difference, is_old: bool) -> Entry {
     let (sign, old, new) = match difference {
         Difference::Missing { wanted } => (Sign::Add, None, Some(wanted)),

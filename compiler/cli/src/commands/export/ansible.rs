@@ -1,4 +1,4 @@
-//! `closc export ansible`: an inventory of all switches, and a play that brings each its configuration.
+//! `closc export ansible`: an inventory of all switches, and a play that applies the configuration of each.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

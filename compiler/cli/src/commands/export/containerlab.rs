@@ -1,7 +1,7 @@
 //! `closc export containerlab`: a lab of containers with the configurations of a tree.
 //!
-//! In: a fabric file. Out: `NAME.clab.yml`, and below `configs/` the files of each device, as in a tree. Invariants: nothing is
-//! written of a fabric with a device that no container takes the files of.
+//! In: a fabric file. Out: `NAME.clab.yml`, and below `configs/` the files of each device, as in a tree. Invariants: if
+//! no container accepts the files of some device, nothing is written.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, command: &ContainerlabArgs) -> anyhow::Result<Out
     list_below(args, &command.out, files)
 }
 
-/// The image that was asked for last.
+/// The last image that was given for a container.
 fn image(command: &ContainerlabArgs, name: &str) -> Option<String> {
     command.image.iter().rev().find(|(of, _)| of == name).map(|(_, image)| image.clone())
 }
@@ -89,7 +89,7 @@ fn of_node(
     node: Node,
 ) -> anyhow::Result<(Device, Vec<Artefact>)> {
     let name = plan.node_name(node);
-    // Nodes that are left to the distribution get ports and nothing else.
+    // Nodes without `hosts.os: linux` get only ports.
     let mut files = Vec::new();
     if plan.topology().hosts.os == HostOs::Linux {
         for Artefact { path, bytes } in Unit::Host(node).render(plan, templates)? {

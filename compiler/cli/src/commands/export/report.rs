@@ -1,7 +1,7 @@
 //! `closc export report`: a fabric as a page for a browser, or as Markdown.
 //!
-//! In: a fabric file, and what it was before or a saved difference. Out: one file. Invariants: it is whole or not there;
-//! a difference is shown only beside the file that is its new side.
+//! In: a fabric file, and its earlier version or a saved difference. Out: one file. Invariants: the file is written
+//! atomically. A saved difference is shown only for the fabric file that is its new side.
 
 use anyhow::bail;
 use camino::Utf8Path;
@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, command: &ReportArgs) -> anyhow::Result<Outcome> 
     list(args, vec![command.out.to_string()])
 }
 
-/// Makes the page or the text; nothing if a file has faults, which were shown.
+/// Returns the page or the text; `None` if a file has faults, which were shown.
 fn page(args: &Args, command: &ReportArgs) -> anyhow::Result<Option<String>> {
     if args.format == Format::Markdown {
         if command.since.is_some() || command.changes.is_some() {

@@ -1,4 +1,4 @@
-//! `closc export simulation`: the fabric and flows, as simulators read them.
+//! `closc export simulation`: the fabric and its flows in the formats of simulators.
 //!
 //! In: a fabric file, a pattern or demands. Out: files of one simulator. Invariants: everything is checked before the first file is
 //! written; one plane is in memory at a time.
@@ -15,7 +15,7 @@ use crate::args::export::outside::{Flows, SimulationArgs, Simulator};
 use crate::output::{self, Outcome};
 use crate::{input, names};
 
-/// Flows of demands: a demand between zones is one for each pair of NICs.
+/// Maximum number of flows from demands: a demand between zones becomes one flow per pair of NICs.
 const FLOWS_MAX: u64 = 1_000_000;
 
 /// Writes the files.
@@ -62,7 +62,8 @@ fn each(
     Ok(files.concat())
 }
 
-/// The two backends of ASTRA-sim carry different fabrics: what one refuses is said, and it fails where both do.
+/// The two backends of ASTRA-sim support different fabrics. If one does not support this fabric, that is noted; if
+/// neither does, the export fails.
 fn astra_sim(
     command: &SimulationArgs,
     plan: &Plan,
@@ -108,7 +109,7 @@ fn pattern(plan: &Plan, command: &SimulationArgs) -> anyhow::Result<Pattern> {
     })
 }
 
-/// Reads demands, and makes flows between pairs of NICs of them.
+/// Reads demands, and converts them to flows between pairs of NICs.
 fn demands(plan: &Plan, file: &camino::Utf8Path, milliseconds: u32) -> anyhow::Result<Vec<Flow>> {
     let text = output::read(file, closc_files::TEXT_MAX)?;
     let matrix = Matrix::from_csv(plan, text.as_bytes()).map_err(|faults| {

@@ -1,7 +1,7 @@
-//! `closc export ztp`: what SONiC switches out of the box fetch, and the DHCP options that lead them there.
+//! `closc export ztp`: the files that new SONiC switches fetch, and the DHCP options with their URLs.
 //!
-//! In: a fabric file, the hardware of the site. Out: files to be served, and configurations of DHCP servers. Invariants: what
-//! the list of hardware does not say of a switch is said.
+//! In: a fabric file, the hardware of the site. Out: files to be served, and configurations of DHCP servers.
+//! Invariants: missing values in the list of hardware are reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::args::export::ZtpArgs;
 use crate::output::{self, Outcome};
 use crate::{input, names};
 
-/// Names that a note shows.
+/// Maximum number of names in a note.
 const SHOWN: usize = 8;
 
 pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     list_below(args, &command.out, files)
 }
 
-/// Reads the list of hardware; every row is of a switch of the fabric.
+/// Reads the list of hardware, and checks that every row names a switch of the fabric.
 fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<String, Hardware>> {
     let Some(file) = file else { return Ok(BTreeMap::new()) };
     let text = output::read(file, closc_files::TEXT_MAX)?;
@@ -82,7 +82,7 @@ fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<Str
     Ok(list)
 }
 
-/// The fabric and the hardware it is made of.
+/// The fabric and its hardware.
 struct Site<'a> {
     command: &'a ZtpArgs,
     plan: &'a Plan,
@@ -90,7 +90,7 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Writes the files of a switch; none where it does not run SONiC. Returns those that it does not fetch, too.
+    /// Writes the files of a switch; none if it does not run SONiC. Also returns the files that ZTP does not deliver.
     fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<(Vec<String>, Vec<Missed>)> {
         let made = source.files(switch)?;
         if !made.is_sonic {

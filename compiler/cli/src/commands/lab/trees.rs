@@ -1,7 +1,8 @@
-//! Where labs have their trees if they are brought up from fabric files: in a folder of their own beside their state.
+//! Trees of labs that are started from fabric files, in a private folder next to the state of labs.
 //!
-//! In: the options of labs. Out: a folder for each fabric, and one for each process that brings nothing up. Invariants: a
-//! tree is there as long as a lab is up that was brought up from it, or the process works that has it alone, and no longer.
+//! In: the options of labs. Out: a folder for each fabric, and one for each process that does not start a lab.
+//! Invariants: a tree is removed as soon as the lab that was started from it is down, or the process that owns it ends
+//! its work.
 
 use std::io::ErrorKind;
 
@@ -9,10 +10,10 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_lab::{LabError, Options, TreeGuard};
 
-/// Places of one process begin with it, and end with a number.
+/// Prefix of the folders that belong to single processes; a number follows.
 const OWN: &str = ".own-";
 
-/// The place of a fabric's tree, which no other process uses meanwhile.
+/// The place of a fabric's tree, locked against other processes.
 pub struct Place<'o> {
     options: &'o Options,
     fabric: &'o str,
@@ -21,30 +22,30 @@ pub struct Place<'o> {
     guard: TreeGuard,
 }
 
-/// For what a fabric file is compiled.
+/// Purpose for which a fabric file is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A lab of this machine, of which a fabric has one.
+    /// The lab of a fabric; there is at most one per machine.
     Lab,
-    /// Work on such a lab that has to be up.
+    /// Work on such a lab, which has to be up.
     LabThatIsUp,
-    /// Work of one process that brings nothing up, as in virtual time: any number of them at once.
+    /// Work of one process without a lab, as in virtual time. Any number of them can run at once.
     Process,
 }
 
 fn folder(options: &Options) -> Utf8PathBuf {
-    // No fabric has a name that begins with a dot.
+    // Names of fabrics do not begin with a dot.
     options.runtime.join(".trees")
 }
 
 impl<'o> Place<'o> {
-    /// Takes the place of a fabric, or one that no other process has.
+    /// Locks the place of a fabric, or a free place for this process.
     pub fn take(options: &'o Options, fabric: &'o str, purpose: Purpose) -> anyhow::Result<Place<'o>> {
         let trees = folder(options);
         if purpose != Purpose::Process {
             return Place::within(options, fabric, &trees);
         }
-        // A killed process left a tree, which is removed.
+        // Remove trees that killed processes left.
         for left in own_places(&trees) {
             unless_busy(Place::within(options, fabric, &left))?.map_or(Ok(()), Place::clear)?;
         }
@@ -57,18 +58,18 @@ impl<'o> Place<'o> {
         anyhow::bail!("there is no number left for a tree of `{fabric}`")
     }
 
-    /// Takes the place of a fabric in a folder that is its owner's alone.
+    /// Locks the place of a fabric in a folder that only its owner can access.
     fn within(options: &'o Options, fabric: &'o str, trees: &Utf8Path) -> anyhow::Result<Place<'o>> {
         let guard = TreeGuard::take(trees, fabric)?;
         let tree = trees.join(fabric);
         if !tree.join(closc_artefacts::paths::MANIFEST).exists() {
-            // A process left it that was killed while it compiled.
+            // Left by a process that was killed while compiling.
             remove(std::fs::remove_dir_all(&tree), &tree)?;
         }
         Ok(Place { options, fabric, tree, guard })
     }
 
-    /// Removes the tree, and what is beside it, unless a lab is up that was brought up from it.
+    /// Removes the tree and its fingerprints, unless a lab that was started from it is up.
     pub fn clear(self) -> anyhow::Result<()> {
         let Place { options, fabric, tree, guard } = self;
         let used = |tree: &Utf8Path| tree.canonicalize_utf8().unwrap_or_else(|_| tree.to_owned());
@@ -79,7 +80,7 @@ impl<'o> Place<'o> {
         remove(std::fs::remove_dir_all(&tree), &tree)?;
         let beside = tree.with_file_name(format!(".{fabric}.closc"));
         remove(std::fs::remove_file(&beside), &beside)?;
-        // Folders go when they are empty, and were made by a lab.
+        // Remove folders that a lab created, if they are empty.
         drop(guard);
         closc_lab::leave_private(&folder(options));
         closc_lab::leave_private(&options.runtime);
@@ -87,12 +88,12 @@ impl<'o> Place<'o> {
     }
 }
 
-/// Removes the tree of a lab that is down, unless another process has taken its place since.
+/// Removes the tree of a lab that is down, unless another process has locked its place since.
 pub fn clear(options: &Options, fabric: &str) -> anyhow::Result<()> {
     unless_busy(Place::take(options, fabric, Purpose::Lab))?.map_or(Ok(()), Place::clear)
 }
 
-/// Returns a place, or nothing where another process has it.
+/// Returns a place; `None` if another process has locked it.
 fn unless_busy(place: anyhow::Result<Place<'_>>) -> anyhow::Result<Option<Place<'_>>> {
     match place {
         Ok(place) => Ok(Some(place)),

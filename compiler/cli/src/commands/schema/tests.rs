@@ -1,4 +1,4 @@
-//! The list of documents is whole, and the schemas in the tree are those of the types.
+//! The list of documents is complete, and the committed schemas are those of the types.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn schemas_in_the_tree_are_current() {
     assert_eq!(there, known, "docs/schemas has what no document is of");
 }
 
-/// Every command writes a document that is listed, or says why it writes none.
+/// Every command writes a document that is listed, or is in `NONE` with a reason.
 #[test]
 fn every_command_has_its_documents() {
     let command = Args::command();

@@ -1,8 +1,8 @@
-//! `--shard` and `--select` of `whatif`: of what is tried one by one, only what is in a part.
+//! `--shard` and `--select` of `whatif`: of the failures that are tried one by one, only those in a part of the fabric.
 //!
-//! In: what was written on the command line. Out: a [`Chosen`] part, and the digest of the question. Invariants: every
-//! element of a fabric is in exactly one of n shards, where its switch, unit of nodes or plane is; what a failure costs
-//! is counted over the whole fabric, so costs of shards are added and nothing else is.
+//! In: the command line. Out: a [`Chosen`] part, and the digest of the question. Invariants: every element of a fabric
+//! is in exactly one of n shards, that of its switch, unit of nodes or plane. The impact of a failure is counted over
+//! the complete fabric, so merging shards only adds their counts.
 
 use anyhow::ensure;
 use closc_compile::{Part, meaning};
@@ -14,13 +14,13 @@ use closc_whatif::{Domain, Element, Elements};
 use crate::args::whatif::WhatifArgs;
 use crate::output::Usage;
 
-/// Failing elements of a fabric.
+/// The part of a fabric whose elements fail.
 pub(super) struct Chosen {
     part: Part,
     shard: Option<(u32, u32)>,
 }
 
-/// Reads which part it is.
+/// Reads the part from the command line.
 pub(super) fn read(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Chosen> {
     let part = command.part.part();
     let shard = command.part.shard.map(|shard| (shard.index(), shard.of()));
@@ -44,7 +44,7 @@ pub(super) fn read(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Chosen> 
     Ok(Chosen { part, shard })
 }
 
-/// Digests a fabric and what is asked of it, the part aside.
+/// Returns a digest of the fabric and the question, without the part.
 pub(super) fn question(plan: &Plan, command: &WhatifArgs, domains: &[Domain]) -> String {
     let WhatifArgs { fail, random, seed, each, together, .. } = command;
     let random: Vec<String> = random.iter().map(ToString::to_string).collect();
@@ -53,13 +53,13 @@ pub(super) fn question(plan: &Plan, command: &WhatifArgs, domains: &[Domain]) ->
 }
 
 impl Chosen {
-    /// Returns what the answer says of it.
+    /// Returns the part as stated in the result.
     pub(super) fn stated(&self) -> Option<PartOf> {
         let selection = self.part.to_string();
         (!selection.is_empty()).then_some(PartOf { shard: self.shard, selection })
     }
 
-    /// Tells whether it has an element.
+    /// Tells whether the part contains an element.
     pub(super) fn has(&self, plan: &Plan, elements: Elements<'_>, element: Element) -> bool {
         let topology = plan.topology();
         let switch = |switch| self.part.has_switch(plan, switch);
@@ -84,7 +84,7 @@ impl Chosen {
                 let zones = topology.sites.get(usize::from(site)).map(|site| site.zones.as_slice());
                 unit(zones.and_then(|zones| zones.first().copied()).unwrap_or(ZoneId(0)), 0)
             }
-            // It may have members anywhere.
+            // A domain can have members in several parts.
             Element::Domain(at) => match self.shard {
                 Some((index, of)) => {
                     let count = u64::from(elements.domains.len().try_into().unwrap_or(u32::MAX)).max(1);

@@ -45,7 +45,7 @@ pub(super) fn human(e: &Explanation) -> String {
     text
 }
 
-/// Says over which ports, by weight where they differ.
+/// Describes the ports of a route, grouped by weight if weights differ.
 fn over(route: &Route) -> String {
     if route.over.is_empty() {
         return "blackhole".to_owned();
@@ -68,7 +68,7 @@ fn over(route: &Route) -> String {
     format!("{}{why}", parts.join("; "))
 }
 
-/// Puts hops of the same weight and reason together, the first first.
+/// Groups next hops with equal weight and remaining capacity, in the order of their first members.
 fn alike(hops: &[Hop]) -> Vec<Vec<&Hop>> {
     let mut found: Vec<Vec<&Hop>> = Vec::new();
     for hop in hops {
@@ -113,7 +113,7 @@ fn sessions(text: &mut String, bgp: &Bgp) {
     }
 }
 
-/// Says what is accepted from a side and announced to it.
+/// Describes the paths that are accepted from a side and announced to it.
 fn rules(side: &Side) -> String {
     let accepted = match side.longest_accepted {
         Some(longest) => format!("accepts paths of at most {longest} AS"),
