@@ -1,6 +1,8 @@
-//! Measures placing on a fabric: `cargo run --release -p closc-te --example te_figures -- FABRIC.yaml [BROKEN...]`.
+//! Measures the placement of demands on a fabric:
+//! `cargo run --release -p closc-te --example te_figures -- FABRIC.yaml [BROKEN...]`.
 //!
-//! Two matrices between all T0 groups: uniform, and skewed (a quarter of the groups sends three quarters of all).
+//! Two matrices between all T0 groups: uniform, and skewed (each group sends 20 times as much to a group of its own
+//! block of four as to any other).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,7 +56,7 @@ fn main() {
     }
 }
 
-/// Returns the largest memory of this process so far, in MiB; 0 where the kernel does not say.
+/// Returns the peak memory of this process in MiB; 0 if the kernel does not report it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

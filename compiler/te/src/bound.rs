@@ -1,14 +1,16 @@
 //! A lower bound of the largest utilisation for any placement.
 //!
-//! In: a problem and loads. Out: [`Bound`]. Invariants: certified, whatever it was found by. Two kinds of proof:
+//! In: a problem and loads. Out: [`Bound`]. Invariants: every bound is proved, and the proof does not
+//! depend on how it was found. There are two kinds of proof:
 //!
-//! - **Cuts**: all that leaves a NIC passes its ports, all that leaves a group passes its T0s' uplinks, all that leaves
-//!   a zone passes its T1s' uplinks; the same for what arrives.
-//! - **Lengths** (linear programming duality): give every cable a length. A commodity of d Gb/s needs at least d times
-//!   the shortest distance of length-weighted capacity, so the sum of these over the sum of length times capacity
-//!   bounds the utilisation of any placement from below. Any lengths prove something. Good ones grow with utilisation:
-//!   they are taken from the loads at hand and, where the fabric is small enough, improved by multiplicative weights
-//!   (Garg and Könemann 1998): send along the shortest path, lengthen what was used, repeat.
+//! - **Cuts**: all traffic that leaves a NIC uses its ports, all traffic that leaves a group uses the uplinks of its
+//!   T0s, and all traffic that leaves a zone uses the uplinks of its T1s. The same holds for arriving traffic.
+//! - **Lengths** (linear programming duality): give every cable a length. For a commodity of d Gb/s, the sum of length
+//!   times rate over its cables is at least d times the length of its shortest path. Divide the total of these by the
+//!   sum of length times capacity over all cables: the largest utilisation of any placement is at least that. Any
+//!   lengths give a valid bound; lengths that grow with utilisation give a tight one. They are computed from the given
+//!   loads. In a small fabric, multiplicative weights improve them (Garg and Könemann 1998): send along the shortest
+//!   path, lengthen the cables that were used, repeat.
 
 use crate::class::Classes;
 use crate::host::Problem;
@@ -17,7 +19,7 @@ use crate::network::Network;
 use crate::route::{Finder, Route};
 use crate::split::Run;
 
-/// A lower bound of the largest utilisation, and what proves it.
+/// A lower bound of the largest utilisation, with its proof.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bound {
     /// The utilisation.
@@ -55,7 +57,7 @@ impl Bound {
     }
 }
 
-/// Bounds by cuts; `even` gives what each NIC sends and receives.
+/// Computes the bound by cuts. `even` contains the rate that each NIC sends and receives.
 pub(crate) fn cuts(problem: &Problem<'_>, even: &Loads) -> Bound {
     let network = problem.network;
     let mut bound = Bound { max: 0.0, proof: Proof::Nothing };
@@ -103,19 +105,19 @@ pub(crate) fn cuts(problem: &Problem<'_>, even: &Loads) -> Bound {
 #[derive(Debug, Clone)]
 struct Lengths {
     fabric: Vec<PerLink>,
-    /// Of all NIC ports of a class in a plane, by kind and class.
+    /// Length of all NIC ports of a class in a plane together, by kind and class.
     up: Vec<Vec<f64>>,
     down: Vec<Vec<f64>>,
 }
 
-/// A commodity's shortest way: kind, length, and route where it leaves its group.
+/// A commodity's shortest path: kind of planes, length, and the route if it leaves its group.
 type ShortestPath = (usize, f64, Option<Route>);
 
-/// Rounds of improving, at least and at most.
+/// Minimum and maximum number of improvement rounds.
 const ROUNDS: std::ops::RangeInclusive<u64> = 30..=500_000;
 
-/// Bounds by lengths that grow with the utilisation in `loads`; improved until `target` is reached, or `effort` steps
-/// are done.
+/// Computes the bound by lengths that grow with the utilisation in `loads`, and improves it until it reaches `target`
+/// or `effort` steps are used up.
 pub(crate) fn lengths(problem: &Problem<'_>, loads: &Loads, target: f64, effort: u64) -> f64 {
     let solver = Solver {
         problem,
@@ -143,7 +145,7 @@ pub(crate) fn lengths(problem: &Problem<'_>, loads: &Loads, target: f64, effort:
     }
 }
 
-/// NICs of each class.
+/// Capacity of the NIC ports of each class in a plane, in Gb/s.
 fn nics(network: &Network, classes: &Classes) -> Vec<f64> {
     let speed = Stage::NicUp.speed(&network.shape);
     classes.all.iter().map(|class| f64::from(class.nics) * speed).collect()
@@ -156,7 +158,7 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    /// Lengths that grow exponentially with utilisation, over capacity.
+    /// Computes lengths that grow exponentially with utilisation, divided by capacity.
     fn grown(&self, loads: &Loads, max: f64, steepness: f64) -> Lengths {
         let network = self.problem.network;
         let length = |load: f64, capacity: f64| (steepness * (load / capacity / max - 1.0)).exp() / capacity;
@@ -190,7 +192,7 @@ impl Solver<'_> {
         }
     }
 
-    /// Returns the bound that lengths prove.
+    /// Returns the bound that the lengths prove.
     fn value(&self, lengths: &Lengths) -> f64 {
         let needed: f64 = (0..self.problem.commodities.all.len())
             .filter_map(|at| Some(self.problem.commodities.all[at].gbps * self.shortest(lengths, at)?.1))
@@ -229,7 +231,7 @@ impl Solver<'_> {
         all
     }
 
-    /// Returns the shortest way of a commodity over all kinds of planes.
+    /// Returns the shortest path of a commodity over all kinds of planes.
     fn shortest(&self, lengths: &Lengths, at: usize) -> Option<ShortestPath> {
         let network = self.problem.network;
         let commodity = &self.problem.commodities.all[at];
@@ -256,12 +258,12 @@ impl Solver<'_> {
         best
     }
 
-    /// Sends everything along shortest paths, round by round, and lengthens what was used.
+    /// Improves the lengths: each round sends all traffic along shortest paths and lengthens the cables that it used.
     fn improve(&self, rounds: u64, max: f64, target: f64, known: f64) -> f64 {
         let network = self.problem.network;
         let shape = &network.shape;
         let links = network.kinds.len() * (shape.all_groups() * shape.t0_up * 2 + self.nics[0].len());
-        // Rounds are about ln(links) over the square of the step, so that lengths have time to settle.
+        // Multiplicative weights need about ln(links) / step^2 rounds to converge, so the step follows from the rounds.
         let step = ((links as f64).ln() / rounds as f64).sqrt().clamp(0.005, 0.3);
         let mut lengths = self.grown(&Loads::zero(network), 1.0, 0.0);
         let mut best = known;
@@ -270,7 +272,7 @@ impl Solver<'_> {
             for (at, commodity) in self.problem.commodities.all.iter().enumerate() {
                 let Some((kind, length, route)) = self.shortest(&lengths, at) else { continue };
                 needed += commodity.gbps * length;
-                // As many planes as are alike take equal parts.
+                // The planes of a kind carry equal parts.
                 let rate = commodity.gbps / network.kinds[kind].count() / max;
                 let (from, to) = (commodity.from as usize, commodity.to as usize);
                 lengths.up[kind][from] *= (step * rate / self.nics[0][from]).exp();
@@ -279,7 +281,7 @@ impl Solver<'_> {
                     *lengths.fabric[kind].at(stage, at) *= (step * rate / stage.speed(shape)).exp();
                 }
             }
-            // Lengths only grew, so what was needed is no more than what the lengths of now would need.
+            // Lengths only grow during a round, so `needed` does not exceed its value for the final lengths.
             best = best.max(needed / self.capacity(&lengths));
             if best >= target {
                 break;
@@ -293,7 +295,7 @@ impl Solver<'_> {
 }
 
 impl Lengths {
-    /// Scales all lengths down, so that they stay numbers.
+    /// Scales all lengths down, so that they do not overflow.
     fn normalise(&mut self) {
         let mut all: Vec<&mut Vec<f64>> = self.up.iter_mut().chain(self.down.iter_mut()).collect();
         for links in &mut self.fabric {

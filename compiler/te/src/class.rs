@@ -1,24 +1,24 @@
-//! NICs that are alike: those of one T0 group that reach the same planes.
+//! Classes of equivalent NICs: those of one T0 group that reach the same planes.
 //!
-//! In: a network. Out: [`Classes`]. Invariants: a group whose cables are all there is one class, so there are about as many
-//! classes as groups, whatever the number of NICs. Destinations can be cut finer, into slices of downlinks, where each
-//! slice is to have its own path.
+//! In: a network. Out: [`Classes`]. Invariants: a group with all its cables is one class, so there are about as many
+//! classes as groups, whatever the number of NICs. Destinations can be divided further into slices of downlinks, if
+//! each slice needs its own path.
 
 use closc_topology::{Nic, Topology};
 
 use crate::network::Network;
 use crate::place::Place;
 
-/// NICs that are alike.
+/// A class of equivalent NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Class {
-    /// Their group, over all zones.
+    /// Their group, counted over all zones.
     pub(crate) group: usize,
     /// The slice of downlinks, from 0.
     pub(crate) slice: usize,
     /// The kinds of planes that they reach, one bit each.
     pub(crate) reach: u16,
-    /// Count.
+    /// Number of NICs.
     pub(crate) nics: u32,
 }
 
@@ -26,16 +26,16 @@ pub(crate) struct Class {
 #[derive(Debug, Clone)]
 pub(crate) struct Classes {
     pub(crate) all: Vec<Class>,
-    /// The class of a NIC that is there.
+    /// The class of each NIC, or [`NOBODY`].
     of: Vec<u32>,
     /// The first class of each group, and one past the last.
     first: Vec<usize>,
 }
 
-/// Stands for a NIC that is not there.
+/// Marks a NIC that does not exist.
 const NOBODY: u32 = u32::MAX;
 
-/// The NICs of a class that a place holds.
+/// The NICs of a class that are in a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     /// The class.
@@ -76,7 +76,7 @@ impl Classes {
         classes
     }
 
-    /// Returns the class of a NIC, by the NIC's number; nothing if it is not there.
+    /// Returns the class of a NIC, by the NIC's number, or `None` if the NIC does not exist.
     pub(crate) fn class(&self, nic: usize) -> Option<usize> {
         (self.of[nic] != NOBODY).then(|| self.of[nic] as usize)
     }
@@ -87,7 +87,7 @@ impl Classes {
         (first..first + network.shape.per_group).filter(move |nic| self.of[*nic] == class as u32)
     }
 
-    /// Cuts a place into classes, in order.
+    /// Divides the NICs of a place by class, in order.
     pub(crate) fn parts(&self, topology: &Topology, network: &Network, place: Place) -> Vec<Part> {
         let shape = &network.shape;
         let whole = |classes: std::ops::Range<usize>| -> Vec<Part> {
@@ -120,7 +120,7 @@ impl Classes {
     }
 }
 
-/// Returns the NICs of a node, or a NIC.
+/// Returns the NICs of a node, or the single NIC.
 fn nics(topology: &Topology, place: Place) -> Vec<Nic> {
     match place {
         Place::Nic(nic) => vec![nic],

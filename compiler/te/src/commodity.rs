@@ -1,7 +1,8 @@
-//! Demands summed up: so much from NICs that are alike to NICs that are alike.
+//! Demands summed up to commodities: the rate from one class of NICs to another.
 //!
-//! In: a matrix and the classes. Out: [`Commodities`], and what has no path with the reason. Invariants: sorted by
-//! destination, then source; every commodity has a path in each of its kinds of planes; rates add up to the matrix.
+//! In: a matrix and the classes. Out: [`Commodities`], and the demands without a path, each with the reason.
+//! Invariants: sorted by destination, then source; every commodity has a path in each of its kinds of planes; rates add
+//! up to the matrix.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::load::Stage;
 use crate::network::{Kind, Network};
 use crate::place::Place;
 
-/// The most commodities that are placed.
+/// Maximum number of commodities.
 pub const COMMODITIES_MAX: usize = 1 << 24;
 
 /// Traffic between two classes.
@@ -31,16 +32,16 @@ pub(crate) struct Commodity {
     pub(crate) gbps: f64,
 }
 
-/// Why a demand is not carried, or not all of it.
+/// The reason why a demand is not carried in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// None of the NICs of its source or destination is there.
+    /// None of the NICs of its source, or of its destination, exists.
     Absent,
     /// A NIC has no cable that can be used.
     NoPort,
-    /// The two NICs have no plane in common in which switches join them.
+    /// No plane has a path between the two NICs.
     NoPath,
-    /// Cables that it uses are full, and no pair of NICs has more of them than its own.
+    /// Cables that it uses are full, and no other pair of NICs on them has a higher rate.
     Full(Stage),
 }
 
@@ -64,14 +65,14 @@ impl Reason {
 /// Demands that cannot be carried, by place and reason, in Gb/s.
 pub(crate) type Left = BTreeMap<(Place, Place, Reason), f64>;
 
-/// Everything that is to be placed.
+/// All commodities to place, and the demands that cannot be placed.
 #[derive(Debug, Clone)]
 pub(crate) struct Commodities {
     pub(crate) all: Vec<Commodity>,
     pub(crate) left: Left,
 }
 
-/// A demand cut into classes.
+/// A demand divided by class.
 pub(crate) struct Cut {
     pub(crate) from: Vec<Part>,
     pub(crate) to: Vec<Part>,
@@ -79,7 +80,7 @@ pub(crate) struct Cut {
     pub(crate) rate: f64,
 }
 
-/// Both sides of the classes: senders, and receivers that can be cut into slices.
+/// The classes of senders, and those of receivers, which can be divided into slices.
 #[derive(Debug, Clone)]
 pub(crate) struct Sides {
     pub(crate) from: Classes,
@@ -87,7 +88,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Cuts a demand into classes; nothing where one side is empty.
+    /// Divides a demand by class. Returns `None` if it has no pair of different NICs.
     pub(crate) fn cut(&self, topology: &Topology, network: &Network, demand: &Demand) -> Option<Cut> {
         let from = self.from.parts(topology, network, demand.from);
         let to = self.to.parts(topology, network, demand.to);
@@ -101,7 +102,7 @@ impl Sides {
         (pairs > 0).then(|| Cut { from, to, rate: demand.gbps / pairs as f64 })
     }
 
-    /// Returns how many NICs are on both sides of a demand, in two parts of it: they do not send to themselves.
+    /// Returns how many NICs are in both parts of a demand. They do not send to themselves.
     pub(crate) fn overlap(
         &self,
         topology: &Topology,
@@ -126,7 +127,7 @@ impl Sides {
 }
 
 impl Commodities {
-    /// Sums up a matrix; nothing if there are too many.
+    /// Sums up a matrix. Returns `None` if it has too many commodities.
     pub(crate) fn of(
         matrix: &Matrix,
         topology: &Topology,
@@ -184,13 +185,13 @@ impl Commodities {
         Some(Commodities { all, left })
     }
 
-    /// Returns where the commodity of two classes stands.
+    /// Returns the index of the commodity between two classes.
     pub(crate) fn find(&self, from: usize, to: usize) -> Option<usize> {
         self.all.binary_search_by_key(&(to as u32, from as u32), |c| (c.to, c.from)).ok()
     }
 }
 
-/// Sorts by destination and source, and adds up what is between the same classes.
+/// Sorts by destination and source, and merges commodities between the same classes.
 fn merge(mut found: Vec<Commodity>) -> Vec<Commodity> {
     found.sort_by_key(|commodity| (commodity.to, commodity.from));
     found.dedup_by(|next, kept| {
@@ -204,7 +205,7 @@ fn merge(mut found: Vec<Commodity>) -> Vec<Commodity> {
     found
 }
 
-/// Returns the kinds of planes in which switches join two classes.
+/// Returns the kinds of planes that have a path between two classes.
 fn usable(network: &Network, from: &Class, to: &Class) -> u16 {
     let both = from.reach & to.reach;
     let joined = |at: &usize| {

@@ -1,8 +1,8 @@
-//! Demands: who sends how much to whom.
+//! Demand matrices: the rate from each source to each destination.
 //!
 //! In: the bytes of a table with the columns `source`, `destination` and one of `mbps`, `gbps`, `tbps`. Out: a
-//! [`Matrix`], or every fault with its line. Invariants: rates are finite and not negative, names are resolved, a NIC does
-//! not send to itself.
+//! [`Matrix`], or the faults with their lines. Invariants: rates are finite and not negative, names are resolved, a NIC
+//! does not send to itself.
 
 mod csv;
 #[cfg(feature = "parquet")]
@@ -12,7 +12,7 @@ use closc_plan::Plan;
 
 use crate::place::{Place, UnknownName, nearest};
 
-/// One row: so many Gb/s from every part of one place to every part of another, spread evenly over the pairs of NICs.
+/// One row: a total rate from one place to another, spread evenly over their pairs of NICs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// Sender.
@@ -54,7 +54,7 @@ pub enum FaultKind {
     /// A column is given twice, or the rate in two units.
     #[error("column `{0}` comes twice, or is a second rate; give each demand once, in one unit")]
     Twice(String),
-    /// A column that means nothing.
+    /// A column with an unknown name.
     #[error(
         "`{name}` is not a column; the header names `source`, `destination`, and `gbps`, `mbps` or `tbps`{}",
         near.as_ref().map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
@@ -62,22 +62,22 @@ pub enum FaultKind {
     Column {
         /// The column.
         name: String,
-        /// The one that may have been meant.
+        /// The known column with the nearest name.
         near: Option<String>,
     },
-    /// A row of another width than the header, or text that is not CSV.
+    /// A row with another number of cells than the header, or input in another format.
     #[error("{0}")]
     Form(String),
     /// A rate that is not a number, negative or not finite.
     #[error("`{0}` is not a rate: write a number from 0 without unit; the unit is the column's name")]
     Rate(String),
-    /// A name that means nothing.
+    /// An unknown name.
     #[error(transparent)]
     Name(#[from] UnknownName),
     /// A NIC sends to itself.
     #[error("`{0}` sends to itself; a demand joins different NICs")]
     Itself(String),
-    /// This program was built without the reader.
+    /// This program was built without support for Parquet.
     #[error("this closc reads no Parquet; build it with `cargo build --features parquet`, or write CSV")]
     NoParquet,
 }
@@ -93,7 +93,7 @@ impl Matrix {
         rows.finish()
     }
 
-    /// Reads a Parquet file whose columns are those of the CSV form: texts, and a number of any type.
+    /// Reads a Parquet file with the columns of the CSV form: names as text, and the rate as a number of any type.
     #[cfg(feature = "parquet")]
     pub fn from_parquet(plan: &Plan, bytes: Vec<u8>) -> Result<Matrix, Vec<Fault>> {
         let mut rows = Rows::new(plan);
@@ -101,25 +101,25 @@ impl Matrix {
         rows.finish()
     }
 
-    /// Says that this program reads no Parquet.
+    /// Fails: this program was built without support for Parquet.
     #[cfg(not(feature = "parquet"))]
     pub fn from_parquet(_plan: &Plan, _bytes: Vec<u8>) -> Result<Matrix, Vec<Fault>> {
         Err(vec![Fault { line: 1, what: FaultKind::NoParquet }])
     }
 
-    /// Returns the sum of all demands in Gb/s. Of none it is 0, where `Iterator::sum` is -0.
+    /// Returns the sum of all demands in Gb/s. An empty matrix gives 0, whereas `Iterator::sum` gives -0.
     pub fn gbps(&self) -> f64 {
         self.demands.iter().fold(0.0, |sum, demand| sum + demand.gbps)
     }
 }
 
-/// Which column is which.
+/// Positions of the columns.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     source: usize,
     destination: usize,
     rate: usize,
-    /// Gb/s of one unit of the rate.
+    /// Gb/s per unit of the rate.
     unit: f64,
 }
 
@@ -165,7 +165,7 @@ struct Rows<'a> {
     plan: &'a Plan,
     demands: Vec<Demand>,
     faults: Vec<Fault>,
-    /// The last names that were read: tables repeat them.
+    /// The last name of each side with its place, as a cache: tables repeat names.
     last: [Option<(String, Place)>; 2],
 }
 
@@ -174,7 +174,7 @@ impl<'a> Rows<'a> {
         Rows { plan, demands: Vec::new(), faults: Vec::new(), last: [None, None] }
     }
 
-    /// Tells whether there are so many faults that more would not help.
+    /// Tells whether the maximum number of faults is reached.
     fn is_full(&self) -> bool {
         self.faults.len() >= FAULTS_MAX
     }
@@ -183,7 +183,7 @@ impl<'a> Rows<'a> {
         self.faults.push(Fault { line, what });
     }
 
-    /// Takes a row; `rate` is nothing where the cell holds no number, and is shown as `cell`.
+    /// Adds a row. `rate` is `None` if the cell is not a number; `cell` is its text for the message.
     fn row(&mut self, line: u64, from: &str, to: &str, rate: Option<f64>, cell: &str) {
         let (source, destination) = (self.place(line, 0, from), self.place(line, 1, to));
         let rate = rate.filter(|rate| rate.is_finite() && *rate >= 0.0);

@@ -1,11 +1,12 @@
-//! Traffic without traffic engineering.
+//! Loads of cables without traffic engineering.
 //!
-//! In: a problem. Out: the load of every cable, with traffic as a fluid that splits evenly, and with flows that a hash
-//! puts on single paths. Invariants: only paths that routing would use: source-routed hosts choose among all paths that can
-//! be used; switches choose, hop by hop, among the cables of the next-hop group that the plan gives them, by weight.
+//! In: a problem. Out: the load of every cable, with traffic as a fluid that splits at every choice, or with flows that
+//! a hash assigns to single paths. Invariants: only paths of the routing mode are used. Source-routed hosts choose
+//! evenly among all usable paths. Switches choose, hop by hop and by weight, among the cables of their next-hop group
+//! in the plan.
 //!
-//! Every flow is hashed for itself, at each switch anew, with a seed. Planes that are alike are hashed once and stand
-//! for each other.
+//! Every flow is hashed separately and at each switch again, with a seed. Planes of one kind are hashed once, and all
+//! of them get the result.
 
 mod hops;
 
@@ -26,7 +27,7 @@ use hops::{Hops, Members};
 pub(crate) enum Spreading<'a> {
     /// As a fluid: by the weights of the groups, or evenly over all paths where hosts choose.
     Even,
-    /// As a fluid behind the first hop, which is that of the commodity's route in the kind of planes.
+    /// On the first hop of the commodity's route in this kind of planes, and as a fluid from there on.
     Pinned(&'a [Option<Route>]),
     /// Flow by flow, with a seed.
     Hashed(u64),
@@ -44,8 +45,8 @@ pub(crate) fn loads(problem: &Problem<'_>, spreading: Spreading<'_>) -> Loads {
     loads
 }
 
-/// Puts one commodity after the other where switches choose, and calls back after each with its kind of planes, its
-/// place and what `scratch` then holds.
+/// Adds one commodity after the other to `scratch`, for fabrics whose switches choose paths. After each it calls
+/// `found` with the kind of planes, the index of the commodity, its groups and `scratch`.
 pub(crate) fn each(
     problem: &Problem<'_>,
     spreading: Spreading<'_>,
@@ -66,14 +67,14 @@ struct Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// Where a commodity runs and its rate in a plane, if it passes cables between switches here.
+    /// Returns the groups of a commodity and its rate in a plane, if it uses cables between switches here.
     fn run(&self, commodity: &Commodity) -> Option<(Run, f64)> {
         let rate = commodity.gbps * share(self.problem.network, commodity, None, self.number);
         let run = Run::of(self.problem.network, self.problem.sides, commodity)?;
         (rate > 0.0).then_some((run, rate))
     }
 
-    /// Hosts choose whole paths.
+    /// Places traffic for hosts that choose complete paths.
     fn by_hosts(&self, load: &mut PerLink) {
         let network = self.problem.network;
         let mut parts = Parts::default();
@@ -94,7 +95,7 @@ impl Lane<'_> {
         }
     }
 
-    /// Switches choose the next hop.
+    /// Places traffic for switches that choose the next hop.
     fn by_switches(&self, load: &mut PerLink, found: &mut impl FnMut(usize, usize, Run, &mut PerLink)) {
         let (network, sides) = (self.problem.network, self.problem.sides);
         let all = &self.problem.commodities.all;
@@ -132,7 +133,7 @@ impl Lane<'_> {
     }
 }
 
-/// Lists the paths that can be used, as uplink of the T0 and uplink of the T1.
+/// Lists the usable paths as pairs: uplink of the T0, uplink of the T1.
 fn list(parts: &Parts, network: &Network, run: Run, paths: &mut Vec<(u32, u32)>) {
     let shape = &network.shape;
     paths.clear();
@@ -158,7 +159,7 @@ fn put(network: &Network, run: Run, u: usize, v: usize, gbps: f64, load: &mut Pe
     }
 }
 
-/// Returns the number of a flow among all flows of all pairs.
+/// Returns the hash of a flow: its number among all flows of all commodities, mixed with the seed.
 fn hash(seed: u64, pair: usize, kind: usize, flow: u32) -> u64 {
     mix(seed ^ mix((pair as u64) << 36 ^ (kind as u64) << 32 ^ u64::from(flow)))
 }
@@ -168,7 +169,7 @@ fn pick(hash: u64, count: usize) -> usize {
     ((u128::from(hash) * count as u128) >> 64) as usize
 }
 
-/// Spreads every bit of a number: a bijection, so that different numbers stay different.
+/// Mixes the bits of a number. This is a bijection: different numbers stay different.
 pub(crate) fn mix(value: u64) -> u64 {
     SplitMix64::seed_from_u64(value).next_u64()
 }

@@ -1,7 +1,7 @@
-//! The whole of it: demands in, placement and figures out.
+//! Entry point of traffic engineering: demands in, placement and figures out.
 //!
-//! In: a plan, a matrix, options. Out: [`Outcome`]. Invariants: the bound is not above what was found, and what was found
-//! is not above what the fabric does by itself.
+//! In: a plan, a matrix, options. Out: [`Outcome`]. Invariants: the bound is at most the largest utilisation of the
+//! placement, and that is at most the largest utilisation without traffic engineering.
 
 use closc_artefacts::Routing;
 use closc_plan::Plan;
@@ -30,9 +30,9 @@ pub struct Options {
     pub flows: u32,
     /// Accepted distance of the placement from the bound, as a fraction; a larger one needs fewer pins.
     pub tolerance: f64,
-    /// Into how many slices the downlinks of a group are cut where switches hash; each slice has its own path.
+    /// Number of slices of a group's downlinks, if switches hash. Each slice has its own path.
     pub slices: u16,
-    /// Steps that improving the bound may take; 100 million take about a second.
+    /// Maximum number of steps to improve the bound. 100 million steps take about a second.
     pub effort: u64,
 }
 
@@ -42,7 +42,7 @@ impl Default for Options {
     }
 }
 
-/// Why nothing is placed.
+/// Reasons to reject a matrix or a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There are too many pairs of groups.
@@ -51,7 +51,7 @@ pub enum Error {
          fabric"
     )]
     TooMany,
-    /// Cables of one kind have another speed in some zone.
+    /// Cables of one kind have different speeds in different zones.
     #[error(
         "zones of the fabric have NICs or cables of other speeds, and demands are placed on cables of one speed a tier: \
          `closc whatif` and `closc verify` judge such a fabric; for `te`, write a file with the zones of one speed"
@@ -91,7 +91,7 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     let (placement, te) =
         if network.hop_by_hop { pinned(&problem, &hashed, target) } else { sprayed(&problem, &even, target) };
     let max = te.max(&network);
-    // Loads are sums of many numbers: a bound may be above them by their rounding only.
+    // Loads are sums of many numbers. A bound may exceed them by rounding errors only.
     let bound = if cuts.max * 1.001 >= max {
         cuts
     } else {
@@ -107,7 +107,7 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     Ok(Outcome { network, sides, commodities, placement, te, even, hashed, bound, demand_gbps, left })
 }
 
-/// Sums the matrix up; with fewer slices where there would be too many.
+/// Sums the matrix up, with fewer slices if there would be too many commodities.
 fn sum_up(
     plan: &Plan,
     network: &Network,
@@ -152,11 +152,11 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
     if loads.max(network) < even.max(network) { (Placement::Sprayed(splits), loads) } else { as_is() }
 }
 
-/// Pins, and counts what the switches make of them: behind the uplink that a pin names they go on as they do.
+/// Computes pins and their loads. A pin fixes the uplink of the T0; behind it, switches choose as without pins.
 fn pinned(problem: &Problem<'_>, hashed: &Loads, target: f64) -> (Placement, Loads) {
     match problem.topology.routing {
         Routing::EcmpStatic => {}
-        // Over unnumbered cables there is no static route that could pin.
+        // BGP over unnumbered cables has no static routes that could pin. `srv6-static` uses `sprayed`.
         Routing::BgpUnnumbered | Routing::Srv6Static => return (Placement::Pinned(None), hashed.clone()),
     }
     let routes = pin::place(problem, target);
@@ -189,12 +189,12 @@ impl Outcome {
         self.hashed.max(&self.network)
     }
 
-    /// Returns the largest utilisation that no placement can be below.
+    /// Returns the lower bound: no placement has a smaller largest utilisation.
     pub fn bound(&self) -> f64 {
         self.bound.max
     }
 
-    /// Returns what proves the bound, in words.
+    /// Describes the proof of the bound.
     pub fn proof(&self, plan: &Plan) -> String {
         let side = |sends: bool| if sends { "sends" } else { "receives" };
         let topology = plan.topology();

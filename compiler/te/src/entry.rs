@@ -1,8 +1,8 @@
 //! Pin entries: what hosts or switches apply.
 //!
-//! In: an outcome. Out: [`Pin`]s, one at a time, in the order of destinations, then sources. Invariants: only cables that
-//! can be used have a weight; pairs without a pin are spread evenly, or left to ECMP. Planes and uplinks count from 0,
-//! groups and downlinks from 1, as in path tables.
+//! In: an outcome. Out: [`Pin`]s, one at a time, in the order of destinations, then sources. Invariants: only cables
+//! that can be used have a weight; pairs without a pin are spread evenly, or left to ECMP. Planes and uplinks count
+//! from 0, groups and downlinks from 1, as in path tables.
 
 use std::fmt::{self, Write as _};
 
@@ -20,7 +20,7 @@ use crate::placement::Placement;
 use crate::route::Route;
 use crate::split::{Run, Weights, share};
 
-/// Name and version of the form of pins.
+/// Name and version of the format of pins.
 pub const FORMAT: &str = "closc-pins/1";
 
 /// Treatment of traffic to another group by one group's NICs.
@@ -28,19 +28,19 @@ pub const FORMAT: &str = "closc-pins/1";
 pub struct Pin {
     /// The T0 group that sends.
     pub from: String,
-    /// Its NICs that are meant, where not all are.
+    /// The NICs to which the pin applies, if not to all of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_nics: Option<Vec<String>>,
     /// The T0 group that receives.
     pub to: String,
-    /// Its NICs that are meant, where not all are.
+    /// The NICs to which the pin applies, if not to all of the group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_nics: Option<Vec<String>>,
     /// Prefix of all NICs of the receiving group.
     pub prefix: String,
     /// The rate that was placed, in Gb/s over all planes.
     pub gbps: f64,
-    /// Action in each plane; planes that are not named carry nothing of it.
+    /// Action in each plane. Planes that are not listed carry none of this traffic.
     pub planes: Vec<PinPlane>,
 }
 
@@ -64,14 +64,14 @@ pub enum Via {
     Even(bool),
     /// These, by their weights.
     Paths(Vec<Path>),
-    /// One path, switch by switch, as far as it is known: where a packet to these NICs leaves.
+    /// One path, switch by switch, as far as the pin fixes it: the port by which packets leave each switch.
     Hops(Vec<Hop>),
 }
 
 /// A path in the terms of path tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Path {
-    /// The entropy value that names it.
+    /// The entropy value that selects it.
     pub entropy: u32,
     /// Uplink of the sender's T0.
     pub uplink: u16,
@@ -104,7 +104,7 @@ impl Outcome {
         (0..self.commodities.all.len()).filter(|at| self.is_pinned(*at)).map(|at| self.pin(plan, at))
     }
 
-    /// Makes the lines of a file of `ecmp.pins`, one at a time; none where hosts choose paths.
+    /// Makes the lines of an `ecmp.pins` file, one at a time; none if hosts choose paths.
     pub fn pin_lines<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = PinLine> + 'a {
         let (all, kinds) = (&self.commodities.all, self.network.kinds.len());
         let key = |commodity: &Commodity| (self.ends(commodity).0.group, commodity.to);
@@ -170,7 +170,7 @@ impl Outcome {
         (self.sides.from.all[commodity.from as usize], self.sides.to.all[commodity.to as usize])
     }
 
-    /// Names the NICs of a class, where its group has others.
+    /// Returns the names of a class's NICs, or `None` if they are all NICs of the group.
     fn some(&self, plan: &Plan, classes: &Classes, class: usize) -> Option<Vec<String>> {
         let first = classes.all[class].group * self.network.shape.per_group;
         let there = &self.network.there[first..first + self.network.shape.per_group];
@@ -234,7 +234,7 @@ impl Outcome {
                 let over = &within.t1[u / shape.t0_parallel * shape.t1_up..][..shape.t1_up];
                 let sum: u32 = over.iter().map(|weight| u32::from(*weight)).sum();
                 let each = over.iter().enumerate().filter(|(_, over)| **over > 0);
-                // A path's weight is that of its T0 uplink times its share at the T1, in thousandths.
+                // The weight of a path is the weight of its T0 uplink times its share at the T1, in thousandths.
                 let part = |over: u8| (u32::from(*weight) * u32::from(over) * 1000 + sum / 2) / sum;
                 found.extend(each.map(|(v, over)| path(u, Some(v), part(*over).max(1))));
             } else {
@@ -245,7 +245,7 @@ impl Outcome {
     }
 }
 
-/// Names the switches of a route and the ports by which it leaves them.
+/// Returns the switches of a route, each with the port by which the route leaves it.
 fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
     let listed = if shape.has_single_paths() { usize::MAX } else { 1 };
     let each = route.cables().take(listed).map(|(stage, at)| {
@@ -268,7 +268,7 @@ fn hops(plan: &Plan, shape: &Shape, plane: PlaneId, route: Route) -> Vec<Hop> {
     each.collect()
 }
 
-/// A line of a file of `ecmp.pins`: packets of a T0 to a NIC take an uplink.
+/// A line of an `ecmp.pins` file: the uplink that packets from a T0 to a NIC use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinLine {
     /// The T0.
@@ -296,7 +296,7 @@ impl Pin {
     pub const CSV_HEADER: &str =
         "from,from_nics,to,to_nics,prefix,plane,plane_weight,uplink,t1_uplink,entropy,weight,switch,port\n";
 
-    /// Returns the lines of the CSV form: one for each path or hop; `*` for all uplinks evenly.
+    /// Returns the lines of the CSV form: one per path or hop, with `*` if traffic is spread evenly over all uplinks.
     pub fn csv(&self) -> String {
         let list = |nics: &Option<Vec<String>>| nics.as_ref().map_or_else(String::new, |nics| nics.join(" "));
         let (from_nics, to_nics) = (list(&self.from_nics), list(&self.to_nics));

@@ -1,12 +1,14 @@
-//! Carried rates where not everything fits: max-min fair shares.
+//! Carried rates where demands exceed capacity: max-min fair shares.
 //!
-//! In: a placement. Out: what each demand is not given, with the cables that stopped it. Invariants: no cable is above its
-//! capacity; what a demand sends between two groups rises as one, with the same rate for every pair of NICs; it has what
-//! it asked for, or uses a cable that is full and on which no pair has more. That allocation is unique (Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
+//! In: a placement. Out: the rate that each demand lacks, with the cables that limit it. Invariants: no cable is above
+//! its capacity; within a demand, all pairs of NICs between two classes have the same rate; they get the rate of the
+//! demand, or use a full cable on which no pair has a higher rate. This allocation is unique (Bertsekas and Gallager,
+//! "Data Networks", 1992, section 6.5.2).
 //!
-//! Rates rise together from 0, per pair of NICs. In every round each cable divides what it has left among the pairs that
-//! still rise; a cable whose pairs are all held back by nothing sooner has found its share, and they stop. Several cables
-//! can be done in a round, so rounds are few. Fractions of commodities on cables are those of the placement.
+//! Rates of all pairs rise together from 0. In every round, each cable divides its remaining capacity among the pairs
+//! that still rise. If no pair of a cable stops at a lower rate for another reason, that cable is a bottleneck: its
+//! pairs stop at this rate. One round can find several bottlenecks, so there are few rounds. The fractions of
+//! commodities on cables are those of the placement.
 
 mod cables;
 mod ports;
@@ -20,12 +22,12 @@ use cables::Cables;
 pub(crate) use cables::Footprints;
 use ports::{Ports, Side};
 
-/// Rates that differ by less are the same: sums of many numbers are rounded.
+/// Rates that differ by less count as equal, because sums of many numbers have rounding errors.
 const ROUNDING: f64 = 1e-9;
-/// After so many rounds the rest stays at the share that it has at least: nothing is above its capacity then either.
+/// Maximum number of rounds. After them, pairs that still rise keep their current rate, which exceeds no capacity.
 const ROUNDS_MAX: usize = 1000;
 
-/// The pairs of NICs between a class of senders and a class of receivers in one demand. All of them have one rate.
+/// The pairs of NICs between a class of senders and a class of receivers in one demand. All have the same rate.
 struct Unit<'a> {
     demand: &'a Demand,
     commodity: usize,
@@ -36,14 +38,14 @@ struct Unit<'a> {
     pairs: f64,
     /// Demand of each pair, in Gb/s.
     asked: f64,
-    /// Rate of each pair: while it rises, the maximum that its cables allow now.
+    /// Rate of each pair. While it rises, this is the maximum that its cables currently allow.
     rate: f64,
     rises: bool,
-    /// The cables that hold it back.
+    /// The stage of the cables that limit it.
     by: Option<Stage>,
 }
 
-/// A number that cables of a stage give, the smallest so far.
+/// The smallest rate so far, with the stage of the cable that allows no more.
 #[derive(Debug, Clone, Copy)]
 struct Least {
     rate: f64,
@@ -53,7 +55,7 @@ struct Least {
 impl Least {
     const NONE: Least = Least { rate: f64::INFINITY, by: None };
 
-    /// Returns the other one if it is less by more than rounding.
+    /// Returns `other` if it is lower by more than a rounding error.
     fn or_less(self, other: Least) -> Least {
         if other.rate < self.rate * (1.0 - ROUNDING) {
             other
@@ -74,12 +76,12 @@ fn level(capacity: f64, taken: f64, pairs: f64) -> f64 {
     if pairs > 0.0 { ((capacity - taken) / pairs).max(0.0) } else { f64::INFINITY }
 }
 
-/// Tells whether a cable holds back all that use it, and nothing else holds back any of them sooner.
+/// Tells whether a cable is the bottleneck of all its rising pairs: none of them has a lower rate than `level`.
 fn is_bottleneck(level: f64, least: f64) -> bool {
     least >= level * (1.0 - ROUNDING)
 }
 
-/// Adds what finds no room to what is left.
+/// Adds the rates that exceed capacity to `left`.
 pub(crate) fn leave(problem: &Problem<'_>, footprints: &Footprints<'_>, left: &mut Left) {
     let mut units = units(problem);
     let mut cables = Cables::new(problem, footprints);
@@ -129,12 +131,12 @@ fn units<'a>(problem: &Problem<'a>) -> Vec<Unit<'a>> {
     units
 }
 
-/// Stops those that have found their share. Returns whether any is left that rises.
+/// Runs a round: stops the units at a bottleneck. Returns whether another round is needed.
 fn round(units: &mut [Unit<'_>], cables: &mut Cables<'_>, ports: &mut Ports<'_>) -> bool {
     cables.divide(units);
     ports.divide(units);
     for unit in units.iter_mut().filter(|unit| unit.rises) {
-        // Of two that are full at the same rate the port is named: a demand above it fits nowhere.
+        // If a port and a cable are full at the same rate, report the port: no placement can carry more than it does.
         let mut least = ports.least(unit, Side::Sends).or_less(ports.least(unit, Side::Receives));
         least = least.or_less(cables.least(unit.commodity));
         unit.by = (least.rate < unit.asked).then_some(least.by).flatten();

@@ -1,7 +1,8 @@
 //! Load of cables between NICs and T0s.
 //!
-//! In: a matrix and the share of every plane of each commodity. Out: Gb/s for each NIC port. Invariants: exact for each
-//! NIC, also where a demand names single NICs; a demand between whole classes costs the same as one between two NICs.
+//! In: a matrix, and the fraction of each commodity on every plane. Out: Gb/s for each NIC port. Invariants: loads are
+//! exact for each NIC, even if a demand names single NICs. A demand between complete classes takes as much time as one
+//! between two NICs.
 
 use closc_plan::Plan;
 use closc_topology::Topology;
@@ -13,7 +14,7 @@ use crate::load::Loads;
 use crate::network::Network;
 use crate::place::Place;
 
-/// Everything that loads are computed from.
+/// Input of all load computations.
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
     pub(crate) plan: &'a Plan,
@@ -24,7 +25,7 @@ pub(crate) struct Problem<'a> {
     pub(crate) commodities: &'a Commodities,
 }
 
-/// One side of a demand: the NICs of a class that a place holds.
+/// One side of a demand: the NICs of a class that are in a place.
 #[derive(Clone, Copy)]
 struct End<'a> {
     problem: Problem<'a>,
@@ -38,7 +39,7 @@ impl End<'_> {
         f64::from(self.part.nics)
     }
 
-    /// Tells whether it is all of its class.
+    /// Tells whether it contains all NICs of its class.
     fn is_whole(self) -> bool {
         self.classes.all[self.part.class].nics == self.part.nics
     }
@@ -55,9 +56,9 @@ impl End<'_> {
 
 /// Loads of one direction while they are summed up.
 struct Sum {
-    /// For each NIC of a class, by kind and class.
+    /// What each NIC of a class carries, by kind and class.
     class: Vec<Vec<f64>>,
-    /// By kind and NIC.
+    /// What a NIC carries in addition, by kind and NIC.
     nic: Vec<Vec<f64>>,
 }
 
@@ -70,7 +71,7 @@ impl Sum {
         }
     }
 
-    /// Adds a demand, of which each pair of NICs has `rate`, to the NICs of one end.
+    /// Adds a demand with `rate` per pair of NICs to the NICs of one end.
     fn add(&mut self, kind: usize, end: End<'_>, far: End<'_>, same: u32, rate: f64) {
         let all_meet_as_many = same == 0 || (same == end.part.nics && same == far.part.nics);
         if all_meet_as_many && end.is_whole() {
@@ -94,7 +95,7 @@ impl Sum {
     }
 }
 
-/// Puts the load of NIC ports into `loads`, given what part of a commodity goes over each plane of a kind.
+/// Writes the load of NIC ports to `loads`. `share` returns the fraction of a commodity on each plane of a kind.
 pub(crate) fn put(problem: &Problem<'_>, share: impl Fn(usize, usize) -> f64, loads: &mut Loads) {
     let Problem { topology, network, matrix, sides, commodities, .. } = *problem;
     let mut up = Sum::new(network, &sides.from);

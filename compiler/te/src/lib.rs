@@ -1,11 +1,11 @@
-//! Traffic engineering: demands placed over the plan, against ECMP and against the optimum.
+//! Traffic engineering: places demands on the plan, and compares the result with ECMP and with the optimum.
 //!
-//! In: a plan and a demand matrix. Out: [`Outcome`]: the placement, as [`Pin`]s that hosts or switches apply, and the
-//! utilisation of every cable as placed, with ECMP (as a fluid, and flow by flow), and the bound that no placement can
-//! be below. Invariants: nothing is placed on what is absent or drained; no I/O; the same input gives the same pins.
+//! In: a plan and a demand matrix. Out: [`Outcome`]: the placement, as [`Pin`]s that hosts or switches apply; the
+//! utilisation of every cable as placed and with ECMP (as a fluid, and flow by flow); and a lower bound for any
+//! placement. Invariants: nothing is placed on absent or drained equipment; no I/O; the same input gives the same pins.
 //!
-//! In a source-routed fabric hosts spread each pair over paths by weights; where switches hash, slices of NICs are
-//! pinned to paths and ECMP stays below as the fall-back.
+//! In a source-routed fabric, hosts spread the traffic of each pair over paths by weight. Where switches hash, slices
+//! of NICs are pinned to paths, with ECMP as the fallback.
 
 mod bound;
 mod class;

@@ -1,13 +1,13 @@
 //! Load of every cable, in both directions.
 //!
-//! In: shares of commodities. Out: [`Loads`]. Invariants: numbers are Gb/s on one plane of a kind; a cable that cannot be
-//! used carries nothing.
+//! In: fractions of commodities. Out: [`Loads`]. Invariants: loads are in Gb/s on one plane of a kind; an unusable
+//! cable carries nothing.
 
 use closc_fabric::Shape;
 
 use crate::network::Network;
 
-/// Which cables, and which way.
+/// A tier of cables in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// NIC to T0.
@@ -25,7 +25,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All of them, from the sender to the top and down again.
+    /// All stages, in the order of a path from sender to receiver.
     pub const ALL: [Stage; 6] =
         [Stage::NicUp, Stage::T0Up, Stage::T1Up, Stage::T1Down, Stage::T0Down, Stage::NicDown];
 
@@ -68,7 +68,7 @@ impl PerLink {
         PerLink { t0_up: t0.clone(), t0_down: t0, t1_up: t1.clone(), t1_down: t1 }
     }
 
-    /// Returns the numbers of a stage; none for cables of NICs.
+    /// Returns the numbers of a stage; empty for cables of NICs.
     pub(crate) fn of(&self, stage: Stage) -> &[f64] {
         match stage {
             Stage::NicUp | Stage::NicDown => &[],
@@ -86,7 +86,7 @@ impl PerLink {
         }
     }
 
-    /// Calls back with what is not 0 where traffic between two groups can be, and sets it to 0.
+    /// Calls `each` with every load above 0 on the cables that traffic between two groups can use, and resets it to 0.
     pub(crate) fn take(
         &mut self,
         shape: &Shape,
@@ -130,11 +130,11 @@ impl PerLink {
 /// Load of every cable.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Loads {
-    /// Between switches, one for each kind of planes.
+    /// Load of cables between switches, by kind of planes.
     pub(crate) fabric: Vec<PerLink>,
-    /// From NICs, for each kind and NIC.
+    /// Load from NICs to T0s, by kind and NIC.
     pub(crate) nic_up: Vec<Vec<f64>>,
-    /// To NICs.
+    /// Load from T0s to NICs, by kind and NIC.
     pub(crate) nic_down: Vec<Vec<f64>>,
 }
 

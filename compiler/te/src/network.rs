@@ -1,30 +1,31 @@
-//! The fabric as numbers: which cables can carry traffic, and which planes are alike.
+//! The fabric in a compact form: the cables that can carry traffic, and the kinds of planes.
 //!
-//! In: a plan. Out: [`Network`]. Invariants: a cable that is absent or drained, or one end of which is, carries nothing.
-//! Planes that can carry the same over the same cables are one [`Kind`] and are computed once: a fabric without
-//! exceptions has one kind, whatever the number of its planes.
+//! In: a plan. Out: [`Network`]. Invariants: a cable carries nothing if it, or the device at one end, is absent or
+//! drained. Planes with the same usable cables and the same hardware are one [`Kind`] and are computed once. A fabric
+//! without exceptions has one kind, whatever the number of its planes.
 
 use closc_fabric::Shape;
 use closc_plan::Plan;
 use closc_topology::{Link, NicPort, PlaneId, TierId, ZoneId};
 
-/// Planes that are alike.
+/// A kind of planes: planes with the same usable cables and hardware.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// The planes.
     pub(crate) planes: Vec<PlaneId>,
-    /// Whether a T0-T1 cable can carry traffic.
+    /// Whether each T0-T1 cable can carry traffic.
     pub(crate) t0: Vec<bool>,
-    /// Whether a T1-T2 cable can.
+    /// Whether each T1-T2 cable can carry traffic.
     pub(crate) t1: Vec<bool>,
-    /// Members of the groups of its switches, where they are not the same in all planes: by hardware.
+    /// Hardware that differs from the tier's: it can change the next-hop groups of switches.
     hardware: Vec<Hardware>,
 }
 
-/// Switches by tier, zone and index, or a whole tier, with the width of their groups and their operating system.
+/// A switch by tier, zone and index, or a complete tier, with the maximum size of its next-hop groups and its operating
+/// system.
 type Hardware = (TierId, Option<(ZoneId, u16)>, u32, &'static str);
 
-/// Returns the hardware that a plane has of its own, where switches choose paths.
+/// Returns the hardware that is specific to a plane, if switches choose paths.
 fn hardware(plan: &Plan, plane: PlaneId) -> Vec<Hardware> {
     let topology = plan.topology();
     if plan.is_source_routed() {
@@ -47,29 +48,29 @@ impl Kind {
         !self.t0.contains(&false) && !self.t1.contains(&false)
     }
 
-    /// Returns how many planes it stands for.
+    /// Returns the number of its planes.
     pub(crate) fn count(&self) -> f64 {
         self.planes.len() as f64
     }
 }
 
-/// The fabric as numbers.
+/// The fabric in a compact form.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub(crate) shape: Shape,
     pub(crate) kinds: Vec<Kind>,
-    /// Whether a NIC is there.
+    /// Whether each NIC exists.
     pub(crate) there: Vec<bool>,
-    /// The kinds in which a NIC has a usable cable, one bit each.
+    /// The kinds in which each NIC has a usable cable, one bit per kind.
     pub(crate) reach: Vec<u16>,
-    /// T1-T2 cables below each T2 of a zone, as (T1, uplink).
+    /// The cables from each T2 down to a zone, as (T1, uplink).
     pub(crate) below: Vec<Vec<(usize, usize)>>,
-    /// Whether switches choose the way down themselves: any cable between two switches, any T1 under a T2.
+    /// Whether switches choose each hop, also on the way down: any parallel cable, and any T1 below a T2.
     pub(crate) hop_by_hop: bool,
 }
 
 impl Network {
-    /// Reads a plan.
+    /// Builds the compact form of a plan.
     pub(crate) fn of(plan: &Plan) -> Self {
         let (topology, fabric) = (plan.topology(), plan.fabric());
         let shape = Shape::new(topology);

@@ -1,12 +1,12 @@
 //! Places traffic of a fabric whose switches hash: every slice of a group's NICs is pinned to one path in each plane.
 //!
 //! In: a problem. Out: a route for each commodity and kind of planes. Invariants: the larger demand is placed first, on
-//! the widest path that is left (constrained shortest path first: all paths between two groups are equally long);
-//! then those on the fullest cables move while that gains. What goes from one group to one slice takes one route, since
-//! a T0 looks at the destination only. The same input gives the same routes.
+//! the path with the most remaining capacity (constrained shortest path first: all paths between two groups are equally
+//! long); then demands on the fullest cables move as long as that lowers the maximum. Traffic from one group to one
+//! slice takes one route, because a T0 looks up only the destination. The same input gives the same routes.
 //!
-//! A T0 receives the first hop of a route. In two tiers without parallel cables that is all of it; elsewhere the rest is
-//! how it was chosen, and switches above go on as they do by themselves.
+//! A T0 is configured with the first hop of a route. In two tiers without parallel cables, that determines the path.
+//! Elsewhere the other hops served only to choose the first, and the switches above choose as without pins.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ use crate::route::{Finder, Route};
 use crate::split::{Run, share};
 use crate::spray::largest_first;
 
-/// The most passes of moves.
+/// Maximum number of passes that move routes.
 const PASSES: usize = 16;
 
-/// Routes by commodity and kind; nothing within a group and where a kind is not used.
+/// Routes by commodity and kind; `None` within a group and for kinds that are not used.
 pub(crate) type Routes = Vec<Option<Route>>;
 
 /// Places the commodities of a problem; moves stop at the target.
@@ -53,7 +53,8 @@ pub(crate) fn place(problem: &Problem<'_>, target: f64) -> Routes {
     routes
 }
 
-/// Returns the commodities that a pin cannot tell apart, for each of them: a route of a T0 names the destination only.
+/// Returns, for each commodity, the range of commodities that share its pin: a route of a T0 matches only the
+/// destination.
 fn bundles(problem: &Problem<'_>) -> Vec<Range<usize>> {
     let all = &problem.commodities.all;
     let key = |at: usize| (problem.sides.from.all[all[at].from as usize].group, all[at].to);
@@ -66,7 +67,7 @@ fn bundles(problem: &Problem<'_>) -> Vec<Range<usize>> {
     found
 }
 
-/// One kind of planes while it is filled.
+/// One kind of planes during placement.
 struct Lane<'a> {
     problem: &'a Problem<'a>,
     kind: usize,
@@ -75,7 +76,7 @@ struct Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// Returns where a bundle runs and its rate in a plane, if it passes cables between switches here.
+    /// Returns the groups of a bundle and its rate in a plane, if it uses cables between switches here.
     fn run(&self, at: usize) -> Option<(Run, f64)> {
         let (network, all) = (self.problem.network, &self.problem.commodities.all);
         let run = Run::of(network, self.problem.sides, &all[at])?;
@@ -84,7 +85,7 @@ impl Lane<'_> {
         (rate > 0.0).then_some((run, rate))
     }
 
-    /// Notes the route of a bundle.
+    /// Stores the route of a bundle.
     fn set(&self, at: usize, route: Option<Route>, routes: &mut Routes) {
         let kinds = self.problem.network.kinds.len();
         for member in self.bundles[at].clone() {
@@ -93,8 +94,8 @@ impl Lane<'_> {
         }
     }
 
-    /// Finds the path whose fullest cable is emptiest once the rate is on it; among equals, that with most room in
-    /// all.
+    /// Finds the path whose highest utilisation is lowest once the rate is added; among equals, the path with the
+    /// lowest sum of utilisations.
     fn widest(&self, run: Run, rate: f64) -> Option<Route> {
         let network = self.problem.network;
         let shape = &network.shape;
@@ -127,7 +128,7 @@ impl Lane<'_> {
         Stage::ALL.into_iter().map(top).fold(0.0, f64::max)
     }
 
-    /// Moves what is on cables above `hot`; tells whether anything moved.
+    /// Moves bundles away from cables with a utilisation above `hot`. Returns whether any moved.
     fn pass(&mut self, order: &[usize], routes: &mut Routes, kinds: usize, hot: f64) -> bool {
         let mut moved = false;
         for at in order {

@@ -1,14 +1,14 @@
-//! Names that a demand or a failure mentions.
+//! Names in demands and `--fail`.
 //!
-//! In: a plan and text. Out: a [`Place`], or a fault with the name that may have been meant. Invariants: numbers are those
-//! that people see: groups from 1, zones from 0, as in the names of path tables (`group-0017`, `z1-group-0017`).
+//! In: a plan and text. Out: a [`Place`], or a fault with a suggested name. Invariants: groups count from
+//! 1 and zones from 0, as in the names of path tables (`group-0017`, `z1-group-0017`).
 
 use std::fmt;
 
 use closc_plan::Plan;
 use closc_topology::{Nic, Node, PlaneId, Topology, ZoneId};
 
-/// Where traffic comes from or goes to.
+/// Source or destination of traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// Every NIC.
@@ -23,14 +23,14 @@ pub enum Place {
     Nic(Nic),
 }
 
-/// A name that means nothing here.
+/// A name that the fabric does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     /// The name as it was written.
     pub name: String,
-    /// Expected value.
+    /// The kinds of names that are expected.
     pub expected: &'static str,
-    /// The name that may have been meant, or the first of its sort.
+    /// A suggestion: the nearest name, or examples.
     pub help: String,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Sorts of places, for messages.
+/// Kinds of places, for messages.
 const PLACES: &str = "NIC, node, T0 group or zone of this fabric";
 
 impl Place {
@@ -95,7 +95,7 @@ impl Place {
         }
     }
 
-    /// Tells whether a NIC is one of the place's.
+    /// Tells whether a NIC is in the place.
     pub fn holds(self, topology: &Topology, nic: Nic) -> bool {
         match self {
             Place::All => true,
@@ -107,7 +107,7 @@ impl Place {
     }
 }
 
-/// Returns the name of a T0 group: that of its path table.
+/// Returns the name of a T0 group, which is that of its path table.
 pub(crate) fn group_name(topology: &Topology, zone: ZoneId, group: u16) -> String {
     match topology.t2 {
         None => format!("group-{:04}", group + 1),
@@ -115,7 +115,7 @@ pub(crate) fn group_name(topology: &Topology, zone: ZoneId, group: u16) -> Strin
     }
 }
 
-/// Returns the name that was probably meant, or an example.
+/// Suggests the nearest name, or gives examples.
 fn suggest(plan: &Plan, text: &str) -> String {
     let topology = plan.topology();
     if let Some(near) = topology.naming.nearest(text).filter(|near| Place::read(topology, near).is_some()) {
@@ -134,7 +134,7 @@ fn suggest(plan: &Plan, text: &str) -> String {
     format!("names look like `{}` or `{}`", nic.unwrap_or_default(), first.unwrap_or_default())
 }
 
-/// Returns the nearest of some words, if it is near enough to be a slip of the keyboard.
+/// Returns the nearest of the known words, if it is near enough to be a typo.
 pub(crate) fn nearest(word: &str, known: impl Iterator<Item = String>) -> Option<String> {
     let allowed = word.chars().count().div_ceil(4);
     let word = word.to_lowercase();
@@ -145,9 +145,10 @@ pub(crate) fn nearest(word: &str, known: impl Iterator<Item = String>) -> Option
         .map(|(_, candidate)| candidate)
 }
 
-/// Declares something broken, besides what the file says: `plane 3`, a switch, a cable, a NIC or a node.
+/// Declares an element failed, in addition to the exceptions of the file: `plane 3`, a switch, a cable, a NIC or a
+/// node.
 ///
-/// A fault makes an element absent (a plane: drained), so that every later stage sees it.
+/// The element becomes absent (a plane becomes drained), so every later stage takes the failure into account.
 pub fn fail(topology: &mut Topology, name: &str) -> Result<(), UnknownName> {
     let unknown = |help: String| UnknownName {
         name: name.to_owned(),

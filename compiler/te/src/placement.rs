@@ -1,4 +1,4 @@
-//! Placement of traffic, independent of who chooses paths.
+//! Placement of traffic, whether hosts or switches choose paths.
 
 use crate::pin::Routes;
 use crate::split::Splits;
@@ -8,6 +8,7 @@ use crate::split::Splits;
 pub(crate) enum Placement {
     /// By weights of planes and uplinks.
     Sprayed(Splits),
-    /// By one path for each slice and plane; nothing where all pins together would not gain.
+    /// By one path per slice and plane; `None` if the routing mode has no pins, or if they would not lower
+    /// the largest utilisation.
     Pinned(Option<Routes>),
 }

@@ -1,7 +1,7 @@
-//! The figures of an outcome, as people and tools read them.
+//! The figures of an outcome, for terminals and for tools.
 //!
-//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a part of 1; planes that are alike are counted as often as
-//! there are; only cables that can be used are counted.
+//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a fraction of 1; every plane of a kind is counted;
+//! only usable cables are counted.
 
 use closc_plan::Plan;
 use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId};
@@ -12,11 +12,11 @@ use crate::engineer::Outcome;
 use crate::load::{Loads, Stage};
 use crate::network::Network;
 
-/// Name and version of the form of reports.
+/// Name and version of the format of reports.
 pub const FORMAT: &str = "closc-te/1";
-/// Hottest links named.
+/// Maximum number of hottest cables listed.
 const HOTTEST: usize = 10;
-/// Demands without room or path named.
+/// Maximum number of uncarried demands listed.
 const UNPLACED: usize = 1000;
 
 /// Result.
@@ -34,33 +34,33 @@ pub struct Report {
     pub demand_gbps: f64,
     /// Carried part of them.
     pub carried_gbps: f64,
-    /// Whether all of it is.
+    /// Whether all demands are carried in full.
     pub fits: bool,
-    /// The bound that no placement is below.
+    /// Lower bound of the largest utilisation of any placement.
     pub bound: f64,
-    /// Proof.
+    /// Proof of the bound.
     pub proof: String,
     /// Distance of the placement from the bound, as a fraction.
     pub gap: f64,
     /// Number of pins.
     pub pins: usize,
-    /// Pins that the fabric file has already: figures are those of the fabric without them.
+    /// Pins of the fabric file. The figures do not take them into account.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
-    /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by the
-    /// weights of the plan's next-hop groups, where switches do.
+    /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by
+    /// the weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
-    /// Attempt.
+    /// Figures by method.
     pub methods: Vec<Method>,
     /// The fullest cables as placed.
     pub hottest: Vec<HotLink>,
     /// Demands without a path or room, largest first.
     pub unplaced: Vec<Unplaced>,
-    /// Number of further ones.
+    /// Number of further demands that are not listed.
     pub unplaced_more: usize,
 }
 
-/// A way of putting traffic on paths.
+/// A method that places traffic on paths, with its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Method {
     /// `te`, `ecmp-fluid` or `ecmp-hashed`.
@@ -74,7 +74,7 @@ pub struct Method {
 /// Utilisation of a tier of cables in one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tier {
-    /// Which cables, and which way.
+    /// Tier of cables and direction, such as `T0 to T1`.
     pub tier: &'static str,
     /// Utilisation.
     #[serde(flatten)]
@@ -86,11 +86,11 @@ pub struct Tier {
 pub struct Figures {
     /// Cables that can be used.
     pub cables: u64,
-    /// The fullest.
+    /// Utilisation of the fullest cable.
     pub max: f64,
-    /// All of them.
+    /// Mean utilisation.
     pub mean: f64,
-    /// 99 of 100 are not fuller.
+    /// Utilisation that 99 of 100 cables do not exceed.
     pub p99: f64,
 }
 
@@ -99,15 +99,15 @@ pub struct Figures {
 pub struct HotLink {
     /// The cable.
     pub cable: String,
-    /// Which way.
+    /// Direction, such as `T0 to T1`.
     pub direction: &'static str,
-    /// Number of planes with the same on their cable of this place.
+    /// Number of planes whose corresponding cable has the same utilisation.
     pub planes: usize,
     /// Utilisation as placed.
     pub te: f64,
-    /// Spread wherever there is a choice, as a fluid.
+    /// Utilisation with ECMP as a fluid.
     pub ecmp_fluid: f64,
-    /// Hashed.
+    /// Utilisation with hashed flows.
     pub ecmp_hashed: f64,
 }
 
@@ -124,7 +124,7 @@ pub struct Unplaced {
     pub why: &'static str,
 }
 
-/// Names the pins of the file.
+/// Lists the settings of the file that pin traffic.
 fn own_pins(ecmp: &Ecmp) -> Vec<String> {
     let all = (ecmp.pin != Pin::None).then(|| format!("`ecmp.pin: {}`", ecmp.pin.word()));
     let single = (!ecmp.pins.is_empty()).then(|| "`ecmp.pins`".to_owned());
@@ -204,7 +204,7 @@ impl Outcome {
     }
 }
 
-/// Returns a cable by its place.
+/// Returns a cable by its index.
 fn link(network: &Network, plane: PlaneId, stage: Stage, at: usize) -> Link {
     match stage {
         Stage::NicUp | Stage::NicDown => Link::Host(NicPort { plane, nic: network.shape.nic_at(at) }),
@@ -230,7 +230,7 @@ fn tiers(network: &Network, loads: &Loads) -> Vec<Tier> {
     Stage::ALL.into_iter().filter_map(tier).collect()
 }
 
-/// Sums up utilisations that count so many times each.
+/// Summarises utilisations, each with the number of planes that have it.
 fn figures(mut cables: Vec<(f64, usize)>) -> Figures {
     cables.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let all: usize = cables.iter().map(|(_, times)| times).sum();

@@ -1,15 +1,16 @@
 //! The best single path between two groups in a plane.
 //!
-//! In: a number for each cable and a way to join two of them (the sum, for the shortest path; the larger, for the
-//! widest). Out: the path whose joined number is least. Invariants: only cables that can be used; among equals the first.
+//! In: a cost per cable, and a function that combines two costs (the sum for the shortest path, the maximum for the
+//! widest). Out: the path with the lowest cost. Invariants: only usable cables; among equal paths, the first.
 //!
-//! With source routing a path goes down by the cable of the number by which it went up, and under the same T1 of the
-//! other zone, because that is what uSIDs name. Switches that choose themselves may go down by any cable.
+//! With source routing, a path goes down over the cable with the same number as the cable up, and over the T1 with the
+//! same number in the other zone, because uSIDs encode it that way. If switches choose, a path may go down over any
+//! cable.
 
 use crate::load::Stage;
 use crate::network::{Kind, Network};
 
-/// A path between two groups: places in the arrays of cables.
+/// A path between two groups, as indices of cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Route {
     /// T0 to T1.
@@ -21,7 +22,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Returns the cables with their directions, in the order of the way.
+    /// Returns the cables with their directions, in the order of the path.
     pub(crate) fn cables(self) -> impl Iterator<Item = (Stage, usize)> {
         let (t1_up, t1_down) = self.over.unzip();
         [
@@ -39,13 +40,13 @@ impl Route {
 pub(crate) struct Finder<'a, W, J> {
     pub(crate) network: &'a Network,
     pub(crate) kind: &'a Kind,
-    /// The number of a cable.
+    /// Returns the cost of a cable.
     pub(crate) weigh: W,
-    /// Joins the numbers of two parts of a path.
+    /// Combines the costs of two parts of a path.
     pub(crate) join: J,
 }
 
-/// The best so far, with what it is.
+/// The lowest cost so far, and the candidate that has it.
 type Best<V, T = usize> = Option<(V, T)>;
 
 fn better<V: PartialOrd + Copy, T>(best: &mut Best<V, T>, value: V, at: T) {
@@ -55,7 +56,7 @@ fn better<V: PartialOrd + Copy, T>(best: &mut Best<V, T>, value: V, at: T) {
 }
 
 impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_, W, J> {
-    /// Returns the best path between two different groups, and its number.
+    /// Returns the best path between two different groups, with its cost.
     pub(crate) fn find(&self, a: usize, b: usize) -> Option<(V, Route)> {
         let shape = &self.network.shape;
         match (shape.zone(a) == shape.zone(b), self.network.hop_by_hop) {
@@ -74,7 +75,7 @@ impl<V: PartialOrd + Copy, W: Fn(Stage, usize) -> V, J: Fn(V, V) -> V> Finder<'_
         self.kind.t1[at].then(|| (self.weigh)(stage, at))
     }
 
-    /// The best of the parallel cables between a T0 and a T1.
+    /// Returns the best of the parallel cables between a T0 and a T1.
     fn cable(&self, stage: Stage, group: usize, t1: usize) -> Best<V> {
         let shape = &self.network.shape;
         let mut best = None;

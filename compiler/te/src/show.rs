@@ -1,4 +1,4 @@
-//! A report for people.
+//! A report for the terminal.
 //!
 //! In: a report. Out: text. Invariants: the same figures as the JSON form, in percent.
 
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use crate::report::{Method, Report};
 
-/// Demands without room or path shown.
+/// Maximum number of uncarried demands shown.
 const UNPLACED_SHOWN: usize = 10;
 
 /// Writes a report for a terminal.
@@ -109,7 +109,7 @@ fn percent(part: f64) -> String {
     format!("{:.2} %", part * 100.0)
 }
 
-/// Writes a rate in the unit that fits.
+/// Writes a rate in a suitable unit.
 fn rate(gbps: f64) -> String {
     match gbps {
         small if small < 1000.0 => format!("{small:.1} Gb/s"),

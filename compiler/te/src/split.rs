@@ -1,8 +1,8 @@
 //! Spreading of a source-routed commodity over planes and uplinks.
 //!
-//! In: a commodity, its weights if it has any. Out: the part of it on every cable. Invariants: without weights it is spread
-//! evenly over its planes and, in a plane, over all paths that can be used; this is what host path tables do. Weights
-//! of cables that cannot be used are 0.
+//! In: a commodity, and its weights if it has any. Out: its fraction on every cable. Invariants: without weights it is
+//! spread evenly over its planes and, in a plane, over all usable paths, as host path tables do. Unusable cables have
+//! weight 0.
 
 use crate::commodity::{Commodity, Sides};
 use crate::load::{PerLink, Stage};
@@ -14,25 +14,25 @@ pub(crate) const PLANE_MAX: u16 = 1000;
 /// Weights of a commodity.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Weights {
-    /// Of each plane of a kind; at least one is not 0.
+    /// Weight of each plane of a kind, by kind; at least one is not 0.
     pub(crate) planes: Box<[u16]>,
-    /// Within the planes of a kind; nothing where all paths weigh the same.
+    /// Weights within the planes of a kind; `None` if all paths have equal weights.
     pub(crate) within: Box<[Option<Within>]>,
 }
 
 /// Weights within a plane.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Within {
-    /// Of each uplink of the T0.
+    /// Weight of each uplink of the T0.
     pub(crate) t0: Box<[u8]>,
-    /// Of each uplink of each T1, between zones; else empty.
+    /// Weight of each uplink of each T1; empty within a zone.
     pub(crate) t1: Box<[u8]>,
 }
 
-/// Weights of all commodities: nothing where traffic is spread evenly.
+/// Weights of all commodities; `None` if the commodity is spread evenly.
 pub(crate) type Splits = Vec<Option<Box<Weights>>>;
 
-/// Returns the part of a commodity that goes over each plane of a kind.
+/// Returns the fraction of a commodity on each plane of a kind.
 pub(crate) fn share(network: &Network, commodity: &Commodity, weights: Option<&Weights>, kind: usize) -> f64 {
     if commodity.usable >> kind & 1 == 0 {
         return 0.0;
@@ -44,18 +44,18 @@ pub(crate) fn share(network: &Network, commodity: &Commodity, weights: Option<&W
     weight(kind) / all.sum::<f64>()
 }
 
-/// The parts of one commodity in one plane.
+/// The fractions of one commodity in one plane.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parts {
-    /// Over each uplink of the T0; the sum is 1, or 0 without a path.
+    /// Fraction on each uplink of the T0. The sum is 1, or 0 without a path.
     pub(crate) t0: Vec<f64>,
-    /// Of what reaches a T1, over each of its uplinks.
+    /// Fraction of a T1's traffic on each of its uplinks.
     pub(crate) t1: Vec<f64>,
     /// Number of paths that can be used.
     pub(crate) paths: usize,
 }
 
-/// Where a commodity runs: its groups, and whether they are in different zones.
+/// The two groups of a commodity, and whether they are in different zones.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Run {
     pub(crate) a: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Returns where a commodity runs; nothing within a group, where it passes no cable between switches.
+    /// Returns the groups of a commodity; `None` within a group, where it uses no cable between switches.
     pub(crate) fn of(network: &Network, sides: &Sides, commodity: &Commodity) -> Option<Run> {
         let a = sides.from.all[commodity.from as usize].group;
         let b = sides.to.all[commodity.to as usize].group;
@@ -102,7 +102,7 @@ impl Parts {
         }
     }
 
-    /// Spreads what reaches each T1 over its uplinks.
+    /// Spreads the traffic of each T1 over its uplinks.
     fn upper(&mut self, network: &Network, kind: &Kind, run: Run, within: Option<&Within>) {
         let shape = &network.shape;
         self.t1.clear();
@@ -135,7 +135,7 @@ impl Parts {
         up.iter().zip(down).filter(|(up, down)| **up && **down).count()
     }
 
-    /// Adds a rate, spread over its paths, to the cables of a plane; a negative one takes it away.
+    /// Spreads a rate over its paths and adds it to the cables of a plane. A negative rate is subtracted.
     pub(crate) fn add(&self, network: &Network, run: Run, gbps: f64, load: &mut PerLink) {
         let shape = &network.shape;
         let up = &mut load.t0_up[shape.t0(run.a)..][..shape.t0_up];

@@ -1,12 +1,12 @@
 //! Places traffic of a source-routed fabric: hosts spread it over planes and uplinks by weights.
 //!
-//! In: a problem, and the load of spreading everything evenly. Out: weights for those commodities that gain by them.
-//! Invariants: the larger demand is placed first; no cable is loaded more than before by a step that is kept, so the
-//! result is never worse than spreading evenly; the same input gives the same weights.
+//! In: a problem, and the load of spreading everything evenly. Out: weights for the commodities that benefit.
+//! Invariants: the larger demand is placed first; a step is kept only if it lowers the highest utilisation of the
+//! commodity's cables, so the result is never worse than spreading evenly; the same input gives the same weights.
 //!
-//! A commodity that passes a cable above the target is taken off and filled again: like water, it fills the least
-//! loaded of its paths first and rises evenly, which is constrained shortest path first carried to ever smaller
-//! portions. Passes are repeated while they gain.
+//! A commodity that uses a cable above the target is removed and placed again by water-filling: it fills the least
+//! loaded of its paths first and rises evenly. This is constrained shortest path first with infinitely small portions.
+//! Passes are repeated as long as they lower the maximum.
 
 use std::cmp::Reverse;
 
@@ -17,15 +17,15 @@ use crate::load::{Loads, PerLink, Stage};
 use crate::network::{Kind, Network};
 use crate::split::{PLANE_MAX, Parts, Run, Splits, Weights, Within, share};
 
-/// The most passes.
+/// Maximum number of passes.
 const PASSES: usize = 12;
-/// A pass that gains less than this part is the last.
+/// A pass that lowers the maximum by less than this fraction is the last.
 const GAIN_MIN: f64 = 0.0005;
 
-/// Loads while they change.
+/// Loads during placement.
 struct State {
     fabric: Vec<PerLink>,
-    /// By kind and class: what NIC ports carry in all.
+    /// Total load of NIC ports, by kind and class.
     up: Vec<Vec<f64>>,
     down: Vec<Vec<f64>>,
 }
@@ -54,15 +54,15 @@ pub(crate) fn place(problem: &Problem<'_>, even: &Loads, target: f64) -> Splits 
     splits
 }
 
-/// Orders commodities by their rate. Equal ones are shuffled (always in the same way): those that come first take the
-/// room, and if they all had one destination, its cables would fill while others stay empty.
+/// Orders commodities by their rate, largest first. Equal ones are shuffled, always in the same way: otherwise the
+/// first ones could all have the same destination and fill its cables while others stay empty.
 pub(crate) fn largest_first(commodities: &[Commodity]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..commodities.len()).collect();
     order.sort_by_cached_key(|at| (Reverse(commodities[*at].gbps.to_bits()), mix(*at as u64)));
     order
 }
 
-/// Load of a commodity on the cables of a plane at a level.
+/// The rate of a commodity that fits on the cables of a plane at a level of utilisation.
 #[derive(Debug, Clone, Default)]
 struct Room {
     t0: Vec<f64>,
@@ -73,7 +73,7 @@ struct Room {
 struct WaterFilling<'a> {
     problem: &'a Problem<'a>,
     state: State,
-    /// Capacity of all NIC ports of a class in a plane, given that its busiest NIC is full first.
+    /// The load of a class in a plane at which the port of its busiest NIC is full.
     up_cap: Vec<f64>,
     down_cap: Vec<f64>,
     rooms: Vec<Room>,
@@ -131,7 +131,7 @@ impl<'a> WaterFilling<'a> {
         max
     }
 
-    /// Pours a commodity again if it passes a cable above the target, and keeps that if it gains.
+    /// Places a commodity again if it uses a cable above the target. Keeps the result if it lowers the utilisation.
     fn improve(&mut self, commodity: &Commodity, split: &mut Option<Box<Weights>>, target: f64) {
         let run = Run::of(self.problem.network, self.problem.sides, commodity);
         self.spread(run, commodity, split.as_deref());
@@ -157,7 +157,7 @@ impl<'a> WaterFilling<'a> {
         (0..self.problem.network.kinds.len()).filter(move |kind| usable >> kind & 1 == 1)
     }
 
-    /// Computes the parts of a commodity on every cable.
+    /// Computes the fraction of a commodity on every cable.
     fn spread(&mut self, run: Option<Run>, commodity: &Commodity, weights: Option<&Weights>) {
         let Some(run) = run else { return };
         let network = self.problem.network;
@@ -195,7 +195,7 @@ impl<'a> WaterFilling<'a> {
         .fold(0.0, f64::max)
     }
 
-    /// Pours a commodity that was taken off: finds the lowest level at which it fits, not above `top`.
+    /// Places a commodity that was removed: finds the lowest level, at most `top`, at which it fits.
     fn water_fill(&mut self, run: Option<Run>, commodity: &Commodity, top: f64) -> Weights {
         let (mut low, mut high) = (0.0, top);
         for _ in 0..14 {
@@ -210,7 +210,7 @@ impl<'a> WaterFilling<'a> {
         self.weights(run, commodity)
     }
 
-    /// Finds what fits at a level, over all planes.
+    /// Returns the rate that fits at a level, over all planes.
     fn fill(&mut self, run: Option<Run>, commodity: &Commodity, level: f64) -> f64 {
         let network = self.problem.network;
         let (from, to) = (commodity.from as usize, commodity.to as usize);
@@ -230,7 +230,7 @@ impl<'a> WaterFilling<'a> {
         all
     }
 
-    /// Turns rooms into weights.
+    /// Converts rooms to weights.
     fn weights(&self, run: Option<Run>, commodity: &Commodity) -> Weights {
         let kinds = self.problem.network.kinds.len();
         let usable = |kind: usize| commodity.usable >> kind & 1 == 1;
@@ -249,7 +249,7 @@ impl<'a> WaterFilling<'a> {
 }
 
 impl Room {
-    /// Finds what fits on the cables of a plane at a level.
+    /// Returns the rate that fits on the cables of a plane at a level.
     fn fill(&mut self, network: &Network, kind: &Kind, run: Run, load: &PerLink, level: f64) -> f64 {
         let shape = &network.shape;
         let full = level * Stage::T0Up.speed(shape);
@@ -290,7 +290,7 @@ impl Room {
         all
     }
 
-    /// Turns rooms into weights; nothing where they come out even.
+    /// Converts a room to weights; `None` if they are even.
     fn within(&self, network: &Network, kind: &Kind, run: Run) -> Option<Within> {
         let shape = &network.shape;
         let t0 = scaled(&self.t0);

@@ -1,8 +1,8 @@
-//! Carried rates where not everything fits, against a reference that fills pair by pair and path by path.
+//! Compares carried rates, where demands exceed capacity, with a reference that works pair by pair and path by path.
 //!
-//! The reference shares nothing with the crate but the pins, which say where traffic goes: it lists the cables of every
-//! path of every pair of NICs, lets all rates rise together in small steps from event to event, and stops a pair when a
-//! cable of it is full.
+//! The reference uses only the pins of the crate, which determine paths. It lists the cables of every path of every
+//! pair of NICs, raises all rates together until the next cable is full or a pair has its rate, and stops the pairs
+//! concerned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ type Directed = (Link, bool);
 /// A pair of NICs of a demand.
 struct Pair {
     demand: usize,
-    /// Units that rise together: the pairs of a demand between the same groups, and the same planes.
+    /// The unit that rises together: the pairs of a demand between the same groups with the same planes.
     unit: (usize, u16, u16, Vec<u8>, Vec<u8>),
     asked: f64,
     rate: f64,
@@ -45,7 +45,7 @@ fn pin_of<'a>(plan: &Plan, pins: &'a [Pin], from: Nic, to: Nic) -> Option<&'a Pi
     pins.iter().find(|pin| holds(&pin.from, &pin.from_nics, from) && holds(&pin.to, &pin.to_nics, to))
 }
 
-/// The part of a pair on every cable, by its pin or evenly.
+/// Returns the fraction of a pair on every cable, by its pin or evenly.
 fn parts(plan: &Plan, pins: &[Pin], from: Nic, to: Nic) -> BTreeMap<Directed, f64> {
     let table = plan.path_table(from.zone, from.group);
     let pin = pin_of(plan, pins, from, to);
@@ -85,7 +85,7 @@ fn parts(plan: &Plan, pins: &[Pin], from: Nic, to: Nic) -> BTreeMap<Directed, f6
     found
 }
 
-/// Pairs of NICs that ask, with the cables that each would use.
+/// Returns the pairs of NICs with a demand, each with the cables that it uses.
 fn pairs(plan: &Plan, matrix: &Matrix, placed: &Outcome) -> Vec<Pair> {
     let pins: Vec<Pin> = placed.pins(plan).collect();
     let topology = plan.topology();
@@ -204,7 +204,7 @@ proptest! {
     }
 }
 
-/// The port of one NIC is full, and another demand of its group has all that it asks for.
+/// If the port of one NIC is full, another demand of its group is still carried in full.
 #[test]
 fn one_full_nic_takes_nothing_from_others() {
     for (routing, cables) in [("srv6-static", 0.0), ("ecmp-static", 0.0)] {
@@ -219,7 +219,7 @@ fn one_full_nic_takes_nothing_from_others() {
             assert!((report.carried_gbps - 400.0).abs() < 1e-6 + cables, "{report:?}");
             assert_eq!(left, [("su001-n001/nic0", "the ports of a NIC that sends are full")]);
         } else {
-            // Flows of one pair may meet on an uplink; what they lose is said of the uplinks.
+            // Flows of one pair may collide on an uplink. The loss is then attributed to the uplinks.
             assert!(report.carried_gbps <= 400.0 + 1e-6 && !report.fits, "{report:?}");
         }
     }

@@ -1,7 +1,7 @@
-//! The bound and the placement against the exact optimum of small fabrics, found by linear programming.
+//! Compares the bound and the placement with the exact optimum of small fabrics, found by linear programming.
 //!
-//! The program of this file knows nothing of the crate: it lists every path of every pair of NICs as the plan names
-//! it, and lets each pair split its traffic freely.
+//! The linear program is independent of the crate. It lists every path of every pair of NICs, as the plan names them,
+//! and lets each pair split its traffic freely.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use closc_tests::shape::Shape;
 use closc_topology::{Link, Nic, ZoneId};
 use proptest::prelude::*;
 
-/// Returns the largest factor by which all demands can grow, by the simplex method (the first column that gains enters).
+/// Returns the largest factor by which all demands can grow, by the simplex method (the first improving column
+/// enters the basis).
 ///
 /// `demands` are rates with their paths; a path is a list of rows of `capacity`.
 fn largest_factor(demands: &[(f64, Vec<Vec<usize>>)], capacity: &[f64]) -> f64 {
@@ -112,7 +113,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
     prop::collection::vec((any::<bool>(), any::<bool>(), any::<[u16; 4]>(), 1_000..100_000u32), 1..5)
 }
 
-/// Demands between groups and zones: their NICs are alike, so that what holds for classes holds for NICs.
+/// Returns demands between groups and zones only: their NICs are equivalent, so the optimum of classes is that of NICs.
 fn matrix(plan: &Plan, rows: &[Row]) -> Matrix {
     let topology = plan.topology();
     let place = |whole: bool, zone: u16, group: u16| match (ZoneId(zone % topology.zones), whole) {
@@ -151,14 +152,14 @@ proptest! {
         prop_assert!(placed.bound() <= best * (1.0 + 1e-6), "bound {} optimum {best}", placed.bound());
         prop_assert!(placed.bound() >= best * 0.99, "bound {} optimum {best}", placed.bound());
         prop_assert!(placed.max() >= best * (1.0 - 1e-6), "te {} optimum {best}", placed.max());
-        // Weights are whole numbers, and passes end: what is left of the way is small.
+        // Weights are integers and the number of passes is limited, so a small gap to the optimum remains.
         prop_assert!(placed.max() <= best * 1.02, "te {} optimum {best}", placed.max());
     }
 }
 
 #[test]
 fn the_simplex_method_of_this_file_is_right() {
-    // Two demands of 1 share a cable of 1; the first has another of 2 besides: 1 and 1 + 2 x.
+    // Two demands of 1 share a cable of 1. The first demand can also use a second cable, of 2.
     let demands = [(1.0, vec![vec![0], vec![1]]), (1.0, vec![vec![0]])];
     assert!((largest_factor(&demands, &[1.0, 2.0]) - 1.0).abs() < 1e-9);
     assert!((largest_factor(&demands, &[2.0, 0.5]) - 1.25).abs() < 1e-9);

@@ -1,4 +1,4 @@
-//! Demands from Parquet files, where this program was built to read them.
+//! Demands from Parquet files, if the crate is built with that feature.
 
 #![cfg(feature = "parquet")]
 
@@ -12,7 +12,7 @@ use parquet::schema::parser::parse_message_type;
 
 const LAB: &str = include_str!("../../../topologies/lab/two-planes.yaml");
 
-/// Writes a table of two texts and a number.
+/// Writes a table with two text columns and a number column.
 fn file(names: [&str; 3], rows: &[(&str, &str, f64)]) -> Vec<u8> {
     let [a, b, c] = names;
     let schema = format!(

@@ -7,7 +7,7 @@ use closc_tests::shape::{Shape, try_plan};
 use closc_topology::{Nic, PlaneId, ZoneId};
 use proptest::prelude::*;
 
-/// A demand by random numbers, which are cut down to what the fabric has.
+/// A demand as random numbers, which are reduced to the range of the fabric.
 type Row = (u8, u8, [u16; 6], u32);
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -43,7 +43,7 @@ fn options() -> Options {
     Options { effort: 200_000, ..Options::default() }
 }
 
-/// Every way of routing that hosts of this fabric could have.
+/// Returns a plan for each routing mode that this fabric supports.
 fn plans(shape: &Shape) -> Vec<Plan> {
     let source_routed = shape.yaml();
     let hashed = format!("routing: ecmp-static\n{source_routed}");
@@ -79,7 +79,7 @@ fn check(plan: &Plan, matrix: &Matrix) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Traffic that goes up comes down, with every method.
+/// With every method, as much traffic goes down as went up.
 fn conserved(report: &closc_te::Report) -> Result<(), TestCaseError> {
     for method in &report.methods {
         let sum = |tier: &str| -> f64 {

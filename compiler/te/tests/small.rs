@@ -40,7 +40,7 @@ fn an_even_fabric_needs_no_pins() {
     assert!(placed.fits());
 }
 
-/// Pins that the file has already are named, and change no figure.
+/// The report names pins of the file, and they change no figure.
 #[test]
 fn pins_of_the_file_are_not_counted_and_named() {
     let hashed = plan(&LAB.replace("srv6-static", "ecmp-static"));
@@ -107,7 +107,7 @@ fn what_does_not_fit_is_said_with_the_reason() {
     let report = placed.report(&dark, &names.map(str::to_owned));
     close(report.carried_gbps, 5.0);
     assert!(report.unplaced[0].why.contains("no plane"), "{:?}", report.unplaced);
-    // A NIC that is not there sends nothing; one without a cable cannot.
+    // A NIC that does not exist sends nothing; one without a cable cannot send.
     let holes = broken(&base, &["su001-n001/nic0", "su001-n002/nic0.p0", "su001-n002/nic0.p1"]);
     let placed = place(&holes, "su001-n001,group-0002,1\nsu001-n002,group-0002,2\n");
     let why: Vec<_> = placed.report(&holes, &[]).unplaced.iter().map(|left| (left.gbps, left.why)).collect();
@@ -169,8 +169,8 @@ fn faults_of_a_matrix_come_all_at_once_with_their_lines() {
     }
 }
 
-/// A T1 that lost one of two cables to the destination gets half of what others get, where groups take weights; FRR's
-/// static routes do not, and leave it out.
+/// A T1 that lost one of two cables to the destination gets half the traffic of the others, if next-hop groups have
+/// weights. Static routes of FRR have none, so they omit this T1.
 #[test]
 fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
     let yaml = "fabric: weights\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 3, per_group: 2, nic: { speed: 100G, \
@@ -179,7 +179,7 @@ fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
                 }\nexceptions: { absent: [ p0-t0-002--p0-t1-001 ] }\n";
     let linux = plan(yaml);
     let placed = place(&linux, "group-0001,group-0002,90\n");
-    // Weights 1, 1, 2, 2 on four uplinks of 100G: a third arrives over the one cable, two thirds over two.
+    // Weights 1, 1, 2, 2 on four uplinks of 100G: a third goes to the T1 with one cable, two thirds to the T1 with two.
     close(placed.ecmp_max(), 0.45);
     let report = placed.report(&linux, &[]);
     assert_eq!(report.ecmp, "weighted");
@@ -196,6 +196,6 @@ fn by_itself_the_fabric_follows_the_weights_of_the_plan() {
     let placed = place(&frr, "group-0001,group-0002,90\n");
     let report = placed.report(&frr, &[]);
     let up = report.methods[1].tiers.iter().find(|tier| tier.tier == "T0 to T1").expect("there are uplinks");
-    // Four uplinks at a half carry as much as two whole ones; the plan then leaves the narrow T1 out.
+    // Without weights, four uplinks at half load carry as much as two at full load, so the plan omits the narrow T1.
     close(up.figures.max, 0.45);
 }

@@ -1,6 +1,6 @@
 //! Demands from CSV (RFC 4180).
 //!
-//! In: bytes. Out: rows and faults with their lines. Invariants: lines that are empty or begin with `#` are passed over.
+//! In: bytes. Out: rows and faults with their lines. Invariants: empty lines and lines that begin with `#` are skipped.
 
 use super::{Columns, FaultKind, Rows};
 
@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
                 let line = record.position().map_or(0, |start| line(bytes, start));
                 if record.len() == width {
                     let cell = record.get(columns.rate).unwrap_or_default();
-                    // Spreadsheets that separate by `;` write `1,5`.
+                    // Spreadsheets that separate cells by `;` or tabs write 1.5 as `1,5`.
                     let number = if separator == b',' { cell.to_owned() } else { cell.replace(',', ".") };
                     let rate = number.parse::<f64>().ok().map(|rate| rate * columns.unit);
                     let name = |at: usize| record.get(at).unwrap_or_default();
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8], rows: &mut Rows<'_>) {
     }
 }
 
-/// Returns the line of a record: the reader gives the place before the lines that it passes over.
+/// Returns the line of a record. The reader's position is that before the lines that it skips.
 fn line(bytes: &[u8], start: &csv::Position) -> u64 {
     let rest = bytes.get(start.byte() as usize..).unwrap_or_default();
     let passed = rest.split(|byte| *byte == b'\n').take_while(|text| {

@@ -1,7 +1,7 @@
 //! Demands from Parquet.
 //!
-//! In: bytes of a file. Out: rows and faults with the numbers of the rows. Invariants: columns are found by name; a rate
-//! may be of any number type; compression is Snappy or none, which is what writers do if nothing else is asked for.
+//! In: bytes of a file. Out: rows and faults with their row numbers. Invariants: columns are found by name; a rate
+//! may be of any number type; compression is Snappy or none, the usual defaults of writers.
 
 use parquet::data_type::AsBytes as _;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};

@@ -1,7 +1,7 @@
 //! The next hops of every switch of a plane towards one T0 group, with their weights.
 //!
-//! In: a network and the plan's next-hop groups. Out: rates or flows put on cables. Invariants: a cable that cannot be used
-//! is no way; in a plane without damage all ways weigh the same, and the plan is not asked.
+//! In: a network and the plan's next-hop groups. Out: rates or flows on cables. Invariants: an unusable cable
+//! is never a next hop; in a plane without damage all next hops have equal weights, and the plan is not consulted.
 
 use std::rc::Rc;
 
@@ -14,16 +14,16 @@ use crate::load::PerLink;
 use crate::network::{Kind, Network};
 use crate::split::Run;
 
-/// Members of a next-hop group: places in an array of cables, with weights.
+/// Members of a next-hop group: indices of cables, with weights.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Members {
     cables: Vec<usize>,
-    /// The weights of a cable and of those before it, added up.
+    /// Running sum of the weights, up to and including each cable.
     upto: Vec<usize>,
 }
 
 impl Members {
-    /// Makes the only way.
+    /// Returns a group with a single member.
     pub(super) fn one(cable: usize) -> Self {
         Members::even(vec![cable])
     }
@@ -49,7 +49,7 @@ impl Members {
         self.upto.last().copied().unwrap_or(0)
     }
 
-    /// Returns each cable with its part of the whole.
+    /// Returns each cable with its fraction of the traffic.
     fn parts(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let all = self.all() as f64;
         let before = std::iter::once(0).chain(self.upto.iter().copied());
@@ -57,7 +57,7 @@ impl Members {
         self.cables.iter().copied().zip(weights.map(move |weight| weight as f64 / all))
     }
 
-    /// Returns the cable that a hash falls on.
+    /// Returns the cable that a hash selects.
     fn choose(&self, hash: u64) -> usize {
         let at = pick(hash, self.all());
         self.cables[self.upto.partition_point(|upto| *upto <= at)]
@@ -68,11 +68,11 @@ impl Members {
 pub(super) struct Hops {
     /// Cables down to the T0, by T1 of its zone.
     last: Vec<Members>,
-    /// Cables down to a T1 that has one, by T2.
+    /// Cables down to a T1 that reaches the group, by T2.
     down: Vec<Members>,
-    /// Cables up to such a T2, by zone and T1; in the group's own zone none.
+    /// Cables up to a T2 that reaches the group, by zone and T1; empty for the group's own zone.
     over: Vec<Members>,
-    /// Cables up from a T0, by group, once they were asked for.
+    /// Cables up from a T0, by group, computed at first use.
     up: Vec<Option<Rc<Members>>>,
     to: (ZoneId, u16),
 }
@@ -113,7 +113,7 @@ impl Hops {
         Hops { last, down, over, up: vec![None; shape.all_groups()], to }
     }
 
-    /// Returns the uplinks of a T0 by which the group can be reached.
+    /// Returns the uplinks of a T0 that reach the destination group.
     pub(super) fn uplinks(
         &mut self,
         network: &Network,
@@ -166,7 +166,7 @@ impl Hops {
         }
     }
 
-    /// Sends one flow, which every switch hashes anew.
+    /// Adds one flow, which every switch hashes again.
     pub(super) fn walk(
         &self,
         network: &Network,

@@ -1,7 +1,7 @@
-//! Cables between switches, and who uses them.
+//! Cables between switches, and the commodities that use them.
 //!
-//! In: a placement. Out: shares by commodity. Invariants: a commodity that the placement spreads over several cables rises
-//! only as fast as the fullest of them lets it.
+//! In: a placement. Out: the rate that cables allow each commodity. Invariants: a commodity that the placement
+//! spreads over several cables is limited by the fullest of them.
 
 use super::{Least, Unit, is_bottleneck, level};
 use crate::ecmp::{self, Spreading};
@@ -10,17 +10,17 @@ use crate::load::{PerLink, Stage};
 use crate::placement::Placement;
 use crate::split::{Parts, Run, share};
 
-/// Use of a cable: which, and the part of a commodity that is on it, in each plane of a kind.
+/// Use of a cable: its stage, its index, and the fraction of a commodity on it, in each plane of a kind.
 type Use = (Stage, u32, f64);
 
-/// Where commodities run: the placement with what its hash needs.
+/// The cables that commodities use: the placement with the seed of its hash.
 pub(crate) struct Footprints<'a> {
     pub(crate) placement: &'a Placement,
     pub(crate) seed: u64,
 }
 
 impl Footprints<'_> {
-    /// The part of a commodity on each plane of a kind.
+    /// Returns the fraction of a commodity on each plane of a kind.
     pub(super) fn share(&self, problem: &Problem<'_>, commodity: usize, kind: usize) -> f64 {
         let weights = match self.placement {
             Placement::Sprayed(splits) => splits[commodity].as_deref(),
@@ -30,7 +30,7 @@ impl Footprints<'_> {
     }
 }
 
-/// The most uses that are kept between rounds; more are computed anew each time.
+/// Maximum number of uses that are kept between rounds. If there are more, all are computed again each time.
 const KEPT_MAX: usize = 1 << 22;
 
 /// The uses of one commodity in one kind of planes.
@@ -44,17 +44,17 @@ struct Kept {
 pub(super) struct Cables<'a> {
     problem: Problem<'a>,
     footprints: &'a Footprints<'a>,
-    /// By kind; nothing where they are too many.
+    /// The uses of all commodities; `None` if there are too many to keep.
     kept: Option<Vec<Kept>>,
-    /// Rates of the stopped ones, of each cable.
+    /// Rate of the stopped pairs on each cable.
     taken: Vec<PerLink>,
-    /// Pairs that rise, of each cable.
+    /// Number of rising pairs on each cable.
     pairs: Vec<PerLink>,
-    /// The least rate of those that rise, of each cable.
+    /// The lowest rate of the rising pairs on each cable.
     held: Vec<PerLink>,
-    /// The share of each commodity.
+    /// The rate that the cables of each commodity allow.
     least: Vec<Least>,
-    /// Whether a cable of a commodity has found its share, and which share.
+    /// The lowest rate at which a cable of each commodity is a bottleneck; NaN if none is.
     done: Vec<f64>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Cables<'a> {
         cables
     }
 
-    /// Calls back with the uses of each commodity in each kind of planes.
+    /// Calls `each` with the uses of every commodity in every kind of planes.
     fn visit(&self, mut each: impl FnMut(usize, usize, &[Use])) {
         match &self.kept {
             Some(kept) => kept.iter().for_each(|kept| each(kept.kind, kept.commodity, &kept.uses)),
@@ -91,7 +91,7 @@ impl<'a> Cables<'a> {
         }
     }
 
-    /// Divides what every cable has left among the pairs that rise.
+    /// Divides the remaining capacity of every cable among its rising pairs.
     pub(super) fn divide(&mut self, units: &[Unit<'_>]) {
         let shape = &self.problem.network.shape;
         let count = self.least.len();
@@ -122,12 +122,12 @@ impl<'a> Cables<'a> {
         (self.taken, self.pairs, self.least) = (taken, pairs, least);
     }
 
-    /// The share that the cables of a commodity give it.
+    /// Returns the rate that the cables of a commodity allow it.
     pub(super) fn least(&self, commodity: usize) -> Least {
         self.least[commodity]
     }
 
-    /// Finds the cables whose pairs are all held back by nothing sooner.
+    /// Finds the bottlenecks.
     pub(super) fn hold(&mut self, units: &[Unit<'_>]) {
         let shape = &self.problem.network.shape;
         let mut rates = vec![f64::INFINITY; self.least.len()];
@@ -151,7 +151,7 @@ impl<'a> Cables<'a> {
                 let (taken, pairs) = (self.taken[kind].of(*stage)[at], self.pairs[kind].of(*stage)[at]);
                 let rate = level(stage.speed(shape), taken, pairs);
                 if rate.is_finite() && is_bottleneck(rate, held[kind].of(*stage)[at]) {
-                    // A NaN is not a number: the least wins.
+                    // `min` ignores NaN, so the lowest rate wins.
                     done[commodity] = rate.min(done[commodity]);
                 }
             }
@@ -159,7 +159,7 @@ impl<'a> Cables<'a> {
         (self.held, self.done) = (held, done);
     }
 
-    /// Tells whether a cable of a commodity has found its share, and it is this one.
+    /// Tells whether a cable of a commodity is a bottleneck at this rate or below.
     pub(super) fn is_bottleneck(&self, commodity: usize, rate: f64) -> bool {
         self.done[commodity] <= rate * (1.0 + super::ROUNDING)
     }

@@ -1,14 +1,14 @@
-//! Ports of NICs, and who uses them.
+//! Ports of NICs, and the units that use them.
 //!
-//! In: units. Out: shares. Invariants: exact for each NIC, also where a demand names single NICs; a unit between whole
-//! classes costs the same as one between two NICs.
+//! In: units. Out: the rate that ports allow each unit. Invariants: results are exact for each NIC, even if a demand
+//! names single NICs; a unit between complete classes takes as much time as one between two NICs.
 
 use super::{Footprints, Least, Unit, is_bottleneck, level};
 use crate::class::Classes;
 use crate::host::Problem;
 use crate::load::Stage;
 
-/// Which end of a demand.
+/// The end of a demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Sends,
@@ -17,14 +17,14 @@ pub(super) enum Side {
 
 /// The ports of one side, in one kind of planes.
 struct Lane {
-    /// By class: what every NIC of it has. By NIC: what it has besides.
+    /// Rate of the stopped pairs: per class what each of its NICs carries, and per NIC what it carries in addition.
     taken: [Vec<f64>; 2],
     pairs: [Vec<f64>; 2],
-    /// Rate of each NIC for a pair, and the minimum of each class.
+    /// The minimum over the NICs of each class, and the rate that each NIC allows per pair.
     level: [Vec<f64>; 2],
-    /// The least rate of those that rise.
+    /// The lowest rate of the rising pairs.
     held: [Vec<f64>; 2],
-    /// Whether a NIC has found its share; whether one of a class has.
+    /// Whether a class contains a bottleneck, and whether each NIC is one.
     done: [Vec<bool>; 2],
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Ports<'a> {
     lanes: [Vec<Lane>; 2],
 }
 
-/// Where a unit is on one side: all of a class with so many peers for each NIC, or some NICs of it.
+/// The NICs of a unit on one side: a complete class with the number of peers per NIC, or some of its NICs with theirs.
 enum Where {
     Class(usize, f64),
     Nics(Vec<(usize, f64)>),
@@ -63,7 +63,7 @@ impl<'a> Ports<'a> {
         Ports { problem: *problem, footprints, lanes: [lanes(&problem.sides.from), lanes(&problem.sides.to)] }
     }
 
-    /// The part of a commodity on each plane of a kind.
+    /// Returns the fraction of a commodity on each plane of a kind.
     fn share(&self, commodity: usize, kind: usize) -> f64 {
         self.footprints.share(&self.problem, commodity, kind)
     }
@@ -99,7 +99,7 @@ impl<'a> Ports<'a> {
         Where::Nics(members.map(|nic| (nic, peers_of(nic))).filter(|(_, peers)| *peers > 0.0).collect())
     }
 
-    /// Divides what every port has left among the pairs that rise.
+    /// Divides the remaining capacity of every port among its rising pairs.
     pub(super) fn divide(&mut self, units: &[Unit<'_>]) {
         for (number, side) in [Side::Sends, Side::Receives].into_iter().enumerate() {
             for lane in &mut self.lanes[number] {
@@ -140,7 +140,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// The share that the ports of a unit give it.
+    /// Returns the rate that the ports of a unit allow it.
     pub(super) fn least(&self, unit: &Unit<'_>, side: Side) -> Least {
         let mut least = Least::NONE;
         let (number, stage) = numbered(side);
@@ -160,7 +160,7 @@ impl<'a> Ports<'a> {
         least
     }
 
-    /// Finds the ports whose pairs are all held back by nothing sooner.
+    /// Finds the bottlenecks.
     pub(super) fn hold(&mut self, units: &[Unit<'_>]) {
         for (number, side) in [Side::Sends, Side::Receives].into_iter().enumerate() {
             for lane in &mut self.lanes[number] {
@@ -196,7 +196,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// Tells whether a port of a unit has found its share.
+    /// Tells whether a port of a unit is a bottleneck.
     pub(super) fn is_bottleneck(&self, unit: &Unit<'_>, side: Side) -> bool {
         let (number, _) = numbered(side);
         let place = self.place(unit, side);
