@@ -1,4 +1,4 @@
-//! V0405: the values that switches configure for their neighbours match what the neighbours have configured.
+//! V0405: the values that switches configure for their neighbours match the neighbours' own configuration.
 //!
 //! In: switches. Out: violations. Invariants: a table that many switches share is checked once. Values that the
 //! neighbour's language does not have are not compared.
