@@ -1,7 +1,7 @@
-//! One way to write each entity, so that what was written and what is read back compare.
+//! One canonical form for each entity, so that a written entity can be compared with the one read back.
 //!
-//! Targets may drop leading zeros or keep them, sort lists or not, and return counters nobody asked for. After
-//! [`normalise`] two entities are equal exactly when a controller means the same by them.
+//! Targets may drop leading zeros or keep them, sort lists or not, and return counters that were not requested. After
+//! [`normalise`] two entities are equal if and only if they have the same meaning for a controller.
 
 use crate::info::{Action, Info, MatchField};
 use crate::proto::v1;
@@ -12,7 +12,7 @@ use v1::packet_replication_engine_entry::Type as Replication;
 use v1::replica::PortKind;
 use v1::table_action::Type as ActionForm;
 
-/// Brings an entity into the canonical form and clears what the data plane alone changes.
+/// Brings an entity into the canonical form and clears the values that only the data plane changes.
 pub fn normalise(info: &Info, entity: &mut v1::Entity) {
     match entity.entity.as_mut() {
         None | Some(Entity::ExternEntry(_) | Entity::RegisterEntry(_) | Entity::DigestEntry(_)) => {}
@@ -55,7 +55,7 @@ pub fn normalise(info: &Info, entity: &mut v1::Entity) {
     }
 }
 
-/// Says whether two entities mean the same, however they are written.
+/// Returns whether two entities have the same meaning, whatever their form.
 pub fn same(info: &Info, one: &v1::Entity, other: &v1::Entity) -> bool {
     if one == other {
         return true;
@@ -166,7 +166,7 @@ fn replicas(replicas: &mut [v1::Replica]) {
             Some(PortKind::Port(port)) => strip(port),
             None => {}
         }
-        // Backups stay in order: it says which is preferred.
+        // Backups keep their order, because it expresses preference.
         replica.backup_replicas.iter_mut().for_each(|backup| strip(&mut backup.port));
     }
     replicas.sort_by_cached_key(prost::Message::encode_to_vec);

@@ -21,7 +21,7 @@ pub fn fields<'a>(
     (declared.members.len() == value.members.len()).then(|| names.zip(&value.members).collect())
 }
 
-/// Returns a bit string as a number, where it has at most 128 bits.
+/// Returns a bit string, an enum value or a bool as a number, if it has at most 128 bits.
 pub fn number(data: &v1::P4Data) -> Option<u128> {
     match &data.data {
         Some(Data::Bitstring(bytes) | Data::EnumValue(bytes)) => Width::Bits(128).decode(bytes).ok(),
@@ -36,7 +36,7 @@ pub fn bits<'v>(value: impl Into<Value<'v>>, bits: u32) -> Result<v1::P4Data, Vi
     Ok(v1::P4Data { data: Some(Data::Bitstring(bytes)) })
 }
 
-/// Returns a struct of fields given by name in any order; all of them must be there.
+/// Returns a struct from fields given by name in any order; every field is required.
 pub fn structure(
     info: &Info,
     spec: &config::P4DataTypeSpec,

@@ -1,8 +1,8 @@
-//! P4Info by name: a P4Info message goes in, tables, fields, actions and all other objects come out, found by
-//! full name, by alias or by a suffix that only one of them has.
+//! An index of a P4Info by name. It finds tables, fields, actions and all other objects by full name, by alias or by a
+//! suffix that is unique.
 //!
-//! An [`Info`] is consistent: ids are unique and every reference between objects resolves. Client and server
-//! share it, so both mean the same thing by a name.
+//! An [`Info`] is consistent: ids are unique and every reference between objects resolves. Client and server share it,
+//! so a name has the same meaning for both.
 
 mod error;
 mod load;
@@ -68,7 +68,7 @@ pub struct Info {
     digests: Objects<Digest>,
     packet_headers: Objects<PacketHeader>,
     externs: Objects<ExternInstance>,
-    /// The type of ports that the controller sees as text.
+    /// The type of ports, if the controller sees them as text.
     text_ports: Option<Arc<str>>,
 }
 
@@ -117,13 +117,13 @@ lookups! {
 }
 
 impl Info {
-    /// Indexes a P4Info, or returns everything that is wrong with it.
+    /// Indexes a P4Info, or returns all of its errors.
     pub fn new(message: config::P4Info) -> Result<Self, InfoError> {
         load::load(message, true)
     }
 
-    /// The same, passing over `@entry_restriction` and `@action_restriction`: for a target that leaves them to its
-    /// clients, as BMv2 does.
+    /// Indexes a P4Info without `@entry_restriction` and `@action_restriction`. This is for a target that leaves their
+    /// checks to its clients, such as BMv2.
     pub fn without_restrictions(message: config::P4Info) -> Result<Self, InfoError> {
         load::load(message, false)
     }
@@ -143,13 +143,13 @@ impl Info {
         self.packet_header("packet_out").ok()
     }
 
-    /// Returns the type of ports, where the controller sees them as text. Watched ports and the ports of copies, which have
-    /// no type, are then text as well.
+    /// Returns the type of ports if the controller sees them as text. Watched ports and the ports of replicas have no
+    /// type in the P4Info; they are then text too.
     pub fn text_ports(&self) -> Option<&str> {
         self.text_ports.as_deref()
     }
 
-    /// Returns a port as it is written: as a number, or as text of that number where ports are text.
+    /// Returns the encoding of a port: a number, or the decimal text of the number if ports are text.
     pub fn port(&self, port: u32) -> Vec<u8> {
         match self.text_ports {
             Some(_) => port.to_string().into_bytes(),
@@ -157,7 +157,7 @@ impl Info {
         }
     }
 
-    /// Says whether a type is one of ports.
+    /// Returns whether a type is a port type.
     pub fn is_port_type(&self, name: &str) -> bool {
         use config::p4_new_type_spec::Representation;
         let spec = self.types().and_then(|types| types.new_types.get(name));

@@ -1,7 +1,7 @@
-//! Identity of an entity: two entities with the same key are the same thing to a target.
+//! Identity of an entity: a target treats two entities with the same key as one.
 //!
-//! Keys compare and hash fast, order entities by kind, object and key, and do not depend on leading zeros, on
-//! the order of fields, or on fields written out that match everything.
+//! Keys compare and hash fast, order entities by kind, object and key, and do not depend on leading zeros, on the order
+//! of fields, or on whether match-all fields are written out.
 
 use std::cell::RefCell;
 
@@ -12,24 +12,24 @@ use v1::field_match::FieldMatchType;
 use v1::packet_replication_engine_entry::Type as Replication;
 
 thread_local! {
-    /// Where keys are put together before it is known how long they are.
+    /// Buffer for building keys before their length is known.
     static BYTES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The identity of an entity.
 ///
-/// A range that holds every value can only be identified by the width of its field: bring entities that may have one
-/// into the form of [`crate::canonical`] first.
+/// A range over all values is recognised only with the width of its field. Normalise entities that may have one with
+/// [`crate::canonical`] first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityKey(Box<[u8]>);
 
 impl EntityKey {
-    /// Returns the key of an entity, `None` where the entity or a part of it that identifies it is not set.
+    /// Returns the key of an entity, or `None` if the entity or an identifying part of it is not set.
     pub fn of(entity: &v1::Entity) -> Option<Self> {
         BYTES.with_borrow_mut(|bytes| {
             bytes.clear();
             Self::build(&mut Builder(bytes), entity)?;
-            // One piece of memory of the right length, and no other.
+            // A single allocation of the exact length.
             Some(EntityKey(bytes.as_slice().into()))
         })
     }
@@ -63,7 +63,7 @@ impl EntityKey {
                 key.kind(12).number(entry.digest_id);
             }
             Entity::ExternEntry(entry) => {
-                // The identity within the extern is known to the extern only; the whole of it is safe.
+                // Only the extern knows which part identifies an entry, so the complete entry is the key.
                 key.kind(13).number(entry.extern_type_id).number(entry.extern_id);
                 if let Some(any) = &entry.entry {
                     key.bytes(any.type_url.as_bytes());
@@ -82,7 +82,7 @@ impl EntityKey {
         EntityKey(bytes.into_boxed_slice())
     }
 
-    /// Returns the key as bytes, for a hash or an index of the caller's own.
+    /// Returns the key as bytes, for a hash or index that the caller builds.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -102,7 +102,7 @@ impl Builder<'_> {
     }
 
     fn index(&mut self, index: Option<v1::Index>) {
-        // No index stands for all places and comes first.
+        // A missing index means all cells, and sorts first.
         if let Some(index) = index {
             self.0.extend_from_slice(&(index.index.cast_unsigned() ^ 1 << 63).to_be_bytes());
         }

@@ -1,21 +1,22 @@
-//! P4Runtime: messages, client, P4Info index and server side; and a client of gNMI, which shares its connections.
+//! P4Runtime: messages, client, P4Info index and server side; also a gNMI client, which uses the same connections.
 //!
-//! - [`proto`]: the messages and the services, from text in `proto/`;
+//! - [`proto`]: the messages and the services, generated from `proto/`;
 //! - [`info`]: a P4Info by name, shared by client and server;
 //! - [`value`], [`data`]: numbers, addresses and structs as canonical byte strings and back;
 //! - [`entry`], [`packet`]: entities and packets built by name;
 //! - [`check`]: every rule that an entity can break, for the builder and for a server;
-//! - [`restriction`]: what `@entry_restriction` and `@action_restriction` demand;
+//! - [`restriction`]: evaluates `@entry_restriction` and `@action_restriction`;
 //! - [`key`], [`canonical`], [`order`]: identity, equality and order of entities;
-//! - [`room`]: whether tables and profiles hold entities;
-//! - [`text`], [`render`]: `.txtpb` files in and out, one line for people;
+//! - [`room`]: whether entities fit in tables and profiles;
+//! - [`text`], [`render`]: reads and writes `.txtpb` files, and shows entities in one line;
 //! - [`client`]: sessions, writes, reads, pipelines;
 //! - [`gnmi`]: Capabilities, Get and Set of gNMI;
-//! - [`wire`]: messages as bytes, weighed before they are decoded;
+//! - [`wire`]: encoded messages, whose memory is estimated before they are decoded;
 //! - [`server`], [`status`]: arbitration and errors for a server;
 //! - `testing` (with the feature of that name): a scripted target.
 //!
-//! Without the feature `transport` (on by default) there are messages and checks, and no client, server or socket.
+//! Without the feature `transport` (on by default) the crate has only messages and checks, and no client, server or
+//! socket.
 
 pub mod canonical;
 pub mod check;

@@ -16,10 +16,10 @@ pub enum PacketError {
         /// `packet_in` or `packet_out`.
         header: &'static str,
     },
-    /// A field is not known.
+    /// A field is unknown.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// A field is there twice.
+    /// A field is set twice.
     #[error("metadata field `{field}` of `{header}` is there twice")]
     Twice {
         /// The header.
@@ -35,7 +35,7 @@ pub enum PacketError {
         /// The field.
         field: String,
     },
-    /// A value that is translated from text means nothing.
+    /// A value that is translated from text is unknown on the switch.
     #[error("metadata field `{field}` is `{value}`, which names nothing on the switch")]
     Unknown {
         /// The field.
@@ -60,7 +60,7 @@ pub enum PacketError {
 pub struct Packet {
     /// The whole packet.
     pub payload: Bytes,
-    /// Names, widths and canonical values, in the order of the program.
+    /// Names, widths and canonical values, in the order of the header in the program.
     pub metadata: Vec<(String, Width, Vec<u8>)>,
 }
 
@@ -126,7 +126,7 @@ fn encode(
         })?;
         metadata.push(v1::PacketMetadata { metadata_id: field.id, value });
     }
-    // Read back at once, so that what leaves is what the other side takes.
+    // The metadata is decoded again, so that only packets that the other side accepts are sent.
     decode(header, &metadata)?;
     metadata.sort_by_key(|value| header.fields().iter().position(|field| field.id == value.metadata_id));
     Ok(metadata)

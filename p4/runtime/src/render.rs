@@ -1,6 +1,7 @@
-//! Entities for people: one line by names, `ingress.my_sid  dst=fcbb:bbbb:1801::/48 -> uN()`.
+//! Shows entities to people: one line with names, `ingress.my_sid dst=fcbb:bbbb:1801::/48 -> uN()`.
 //!
-//! For messages, diffs and comments. Nothing reads it back; what a P4Info does not know is shown by its number.
+//! The line is for messages, diffs and comments, and is not parsed. An object that the P4Info does not contain is shown
+//! by its number.
 
 mod key;
 mod value;

@@ -1,8 +1,8 @@
-//! Whether a switch has room for entities, by what its P4Info promises.
+//! Whether a switch has room for entities, according to the sizes in its P4Info.
 //!
-//! In: a P4Info, entities. Out: the first table or action profile that they do not fit. Invariants: what a profile holds is
-//! counted as it says (P4Runtime section 9.2.3: weights, or members); what the P4Info does not state has no end. How large
-//! one group may be, [`crate::check`] asks of each.
+//! In: a P4Info, entities. Out: the first table or action profile that is too small. Invariants: the contents of a
+//! profile are counted as it declares (P4Runtime section 9.2.3: weights or members); a size that the P4Info does not
+//! state is unlimited. [`crate::check`] checks the size of each group.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,20 +12,20 @@ use crate::proto::v1;
 use v1::entity::Entity;
 use v1::table_action::Type;
 
-/// More than a switch has room for.
+/// More entities than a switch has room for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excess {
     /// The table or action profile.
     pub object: String,
-    /// Counted values.
+    /// The unit that is counted.
     pub what: Counted,
-    /// Amount.
+    /// Number of units that the entities need.
     pub needed: u64,
-    /// Capacity.
+    /// Number of units that fit.
     pub size: u64,
 }
 
-/// Counted values.
+/// The unit that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
     /// Entries of a table.
@@ -49,7 +49,7 @@ impl fmt::Display for Excess {
     }
 }
 
-/// Amount, by id of the table or profile.
+/// Units in use, by id of the table or profile.
 #[derive(Default)]
 struct Used {
     entries: BTreeMap<u32, u64>,
@@ -57,7 +57,7 @@ struct Used {
     members: BTreeMap<u32, u64>,
 }
 
-/// Returns the first thing that entities do not fit.
+/// Returns the first table or profile that is too small for the entities.
 pub fn excess<'e>(info: &Info, entities: impl IntoIterator<Item = &'e v1::Entity>) -> Option<Excess> {
     let mut used = Used::default();
     for entity in entities {

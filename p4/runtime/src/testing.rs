@@ -1,7 +1,7 @@
-//! A scripted target for tests: a real gRPC server on loopback that keeps entities as the specification says and
-//! fails in every way a test asks for.
+//! A scripted target for tests: a real gRPC server on loopback that stores entities as specified and fails in the ways
+//! that a test requests.
 //!
-//! It has no data plane. What it shares with the embedded switch is the checks, the keys and the arbitration.
+//! It has no data plane. It shares the checks, the keys and the arbitration with the embedded switch.
 
 mod certificates;
 mod garbage;

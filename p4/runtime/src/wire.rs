@@ -1,8 +1,9 @@
-//! Messages as bytes: what they will cost in memory, before anything is allocated for them.
+//! Encoded messages: estimates their memory before any of it is allocated.
 //!
-//! A message of P4Runtime can take hundreds of times its length once it is decoded: an empty update is two bytes on
-//! the wire and some hundred in memory. So whoever receives messages keeps them as bytes ([`RawCodec`]), weighs them by
-//! their shape ([`weigh`]), and decodes what fits a budget ([`decode`]), or one element after the other ([`Elements`]).
+//! A decoded P4Runtime message can take hundreds of times its encoded length: an empty update has two bytes on the wire
+//! and some hundred in memory. So a receiver keeps messages encoded ([`RawCodec`]) and estimates their memory from
+//! their structure ([`weigh`]). It then decodes a message that fits its budget ([`decode`]), or one element at a time
+//! ([`Elements`]).
 
 #[cfg(feature = "transport")]
 mod codec;

@@ -1,4 +1,4 @@
-//! Values of registers and digests against their types, and of meters and counters.
+//! Checks values of registers and digests against their types, and values of meters and counters.
 
 use config::p4_new_type_translation::SdnType;
 
@@ -15,7 +15,7 @@ const MAX_DEPTH: u32 = 64;
 
 type Types<'t> = Option<&'t config::P4TypeInfo>;
 
-/// Checks that a value is of a type.
+/// Checks that a value has a type.
 pub(crate) fn check_data(
     types: Types<'_>,
     spec: &config::P4DataTypeSpec,
@@ -154,7 +154,7 @@ fn check_bits(spec: &config::P4BitstringLikeTypeSpec, bytes: &[u8]) -> Result<()
     match &spec.type_spec {
         Some(Bits::Bit(bit)) => fits(width(bit.bitwidth), bytes),
         Some(Bits::Int(int)) => check_signed(bytes, width(int.bitwidth)).map(drop).map_err(Fault::Value),
-        // A varbit without its length has the greatest.
+        // A varbit without a length may use the maximum.
         Some(Bits::Varbit(varbit)) => fits(width(varbit.max_bitwidth), bytes),
         None => Err(Fault::DataType { given: "a bit string", wanted: "not known".to_owned() }),
     }
@@ -237,7 +237,7 @@ pub(super) fn check_config(config: Option<&v1::MeterConfig>) -> Result<(), Fault
     }
 }
 
-/// Checks that counters of colours are only cleared.
+/// Checks that counters per colour are only set to zero.
 pub(super) fn check_colour_counters(data: Option<&v1::MeterCounterData>) -> Result<(), Fault> {
     let Some(data) = data else { return Ok(()) };
     let mut colours = [data.green, data.yellow, data.red].into_iter().flatten();

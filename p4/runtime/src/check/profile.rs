@@ -1,4 +1,4 @@
-//! Members and groups of action profiles.
+//! Checks of members and groups of action profiles.
 
 use super::action::{check_action, check_weights};
 use super::{Fault, Violation, at};
@@ -21,7 +21,7 @@ pub(crate) fn check_member(
         return Ok(());
     }
     let call = member.action.as_ref().ok_or_else(|| err(Fault::NoAction))?;
-    // All tables of a profile have the same actions, so any of them answers.
+    // All tables of a profile have the same actions, so checking one is enough.
     let mut tables = profile.table_ids.iter().filter_map(|id| info.table_by_id(*id));
     let Some(table) = tables.next() else {
         return check_action(info.require_action(call.action_id)?, call);
@@ -60,7 +60,7 @@ pub(crate) fn check_group(info: &Info, kind: Type, group: &v1::ActionProfileGrou
     }
     let weights: Vec<(u32, i32)> =
         group.members.iter().map(|member| (member.member_id, member.weight)).collect();
-    // The limit of the group is that of its creation; left open, that of the selector.
+    // The limit is `max_size` of the group; if that is 0, it is the limit of the selector.
     let size = if group.max_size > 0 { group.max_size.unsigned_abs() } else { limit };
     check_weights(profile, profile.semantics, &weights, u64::from(size)).map_err(err)
 }

@@ -1,4 +1,4 @@
-//! Table entries, the default entry among them.
+//! Checks of table entries, including the default entry.
 
 use super::action::{Use, check_table_action};
 use super::data::{check_colour_counters, check_config};
@@ -37,7 +37,7 @@ pub(crate) fn check_table_entry(
         return err(Fault::ConstTable);
     }
     match &entry.action {
-        // P4Runtime 1.4, default entry: that of an indirect table is constant as well.
+        // P4Runtime 1.4: the default entry of an indirect table is constant too.
         Some(_)
             if entry.is_default_action
                 && (table.const_default_action.is_some() || table.profile.is_some()) =>
@@ -111,7 +111,7 @@ fn check_delete(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> 
     check_table_key(table, entry)
 }
 
-/// Checks that a table has what a read request wants with its entries.
+/// Checks that a table has the data that a read request asks for with each entry.
 fn check_wanted(table: &Table, entry: &v1::TableEntry) -> Result<(), Fault> {
     if entry.time_since_last_hit.is_some() && (entry.is_default_action || !table.idle_timeout) {
         return Err(Fault::NoIdleTimeout);

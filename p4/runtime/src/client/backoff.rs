@@ -1,4 +1,4 @@
-//! Delay before the next attempt: longer each time, up to a limit.
+//! Delay before the next attempt: it doubles each time, up to a limit.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ pub struct Backoff {
     pub initial: Duration,
     /// The longest wait.
     pub max: Duration,
-    /// Random delay, so that clients do not reconnect at the same moment.
+    /// Random variation, so that clients do not reconnect at the same moment.
     pub jitter: Jitter,
 }
 
-/// Whether waits are shortened by chance.
+/// Whether waits are shortened at random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Jitter {
-    /// They are not.
+    /// Waits have their full length.
     None,
-    /// Each is between half of it and all of it; the same seed gives the same waits.
+    /// Each wait is between 50 % and 100 % of its full length. The same seed gives the same waits.
     Seeded(u64),
 }
 
@@ -33,7 +33,7 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Returns the wait before the attempt with a number, from 0.
+    /// Returns the wait before an attempt; attempts are counted from 0.
     pub fn wait(&self, attempt: u32) -> Duration {
         let factor = 1u32.checked_shl(attempt.min(31)).unwrap_or(u32::MAX);
         let wait = self.initial.saturating_mul(factor).min(self.max);
@@ -48,7 +48,7 @@ impl Backoff {
     }
 }
 
-/// Spreads every bit of a number: a bijection, so that different numbers stay different.
+/// Mixes the bits of a number. This is a bijection, so different numbers stay different.
 fn mix(value: u64) -> u64 {
     SplitMix64::seed_from_u64(value).next_u64()
 }

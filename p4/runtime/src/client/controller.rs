@@ -7,11 +7,11 @@ use crate::election::{ElectionId, RoleName};
 /// Identity of a controller.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Controller {
-    /// The id that decides who is primary; `None` never becomes primary.
+    /// The id that decides which controller is primary; a controller with `None` never becomes primary.
     pub election: Option<ElectionId>,
     /// The role.
     pub role: RoleName,
-    /// Role rights, in a message that the target understands.
+    /// The rights of the role, in a message that the target understands.
     pub role_config: Option<prost_types::Any>,
 }
 
@@ -22,24 +22,24 @@ impl Controller {
     }
 }
 
-/// Current role of a controller.
+/// State of a controller in the arbitration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Primacy {
     /// Not known yet: the stream is being opened.
     Opening,
     /// The primary: it may write.
     Primary {
-        /// With this id.
+        /// The election id of this controller.
         election: ElectionId,
     },
     /// A backup; another controller is primary.
     Backup {
-        /// The id of the primary, where the target says it.
+        /// The election id of the primary, if the target reports it.
         primary: Option<ElectionId>,
     },
     /// A backup; no controller is primary.
     Vacant {
-        /// The highest id that the target has seen.
+        /// The highest election id that the target has received.
         highest: Option<ElectionId>,
     },
     /// The stream broke; it is being opened again.

@@ -1,4 +1,4 @@
-//! Unsolicited messages of a target, and those that wait to be fetched.
+//! Unsolicited messages of a target, and the queue in which they wait.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -12,13 +12,13 @@ use crate::proto::v1;
 pub enum Event {
     /// A packet; see [`crate::packet`] for its metadata by name.
     PacketIn(v1::PacketIn),
-    /// Values from the data plane; acknowledge it with [`super::Session::acknowledge`].
+    /// Values from the data plane; acknowledge the list with [`super::Session::acknowledge`].
     Digest(v1::DigestList),
     /// Entries that no packet has hit for a while.
     IdleTimeout(v1::IdleTimeoutNotification),
-    /// A message of ours that the target could not use.
+    /// Error about a message from this controller that the target could not process.
     Error(v1::StreamError),
-    /// A message of the architecture's own.
+    /// A message specific to the architecture.
     Other(prost_types::Any),
 }
 
@@ -26,7 +26,7 @@ pub enum Event {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) primacy: watch::Sender<Primacy>,
-    /// Items waiting to be fetched, each with its memory.
+    /// The queue of events; each is sent with the bytes it occupies.
     pub(super) events: mpsc::Sender<(Event, usize)>,
     pub(super) queued_bytes: AtomicUsize,
     pub(super) n_dropped: AtomicU64,

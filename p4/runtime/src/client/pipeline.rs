@@ -10,31 +10,32 @@ use crate::proto::v1;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 
-/// Activation of a pipeline that differs.
+/// How a pipeline that differs from the present one is activated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
-    /// With empty tables; where the target empties none for a pipeline that is not its first, with the entries of now.
+    /// Tables are emptied. A target that keeps its tables for every pipeline but the first one keeps the present
+    /// entries.
     Clear,
-    /// With the entries of now; where the target cannot, with empty tables.
+    /// Present entries are kept. If the target cannot keep them, tables are emptied.
     Reconcile,
-    /// Saved first and then committed; where the target cannot, in one step. BMv2 loses its entries with the
-    /// first step.
+    /// The pipeline is saved first and then committed, or both in one step if the target cannot do that. BMv2 loses its
+    /// entries in the first step.
     SaveThenCommit,
 }
 
 /// Result of activating a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PipelineChange {
-    /// It was in force already.
+    /// The target already had the pipeline.
     Unchanged,
-    /// It is now, and the target says that it kept the entries, or knows no other way to change it.
+    /// The pipeline was activated. The target confirmed that it kept the entries, or supports no other method.
     Reconciled,
-    /// It is now, and tables are empty.
+    /// The pipeline was activated, and tables are empty.
     Cleared,
 }
 
 impl Client {
-    /// Gets the parts of the pipeline that are asked for, `None` where the target has no pipeline.
+    /// Gets the requested parts of the pipeline, or `None` if the target has no pipeline.
     pub async fn pipeline(
         &self,
         parts: ResponseType,
@@ -48,23 +49,22 @@ impl Client {
             self.unary::<v1::GetForwardingPipelineConfigResponse>(Rpc::GetPipeline, deadline, &request);
         match answer.await {
             Ok(response) => Ok(response.config),
-            // BMv2 without a program says so with a code instead of an empty answer.
+            // BMv2 without a program returns a status code instead of an empty answer.
             Err(ClientError::Rpc { code: Code::FailedPrecondition, .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Gets the number of the pipeline, `None` where the target has no pipeline or the pipeline no number.
+    /// Gets the cookie of the pipeline, or `None` if the target has no pipeline or the pipeline has no cookie.
     pub async fn pipeline_cookie(&self) -> Result<Option<u64>, ClientError> {
         let config = self.pipeline(ResponseType::CookieOnly).await?;
         Ok(config.and_then(|config| config.cookie).map(|cookie| cookie.cookie))
     }
 
-    /// Says whether the target runs the pipeline: by the cookie, or by the whole of it where there is no cookie or another
-    /// one, as each controller numbers pipelines by itself.
+    /// Returns whether the target runs the pipeline. The cookies are compared first. If they differ or one is missing,
+    /// the complete pipelines are compared, because each controller chooses its own cookies.
     ///
-    /// A pipeline without a device configuration is nothing that a target could be made to run, so it is compared by its
-    /// P4Info.
+    /// A pipeline without a device configuration cannot be set on a target, so only its P4Info is compared.
     pub async fn has_pipeline(&self, pipeline: &Pipeline) -> Result<bool, ClientError> {
         if pipeline.device_config.is_empty() {
             let config = self.pipeline(ResponseType::P4infoAndCookie).await?;
@@ -80,7 +80,7 @@ impl Client {
 }
 
 impl Session {
-    /// Sets a pipeline by one action; `None` is for `Commit`, which goes without.
+    /// Sets a pipeline with one action. `pipeline` is `None` for `Commit`, which has no pipeline.
     pub async fn set_pipeline(&self, action: Action, pipeline: Option<&Pipeline>) -> Result<(), ClientError> {
         let election_id = Some(self.require_primary()?.into());
         let target = &self.client().target;
@@ -101,7 +101,7 @@ impl Session {
         }
     }
 
-    /// Asks whether the target could run a pipeline; `None` where it cannot say.
+    /// Asks whether the target could run a pipeline. Returns `None` if the target does not support the question.
     pub async fn verify_pipeline(&self, pipeline: &Pipeline) -> Result<Option<()>, ClientError> {
         match self.set_pipeline(Action::Verify, Some(pipeline)).await {
             Ok(()) => Ok(Some(())),
@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    /// Brings a pipeline into force unless it is already.
+    /// Activates a pipeline unless the target already runs it.
     pub async fn ensure_pipeline(
         &self,
         pipeline: &Pipeline,
@@ -122,7 +122,7 @@ impl Session {
         self.commit_pipeline(pipeline, commit).await
     }
 
-    /// Brings a pipeline into force, whatever the target runs now.
+    /// Activates a pipeline, whatever the target runs now.
     pub async fn commit_pipeline(
         &self,
         pipeline: &Pipeline,
@@ -142,8 +142,8 @@ impl Session {
     async fn clear(&self, pipeline: &Pipeline) -> Result<PipelineChange, ClientError> {
         match self.set_pipeline(Action::VerifyAndCommit, Some(pipeline)).await {
             Ok(()) => {}
-            // BMv2 refuses every pipeline while another one is half set, as a failed reconciliation or a save
-            // leaves it. A commit ends that state; whether there was one shows in the second attempt.
+            // BMv2 rejects every pipeline while another one is saved but not committed, such as after a failed
+            // reconciliation. A commit ends that state. If this was not the cause, the second attempt fails too.
             Err(error) if error.code() == Some(Code::Unknown) => {
                 let ended = self.set_pipeline(Action::Commit, None).await;
                 if ended.is_err() {
@@ -159,8 +159,8 @@ impl Session {
         Ok(PipelineChange::Cleared)
     }
 
-    /// SONiC hardware takes the first pipeline by `VERIFY_AND_COMMIT`, and every further one by `RECONCILE_AND_COMMIT` alone.
-    /// Its answer to that is the reason that counts.
+    /// SONiC hardware accepts the first pipeline only with `VERIFY_AND_COMMIT`, and every later one only with
+    /// `RECONCILE_AND_COMMIT`. If that fails too, its error is the one to report.
     async fn change_first(
         &self,
         pipeline: &Pipeline,
@@ -173,10 +173,10 @@ impl Session {
         Ok(PipelineChange::Reconciled)
     }
 
-    /// `None` where the target does not reconcile, or not from what it runs now to this. A pipeline that is wrong
-    /// in itself is refused again by the fall-back, which then says why.
+    /// Returns `None` if the target cannot reconcile, or cannot reconcile these two pipelines. An invalid pipeline is
+    /// rejected again by the fallback, whose error gives the reason.
     async fn reconcile(&self, pipeline: &Pipeline) -> Result<Option<PipelineChange>, ClientError> {
-        // There is nothing to keep on a target without a pipeline, and BMv2 dies when it is asked to.
+        // A target without a pipeline has no entries to keep, and BMv2 crashes on the request.
         if self.client().pipeline(ResponseType::CookieOnly).await?.is_none() {
             return Ok(None);
         }
@@ -196,7 +196,7 @@ impl Session {
     }
 }
 
-/// Says whether a target refused what it was asked to do, rather than who asked.
+/// Returns whether a target rejected the request itself, and not the controller that sent it.
 fn is_refused_as_such(error: &ClientError) -> bool {
     let code = error.code();
     matches!(

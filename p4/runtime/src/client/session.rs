@@ -17,7 +17,7 @@ use super::stream::{Command, Stream};
 use crate::election::{ElectionId, RoleName};
 use crate::proto::v1;
 
-/// Unsolicited messages of a target that wait to be fetched.
+/// The queue of unsolicited messages of a target.
 #[derive(Debug)]
 pub struct Events {
     receiver: mpsc::Receiver<(Event, usize)>,
@@ -45,8 +45,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens the stream, takes part in the arbitration and waits for its first result. That may be that another
-    /// controller is primary: see [`Self::primacy`].
+    /// Opens the stream, takes part in the arbitration and waits for its first result. Another controller may be
+    /// primary: see [`Self::primacy`].
     pub async fn open(client: Client, controller: Controller) -> Result<Self, ClientError> {
         let options = *client.options();
         let (event_sender, events) = mpsc::channel(options.event_queue.max(1));
@@ -70,7 +70,7 @@ impl Session {
         }
     }
 
-    /// Returns the connection, which also reads.
+    /// Returns the connection, which is also used for reads.
     pub fn client(&self) -> &Client {
         &self.client
     }
@@ -80,12 +80,12 @@ impl Session {
         &self.role
     }
 
-    /// Returns what this controller is now.
+    /// Returns the present state of this controller in the arbitration.
     pub fn primacy(&self) -> Primacy {
         self.shared.primacy.borrow().clone()
     }
 
-    /// Returns a receiver that sees every change of what this controller is.
+    /// Returns a receiver for changes of that state.
     pub fn watch_primacy(&self) -> watch::Receiver<Primacy> {
         self.shared.primacy.subscribe()
     }
@@ -94,7 +94,7 @@ impl Session {
     pub async fn wait_primary(&self, limit: Duration) -> Result<ElectionId, ClientError> {
         let mut watch = self.watch_primacy();
         let decided = |state: &Primacy| matches!(state, Primacy::Primary { .. } | Primacy::Closed { .. });
-        // Without a result in time the state of now says why; bound, so that its borrow ends here.
+        // After a timeout, the present state gives the reason. The result is bound so that its borrow ends here.
         let waited = timeout(limit, watch.wait_for(decided)).await.map(drop);
         drop(waited);
         self.require_primary()
@@ -113,7 +113,8 @@ impl Session {
         self.command(Command::SetElection(election)).await
     }
 
-    /// Takes the primacy from whoever has it, with an election id just above the highest, and waits for it.
+    /// Takes over from the present primary with an election id just above the highest one, and waits until this
+    /// controller is primary.
     pub async fn take_over(&self, limit: Duration) -> Result<ElectionId, ClientError> {
         let highest = match self.primacy() {
             Primacy::Primary { election } => return Ok(election),
@@ -124,13 +125,13 @@ impl Session {
         self.wait_primary(limit).await
     }
 
-    /// Takes the receiver of packets, digests and notifications; the second call gets nothing.
+    /// Takes the receiver of packets, digests and notifications. A second call returns `None`.
     pub fn take_events(&self) -> Option<Events> {
         let receiver = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()?;
         Some(Events { receiver, shared: Arc::clone(&self.shared) })
     }
 
-    /// Returns how many events were dropped because nobody fetched them.
+    /// Returns the number of events dropped because the queue was full.
     pub fn n_dropped_events(&self) -> u64 {
         self.shared.n_dropped.load(Ordering::Relaxed)
     }
@@ -146,11 +147,11 @@ impl Session {
         self.send(v1::stream_message_request::Update::DigestAck(ack)).await
     }
 
-    /// Ends the stream in order; the target knows of it before this returns.
+    /// Closes the stream gracefully and waits up to one second for its end.
     pub async fn close(mut self) {
         let closed = self.command(Command::Close).await;
         if closed.is_ok() {
-            // A stream that does not end by itself is ended by the drop that follows.
+            // If the stream does not end in time, the following drop ends it.
             let ended = timeout(Duration::from_secs(1), &mut self.task).await;
             drop(ended);
         }
@@ -169,7 +170,7 @@ impl Session {
         ClientError::Protocol { endpoint: self.client.endpoint().to_owned(), rpc: Rpc::Stream, reason }
     }
 
-    /// Takes note when the target says that another controller is primary before the stream says so.
+    /// Records that another controller is primary if a denied request shows this before the stream reports it.
     pub(super) fn demote_on_denial(&self, error: ClientError) -> ClientError {
         if !matches!(&error, ClientError::Rpc { code: Code::PermissionDenied, .. }) {
             return error;

@@ -1,5 +1,5 @@
-//! Counters, meters, registers, value sets and digests by name. They are there from the start, so all of these
-//! but digests are for modifying.
+//! Counters, meters, registers, value sets and digests by name. All of them except digests always exist, so they can
+//! only be modified.
 
 use crate::check::{Violation, check_counter, check_digest, check_meter, check_register, check_value_set};
 use crate::info::Info;
@@ -10,7 +10,7 @@ fn place(index: Option<i64>) -> Option<v1::Index> {
     index.map(|index| v1::Index { index })
 }
 
-/// Returns a place of a counter array with its new value; without an index all places.
+/// Returns one cell of a counter array with its new value, or all cells if there is no index.
 pub fn counter(
     info: &Info,
     name: &str,
@@ -23,7 +23,8 @@ pub fn counter(
     Ok(entry)
 }
 
-/// Returns a place of a meter array with its rates; without an index all places, without rates the default.
+/// Returns one cell of a meter array with its rates, or all cells if there is no index. Without rates, the meter gets
+/// its default.
 pub fn meter(
     info: &Info,
     name: &str,
@@ -36,7 +37,7 @@ pub fn meter(
     Ok(entry)
 }
 
-/// Returns a place of a register array with its value; without an index all places.
+/// Returns one cell of a register array with its value, or all cells if there is no index.
 pub fn register(
     info: &Info,
     name: &str,
@@ -61,7 +62,7 @@ pub fn value_set(
     Ok(entry)
 }
 
-/// Returns the switch for a digest, with how much it gathers.
+/// Returns the entry that enables a digest, with the limits for its lists.
 pub fn digest(
     info: &Info,
     name: &str,

@@ -1,4 +1,4 @@
-//! Entities and updates from the messages they wrap.
+//! Conversions of messages into entities and updates.
 
 use crate::proto::v1;
 use v1::entity::Entity as Case;
@@ -39,12 +39,12 @@ impl v1::Update {
         v1::Update::new(Type::Insert, entity)
     }
 
-    /// Returns the update that changes an entity to this.
+    /// Returns the update that changes an existing entity to this one.
     pub fn modify(entity: impl Into<v1::Entity>) -> Self {
         v1::Update::new(Type::Modify, entity)
     }
 
-    /// Returns the update that removes an entity; only what identifies it counts.
+    /// Returns the update that removes an entity; only the fields that identify it matter.
     pub fn delete(entity: impl Into<v1::Entity>) -> Self {
         v1::Update::new(Type::Delete, entity)
     }

@@ -1,4 +1,4 @@
-//! The tables of a P4Info, and what value sets share with them.
+//! Loads the tables of a P4Info. Value sets use the same functions for match fields.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ fn match_kind(field: &config::MatchField) -> Option<MatchKind> {
     }
 }
 
-/// Returns what the restriction of a table may name.
+/// Returns the operands that the restriction of a table may use.
 fn operands(fields: &[MatchField]) -> Vec<Operand> {
     let operand = |field: &MatchField| {
         let kind = match field.kind {

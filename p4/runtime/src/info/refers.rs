@@ -1,14 +1,14 @@
 //! `@refers_to(table, field)`: a key field or a parameter whose value must exist in another table first.
 //!
-//! The annotation is a convention of P4Runtime users rather than of the specification; `builtin::` names the
+//! The annotation is a convention among P4Runtime users, not part of the specification. `builtin::` is the prefix of
 //! tables that P4 programs do not declare.
 
 use crate::proto::config;
 
-/// References of a value.
+/// The object that a value refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reference {
-    /// A field of a table, both by the names in the annotation.
+    /// A field of a table, with the names from the annotation.
     Table {
         /// The table.
         table: String,
@@ -31,7 +31,7 @@ impl Reference {
     }
 }
 
-/// Reads the references from annotations of either form, in order and once each.
+/// Reads the references from annotations of both forms, in order and without duplicates.
 pub(super) fn read(annotations: &[String], structured: &[config::StructuredAnnotation]) -> Vec<Reference> {
     let plain = annotations.iter().filter_map(|annotation| from_text(annotation));
     let structured = structured.iter().filter_map(from_structured);

@@ -1,4 +1,4 @@
-//! Values for people: addresses as addresses, small numbers in decimal, the rest in hexadecimal.
+//! Shows values to people: addresses in their usual form, small numbers in decimal, other values in hexadecimal.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -10,7 +10,7 @@ use v1::replica::PortKind;
 
 /// A value of a field or parameter.
 pub(super) struct Shown<'a> {
-    /// Name and width, where they are known.
+    /// Name and width, if known.
     pub(super) type_of: Option<(&'a str, Width)>,
     pub(super) value: &'a [u8],
 }
@@ -36,13 +36,13 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Says whether the name of a 32-bit field tells of an IPv4 address.
+/// Returns whether the name of a 32-bit field suggests an IPv4 address.
 fn names_ipv4(name: &str) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     last.contains("addr") || last.contains("ip") || name.contains("ipv4")
 }
 
-/// Bytes of which nothing is known.
+/// Bytes of an unknown type.
 pub(super) struct Hex<'a>(pub(super) &'a [u8]);
 
 impl fmt::Display for Hex<'_> {
@@ -52,7 +52,7 @@ impl fmt::Display for Hex<'_> {
     }
 }
 
-/// The port of a copy, and whether ports are text.
+/// The port of a replica, and whether ports are text.
 pub(super) struct Port<'a>(pub(super) &'a v1::Replica, pub(super) bool);
 
 impl fmt::Display for Port<'_> {

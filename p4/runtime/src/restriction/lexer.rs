@@ -1,4 +1,4 @@
-//! Restrictions as tokens.
+//! Splits restrictions into tokens.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::number::Number;
 /// A token.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token<'s> {
-    /// A name, `true` and `false` among them.
+    /// A name, or `true` or `false`.
     Word(&'s str),
     /// A number.
     Number(Number<'static>),
@@ -16,11 +16,11 @@ pub(super) enum Token<'s> {
     Text(&'s str),
     /// An operator or a parenthesis.
     Sign(&'static str),
-    /// Nothing more.
+    /// The end of the text.
     End,
 }
 
-/// Two characters before one: `->` before `-`.
+/// Longer operators are before their prefixes: `->` before `-`.
 const SIGNS: [&str; 16] =
     ["&&", "||", "->", "::", "==", "!=", ">=", "<=", "!", "(", ")", ">", "<", ".", ";", "-"];
 
@@ -32,12 +32,12 @@ pub(super) struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    /// Begins at the beginning.
+    /// Returns a lexer at the start of the text.
     pub(super) fn new(source: &'s str) -> Self {
         Lexer { source, at: 0 }
     }
 
-    /// Returns the next token and where it is.
+    /// Returns the next token and its position.
     pub(super) fn next(&mut self) -> Result<(Token<'s>, Range<usize>), RestrictionError> {
         self.skip()?;
         let start = self.at;
@@ -70,7 +70,8 @@ impl<'s> Lexer<'s> {
         RestrictionError::at(self.source, self.at, problem)
     }
 
-    /// Passes over spaces and comments. A comment `/*` without end goes to the end, as in p4-constraints.
+    /// Skips spaces and comments. A comment `/*` that is not closed extends to the end of the text, as in
+    /// p4-constraints.
     fn skip(&mut self) -> Result<(), RestrictionError> {
         loop {
             let rest = &self.source[self.at..];
@@ -99,7 +100,7 @@ impl<'s> Lexer<'s> {
             Some("0d") => (&word[2..], 10),
             Some(_) | None => (word, 10),
         };
-        // 1,024 digits are more than any field has bits for; the time for more would grow with their square.
+        // No field needs more than 1,024 digits, and parsing time grows with the square of the digits.
         if digits.len() > 1024 {
             return Err(self.wrong("the number has more than 1024 digits"));
         }
@@ -110,7 +111,7 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// Returns the letters, digits and underscores that text begins with.
+/// Returns the letters, digits and underscores at the start of a text.
 fn word(text: &str) -> &str {
     let end = text.find(|char: char| !char.is_ascii_alphanumeric() && char != '_');
     &text[..end.unwrap_or(text.len())]

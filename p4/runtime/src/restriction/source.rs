@@ -1,9 +1,9 @@
-//! The text of a restriction within its annotation, and a part of it in one line.
+//! Extracts the text of a restriction from its annotation, and shows parts of it in one line.
 
 use super::{MAX_BYTES, RestrictionError};
 
-/// Finds the annotation and takes the text out of its quotes. Several strings one after the other are one text of as
-/// many lines.
+/// Finds the annotation and returns its text without quotes. Several adjacent strings form one text, with one line per
+/// string.
 pub(super) fn find(annotations: &[String], name: &str) -> Result<Option<String>, RestrictionError> {
     let body = annotations.iter().find_map(|annotation| annotation.trim().strip_prefix(name));
     let Some(body) = body else { return Ok(None) };
@@ -24,7 +24,7 @@ pub(super) fn find(annotations: &[String], name: &str) -> Result<Option<String>,
     Ok(Some(lines.join("\n")))
 }
 
-/// Returns a piece of source without comments and with single spaces.
+/// Returns a part of the text without comments and with single spaces.
 pub(super) fn in_one_line(piece: &str) -> String {
     let mut text = String::with_capacity(piece.len());
     let mut rest = piece;

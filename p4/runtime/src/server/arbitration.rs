@@ -1,8 +1,8 @@
-//! Primary election: the state machine of P4Runtime's client arbitration, for each device and role on its own.
+//! Primary election: the state machine of P4Runtime's client arbitration, separate for each device and role.
 //!
-//! In go the messages of controllers and the ends of their streams, out come the notifications to send, or the
-//! status to end a stream with. No clock, no network: the caller holds it under the lock under which it also
-//! applies writes, so that no write of an old primary is in flight when a new one is announced.
+//! In: the messages of controllers and the ends of their streams. Out: the notifications to send, or the status that
+//! ends a stream. Invariants: no clock, no network. The caller protects it with the same lock as writes, so that no
+//! write of an old primary is in flight when a new one is announced.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use tonic::{Code, Status};
 use crate::election::{DeviceId, ElectionId, RoleName};
 use crate::proto::{rpc, v1};
 
-/// Roles of a device that are remembered after their controllers left. The election ids of a role that is forgotten
-/// begin anew.
+/// Maximum number of roles of a device, including roles without controllers. If a role is forgotten, its highest
+/// election id is reset.
 const ROLES: usize = 64;
 
-/// Bytes of the name of a role.
+/// Maximum length of a role name, in bytes.
 const ROLE_BYTES: usize = 256;
 
 /// A stream, numbered by the caller.
@@ -28,20 +28,20 @@ pub struct StreamId(pub u64);
 pub struct Notification {
     /// The stream.
     pub stream: StreamId,
-    /// Current primary.
+    /// The result of the arbitration for this stream.
     pub update: v1::MasterArbitrationUpdate,
 }
 
 /// Why a stream must end, or a request fails.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
-    /// The device is not known.
+    /// The device is unknown.
     #[error("device id {device} is not known here")]
     UnknownDevice {
         /// The device.
         device: DeviceId,
     },
-    /// Another live controller has the id.
+    /// Another connected controller has the id.
     #[error("election id {election} is used by another controller of device {device}, {role}")]
     ElectionIdInUse {
         /// The id.
@@ -67,39 +67,39 @@ pub enum Refusal {
         /// The role of the message.
         other: RoleName,
     },
-    /// The configuration of the role makes no sense here.
+    /// The role has a configuration, which this server does not support.
     #[error("the configuration of the {role} is not understood")]
     RoleConfig {
         /// The role.
         role: RoleName,
     },
-    /// There are as many controllers as there may be.
+    /// The role has the maximum number of controllers.
     #[error("device {device}, {role} has {limit} controllers, no more are taken")]
     TooMany {
         /// The device.
         device: DeviceId,
         /// The role.
         role: RoleName,
-        /// Count.
+        /// The limit.
         limit: usize,
     },
-    /// There are as many roles as there may be, and each has a controller.
+    /// The device has the maximum number of roles, and each has a controller.
     #[error("device {device} has {limit} roles with controllers, no more are taken")]
     TooManyRoles {
         /// The device.
         device: DeviceId,
-        /// Count.
+        /// The limit.
         limit: usize,
     },
     /// The name of the role is too long.
     #[error("the name of the role has {length} bytes, at most {limit} are taken")]
     LongRole {
-        /// Its bytes.
+        /// The length of the name, in bytes.
         length: usize,
-        /// The most bytes.
+        /// The maximum length, in bytes.
         limit: usize,
     },
-    /// No controller ever took the role.
+    /// No controller has taken the role, or the role was forgotten.
     #[error("device {device} has no {role}")]
     UnknownRole {
         /// The device.
@@ -107,7 +107,7 @@ pub enum Refusal {
         /// The role.
         role: RoleName,
     },
-    /// The request comes from somebody else than the primary.
+    /// The request does not come from the primary.
     #[error("not primary: device {device}, {role}, {}", held_by(*primary))]
     NotPrimary {
         /// The device.
@@ -124,7 +124,7 @@ fn held_by(primary: Option<ElectionId>) -> String {
 }
 
 impl Refusal {
-    /// Returns the code that the specification asks for.
+    /// Returns the status code that the specification requires.
     pub fn code(&self) -> Code {
         match self {
             Refusal::UnknownDevice { .. } | Refusal::UnknownRole { .. } => Code::NotFound,
@@ -147,12 +147,12 @@ impl From<Refusal> for Status {
 /// One role of one device.
 #[derive(Debug, Default)]
 struct Group {
-    /// The live controllers and their election ids.
+    /// The connected controllers and their election ids.
     controllers: BTreeMap<StreamId, Option<ElectionId>>,
-    /// The highest election id ever seen; only a restart forgets it.
+    /// The highest election id received so far. A restart resets it, and so does forgetting the role.
     highest: Option<ElectionId>,
     primary: Option<StreamId>,
-    /// Role rights as stated by the last primary.
+    /// The rights of the role, as set by the last primary.
     config: Option<prost_types::Any>,
 }
 
@@ -163,7 +163,7 @@ pub struct Arbitration {
     streams: BTreeMap<StreamId, (DeviceId, RoleName)>,
     /// Maximum number of controllers of one role of one device.
     limit: usize,
-    /// Whether a role may come with a configuration.
+    /// Whether a role may have a configuration.
     accept_role_config: bool,
 }
 
@@ -174,14 +174,15 @@ impl Arbitration {
         Arbitration { devices, streams: BTreeMap::new(), limit, accept_role_config: false }
     }
 
-    /// Takes any role configuration and hands it on in notifications; without this a role with one is refused.
+    /// Accepts every role configuration and includes it in notifications. By default, a role with a configuration is
+    /// rejected.
     #[must_use]
     pub fn accept_role_config(mut self) -> Self {
         self.accept_role_config = true;
         self
     }
 
-    /// Handles a `MasterArbitrationUpdate`. On a refusal the stream must end; call [`Self::disconnect`] then.
+    /// Handles a `MasterArbitrationUpdate`. If it is rejected, the stream must end; call [`Self::disconnect`] then.
     pub fn update(
         &mut self,
         stream: StreamId,
@@ -253,7 +254,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// Forgets a role that no controller has, where there are too many to remember one more.
+    /// Forgets a role without controllers if there is no room for a new role.
     fn make_room(&mut self, device: DeviceId, role: &RoleName) -> Result<(), Refusal> {
         let roles = self.devices.get_mut(&device).ok_or(Refusal::UnknownDevice { device })?;
         if roles.len() < ROLES || roles.contains_key(role) {
@@ -266,7 +267,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// Forgets a stream that ended; the others are notified when it was the primary.
+    /// Removes a stream that ended. If it was the primary, the others are notified.
     pub fn disconnect(&mut self, stream: StreamId) -> Vec<Notification> {
         let Some((device, role)) = self.streams.remove(&stream) else { return Vec::new() };
         let Some(group) = self.devices.get_mut(&device).and_then(|roles| roles.get_mut(&role)) else {
@@ -344,7 +345,7 @@ impl Arbitration {
 }
 
 impl Group {
-    /// Notifies the backups first and the primary last, as the specification orders it.
+    /// Notifies the backups first and the primary last, as the specification requires.
     fn notify_all(&self, device: DeviceId, role: &RoleName) -> Vec<Notification> {
         let backups = self.controllers.keys().filter(|stream| self.primary != Some(**stream));
         backups.chain(&self.primary).map(|stream| self.notification(*stream, device, role)).collect()

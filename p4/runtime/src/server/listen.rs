@@ -1,7 +1,7 @@
 //! Accepts connections and serves HTTP/2 on them, within limits.
 //!
-//! In: a listener, certificates, a service. Out: answers, until it is stopped. Invariants: nothing that a client does
-//! or leaves undone takes more than [`Limits`] say; what it took is free again once its connection ends.
+//! In: a listener, certificates, a service. Out: answers, until the server is stopped. Invariants: no client, active or
+//! idle, can use more than [`Limits`] allow; its resources are freed when its connection ends.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -31,48 +31,48 @@ use super::request::{Place, Watched};
 use super::roster::{Ender, Roster, Seat, Side};
 use super::tls::Acceptor;
 
-/// Windows of HTTP/2 of a stream and of a connection: what a client may send that nobody has read.
+/// HTTP/2 windows of a stream and of a connection: the bytes that a client may send before the server has read them.
 const WINDOWS: (u32, u32) = (256 << 10, 512 << 10);
 
-/// Bytes of an answer that wait in the transport.
+/// Maximum bytes of an answer that are buffered in the transport.
 const SEND_BYTES: usize = 64 << 10;
 
-/// Looks for what stands still in the time that it may.
+/// Number of checks for stalled requests within the time that a request may stall.
 const LOOKS: u32 = 8;
 
-/// Wait after a connection that could not be accepted, as when the process has no more files.
+/// Wait after a failed accept, such as when the process has no more file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(50);
 
-/// Connections at a time that are not opened yet, for each that may be open. One more ends the oldest of them.
+/// Maximum number of connections in their handshake, per connection that may be open. One more ends the oldest of them.
 const OPENINGS: usize = 2;
 
-/// Wait before it is looked again whether there is a place for a connection.
+/// Interval at which a waiting connection checks for a free place.
 const FOR_A_PLACE: Duration = Duration::from_millis(10);
 
 /// Where a server listens.
 #[derive(Debug)]
 pub enum Listener {
-    /// At a port of the network.
+    /// On a TCP port.
     Tcp(TcpListener),
-    /// At a socket of this machine.
+    /// On a Unix socket.
     Unix(UnixListener),
 }
 
-/// A connection, wherever it came from.
+/// A TCP or Unix connection.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Listener {
-    /// Listens at an address; port 0 takes a free one.
+    /// Listens on an address; port 0 selects a free port.
     pub async fn tcp(address: SocketAddr) -> io::Result<Self> {
         TcpListener::bind(address).await.map(Listener::Tcp)
     }
 
-    /// Listens at the path of a socket. A socket there that nobody serves any more is replaced.
+    /// Listens on a Unix socket at a path. An existing socket without a server is replaced.
     pub async fn unix(path: &Path) -> io::Result<Self> {
         let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        // Any other file refuses connections, too, and is not a socket that nobody serves.
+        // Other files refuse connections too, and must not be replaced.
         let is_socket = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_socket());
         if is_socket && UnixStream::connect(path).await.is_err_and(refused) {
             std::fs::remove_file(path)?;
@@ -80,7 +80,7 @@ impl Listener {
         UnixListener::bind(path).map(Listener::Unix)
     }
 
-    /// Returns the address, with the port that was taken, where it is one of the network.
+    /// Returns the address with the selected port, if this is a TCP listener.
     pub fn address(&self) -> Option<SocketAddr> {
         match self {
             Listener::Tcp(listener) => listener.local_addr().ok(),
@@ -88,7 +88,7 @@ impl Listener {
         }
     }
 
-    /// Returns the path of the socket, where it is one of this machine.
+    /// Returns the path of the socket, if this is a Unix listener.
     pub fn path(&self) -> Option<PathBuf> {
         match self {
             Listener::Tcp(_) => None,
@@ -122,16 +122,16 @@ impl Listener {
 #[derive(Debug, Clone)]
 pub struct Places {
     limits: Limits,
-    /// Connections that are not opened yet. They keep no place of those that are.
+    /// Connections in their handshake. They do not use the places of open connections.
     openings: Roster,
     connections: Roster,
     requests: Roster,
-    /// Held by the one connection that waits for a place; others wait behind it, in the order in which they were opened.
+    /// Held by the connection that waits for a place. The others queue for this lock in the order of their handshakes.
     turn: Arc<Mutex<()>>,
 }
 
 impl Places {
-    /// Returns the places that limits allow, all of them free.
+    /// Returns the places that the limits allow, all free.
     pub fn new(limits: Limits) -> Self {
         let openings = Roster::new(limits.connections.saturating_mul(OPENINGS), Duration::ZERO);
         let connections = Roster::new(limits.connections, limits.grace);
@@ -144,17 +144,18 @@ impl Places {
         &self.limits
     }
 
-    /// Returns how many connections there are, open or not yet.
+    /// Returns the number of connections, open or in their handshake.
     pub fn connections(&self) -> usize {
         self.openings.taken() + self.connections.taken()
     }
 
-    /// Returns how many requests and streams there are.
+    /// Returns the number of requests and streams.
     pub fn requests(&self) -> usize {
         self.requests.taken()
     }
 
-    /// Waits for a place for a connection. Where all have requests, one whose requests all stand still makes room.
+    /// Waits for a place for a connection. If all connections have requests, one whose requests are all stalled is
+    /// ended.
     async fn connection(&self, ender: &Ender) -> Seat {
         let _turn = self.turn.lock().await;
         loop {
@@ -176,11 +177,11 @@ struct Server<S> {
     tls: Option<Acceptor>,
     places: Places,
     http: http2::Builder<TokioExecutor>,
-    /// Whether clients come over a socket of this machine.
+    /// Whether clients use a Unix socket.
     unix: bool,
 }
 
-/// Serves until it has to stop, then answers what runs and returns.
+/// Serves until it is asked to stop, then finishes the running requests and returns.
 pub async fn serve<S>(
     listener: Listener,
     tls: Option<Acceptor>,
@@ -203,7 +204,7 @@ pub async fn serve<S>(
             accepted = listener.accept() => match accepted {
                 Ok(stream) => {
                     let ender = Ender::new();
-                    // There always is one that is not opened, and makes room.
+                    // This never fails, because the oldest handshake is ended if there is no room.
                     if let Some(seat) = server.places.openings.take(&ender) {
                         let server = Arc::clone(&server);
                         open.spawn(connection(server, (ender, seat), stream, closing.clone()));
@@ -220,9 +221,9 @@ pub async fn serve<S>(
     while open.join_next().await.is_some() {}
 }
 
-/// Waits until the server is asked to stop; dropping the sender tells it as well.
+/// Waits until the server is asked to stop; dropping the sender has the same effect.
 async fn until_closed(closing: &mut watch::Receiver<bool>) {
-    // The received packet is known, so the value is not looked at.
+    // The received value is always `true`, and an error means that the sender was dropped.
     let _ = closing.wait_for(|closing| *closing).await;
 }
 
@@ -238,7 +239,8 @@ fn http(limits: &Limits) -> http2::Builder<TokioExecutor> {
     http
 }
 
-/// Serves one connection from its first byte to its last. Until it is opened it has a place among those that are not.
+/// Serves one connection from its first byte to its last. During its handshake it uses one of the places for
+/// handshakes.
 async fn connection<S>(
     server: Arc<Server<S>>,
     (ender, opening): (Ender, Seat),
@@ -261,7 +263,7 @@ async fn connection<S>(
     let (stream, seat) = tokio::select! {
         opened = timeout(server.places.limits.handshake, opened) => match opened {
             Ok(Ok(opened)) => opened,
-            // A client that leaves, speaks something else, or takes too long, as where there is no place for it.
+            // The client left, uses another protocol, or took too long, such as when there was no place for it.
             Ok(Err(_)) | Err(_) => return,
         },
         () = ender.ended() => return,
@@ -280,14 +282,15 @@ async fn connection<S>(
     drive(served, &ender, closing).await;
 }
 
-/// Runs a connection until it ends, must end, or has answered everything after the server was asked to stop.
+/// Runs a connection until it ends or must end. After the server is asked to stop, it runs until all its requests are
+/// answered.
 async fn drive<F>(served: F, ender: &Ender, mut closing: watch::Receiver<bool>)
 where
     F: Future + Graceful,
 {
     tokio::pin!(served);
     tokio::select! {
-        // An error says that the client went away or broke the rules; either way it is gone.
+        // An error means that the client left or violated the protocol. In both cases the connection is over.
         _ = served.as_mut() => return,
         () = ender.ended() => return,
         () = until_closed(&mut closing) => {}
@@ -299,7 +302,7 @@ where
     }
 }
 
-/// A connection that can be asked to end after what runs on it.
+/// A connection that can be asked to end after its running requests.
 trait Graceful {
     fn shutdown(self: std::pin::Pin<&mut Self>);
 }
@@ -316,7 +319,7 @@ where
     }
 }
 
-/// Keeps a connection from counting as one without requests.
+/// Marks a connection as one with requests.
 struct Busy {
     running: Arc<AtomicUsize>,
     seat: Arc<Seat>,
@@ -338,7 +341,7 @@ impl Drop for Busy {
     }
 }
 
-/// An answer, and the request that it keeps running.
+/// An answer, during which its request counts as running.
 pub(super) struct Counted {
     body: Body,
     _busy: Busy,

@@ -1,6 +1,7 @@
 //! Places of clients at a server, and their replacement: the longest idle client first.
 //!
-//! Invariants: there are never more places taken than the limit; a place is free as soon as its [`Seat`] is dropped.
+//! Invariants: at most as many places are taken as the limit allows; a place is free as soon as its [`Seat`] is
+//! dropped.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +10,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// Places that one connection may keep standing still when others want one: a sixteenth of all, and some where there are
-/// few. Those beyond make room at once.
+/// Returns the number of stalled places that one connection may keep while others wait: a sixteenth of all places, but
+/// at least eight. Further ones are freed at once.
 fn crowd(limit: usize) -> usize {
     (limit / 16).max(8)
 }
 
-/// Ends a connection: the first to call does, and all who have a clone can.
+/// A handle that ends a connection. Every clone can end it.
 #[derive(Debug, Clone)]
 pub(super) struct Ender(watch::Sender<bool>);
 
@@ -24,7 +25,7 @@ impl Ender {
         Ender(watch::Sender::new(false))
     }
 
-    /// Says whether two end the same connection.
+    /// Returns whether two handles end the same connection.
     fn is(&self, other: &Ender) -> bool {
         self.0.same_channel(&other.0)
     }
@@ -35,23 +36,23 @@ impl Ender {
 
     /// Waits until the connection must end.
     pub(super) async fn ended(&self) {
-        // The sender is alive as long as this one.
+        // The sender lives as long as `self`.
         let _ = self.0.subscribe().wait_for(|ended| *ended).await;
     }
 }
 
-/// Where a client can keep a server waiting.
+/// The direction in which a client can keep a server waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
-    /// With what it sends.
+    /// The client does not send.
     Incoming,
-    /// With what it does not take.
+    /// The client does not receive.
     Outgoing,
 }
 
 #[derive(Debug)]
 struct Taken {
-    /// Since when each side stands still, if it does.
+    /// When each side stalled, if it is stalled.
     still: [Option<Instant>; 2],
     ender: Ender,
 }
@@ -69,8 +70,9 @@ struct Places {
 }
 
 impl Places {
-    /// Returns who makes room: of the connection with the most places that stand still for longer than the grace, or
-    /// that are a crowd, the one that has for longest.
+    /// Returns the place to free. It belongs to the connection with the most places stalled for longer than the grace
+    /// period, or else to the one with the most stalled places if these exceed [`crowd`]. Of its places, it is the one
+    /// stalled for longest.
     fn victim(&self, now: Instant, grace: Duration, limit: usize) -> Option<u64> {
         let old = self.stillest_of_most(now, grace).map(|(_, id)| id);
         let crowd =
@@ -78,8 +80,8 @@ impl Places {
         old.or_else(|| crowd().map(|(_, id)| id))
     }
 
-    /// Of the connection with the most places that stand still for so long, returns how many these are, and the one that
-    /// has for longest.
+    /// Finds the connection with the most places stalled for at least `grace`. Returns their number, and the place
+    /// stalled for longest.
     fn stillest_of_most(&self, now: Instant, grace: Duration) -> Option<(usize, u64)> {
         let still = |taken: &Taken| taken.still_since().filter(|since| now.duration_since(*since) >= grace);
         let mut connections: Vec<(&Ender, usize, Instant, u64)> = Vec::new();
@@ -116,7 +118,8 @@ impl Roster {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place, which stands still until it is said otherwise; `None` where all are taken by others who move.
+    /// Takes a place, which counts as stalled until [`Seat::move_on`]. Returns `None` if all places are taken and none
+    /// can be freed.
     pub(super) fn take(&self, ender: &Ender) -> Option<Seat> {
         self.take_at(Instant::now(), ender)
     }
@@ -136,8 +139,8 @@ impl Roster {
         Some(Seat { roster: self.clone(), id })
     }
 
-    /// Ends the connection, and frees its places, of which all places stand still, if there is one: of several the one
-    /// whose newest place has stood still for longest, and for no less than the grace.
+    /// Ends a connection whose places have all been stalled for at least the grace period, and frees the places. If
+    /// there are several, the one whose most recently stalled place has been stalled for longest is ended.
     pub(super) fn stillest(&self) -> Option<Ender> {
         self.stillest_at(Instant::now())
     }
@@ -168,7 +171,7 @@ impl Roster {
         self.lock().taken.retain(|_, taken| !taken.ender.is(ender));
     }
 
-    /// Ends the connections of those who have stood still for too long.
+    /// Ends the connections with a place that has been stalled for too long.
     pub(super) fn end_still(&self, longest: Duration) {
         self.end_still_at(Instant::now(), longest);
     }
@@ -197,19 +200,19 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// Returns the number of the place, which no other has ever had.
+    /// Returns the number of the place, which is never reused.
     pub(super) fn id(&self) -> u64 {
         self.id
     }
 
-    /// Says that a side stands still from now on, unless it does already.
+    /// Marks a side as stalled from now on, unless it is already.
     pub(super) fn stand(&self, side: Side) {
         if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
             taken.still[side as usize].get_or_insert_with(Instant::now);
         }
     }
 
-    /// Says that a side moves.
+    /// Marks a side as active.
     pub(super) fn move_on(&self, side: Side) {
         if let Some(taken) = self.roster.lock().taken.get_mut(&self.id) {
             taken.still[side as usize] = None;

@@ -1,4 +1,4 @@
-//! A TCP connection that can be cut from outside, as a pulled cable or a killed process would.
+//! A TCP connection that a test can cut, as if a cable were pulled or a process killed.
 
 use std::io;
 use std::pin::Pin;

@@ -20,7 +20,7 @@ pub(super) struct Store {
     entities: BTreeMap<EntityKey, v1::Entity>,
 }
 
-/// Requests to a store.
+/// Optional rules that a store enforces.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rules {
     pub(super) table_limit: Option<usize>,
@@ -32,14 +32,14 @@ impl Store {
         self.entities.values()
     }
 
-    /// Puts an entity in without a check.
+    /// Adds an entity without checks.
     pub(super) fn plant(&mut self, entity: v1::Entity) {
         if let Some(key) = EntityKey::of(&entity) {
             self.entities.insert(key, entity);
         }
     }
 
-    /// Applies one update, or says why not.
+    /// Applies one update, or returns why it is rejected.
     pub(super) fn apply(&mut self, info: &Info, update: &v1::Update, rules: Rules) -> Outcome {
         if let Err(violation) = check_update(info, update) {
             return Outcome::failed(violation.code(), violation.to_string());
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Returns what matches a read request.
+    /// Returns the entities that match a read request.
     pub(super) fn read(&self, wanted: &v1::Entity) -> Vec<v1::Entity> {
         self.entities.values().filter(|entity| matches(wanted, entity)).cloned().collect()
     }
@@ -151,7 +151,7 @@ impl Store {
     }
 }
 
-/// Says whether an entity needs no insert.
+/// Returns whether an entity always exists, so that it is never inserted.
 fn is_always_there(entity: &v1::Entity) -> bool {
     match &entity.entity {
         Some(Entity::TableEntry(entry)) => entry.is_default_action,
@@ -167,7 +167,7 @@ fn is_always_there(entity: &v1::Entity) -> bool {
     }
 }
 
-/// Says whether a read request asks for an entity.
+/// Returns whether a read request matches an entity.
 fn matches(wanted: &v1::Entity, entity: &v1::Entity) -> bool {
     let id = |wanted: u32, id: u32| wanted == 0 || wanted == id;
     match (wanted.entity.as_ref(), entity.entity.as_ref()) {

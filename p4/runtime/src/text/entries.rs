@@ -1,5 +1,5 @@
-//! Entries as a file that is kept and reviewed: a standard `p4.v1.WriteRequest` in text, with a comment before
-//! each update that says it by names. Any tool reads it; people read the comments.
+//! Entries as a file to store and review: a standard `p4.v1.WriteRequest` in text format. A comment before each update
+//! shows it with names. Every P4Runtime tool can read the file.
 
 use prost::Message as _;
 
@@ -11,7 +11,7 @@ use crate::info::Info;
 use crate::proto::v1;
 use crate::render;
 
-/// Writes updates under a heading of comment lines, each of which is one line of `heading`.
+/// Writes updates below a heading, with each line of `heading` as a comment.
 pub fn write_entries(info: &Info, heading: &str, updates: &[v1::Update]) -> String {
     use std::fmt::Write as _;
     let schema = Schema::get();

@@ -1,7 +1,7 @@
-//! Reads text into the wire form of a message, from which the message itself is decoded.
+//! Converts text to the wire format of a message, from which the message is then decoded.
 //!
-//! One pass, without a tree in between. What comes out is always valid wire data of the message: types, ranges,
-//! UTF-8, fields set twice and the depth of nesting are checked here.
+//! It takes one pass and builds no tree. The output is always valid wire data of the message: types, ranges, UTF-8,
+//! duplicate fields and the nesting depth are checked here.
 
 use super::error::{TextError, TextFault, closest};
 use super::lexer::{Lexer, Token, unquote};
@@ -24,7 +24,8 @@ struct Reader<'s, 't> {
     out: Vec<u8>,
 }
 
-/// The fields of a message that are set already: most messages set few, and millions are read.
+/// The fields of a message that are already set. Most messages set few fields, and millions of messages are read, so
+/// the first ones need no allocation.
 #[derive(Default)]
 struct Seen {
     first: [u16; 4],
@@ -33,7 +34,7 @@ struct Seen {
 }
 
 impl Reader<'_, '_> {
-    /// Reads fields up to the closing mark, or up to the end of the text where there is none.
+    /// Reads fields up to the closing mark, or to the end of the text if `close` is `None`.
     fn message(&mut self, id: MessageId, close: Option<char>, depth: u32) -> Result<(), TextError> {
         if depth > MAX_DEPTH {
             let position = self.lexer.position();
@@ -136,7 +137,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads one string, or several that stand beside each other.
+    /// Reads one string, or several adjacent ones.
     fn string(&mut self, field: &Field) -> Result<(), TextError> {
         let first = self.lexer.position();
         wire::tag(&mut self.out, field.number, wire::BYTES);
@@ -204,7 +205,7 @@ impl Reader<'_, '_> {
     }
 
     fn varint(&mut self, field: &Field, value: u64) {
-        // A packed list of one is as good as part of a longer one, and decoders take both.
+        // Numbers of a list are written one by one. Decoders accept lists in packed and unpacked form.
         wire::tag(&mut self.out, field.number, wire::VARINT);
         wire::varint(&mut self.out, value);
     }

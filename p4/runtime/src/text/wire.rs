@@ -1,4 +1,4 @@
-//! The few parts of the protobuf wire format that text needs: tags, numbers and lengths.
+//! The parts of the protobuf wire format that the text format needs: tags, numbers and lengths.
 
 /// The wire type of numbers.
 pub(super) const VARINT: u32 = 0;
@@ -19,7 +19,7 @@ pub(super) fn tag(out: &mut Vec<u8>, number: u32, wire_type: u32) {
     varint(out, u64::from(number << 3 | wire_type));
 }
 
-/// Puts the length of everything from `start` on before it.
+/// Inserts the length of the data from `start` to the end before that data.
 pub(super) fn insert_length(out: &mut Vec<u8>, start: usize) {
     let length = out.len() - start;
     let mut prefix = Vec::new();
@@ -38,7 +38,7 @@ pub(super) enum Value<'d> {
     Bytes(&'d [u8]),
 }
 
-/// The fields of encoded data; ends at the first thing that is none.
+/// The fields of encoded data; the iterator ends at the first invalid field.
 #[derive(Debug, Clone)]
 pub(super) struct Fields<'d> {
     rest: &'d [u8],
@@ -49,7 +49,7 @@ impl<'d> Fields<'d> {
         Fields { rest: data }
     }
 
-    /// Takes a number, as a packed list has them one after the other.
+    /// Reads one number, such as the next one of a packed list.
     pub(super) fn number(&mut self) -> Option<u64> {
         let mut value = 0u64;
         for (index, byte) in self.rest.iter().enumerate().take(10) {

@@ -1,4 +1,4 @@
-//! Arithmetic on unsigned big-endian byte strings of any length, aligned at their last byte.
+//! Arithmetic on unsigned big-endian numbers of any length, as byte strings aligned at their last byte.
 
 use std::cmp::Ordering;
 
@@ -23,12 +23,12 @@ pub fn trailing_zeros(bytes: &[u8]) -> Option<u64> {
     Some(from_end as u64 * 8 + u64::from(byte.trailing_zeros()))
 }
 
-/// Says whether all bits behind the first `prefix` of `width` are zero.
+/// Returns whether all bits after the first `prefix` of `width` bits are zero.
 pub(crate) fn is_prefix(bytes: &[u8], prefix: u32, width: u32) -> bool {
     trailing_zeros(bytes).is_none_or(|zeros| zeros >= u64::from(width.saturating_sub(prefix)))
 }
 
-/// Says whether every one of `value` is also one in `mask`.
+/// Returns whether every bit set in `value` is also set in `mask`.
 pub(crate) fn is_within(value: &[u8], mask: &[u8]) -> bool {
     let mut mask = mask.iter().rev();
     value.iter().rev().all(|byte| byte & !mask.next().copied().unwrap_or(0) == 0)
@@ -39,7 +39,7 @@ pub fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// Says whether the number is the greatest of `width` bits.
+/// Returns whether the number is the largest one of `width` bits.
 pub(crate) fn is_all_ones(bytes: &[u8], width: u32) -> bool {
     let bytes = strip(bytes);
     if significant(bytes) != u64::from(width) {
@@ -65,7 +65,7 @@ pub fn and(value: &[u8], mask: &[u8]) -> Vec<u8> {
     strip(&both).to_vec()
 }
 
-/// Clears every bit behind the first `prefix` of `width` and returns the canonical form.
+/// Clears every bit after the first `prefix` of `width` bits and returns the canonical form.
 pub fn truncate(value: &[u8], prefix: u32, width: u32) -> Vec<u8> {
     let mut bytes = value.to_vec();
     let mut clear = width.saturating_sub(prefix) as usize;

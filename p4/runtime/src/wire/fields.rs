@@ -1,13 +1,13 @@
-//! The fields of an encoded message, one after the other, without decoding what is in them.
+//! Iterates over the fields of an encoded message without decoding their contents.
 
 use prost::encoding::{WireType, decode_varint};
 
-/// A field as it is on the wire.
+/// An encoded field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Field<'b> {
     pub(super) number: u32,
     pub(super) wire_type: WireType,
-    /// The content of a field with a length; nothing for numbers.
+    /// The content of a length-delimited field; empty for numbers.
     pub(super) content: &'b [u8],
 }
 
@@ -53,7 +53,7 @@ impl<'b> Fields<'b> {
                 (WireType::LengthDelimited, self.take(length)?)
             }
             5 => (WireType::ThirtyTwoBit, self.take(4).map(|_| &[][..])?),
-            // Groups went out of use before these messages were made.
+            // Groups were deprecated before these messages were defined.
             _ => return Err(Malformed),
         };
         Ok(Field { number, wire_type, content })

@@ -1,4 +1,4 @@
-//! Header blocks in the forms that clients send, byte by byte and at once.
+//! Header blocks in the forms that clients send, split into parts of different sizes.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Returns a literal with incremental indexing whose name is written out, as grpc-core sends it.
+/// Returns a literal with incremental indexing and a literal name, as sent by grpc-core.
 fn named(name: &[u8], value: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x40, name.len() as u8];
     bytes.extend(name);
@@ -20,7 +20,7 @@ fn named(name: &[u8], value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Passes a connection in parts of some bytes.
+/// Passes the bytes of a connection through the scanner in parts of `part` bytes.
 fn passed(frames: &[Vec<u8>], part: usize) -> Vec<u8> {
     let mut bytes = vec![b'P'; PREFACE];
     bytes.extend(frames.concat());
@@ -29,7 +29,7 @@ fn passed(frames: &[Vec<u8>], part: usize) -> Vec<u8> {
     bytes.split_off(PREFACE)
 }
 
-/// Asserts what becomes of a connection, however it is cut.
+/// Asserts the output of a connection for several sizes of parts.
 fn check(before: &[Vec<u8>], after: &[Vec<u8>]) {
     for part in [1, 2, 3, 7, 1000] {
         assert_eq!(passed(before, part), after.concat(), "in parts of {part} bytes");
@@ -55,12 +55,12 @@ fn a_path_in_the_authority_becomes_a_name() {
 
 #[test]
 fn every_form_of_a_literal_is_read() {
-    // By the static table: with indexing, without, never; and behind a change of the table's size.
+    // Names from the static table: with indexing, without indexing, never indexed, and after a table size update.
     for first in [&[0x41][..], &[0x01], &[0x11], &[0x3f, 0xe1, 0x1f, 0x41]] {
         let block = |value: &[u8]| [first, &[value.len() as u8], value].concat();
         check(&[frame(HEADERS, 4, &block(b"/a"))], &[frame(HEADERS, 4, &block(b"-a"))]);
     }
-    // A value longer than one byte of length can tell, over padding, priority and a second frame.
+    // A value whose length needs more than one byte, in a frame with padding and priority and a continuation frame.
     let long = vec![b'%'; 300];
     let block = |value: &[u8]| [&[0x41, 0x7f, 0xad, 0x01], value].concat();
     let cut = |value: &[u8]| {
@@ -94,7 +94,7 @@ fn nothing_that_a_client_sends_ends_the_scan() {
     let mut state: u32 = 1;
     for _ in 0..200_000 {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        // Mostly frames with header blocks, of any content.
+        // Mostly frames with header blocks of random content.
         let byte = if state >> 28 == 0 { 1 } else { (state >> 16) as u8 };
         scanner.pass(&mut [byte]);
     }
