@@ -49,7 +49,7 @@ pub(crate) const BY_TABLE: u8 = 1;
 /// Denied by a denial of the engine.
 pub(crate) const BY_LIST: u8 = 2;
 
-/// How often the number of required answers doubles at most, if a path fails again soon after each recovery.
+/// Maximum number of times that the required answers double, if a path fails again soon after each recovery.
 const RELAPSES_MAX: u8 = 5;
 /// Doublings for a path that short probes pass but a long one does not: more than after one loss, but few enough that
 /// the path is soon used after a repair.

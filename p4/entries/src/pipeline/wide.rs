@@ -124,7 +124,7 @@ fn expect(what: &str, found: usize, wanted: usize) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("{found} {what}, not {wanted}")) }
 }
 
-/// How often each rule was applied.
+/// The number of times that each rule was applied.
 type Found = BTreeMap<&'static str, usize>;
 
 /// Rewrites literals of the program according to their meaning.

@@ -10,11 +10,10 @@ use crate::proto::v1;
 use v1::get_forwarding_pipeline_config_request::ResponseType;
 use v1::set_forwarding_pipeline_config_request::Action;
 
-/// How a pipeline that differs from the present one is activated.
+/// The method that activates a pipeline other than the present one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
-    /// Tables are emptied. A target that keeps its tables for every pipeline but the first one keeps the present
-    /// entries.
+    /// Tables are emptied. A target that can only reconcile after its first pipeline keeps the present entries.
     Clear,
     /// Present entries are kept. If the target cannot keep them, tables are emptied.
     Reconcile,

@@ -10,7 +10,7 @@ fn place(index: Option<i64>) -> Option<v1::Index> {
     index.map(|index| v1::Index { index })
 }
 
-/// Returns one cell of a counter array with its new value, or all cells if there is no index.
+/// Returns one cell of a counter array with its new value, or all cells without an index.
 pub fn counter(
     info: &Info,
     name: &str,
@@ -23,8 +23,8 @@ pub fn counter(
     Ok(entry)
 }
 
-/// Returns one cell of a meter array with its rates, or all cells if there is no index. Without rates, the meter gets
-/// its default.
+/// Returns one cell of a meter array with its rates, or all cells without an index. Without rates, the meter gets its
+/// default.
 pub fn meter(
     info: &Info,
     name: &str,
@@ -37,7 +37,7 @@ pub fn meter(
     Ok(entry)
 }
 
-/// Returns one cell of a register array with its value, or all cells if there is no index.
+/// Returns one cell of a register array with its value, or all cells without an index.
 pub fn register(
     info: &Info,
     name: &str,

@@ -254,7 +254,7 @@ impl Arbitration {
         Ok(())
     }
 
-    /// Forgets a role without controllers if there is no room for a new role.
+    /// Forgets a role without controllers if a new role would exceed the limit.
     fn make_room(&mut self, device: DeviceId, role: &RoleName) -> Result<(), Refusal> {
         let roles = self.devices.get_mut(&device).ok_or(Refusal::UnknownDevice { device })?;
         if roles.len() < ROLES || roles.contains_key(role) {

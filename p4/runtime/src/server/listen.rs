@@ -204,7 +204,7 @@ pub async fn serve<S>(
             accepted = listener.accept() => match accepted {
                 Ok(stream) => {
                     let ender = Ender::new();
-                    // This never fails, because the oldest handshake is ended if there is no room.
+                    // This never fails, because the oldest handshake ends if all places are taken.
                     if let Some(seat) = server.places.openings.take(&ender) {
                         let server = Arc::clone(&server);
                         open.spawn(connection(server, (ender, seat), stream, closing.clone()));
@@ -263,7 +263,7 @@ async fn connection<S>(
     let (stream, seat) = tokio::select! {
         opened = timeout(server.places.limits.handshake, opened) => match opened {
             Ok(Ok(opened)) => opened,
-            // The client left, uses another protocol, or took too long, such as when there was no place for it.
+            // The client left, uses another protocol, or took too long, possibly because all places were taken.
             Ok(Err(_)) | Err(_) => return,
         },
         () = ender.ended() => return,

@@ -1,6 +1,6 @@
 //! Numbers and queues of classes, and kinds of ports.
 //!
-//! In: the profile of a switch and its ports. Out: numbers. Invariants: classes are numbered in the order of the profile.
+//! In: the profile of a switch and its ports. Out: numbers. Invariants: classes are numbered in order of the profile.
 
 use closc_plan::DeviceIntent;
 use closc_qos::Place;
