@@ -1,4 +1,4 @@
-//! The certificates of encrypted connections, as they are when a client connects.
+//! TLS configurations with the certificates of a server, fetched for each connection.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::server::TlsStream;
 
-/// Where the configuration of the next connection comes from.
+/// Provides the TLS configuration of each new connection.
 #[derive(Clone)]
 pub struct Certificates(Arc<dyn Fn() -> Arc<ServerConfig> + Send + Sync>);
 
@@ -21,12 +21,12 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Returns certificates that are asked for with each connection, so that new ones are in force at once.
+    /// Makes certificates from a source that is called for each connection, so that renewed ones apply at once.
     pub fn new(source: impl Fn() -> Arc<ServerConfig> + Send + Sync + 'static) -> Self {
         Certificates(Arc::new(source))
     }
 
-    /// Makes an encrypted connection of a plain one; an error, if the client does not fit.
+    /// Performs the TLS handshake. Returns an error if it fails, for example because the client is rejected.
     pub(crate) async fn accept<T: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: T,

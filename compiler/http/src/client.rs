@@ -1,7 +1,7 @@
 //! The client of a request: its address, and the names in its certificate.
 //!
-//! In: the certificates of a connection whose handshake is complete. Out: a [`Client`]. Invariants: names come from a
-//! certificate that the authority of clients signed; without one there are none.
+//! In: the certificates of a connection whose handshake is complete. Out: a [`Client`]. Invariants: names come only
+//! from a certificate that the client CA signed; a client without a certificate has no names.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Adds the names of its certificate, the first of the chain.
+    /// Adds the names in the client's certificate, which is the first of the chain.
     pub(crate) fn with_certificate(self, chain: Option<&[CertificateDer<'_>]>) -> Client {
         let Some(own) = chain.and_then(<[_]>::first) else { return self };
         let Ok((_, certificate)) = parse_x509_certificate(own) else { return self };
@@ -34,7 +34,7 @@ impl Client {
     }
 }
 
-/// The text of an alternative name; addresses name machines, which many processes share.
+/// Returns the text of an alternative name. IP addresses are ignored, because all processes of a machine share them.
 fn text(name: &GeneralName<'_>) -> Option<String> {
     match name {
         GeneralName::DNSName(text) | GeneralName::RFC822Name(text) | GeneralName::URI(text) => {

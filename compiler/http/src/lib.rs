@@ -1,8 +1,9 @@
-//! HTTP/1.1 for scrapers, load balancers and pages: GET, HEAD and POST, one answer a connection.
+//! HTTP/1.1 for scrapers, load balancers and pages: GET, HEAD and POST, one answer per connection.
 //!
-//! In: a listener, certificates, a function from requests to answers. Out: served connections. Invariants: so many
-//! connections, so many bytes of each and so much time for each, no more, the handshake included; who asks nothing keeps nobody out:
-//! one more connection ends the oldest one that has not asked yet; what is not served is refused with a reason.
+//! In: a listener, certificates, a function from requests to answers. Out: served connections. Invariants:
+//! the number of connections, the size of each request, and the time of each connection including its handshake are
+//! limited. Idle clients cannot lock out others: at the limit, a new connection replaces the oldest one that has not
+//! sent its request. A rejected request gets an answer with the reason.
 
 mod certificates;
 mod client;
@@ -31,19 +32,19 @@ pub use message::{Answer, Request};
 
 use places::Places;
 
-/// The longest head of a request; hyper takes no less.
+/// Maximum size of the head of a request in bytes. hyper accepts no smaller limit.
 const HEAD_MAX: usize = 8 << 10;
 
-/// Time limit for a client's request, and for taking the answer.
+/// Time limit of a connection: handshake, request and answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Connections at a time, unless a server has less memory.
+/// Maximum number of concurrent connections. Servers with less memory use [`serve_within`].
 const CONNECTIONS_MAX: usize = 64;
 
-/// Wait after a connection that could not be accepted, as when the process has no more files.
+/// Delay after a failed accept, for example if the process has no free file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// Serves until it is dropped, encrypted where there are certificates.
+/// Serves until the future is dropped, over TLS if there are certificates.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Certificates>,
@@ -52,7 +53,7 @@ pub async fn serve(
     serve_within(CONNECTIONS_MAX, listener, tls, answer).await;
 }
 
-/// The same with so many connections at a time. Each holds one answer, so they bound the memory for answers.
+/// Like [`serve`], with a limit on concurrent connections. Each holds one answer, so the limit bounds memory.
 pub async fn serve_within(
     connections: usize,
     listener: TcpListener,
@@ -109,17 +110,17 @@ async fn one(
     });
     let mut connection = http1::Builder::new()
         .keep_alive(false)
-        // A client that has said all may close its side, as `nc` does.
+        // A client may close its sending side after the request, as `nc` does.
         .half_close(true)
-        // All of a connection has one limit.
+        // One time limit applies to the complete connection.
         .header_read_timeout(None)
         .max_buf_size(HEAD_MAX)
         .serve_connection(TokioIo::new(stream), service);
-    // A malformed request is answered, too, before it is an error.
+    // hyper answers a malformed request before it returns the error.
     let _ = poll_fn(|context| connection.poll_without_shutdown(context)).await;
     let mut stream = connection.into_parts().io.into_inner();
     stream.shutdown().await?;
-    // The rest of a request is read, or the answer would be lost with the connection.
+    // Read the rest of the request. Otherwise the kernel resets the connection and the answer is lost.
     let mut rest = [0; 4096];
     while stream.read(&mut rest).await? > 0 {}
     Ok(())

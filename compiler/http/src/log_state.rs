@@ -1,4 +1,4 @@
-//! Whether a log that has to be written can be: what `/healthz` and metrics report of it.
+//! Write errors of a mandatory log, as reported by `/healthz` and metrics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,7 +25,7 @@ impl LogState {
         self.0.is_failing.load(Ordering::Relaxed)
     }
 
-    /// Returns the lines of a page of metrics.
+    /// Returns the state as Prometheus metrics.
     pub fn metrics(&self) -> String {
         let failures = self.0.failures.load(Ordering::Relaxed);
         format!(

@@ -1,7 +1,7 @@
-//! Requests and answers, as those who answer see them.
+//! Requests and answers in the form that servers use.
 //!
-//! In: a request of the library. Out: a [`Request`] that is whole, or an [`Answer`] that says why not. Invariants: heads are
-//! text, bodies have a length and are short.
+//! In: a request of hyper. Out: a complete [`Request`], or an [`Answer`] with the reason for its rejection. Invariants:
+//! header values are UTF-8; a body has a `Content-Length` of at most 8 KiB.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
@@ -22,9 +22,9 @@ pub struct Request {
     pub path: String,
     /// Text after the question mark.
     pub query: String,
-    /// Lines of the head but the first: names in lower case.
+    /// Header fields, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Posted messages.
+    /// The body.
     pub body: Vec<u8>,
     /// The client at the other end of the connection.
     pub client: Client,
@@ -35,21 +35,21 @@ pub struct Request {
 pub struct Answer {
     /// The status, for example 200.
     pub status: u16,
-    /// Body.
+    /// Media type of the body.
     pub content_type: &'static str,
-    /// Further lines of the head, names in lower case.
+    /// Further header fields, with names in lower case.
     pub headers: &'static [(&'static str, &'static str)],
     /// The body.
     pub body: String,
 }
 
 impl Request {
-    /// Returns a line of the head by its name in lower case; the first of several.
+    /// Returns the value of the first header field with a name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Reads a request, or says why it is refused.
+    /// Reads a request, or returns the answer that rejects it.
     pub(crate) async fn read(request: hyper::Request<Incoming>, client: Client) -> Result<Request, Answer> {
         let (head, body) = request.into_parts();
         let is_post = match head.method {
@@ -81,12 +81,12 @@ impl Request {
 }
 
 impl Answer {
-    /// Text without further lines in the head.
+    /// Makes an answer of plain text, without further header fields.
     pub fn text(status: u16, body: impl Into<String>) -> Answer {
         Answer { status, content_type: "text/plain; charset=utf-8", headers: &[], body: body.into() }
     }
 
-    /// Returns it as the library sends it.
+    /// Converts the answer to a response of hyper.
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::from(self.body));
         *response.status_mut() =

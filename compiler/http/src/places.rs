@@ -1,7 +1,7 @@
-//! Places of connections, of which there are so many.
+//! A limited number of places for connections.
 //!
-//! In: tasks that serve, and whether their clients have asked. Out: room for one more. Invariants: there are never more tasks than
-//! places; a client that asked keeps its place for its time, unless all have asked.
+//! In: the tasks of connections, and whether each has received its request. Out: a free place. Invariants: there are
+//! never more tasks than places; a connection with a request keeps its place, unless all connections have one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ struct Place {
     asked: Arc<AtomicBool>,
 }
 
-/// All of them, in the order in which they came.
+/// All connections, the oldest first.
 pub(crate) struct Places {
     taken: Vec<Place>,
     most: usize,
@@ -25,7 +25,7 @@ impl Places {
         Places { taken: Vec::with_capacity(most), most }
     }
 
-    /// Makes room for one more: where there is none, the oldest connection that has not asked ends, or else the oldest one.
+    /// Frees a place if there is none: ends the oldest connection without a request, or else the oldest one.
     pub(crate) async fn make_room(&mut self) {
         self.taken.retain(|place| !place.task.is_finished());
         if self.taken.len() < self.most {
@@ -34,11 +34,11 @@ impl Places {
         let silent = self.taken.iter().position(|place| !place.asked.load(Ordering::Relaxed));
         let place = self.taken.remove(silent.unwrap_or(0));
         place.task.abort();
-        // It is gone when this returns, and not at some time.
+        // Wait until the task has ended, so that its memory is free.
         let _ = place.task.await;
     }
 
-    /// Takes a place.
+    /// Gives a place to a connection.
     pub(crate) fn take(&mut self, task: JoinHandle<()>, asked: Arc<AtomicBool>) {
         self.taken.push(Place { task, asked });
     }

@@ -1,6 +1,7 @@
-//! Hostile requests: damaged, long, pipelined and cut off. Each gets one answer or none, and the next client gets its own.
+//! Hostile requests: damaged, long, pipelined and cut off. Each gets at most one answer, and later
+//! clients are still served.
 //!
-//! `CLOSC_HOSTILE=1000` tries a thousand.
+//! `CLOSC_HOSTILE=1000` sends 1,000 of them.
 
 #[path = "support/client.rs"]
 mod client;
@@ -11,9 +12,9 @@ use tokio::runtime::Runtime;
 
 use client::ask;
 
-/// The most bytes of an answer of this server.
+/// Maximum size of an answer of this server in bytes.
 const ANSWER_MAX: usize = 4096;
-/// Memory that requests may take, by the most that the process ever had.
+/// Maximum growth of the peak memory of this process.
 const GROWTH_MAX_KIB: u64 = 64 << 10;
 
 /// Numbers that follow from a seed (splitmix64).
@@ -29,7 +30,7 @@ impl Random {
     }
 }
 
-/// A request, and one or several kinds of damage to it.
+/// Returns a request with one or several kinds of damage.
 fn hostile(random: &mut Random) -> Vec<u8> {
     let heads: [&[u8]; 5] = [
         b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -59,7 +60,7 @@ fn hostile(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The most memory that this process ever had, in KiB.
+/// Returns the peak memory of this process in KiB.
 fn most_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("it is mounted");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel counts it");

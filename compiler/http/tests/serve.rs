@@ -1,4 +1,4 @@
-//! Accepted and refused requests, over connections of this machine.
+//! Accepted and rejected requests over loopback connections.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 const HEADERS: &[(&str, &str)] = &[("cache-control", "no-store")];
 
-/// Says what it was asked.
+/// Answers with the parts of the request.
 fn echo(request: &Request) -> Answer {
     let body = format!(
         "{} {} {} {} {}",
@@ -37,10 +37,10 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The whole answer to some bytes; an error where the connection was reset before it was read.
+/// Returns the complete answer to a request, or an error if the connection was reset first.
 fn ask(address: SocketAddr, request: &str) -> io::Result<String> {
     let mut stream = connect(address);
-    // It may refuse before all of it is sent.
+    // The server may reject the request before all of it is sent.
     let _ = stream.write_all(request.as_bytes());
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
@@ -99,8 +99,9 @@ fn what_is_too_much_or_no_request_is_refused_with_a_reason() {
     assert!(ask(address, "GET /a HTTP/1.1\r\n\r\n").expect("it still answers").ends_with("false /a  - "));
 }
 
-/// Those who say nothing make room for who asks, the oldest first, and need not be waited for: a client that came after 400 is
-/// answered while the last of them are still connected, and so is one that had asked half of its question before the last 20.
+/// Idle connections are closed for new ones, the oldest first, before their time limit. A client that connects after
+/// 400 idle ones is answered while the last of them are still connected. So is a client that had sent half of its
+/// request before the last 20 connected.
 #[test]
 fn silent_clients_make_room() {
     let (_runtime, address) = served();
@@ -114,7 +115,7 @@ fn silent_clients_make_room() {
     let mut answer = String::new();
     slow.read_to_string(&mut answer).expect("it answers");
     assert!(answer.ends_with("false /slow  - "), "{answer}");
-    // The oldest is gone; of the last ones none had to go, and nothing was said to them.
+    // The oldest idle connection is closed. The last ones are still open.
     assert!(matches!(silent[0].read(&mut [0]), Ok(0) | Err(_)));
     let mut latest = last.remove(19);
     latest.write_all(b"GET /b HTTP/1.1\r\n\r\n").expect("it is read");

@@ -1,4 +1,4 @@
-//! Metrics and pages over TLS: who has a certificate of the authority reads them, and nobody else.
+//! Metrics and pages over TLS are served only to clients with a valid certificate of the authority.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -14,7 +14,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-/// Serves one word to clients of an authority, with a certificate for 127.0.0.1.
+/// Serves one line to clients of an authority, with a server certificate for 127.0.0.1.
 async fn serve(folder: &Path, ours: &Authority, revoked: Option<Vec<u8>>) -> SocketAddr {
     let shown = ours.issue("127.0.0.1", Validity::Now);
     let at = |name: &str| folder.join(name);
@@ -38,7 +38,7 @@ async fn serve(folder: &Path, ours: &Authority, revoked: Option<Vec<u8>>) -> Soc
     address
 }
 
-/// Result of a client with or without a certificate; none where it is refused.
+/// Returns the answer to a client with or without a certificate; empty if the client is rejected.
 fn read(address: SocketAddr, trusted: &Authority, identity: Option<&Issued>) -> String {
     let mut roots = RootCertStore::empty();
     let authority = CertificateDer::from_pem_slice(&trusted.certificate()).expect("it is PEM");
@@ -62,7 +62,7 @@ fn read(address: SocketAddr, trusted: &Authority, identity: Option<&Issued>) -> 
     socket.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout can be set");
     let mut stream = StreamOwned::new(session, socket);
     let mut text = String::new();
-    // Refused with an alert, at the first write or the first read.
+    // A rejection is a TLS alert, at the first write or the first read.
     let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     let _ = stream.read_to_string(&mut text);
     text
@@ -76,7 +76,7 @@ async fn only_clients_of_the_authority_read_what_is_served() {
     let address = serve(folder.path(), &ours, Some(ours.revoke(&[&gone]))).await;
     let served = tokio::task::spawn_blocking(move || {
         let known = ours.issue("prometheus", Validity::Now);
-        // The server knows which client asks: its common name, and the same as a name of a host.
+        // The server receives the names of the client: its common name, and the same as a DNS name.
         let secret = "for [\"prometheus\", \"prometheus\"]: a secret\n";
         let read_by_known = read(address, &ours, Some(&known));
         assert!(read_by_known.ends_with(secret), "{read_by_known}");
@@ -84,7 +84,7 @@ async fn only_clients_of_the_authority_read_what_is_served() {
         for identity in [None, Some(&strangers[0]), Some(&strangers[1]), Some(&gone)] {
             assert_eq!(read(address, &ours, identity), "");
         }
-        // A client that trusts somebody else says nothing to it, and neither does one in the clear.
+        // A client that trusts another authority gets no answer, and neither does one without TLS.
         assert_eq!(read(address, &theirs, Some(&known)), "");
         let mut plain = TcpStream::connect(address).expect("it listens");
         plain.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("it is connected");
