@@ -35,7 +35,7 @@ pub struct Label {
     pub span: Span,
     /// Text of the label, for example `512 ports at 100G`; may be empty.
     pub text: String,
-    /// Whether this is the cause, or another place that conflicts with it.
+    /// True for the cause, false for another place that conflicts with it.
     pub primary: bool,
 }
 
@@ -109,7 +109,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a suggestion whose only reading is to replace a span.
+    /// Adds a suggestion to replace a span, where no other replacement is plausible.
     #[must_use]
     pub fn replace(self, span: Span, text: impl Into<String>, help: impl Into<String>) -> Self {
         self.fix(vec![Change::Replace { span, text: text.into() }], Trust::Sure, help.into())

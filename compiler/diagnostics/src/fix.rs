@@ -1,7 +1,7 @@
 //! Suggestions that `closc fix` can apply.
 //!
-//! In: the changes of a suggestion, from the check that makes it. Out: nothing here: callers with the text turn changes
-//! into edits. Invariants: a fix does what its suggestion states. The check decides whether it may be applied without
+//! In: the changes of a suggestion, from the check that makes it. Out: a [`Fix`], which callers with the text turn into
+//! edits. Invariants: a fix does what its suggestion states. The check decides whether it may be applied without
 //! review.
 
 use crate::Span;

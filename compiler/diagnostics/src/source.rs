@@ -56,13 +56,13 @@ impl Sources {
         Self::default()
     }
 
-    /// Adds a text and returns its name in spans.
+    /// Adds a text and returns its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
         self.files.push(Source { name: name.into(), text: text.into() });
         SourceId(self.files.len() as u32 - 1)
     }
 
-    /// Returns the text that was added last under a name.
+    /// Returns the id of the text that was added last under a name.
     pub fn find(&self, name: &str) -> Option<SourceId> {
         self.files.iter().rposition(|file| file.name == name).map(|at| SourceId(at as u32))
     }
