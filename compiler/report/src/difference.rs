@@ -1,7 +1,7 @@
-//! A difference as a page: the verdict first, then what is touched, before and after.
+//! A difference as a page: the verdict first, then the changed elements, before and after.
 //!
-//! In: a difference. Out: HTML, as a page of its own or as a part of the page of a fabric. Invariants: what others wrote is
-//! text; names that the compiler puts in backticks are shown as names, and a lone backtick is a character.
+//! In: a difference. Out: HTML, as a separate page or as a section of the page of a fabric. Invariants: all text is
+//! escaped; text in paired backticks is shown as code, and an unpaired backtick stays as it is.
 
 use std::fmt::Write as _;
 
@@ -15,12 +15,12 @@ use crate::text::{escape, fill};
 const FRAME: &str = include_str!("page/difference.html");
 const STYLE: &str = include_str!("page/page.css");
 
-/// Meaning of a verdict.
+/// Severity of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     /// Nothing is lost.
     Good,
-    /// Something is lost, or has to be done in an order.
+    /// Paths are lost, or the rollout affects traffic, or only artefacts were compared.
     Mind,
     /// A pair is cut off.
     Bad,
@@ -56,7 +56,7 @@ fn title(report: &Report) -> String {
     format!("{} to {}: what changes", report.old.fabric, report.new.fabric)
 }
 
-/// Where both sides are from: by their digests where they have one name.
+/// Names the sources of both sides with their digests. If they have the same name, it is written once.
 fn sides(report: &Report) -> String {
     let short = |digest: &str| escape(&digest.chars().take(12).collect::<String>());
     let (old, new) = (&report.old, &report.new);
@@ -111,7 +111,7 @@ fn verdict(report: &Report) -> (Weight, String) {
         let count = impact.cut_off;
         return (Weight::Bad, format!("{} {} of NICs have no path any more.", number(count), plural(count)));
     }
-    // NICs that go are not pairs that lose something.
+    // Pairs with a removed NIC are not counted as losing paths.
     let fewer =
         impact.pairs.iter().filter(|pairs| pairs.paths_new.is_some() && pairs.paths_new < pairs.paths_old);
     let losing: u64 = fewer.map(|pairs| pairs.pairs).sum();
@@ -167,7 +167,7 @@ fn changes(out: &mut String, lines: &[Line]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-/// Text of a change, and both sides of it: those of `the downlinks of each T0: 128 -> 256` where there is one arrow.
+/// Splits a change with one arrow, such as `the downlinks of each T0: 128 -> 256`, into subject, old and new value.
 fn halves(line: &Line) -> (Option<&str>, &str, &str) {
     match line.sign {
         Sign::Add => (None, "", &line.text),
@@ -195,7 +195,7 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
     out.push_str("</ul>\n");
 }
 
-/// Waves as a list of lists: long steps wrap.
+/// Writes waves as nested lists, in which long steps wrap.
 fn waves(out: &mut String, report: &Report) {
     if let Some(why) = &report.no_waves {
         list(out, "Waves", &[format!("none: {why}")]);
@@ -224,7 +224,7 @@ fn waves(out: &mut String, report: &Report) {
     let _ = writeln!(out, "</ol>\n<p>In all about {}.</p>", Seconds(all));
 }
 
-/// A sentence: names in backticks become names, and arrows are drawn.
+/// Converts a sentence to HTML: text in backticks becomes code, and `->` an arrow.
 fn words(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let is_paired = parts.len() % 2 == 1;

@@ -1,8 +1,8 @@
 //! Drawings: boxes with counts and the cables between them, as SVG and as DOT.
 //!
-//! In: a plan and what of it is drawn, or what a difference touches. Out: text. Invariants: the same plan gives the same
-//! bytes; things that are alike are one box with a count, so that a drawing of a million NICs has a hundred boxes; text of
-//! others is text.
+//! In: a plan and a [`Subject`], or the tiers that a difference changes. Out: SVG or DOT. Invariants: the same plan
+//! gives the same bytes; equal elements share one box with a count, so that a drawing of a million NICs has a hundred
+//! boxes; names from input are escaped.
 
 mod dot;
 mod subject;
@@ -34,7 +34,7 @@ enum Kind {
     T1,
     T2,
     Nic,
-    /// Of a difference: nothing in it is touched.
+    /// In a difference: a tier without changes.
     Untouched,
 }
 
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// A box: what it is, two lines of text, and where it is, in rows from the top and columns.
+/// A box: its kind, two lines of text, and its position in rows from the top and columns from the left.
 #[derive(Debug, Clone)]
 struct Node {
     kind: Kind,
@@ -70,9 +70,9 @@ struct Node {
     more: String,
     row: usize,
     column: usize,
-    /// Columns that it is wide.
+    /// Its width in columns.
     span: usize,
-    /// Which of the drawing's groups it is in.
+    /// Index of its group in the drawing.
     group: Option<usize>,
 }
 
@@ -114,7 +114,8 @@ pub fn draw(plan: &Plan, subject: Subject, form: Form) -> String {
     }
 }
 
-/// Draws the tiers that a difference touches: a column a plane, a box a tier. Planes that are touched alike are one column.
+/// Draws the tiers that a difference changes: one column per plane, one box per tier. Planes with equal changes share a
+/// column.
 pub(crate) fn touched(tiers: &[TouchedTier]) -> String {
     let mut planes: BTreeMap<u8, Vec<&TouchedTier>> = BTreeMap::new();
     for tier in tiers {
@@ -160,7 +161,7 @@ pub(crate) fn touched(tiers: &[TouchedTier]) -> String {
     svg::write(&drawing, Style::OfPage)
 }
 
-/// Names planes, runs of them as one.
+/// Names planes; consecutive ones become a range.
 fn plane_names(planes: &[u8]) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for plane in planes {

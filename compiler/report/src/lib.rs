@@ -1,9 +1,10 @@
 //! A fabric as one page for a browser.
 //!
-//! In: a plan, and what changed. Out: an HTML file that loads nothing: drawing, devices, search, paths between two NICs,
-//! failures, a difference; drawings of parts as SVG and DOT; designs side by side; the order of a fabric. Invariants:
-//! the page carries parameters, name patterns and exceptions, never a list of devices, so its size does not grow with the
-//! fabric; what its script computes is compared with the plan by tests; names of others are text in it, never code.
+//! In: a plan, and optionally a difference. Out: an HTML file that loads nothing, with drawings, devices, search, paths
+//! between two NICs, failures and the difference; drawings of parts as SVG and DOT; designs side by side; the order of
+//! a fabric. Invariants: the page contains parameters, name patterns and exceptions, but no list of devices, so its
+//! size does not grow with the fabric; tests compare the results of its script with the plan; names from input are
+//! escaped.
 
 mod difference;
 mod drawing;

@@ -1,7 +1,7 @@
-//! A fabric as Markdown: what a wiki or a repository says of it.
+//! A fabric as Markdown, for a wiki or a repository.
 //!
-//! In: a plan. Out: Markdown. Invariants: it describes the numbers and the exceptions, never each device; what others wrote is
-//! text: no HTML, link or cell of a table comes of it.
+//! In: a plan. Out: Markdown. Invariants: it describes counts and exceptions, not single devices; text from input is
+//! escaped, so that it cannot add HTML, links or table cells.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use closc_topology::{Cable, Link, PlaneId, PortBlock, RackRule, Switch, TierId, 
 
 use crate::drawing::cable_counts;
 
-/// Exceptions of a kind that are named; more are counted.
+/// Maximum number of exceptions of a kind that are named; the others are counted.
 const NAMED_MAX: usize = 50;
 
 /// Describes a fabric.
@@ -34,7 +34,7 @@ pub fn markdown(plan: &Plan) -> String {
     out
 }
 
-/// Writes text that others wrote as text.
+/// Escapes text from input.
 fn text(content: &str) -> String {
     let mut out = String::new();
     for c in printable::line(content).chars() {

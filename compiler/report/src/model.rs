@@ -1,7 +1,7 @@
-//! Data of the page: everything that names, addresses, cables, paths and routes of a fabric follow from.
+//! Data of the page, from which its script computes the names, addresses, cables, paths and routes of a fabric.
 //!
-//! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: small: parameters, one entry a kind of
-//! hardware, exceptions as runs of numbers; numbers in it are those of the plan and nothing is rounded.
+//! In: a plan. Out: [`Model`], which becomes the JSON of the page. Invariants: it is small: parameters, one entry
+//! per kind of hardware, and exceptions as runs of numbers. Its numbers are those of the plan, without rounding.
 
 mod exceptions;
 mod hardware;
@@ -19,7 +19,7 @@ use exceptions::Exceptions;
 use hardware::Hardware;
 use qos::Quality;
 
-/// Pins that a page has room for; more are counted only.
+/// Maximum number of pins in a page. If there are more, the page contains only their number.
 const PINS_MAX: usize = 50_000;
 
 /// The fabric as the page reads it. Lists of tiers are in the order T0, T1, T2.
@@ -89,13 +89,13 @@ struct Pools {
     loopbacks: String,
     management: Option<String>,
     gateway: Option<String>,
-    /// Management ports that are listed, by the name of the switch: address with the length of its subnet.
+    /// Addresses of listed management ports with their prefix lengths, by the name of the switch.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     listed: BTreeMap<String, String>,
     asn_base: u32,
     /// Bits of an index in IPv4 management addresses.
     index_bits: u8,
-    /// Bits of zone and index in them.
+    /// Bits of zone and index together in IPv4 management addresses.
     device_bits: u8,
     /// Bits of the zone in NIC addresses.
     zone_bits: u8,
@@ -139,13 +139,13 @@ struct Entropy {
     udp_port: u16,
 }
 
-/// Returns a cable as the page has it.
+/// Returns a cable in the form of the page.
 fn cable(cable: &Cable) -> (u64, String) {
     (cable.length.millimeters(), cable.medium.to_string())
 }
 
 impl<'a> Model<'a> {
-    /// Takes from a plan what the page needs.
+    /// Extracts the data of the page from a plan.
     pub(crate) fn of(plan: &'a Plan) -> Self {
         let topology = plan.topology();
         let ecmp = topology.routing.has_static_groups();

@@ -1,7 +1,7 @@
 //! The order of a fabric: switches, modules, cables, and power by rack.
 //!
-//! In: a plan. Out: tables, as CSV, as a workbook, and as a page to print. Invariants: every form has the same cells; ports
-//! of a cage share a module, and all ports of a NIC share a cage; a figure that no source publishes is absent and never zero.
+//! In: a plan. Out: tables, as CSV and as a page to print. Invariants: both forms have the same cells; ports of a cage
+//! share a module, and all ports of a NIC share a cage; a figure that no source publishes is absent and never zero.
 
 mod count;
 mod print;
@@ -21,7 +21,7 @@ pub struct Order {
 /// A table of an order.
 #[derive(Debug, PartialEq, Eq)]
 struct OrderTable {
-    /// Its name: of a file, and of a sheet of the workbook.
+    /// Its name, which is also its file name and its heading in the page.
     name: &'static str,
     head: &'static [&'static str],
     rows: Vec<Vec<Cell>>,
@@ -32,7 +32,7 @@ struct OrderTable {
 enum Cell {
     Text(String),
     Number(u64),
-    /// No source publishes it.
+    /// A figure that no source publishes.
     Absent,
 }
 
@@ -47,7 +47,7 @@ impl Cell {
 }
 
 impl Order {
-    /// Counts everything.
+    /// Counts the items of a plan.
     pub fn of(plan: &Plan) -> Self {
         let mut bill = Bill::default();
         for plane in plan.planes() {

@@ -1,7 +1,8 @@
 //! The page: HTML, style, script and model in one file.
 //!
-//! In: a plan, and what changed. Out: HTML. Invariants: nothing is loaded, and the policy of the page forbids it; the only script that runs is
-//! the one whose digest the policy names; text of others is JSON that cannot end its element.
+//! In: a plan, and optionally a difference. Out: HTML. Invariants: the page loads nothing, and its content security
+//! policy forbids it; only the script whose digest is in the policy runs; text from input is JSON that cannot end its
+//! element.
 
 use std::fmt::Write as _;
 
@@ -18,7 +19,7 @@ use crate::text::{escape, fill};
 const FRAME: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 
-/// The script, in the order in which its parts use each other.
+/// The parts of the script, each after those that it uses while it loads.
 const SCRIPT: &[&str] = &[
     include_str!("page/core.js"),
     include_str!("page/whatif.js"),
@@ -34,7 +35,7 @@ const SCRIPT: &[&str] = &[
 const READ_MODEL: &str =
     "\"use strict\";\nconst M = JSON.parse(document.getElementById(\"model\").textContent);\n";
 
-/// Writes the page of a fabric, with what changed if that is given.
+/// Writes the page of a fabric, with a section on changes if a difference is given.
 pub fn page(plan: &Plan, changes: Option<&Report>) -> String {
     let model = serde_json::to_string(&Model::of(plan)).expect("a model has text keys and numbers only");
     let script = [READ_MODEL, &SCRIPT.concat()].concat();
@@ -58,7 +59,7 @@ pub fn page(plan: &Plan, changes: Option<&Report>) -> String {
     )
 }
 
-/// JSON as the text of an element: no `<`, so that nothing in it ends the element or begins a comment.
+/// Escapes JSON for the text of an element: without `<`, it cannot end the element or begin a comment.
 fn inert(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,7 +1,7 @@
 //! Designs side by side as a page: a table, plots, and a drawing of each.
 //!
-//! In: a [`Sheet`]. Out: an HTML file that loads nothing and runs nothing. Invariants: text of others is text; a figure that
-//! is absent is an empty cell and no point.
+//! In: a [`Sheet`]. Out: an HTML file that loads nothing and has no script. Invariants: text from input is escaped; an
+//! absent figure is an empty cell of the table and has no point in a plot.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ pub struct SheetDesign {
 pub struct Plot {
     /// Name of the figure.
     pub figure: &'static str,
-    /// Number of a design, its bisection in Gb/s, and its figure.
+    /// Points: the number of a design, its bisection in Gb/s, and its figure.
     pub points: Vec<(usize, u64, u64)>,
     /// A sentence about designs without a point.
     pub absent: &'static str,
@@ -77,7 +77,7 @@ pub fn sheet(sheet: &Sheet) -> String {
     )
 }
 
-/// A row for each figure and a column for each design, so that a page of a usual width shows eight designs.
+/// Writes a row per figure and a column per design, so that a page of usual width has room for eight designs.
 fn table(sheet: &Sheet) -> String {
     let mut out = "<div class=\"scroll\">\n<table>\n<thead><tr><th scope=\"col\">design</th>".to_owned();
     for at in 1..=sheet.designs.len() {
@@ -165,7 +165,7 @@ fn plot(plot: &Plot) -> String {
     out
 }
 
-/// Designs at one place share a point, whose label has all their numbers.
+/// Draws the points. Designs at the same position share one, whose label has all their numbers.
 fn points(out: &mut String, plot: &Plot, x: &dyn Fn(u64) -> f64, y: &dyn Fn(u64) -> f64) {
     let mut places: Vec<((u64, u64), Vec<String>)> = Vec::new();
     for (design, across, up) in &plot.points {

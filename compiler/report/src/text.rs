@@ -1,10 +1,10 @@
-//! Text in HTML: what others wrote as text, and frames with marks.
+//! Text in HTML: escaping, and templates with placeholders.
 //!
-//! In: text. Out: text. Invariants: what others wrote begins no element, ends none, and turns no direction of writing.
+//! In: text. Out: text. Invariants: escaped text cannot begin or end an element or change the direction of writing.
 
 use closc_diagnostics::printable;
 
-/// Writes text of others as text of HTML.
+/// Escapes text for HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in printable::lines(text).chars() {
@@ -20,7 +20,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// Replaces each mark of a frame once; what is put in is not searched for marks.
+/// Replaces each placeholder of a template. Inserted text is not searched for placeholders.
 pub(crate) fn fill(frame: &str, parts: &[(&str, &str)]) -> String {
     let mut out =
         String::with_capacity(frame.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>());

@@ -1,4 +1,4 @@
-//! Drawings say what the plan counts, in both forms, and text of others is text.
+//! Drawings have the counts of the plan, in both forms, and text from input is escaped.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -43,7 +43,7 @@ fn drawings_have_the_counts_of_the_plan() {
     );
 }
 
-/// Graphviz reads what is written for it.
+/// Graphviz accepts the DOT files.
 #[test]
 fn graphviz_reads_them() {
     let holes = plan(EXCEPTIONS);

@@ -1,6 +1,6 @@
 //! A drawing as DOT, for Graphviz.
 //!
-//! In: a drawing. Out: an undirected graph. Invariants: every text is quoted, so that none of it is a statement.
+//! In: a drawing. Out: an undirected graph. Invariants: every text is quoted, so that it cannot become a statement.
 
 use std::fmt::Write as _;
 

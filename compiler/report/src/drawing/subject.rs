@@ -1,7 +1,7 @@
 //! Subjects of a drawing: a fabric, a plane, a switch with its neighbours.
 //!
-//! In: a plan and a subject. Out: boxes and cables. Invariants: counts are of what is there, after exceptions; neighbours of
-//! a switch are named up to a dozen, and the rest of them is one box.
+//! In: a plan and a subject. Out: boxes and cables. Invariants: counts do not include absent elements; up to a dozen
+//! neighbours of a switch are named, and the others share one box.
 
 use closc_diagnostics::figures::number;
 use closc_fabric::{End, PortUse};
@@ -11,15 +11,15 @@ use closc_topology::{Link, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 
 use super::{Drawing, Kind, Node};
 
-/// Neighbours of a switch that are named.
+/// Maximum number of named neighbours of a switch.
 const NAMED_MAX: usize = 12;
 
 /// Subject of the drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// Every plane, a box a tier.
+    /// Every plane, with one box per tier.
     Fabric,
-    /// A plane, a box a tier and zone.
+    /// A plane, with one box per tier and zone.
     Plane(PlaneId),
     /// A switch and its neighbours.
     Switch(Switch),
@@ -46,19 +46,19 @@ fn plural(count: u64, word: &str) -> String {
     format!("{} {word}{}", number(count), if count == 1 { "" } else { "s" })
 }
 
-/// Counts the switches of a tier in a plane, of one zone if it is given.
+/// Counts the switches of a tier in a plane, or in one zone of it.
 fn count(plan: &Plan, plane: PlaneId, tier: TierId, zone: Option<ZoneId>) -> u64 {
     let all = plan.fabric().tier_switches(plane, tier);
     all.filter(|switch| zone.is_none_or(|zone| switch.zone == zone)).count() as u64
 }
 
-/// Cables in words, with their speed where all have one.
+/// Describes cables in words, with their speed if it is the same for all.
 fn cables(count: u64, speed: Option<Speed>) -> String {
     let speed = speed.map_or_else(String::new, |speed| format!(" of {speed}"));
     plural(count, "cable") + &speed
 }
 
-/// The speed of cables up from a tier, where it is one in all zones.
+/// Returns the speed of the uplinks of a tier if it is the same in all zones.
 fn speed_up(plan: &Plan, plane: PlaneId, tier: TierId, zones: impl Iterator<Item = ZoneId>) -> Option<Speed> {
     let of = |zone| plan.topology().blocks(Switch { plane, tier, zone, index: 0 })[1].breakout.speed;
     let mut speeds = zones.map(of);
@@ -66,7 +66,7 @@ fn speed_up(plan: &Plan, plane: PlaneId, tier: TierId, zones: impl Iterator<Item
     speeds.all(|speed| speed == first).then_some(first)
 }
 
-/// The cables of a plane: those of NICs, of T0s up, of T1s up; of one zone if it is given.
+/// Counts the NIC cables, the uplinks of T0s and the uplinks of T1s of a plane, or of one zone of it.
 pub(crate) fn cable_counts(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> [u64; 3] {
     let (topology, fabric) = (plan.topology(), plan.fabric());
     if is_whole(plan, plane) {
@@ -87,7 +87,7 @@ pub(crate) fn cable_counts(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) ->
     found
 }
 
-/// Tells whether nothing that the numbers make of a plane is absent.
+/// Tells whether no NIC, switch or cable of a plane is absent.
 fn is_whole(plan: &Plan, plane: PlaneId) -> bool {
     let own = &plan.topology().exceptions;
     own.absent_nics.is_empty()
@@ -262,7 +262,7 @@ fn switch(plan: &Plan, switch: Switch) -> Drawing {
     drawing
 }
 
-/// Joins a switch with a neighbour, whichever is above.
+/// Adds the cables between a switch and a neighbour above or below it.
 fn join(drawing: &mut Drawing, (own, other): (usize, usize), row: usize, text: &str) {
     let is_above = row < drawing.nodes[own].row;
     let (upper, lower) = if is_above { (other, own) } else { (own, other) };

@@ -1,25 +1,25 @@
 //! A drawing as SVG.
 //!
-//! In: a drawing. Out: SVG. Invariants: boxes of a row do not overlap, and text is in its box or beside its line; a drawing
-//! that stands alone brings its colours, light and dark.
+//! In: a drawing. Out: SVG. Invariants: boxes of a row do not overlap, and text is in its box or beside its line; a
+//! drawing in its own file contains its colours, light and dark.
 
 use std::fmt::Write as _;
 
 use super::{Drawing, Node};
 use crate::text::escape;
 
-/// The least width of a column.
+/// Minimum width of a column.
 const COLUMN: usize = 176;
-/// What is left between two boxes.
+/// Space between two boxes.
 const GAP: usize = 16;
 const ROW: usize = 96;
 const TALL: usize = 46;
 const MARGIN: usize = 12;
 const HEAD: usize = 30;
-/// Where a line starts, from the left of its box.
+/// Distance of a line from the left edge of its box.
 const BESIDE: usize = 16;
 
-/// Where colours come from.
+/// Source of the colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// The drawing is a file of its own.
@@ -37,7 +37,7 @@ const SHEET: &str = "<style>svg{background:#fff}text{fill:#1c2126;font:12px syst
 /// Writes a drawing.
 pub(super) fn write(drawing: &Drawing, style: Style) -> String {
     let columns = drawing.nodes.iter().map(|node| node.column + node.span).max().unwrap_or(1);
-    // A drawing of its own has a title above the names of its groups.
+    // A drawing in its own file has a title above the names of its groups.
     let head = if style == Style::Own { 2 * HEAD } else { HEAD };
     let rows = drawing.nodes.iter().map(|node| node.row + 1).max().unwrap_or(1);
     let grid = Grid::of(drawing);
@@ -54,7 +54,7 @@ pub(super) fn write(drawing: &Drawing, style: Style) -> String {
     groups(&mut out, drawing, grid, head);
     for edge in &drawing.edges {
         let (upper, lower) = (&drawing.nodes[edge.upper], &drawing.nodes[edge.lower]);
-        // Straight down at the left of the narrower box, so that the text beside it has the width of the box.
+        // The line is at the left edge of the narrower box, so that the text beside it has the width of this box.
         let narrow = if upper.span > lower.span { lower } else { upper };
         let x = grid.left(narrow) + BESIDE;
         let (from_y, to_y) = (head + top(upper.row) + TALL, head + top(lower.row));
@@ -97,7 +97,7 @@ impl Grid {
         MARGIN + node.column * self.column
     }
 
-    /// The width of a box over so many columns.
+    /// Returns the width of a box that spans several columns.
     fn wide(self, span: usize) -> usize {
         span * self.column - GAP
     }
@@ -107,7 +107,7 @@ fn top(row: usize) -> usize {
     MARGIN + row * ROW
 }
 
-/// The name of each group above its columns.
+/// Writes the name of each group above its columns.
 fn groups(out: &mut String, drawing: &Drawing, grid: Grid, head: usize) {
     for (at, name) in drawing.groups.iter().enumerate() {
         let mine = drawing.nodes.iter().filter(|node| node.group == Some(at));

@@ -1,7 +1,7 @@
 //! Exceptions as runs of numbers.
 //!
-//! In: a topology. Out: [`Exceptions`]. Invariants: each list names exactly what the topology does; neighbours of one list
-//! are one run, so that a smaller zone is a line and not a hundred thousand.
+//! In: a topology. Out: [`Exceptions`]. Invariants: each list has exactly the elements of the topology; consecutive
+//! elements are one run, so that a smaller zone takes one row and not a hundred thousand.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::cable;
 
-/// Differences from the numbers. Every row ends in the first and the last number of a run.
+/// Exceptions of a fabric. Rows of [`Things`] end with the first and the last number of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Exceptions {
     absent: Things,
@@ -19,7 +19,7 @@ pub(super) struct Exceptions {
     cables: Vec<([u16; 5], u64, String)>,
 }
 
-/// Things that an exception names.
+/// Elements that exceptions name.
 #[derive(Debug, Serialize)]
 struct Things {
     planes: Vec<u8>,
@@ -27,13 +27,13 @@ struct Things {
     switches: Vec<[u16; 5]>,
     /// Zone, group; first and last downlink.
     nics: Vec<[u16; 4]>,
-    /// Tier of the lower end (0 for a NIC, 1 for a T0, 2 for a T1), plane, zone, group or index; first and last downlink
-    /// or uplink.
+    /// Tier of the lower end (0 for a NIC, 1 for a T0, 2 for a T1), plane, zone, group or index; first and last
+    /// downlink or uplink.
     links: Vec<[u16; 6]>,
 }
 
 impl Exceptions {
-    /// Takes the exceptions of a topology.
+    /// Extracts the exceptions of a topology.
     pub(super) fn of(topology: &Topology) -> Self {
         let own = &topology.exceptions;
         let none = BTreeSet::new();
@@ -71,7 +71,7 @@ fn things(
     }
 }
 
-/// A cable by numbers.
+/// Returns the coordinates of a cable.
 fn place(link: Link) -> [u16; 5] {
     match link {
         Link::Host(port) => [0, port.plane.0.into(), port.nic.zone.0, port.nic.group, port.nic.downlink],
@@ -82,7 +82,7 @@ fn place(link: Link) -> [u16; 5] {
     }
 }
 
-/// Puts rows that differ in the last number only, by one, into one.
+/// Merges rows that are equal except for consecutive last numbers.
 fn runs<const N: usize, const M: usize>(rows: impl Iterator<Item = [u16; N]>) -> Vec<[u16; M]> {
     assert_eq!(N + 1, M, "a run has one number more");
     let mut found: Vec<[u16; M]> = Vec::new();

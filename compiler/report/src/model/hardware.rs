@@ -1,7 +1,7 @@
-//! Hardware by kind: what a switch is, and what its ports are called.
+//! Kinds of hardware: the platform of switches and the names of their ports.
 //!
-//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port blocks are one
-//! kind, so that names of ports are there once; every switch has a kind, by exception, else by tier, plane and zone.
+//! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port blocks are
+//! one kind, so that port names are stored once; every switch has a kind, by exception, else by tier, plane and zone.
 
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform, Slot};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::tiers_of;
 
-/// Kinds of hardware, and which switch is of which.
+/// Kinds of hardware, and the kind of each switch.
 #[derive(Debug, Serialize)]
 pub(crate) struct Hardware {
     kinds: Vec<Kind>,
@@ -29,9 +29,9 @@ struct Kind {
     hwsku: Option<String>,
     /// Members of an ECMP group.
     ecmp_width: u32,
-    /// Whether members of a static group can weigh differently.
+    /// Whether members of a static group can have different weights.
     weighs: bool,
-    /// Numbers of all cages on the panel, in order; none of software, whose ports have no place.
+    /// Numbers of all cages on the panel, in order; empty for software switches, whose ports have no position.
     cages: Vec<u16>,
     down: Block,
     up: Block,
@@ -46,16 +46,16 @@ struct Block {
     ports: Vec<(String, u16, u8)>,
 }
 
-/// Properties of a kind.
+/// Properties that distinguish kinds.
 type Key = (usize, Os, [PortBlock; 2]);
 
 impl Hardware {
-    /// Takes the hardware of a topology.
+    /// Extracts the hardware of a topology.
     pub(super) fn of(topology: &Topology) -> Self {
         let mut found = Kinds { topology, keys: Vec::new(), found: Vec::new() };
         let mut plain = Vec::new();
         for tier in tiers_of(topology) {
-            // A switch beyond the numbers has no exception.
+            // A switch with an index beyond the count has no exception.
             let of = |plane, zone| Switch { plane, tier, zone, index: u16::MAX };
             let planes = topology
                 .plane_ids()
@@ -72,7 +72,7 @@ impl Hardware {
     }
 }
 
-/// The kinds that were met.
+/// The kinds found so far.
 struct Kinds<'a> {
     topology: &'a Topology,
     keys: Vec<Key>,
@@ -83,7 +83,7 @@ impl Kinds<'_> {
     fn kind(&mut self, switch: Switch) -> usize {
         let (platform, os) = self.topology.hardware(switch);
         let blocks = self.topology.blocks(switch);
-        // Platforms are shared, so that the same one is at the same place.
+        // Platforms are shared, so the address of a platform identifies it.
         let key = (std::ptr::from_ref::<Platform>(platform).addr(), os, blocks);
         if let Some(at) = self.keys.iter().position(|known| *known == key) {
             return at;

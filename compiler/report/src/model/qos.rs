@@ -1,7 +1,7 @@
-//! Quality of service: classes of the fabric, and what every switch is given, once for all that are alike.
+//! Quality of service: the classes of the fabric, and the settings of switches, stored once for equal ones.
 //!
-//! In: a plan. Out: [`Quality`]. Invariants: switches share an entry only where hardware, tier and cables by side and length
-//! are the same, which is what the numbers depend on; every switch has an entry.
+//! In: a plan. Out: [`Quality`]. Invariants: switches share an entry only if the inputs of their settings are equal:
+//! hardware, tier, zone, and cables by side and length; every switch has an entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +47,7 @@ struct ClassRow {
 #[derive(Debug, Default, Serialize)]
 struct Set {
     ports: Vec<PortRow>,
-    /// Bytes of the buffer: all, headroom, shared; nothing where the target has no buffer of its own.
+    /// Bytes of the buffer: total, headroom, shared; absent if the platform states no buffer.
     buffer: Option<[u64; 3]>,
     /// Reason for missing numbers.
     error: Option<String>,
@@ -62,12 +62,12 @@ struct PortRow {
     ports: u32,
     /// Bytes of XOFF, XON and size of a lossless group.
     headroom: Option<[u64; 3]>,
-    /// Queue, and bytes from which some and from which all packets are marked; percent at the upper one.
+    /// ECN marking: the queue, the minimum and maximum threshold in bytes, the probability at the maximum in percent.
     marks: Vec<[u64; 4]>,
 }
 
 impl Quality {
-    /// Computes what the switches of a plan are given.
+    /// Computes the settings of the switches of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         let topology = plan.topology();
         let profile = &topology.qos;
@@ -124,11 +124,11 @@ fn class(class: &Class) -> ClassRow {
     }
 }
 
-/// Inputs of a switch's quality of service: tier and zone (delays differ by zone), platform, ports by side, and of those in use the lengths in whole
-/// metres with their number.
+/// Inputs of a switch's settings: tier and zone (delays differ by zone), platform, operating system with port blocks,
+/// and the number of connected cables by side and length in whole metres.
 type Signature = ((TierId, ZoneId), usize, String, BTreeMap<(bool, u64), u32>);
 
-/// The sets that were met.
+/// The sets found so far.
 struct Sets<'a> {
     plan: &'a Plan,
     known: BTreeMap<Signature, usize>,
@@ -200,7 +200,7 @@ fn port(profile: &Profile, qos: &SwitchQos, at: usize, kind: &PortKind) -> PortR
     }
 }
 
-/// The switches at an end of something that is absent or a cable of another length, and those of other hardware.
+/// Returns the switches with other hardware, and those at an end of an absent element or of a cable with an exception.
 fn touched(plan: &Plan) -> BTreeSet<Switch> {
     let (topology, fabric) = (plan.topology(), plan.fabric());
     let exceptions = &topology.exceptions;

@@ -1,4 +1,4 @@
-//! Counts of switches and modules, in all and by rack.
+//! Counts of switches and modules, in total and by rack.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use closc_qos::units::Speed;
 use closc_topology::{Switch, TierId};
 use smol_str::SmolStr;
 
-/// Media that are cables with plugs, so that no module is bought for them.
+/// Media with attached plugs, for which no modules are bought.
 const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
 
 /// A kind of switch.

@@ -1,4 +1,4 @@
-// Functions of position: who is there, what it is called, where its cables end, which addresses it has.
+// Functions of coordinates: which elements exist, and their names, cables and addresses.
 // `M` is the model of the page. Coordinates count from 0, as in the compiler.
 "use strict";
 
@@ -19,7 +19,7 @@ const t0Of = (nic, plane) => sw(plane, 0, nic.zone, nic.group);
 
 const FIRST = { plane: 0, zone: 0, index: 1, unit: 1, node: 1, rack: 1, row: 1 };
 
-// Cuts a pattern such as `p{plane}-t0-{index:03}` into texts and holes.
+// Cuts a pattern such as `p{plane}-t0-{index:03}` into texts and fields.
 function pattern(text) {
   const parts = [];
   for (const found of text.matchAll(/\{(\w+)(?:\+(\d+))?(?::0(\d+))?\}|[^{}]+/g)) {
@@ -33,7 +33,7 @@ function pattern(text) {
 const writeName = (pattern, numbers) => pattern.parts.map((part) => typeof part === "string" ? part
   : String((numbers[part.field] || 0) + part.add).padStart(part.width, "0")).join("");
 
-// The numbers of a name, if it is exactly what would be written.
+// The coordinates in a name; undefined unless they give exactly this name.
 function readName(pattern, name) {
   const found = pattern.reads.exec(name);
   if (!found) return undefined;
@@ -56,11 +56,11 @@ const nicName = (nic) => {
 };
 const nicPortName = (plane, nic) => nicName(nic) + ".p" + plane;
 
-// ---- Who is there
+// ---- Existing elements
 
 const T2_ROWS = M.t2 ? M.t2.rows : 1;
 const SHARE = Math.max(Math.floor(M.nics_per_node / M.rails), 1);
-// A node's NICs are in so many consecutive zones, and its name has the first of them.
+// Number of consecutive zones that contain the NICs of a node. The node's name has the first of them.
 const NODE_ZONES = M.zones_per_node;
 const RAILS_IN_ZONE = Math.max(Math.floor(M.rails / NODE_ZONES), 1);
 const UNITS = Math.floor(M.groups / RAILS_IN_ZONE);
@@ -78,7 +78,7 @@ const nicOf = (node, number) => {
   };
 };
 
-// Rows whose last two numbers are the ends of a run, as a set of keys.
+// Expands rows, whose last two numbers are the ends of a run, into a set of keys.
 function expand(rows) {
   const found = new Set();
   for (const row of rows) {
@@ -101,7 +101,7 @@ const QOS_SETS = byPlace(M.qos.set_exceptions);
 const countOf = (tier) => M.tiers[tier] ? M.tiers[tier].count : 0;
 const zonesOf = (tier) => tier === 2 ? 1 : M.zones;
 
-// Whether the numbers reach a switch, there or not.
+// Whether a switch is within the counts of the fabric, even if it is absent.
 const isPlanned = (s) => s.tier < M.tiers.length && s.index < countOf(s.tier) && s.plane < M.planes && s.zone < zonesOf(s.tier)
   && (s.tier !== 2 || s.index % T2_ROWS < M.tiers[1].count);
 const hasSwitch = (s) => isPlanned(s) && !ABSENT.switches.has(swKey(s));
@@ -123,7 +123,7 @@ const isSwitchDrained = (s) => DRAINED.switches.has(swKey(s)) || DRAINED.planes.
 
 // ---- Cables
 
-// Where an uplink ends: the switch, its downlink, and which of the parallel cables it is.
+// The upper end of an uplink: the switch, its downlink, and the number of the parallel cable.
 function upperOf(lower, up) {
   const tier = M.tiers[lower.tier];
   if (!tier || up >= tier.up[0] || lower.tier > 1 || (lower.tier === 1 && !M.t2)) return undefined;
@@ -136,7 +136,7 @@ function upperOf(lower, up) {
   return { switch: sw(lower.plane, 2, 0, index), down, cable };
 }
 
-// Where a downlink of a T1 or T2 ends.
+// The lower end of a downlink of a T1 or T2.
 function lowerOf(upper, down) {
   let lower, up;
   if (upper.tier === 1) {
@@ -185,7 +185,7 @@ function cableOf(l) {
 
 const speedOf = (l) => l.host ? M.port_mbps[l.nic.zone] : kindOf(l.lower).up.mbps;
 
-// Every port of a switch: downlinks, then uplinks, spare ones behind each.
+// Every port of a switch: downlinks, then uplinks, each followed by spare ports.
 function portsOf(s) {
   const tier = M.tiers[s.tier], all = [];
   for (const side of ["down", "up"]) {
@@ -215,7 +215,7 @@ function plannedLink(s, side, index) {
 
 const RULES = M.racks ? [M.racks.t0, M.racks.t1, M.racks.t2, M.racks.hosts].map((rule) => rule && { ...rule, pattern: pattern(rule.name.text) }) : [];
 
-// The rack and the units of a device, by its index and the numbers of its rack; nothing where the file does not say it.
+// The rack and the units of a device, from its index and the coordinates of its rack; undefined without a rule.
 function placeOf(rule, numbers, index, plane) {
   if (!rule) return undefined;
   const isOfPlane = rule.pattern.parts.some((part) => part.field === "plane");
@@ -233,7 +233,7 @@ const placeText = (place) => place && "rack " + place.rack + ", " + (place.units
 
 // ---- Addresses
 
-// An IPv6 address as eight numbers, or nothing.
+// An IPv6 address as eight numbers, or undefined.
 function readV6(text) {
   if (!/^[0-9a-f:]+$/i.test(text) || text.includes(":::")) return undefined;
   const halves = text.split("::");
@@ -246,7 +246,7 @@ function readV6(text) {
   return all.some(Number.isNaN) ? undefined : all;
 }
 
-// As RFC 5952 writes it.
+// The address in the notation of RFC 5952.
 function writeV6(hextets) {
   let best = [0, 0];
   for (let at = 0; at < 8; at += 1) {
@@ -279,7 +279,7 @@ function linkAddress(l, isUpper) {
   return within(POOLS.links, [0, 0, 0, kind << 12 | l.plane << 8 | zone, device, port, 0, isUpper ? 0xb : 0xa]);
 }
 
-// Ports between two switches that speak BGP have no address but their link-local one.
+// With BGP, ports between switches have only link-local addresses.
 const isNumbered = (l) => l.host || M.routing !== "bgp-unnumbered";
 
 const loopback = (s) => within(POOLS.loopbacks, [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1]);
@@ -349,7 +349,7 @@ function segmentList(plane, from, to, u0, u1) {
   return [start, up, top, switchUsid(sw(plane, 1, to.zone, t1), cable1), last, end];
 }
 
-// A path: switches and cables from one NIC to the other; by uSIDs also its address and entropy value.
+// A path: switches and cables from one NIC to the other. With uSIDs, also its destination address and entropy value.
 function pathOf(plane, from, to, u0, u1) {
   const kind = distance(from, to), first = t0Of(from, plane), last = t0Of(to, plane);
   const t1 = (zone) => sw(plane, 1, zone, Math.floor(u0 / M.tiers[0].parallel));

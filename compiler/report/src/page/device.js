@@ -1,4 +1,4 @@
-// What is shown of one thing: a switch, a node, a NIC, a cable, a T0 group.
+// Views of one element: a switch, a node, a NIC, a cable, a T0 group.
 "use strict";
 
 const yes = (value) => value ? "yes" : "";

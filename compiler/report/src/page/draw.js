@@ -1,4 +1,4 @@
-// Drawings: planes and tiers as boxes with counts, then single switches. Text is only ever put in as text.
+// Drawings: planes and tiers as boxes with counts, then single switches. Text is inserted only as text.
 "use strict";
 
 const at = (id) => document.getElementById(id);
@@ -32,7 +32,7 @@ const toSwitch = (s) => linkTo("switch", switchName(s));
 const toThing = (one) => one.kind === "none" ? el("span", {}, one.label) : one.kind === "plane" ? linkTo("plane", String(one.at), one.label)
   : one.kind === "group" ? el("a", { href: address("group", one.at.zone, one.at.group), class: "name" }, one.label) : linkTo(one.kind, one.label);
 
-// A table that shows its first rows, and all of them when asked to.
+// A table that shows its first rows, and all of them on request.
 function table(caption, heads, rows, first) {
   const cell = (name) => (content, column) => {
     const numeric = heads[column].startsWith("#");
@@ -55,7 +55,7 @@ function table(caption, heads, rows, first) {
 
 const facts = (pairs) => el("dl", {}, pairs.filter((pair) => pair && pair[1] !== undefined && pair[1] !== null && pair[1] !== "").map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 
-// How many of a tier's switches of a plane and zone (all if not given) are absent, drained or failed.
+// Counts the absent, drained and failed switches of a tier in a plane and zone (all zones if not given).
 function losses(plane, tier, zone) {
   const mine = (at) => { const s = readSwitch(at); return s.plane === plane && s.tier === tier && (zone === undefined || tier === 2 || s.zone === zone); };
   const count = (keys) => [...keys].filter(mine).length;
@@ -75,7 +75,7 @@ function tierBox(plane, tier, zone) {
   return el("a", { class: "tier t" + tier, href }, text, el("span", { class: "unseen" }, " of plane " + plane + (zone === undefined ? "" : ", zone " + zone)));
 }
 
-// Cables that are there between a tier and the one above it, of a plane and zone (all if not given); tier -1: those of NICs.
+// Counts the existing cables between a tier (-1: NICs) and the next one, in a plane and zone (all if not given).
 function cablesUp(plane, tier, zone) {
   const gone = new Set();
   const lose = (l) => {
@@ -140,7 +140,7 @@ function planeView(plane) {
 
 const lostNics = (zone) => [...ABSENT.nics].filter((at) => readNic(at).zone === zone).length;
 
-// The switches of a tier: the first of them can be reached with Tab, all with arrow keys.
+// The switches of a tier. Tab moves to the first one, and arrow keys move to the others.
 function tierView(plane, tier, zone) {
   const all = range(countOf(tier)).map((index) => sw(plane, tier, zone, index)).filter(isPlanned);
   const links = all.map((s, order) => {
@@ -156,7 +156,7 @@ function tierView(plane, tier, zone) {
   ];
 }
 
-// A switch with what is above and below it.
+// A switch with its neighbours above and below.
 function switchDrawing(s, ports) {
   const width = 640, side = (which) => ports.filter((port) => port.side === which);
   const box = (y, kind, title, sub) => [
@@ -181,7 +181,7 @@ function switchDrawing(s, ports) {
   return svg("svg", { viewBox: "0 0 " + width + " " + (y + 46), width, role: "img", "aria-label": switchName(s) + " with its neighbours" }, parts);
 }
 
-// The front panel: a column a cage, a cell a port. A cage without a port is one hollow cell.
+// The front panel: one column per cage, one cell per port. A cage without a port is one hollow cell.
 function panelDrawing(s, ports) {
   const used = new Set(ports.map((port) => port.cage));
   const all = kindOf(s).cages, cages = all.length > 0 ? all : [...used].sort((a, b) => a - b);

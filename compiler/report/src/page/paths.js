@@ -1,4 +1,4 @@
-// Paths between two NICs, and failures: counted again whenever one is switched on or off.
+// Paths between two NICs, and failures. Paths are recounted whenever a failure is switched on or off.
 "use strict";
 
 // Failures of this page, in the order in which they were added.
@@ -35,7 +35,7 @@ function repair(one) {
   changed();
 }
 
-// Shows everything again that depends on failures.
+// Redraws everything that depends on failures.
 function changed() {
   FAILED = indexed(collected());
   showFailures();
@@ -85,7 +85,7 @@ function showPair() {
   showPaths();
 }
 
-// A cell for each plane and T0 uplink; its colour says how many of its paths are left.
+// A map with one cell per plane and T0 uplink. Its colour shows whether all, some or none of its paths remain.
 function mapOf(from, to, kind) {
   const cell = UPLINKS[0] > 300 ? 3 : UPLINKS[0] > 100 ? 4 : UPLINKS[0] > 40 ? 8 : 14, tall = 10, uppers = choicesOf(kind)[1];
   const canvas = el("canvas", { width: UPLINKS[0] * cell, height: M.planes * tall, role: "img", "aria-label": "Paths by plane (down) and T0 uplink (across): what is dark in the list below is marked red here" });
@@ -108,7 +108,7 @@ function mapOf(from, to, kind) {
   return el("div", {}, el("h3", {}, "By plane and T0 uplink"), canvas, el("p", { class: "key" }, "A row a plane, a column a T0 uplink. Green: all paths are left. Red: none. Choose a cell to list its paths."));
 }
 
-// Paths of a plane that start with one T0 uplink, ports of NICs aside.
+// Counts the remaining paths of a plane over one T0 uplink, without regard to NIC ports.
 function uplinkPaths(state, plane, from, to, up) {
   if (groupPaths(state, plane, from, to) === 0) return 0;
   if (!M.source_routed) return chosenPaths(state, plane, from, to, up);
@@ -119,7 +119,7 @@ function uplinkPaths(state, plane, from, to, up) {
   return UPLINKS[1] - union(state.crossings.get(key(plane, from.zone, t1)), state.crossings.get(key(plane, to.zone, t1))).size;
 }
 
-// The same where switches choose: those that turn at a switch from which a way down is left.
+// The same if switches choose paths: counts those that turn at a switch with a remaining path down.
 function chosenPaths(state, plane, from, to, up) {
   const far = from.zone !== to.zone, t1 = Math.floor(up / M.tiers[0].parallel);
   const own = union(state.groups.get(key(plane, from.zone, from.group)), state.t1s.get(key(plane, from.zone)));
@@ -144,7 +144,7 @@ function* everyPath(from, to) {
   }
 }
 
-// The list of paths: so many of them as are asked for.
+// Lists paths, up to the requested number.
 function showPaths() {
   const { from, to } = pair, rows = [];
   let more = false;

@@ -1,4 +1,4 @@
-// Routes of a switch, as the compiler writes them: prefix, and ports with weights; no port: packets are dropped.
+// Routes of a switch, as the compiler writes them: prefix, and ports with weights. Without ports, packets are dropped.
 "use strict";
 
 function srv6Routes(s) {
@@ -16,7 +16,7 @@ function srv6Routes(s) {
 const isSame = (a, b) => a.tier === b.tier && a.plane === b.plane && a.zone === b.zone && a.index === b.index;
 const farSwitch = (s, l) => isSame(l.lower, s) ? upperOf(l.lower, l.up).switch : l.lower;
 
-// What a T0 delivers itself.
+// Routes of a T0 to its own NICs.
 function localRoutes(s) {
   const routes = [];
   portsOf(s).forEach((port, at) => {
@@ -26,14 +26,14 @@ function localRoutes(s) {
   return routes;
 }
 
-// ---- Exact parts of a whole
+// ---- Exact fractions
 
 const gcd = (a, b) => { while (b) [a, b] = [b, a % b]; return a; };
 const fraction = (n, d) => { if (d === 0n) return [0n, 1n]; const g = gcd(n, d) || 1n; return [n / g, d / g]; };
 const NOTHING = [0n, 1n], WHOLE = [1n, 1n];
 const isLess = (a, b) => a[0] * b[1] < b[0] * a[1];
 
-// ---- What is left between a switch and a destination: `scope` is a zone, or one of its groups.
+// ---- Remaining capacity between a switch and a destination: `scope` is a zone, or one of its groups.
 
 function capacities(plane, withDrained) {
   const known = new Map();
@@ -99,7 +99,7 @@ const reduced = (ways) => {
   return ways.map(([port, weight]) => [port, weight / divisor]);
 };
 
-// Where each gets the same: those that carry most together.
+// Without weights: the set of next hops that carries most if all get the same share.
 function equalWays(ways) {
   const sorted = ways.map((way) => way[1]).sort((a, b) => a < b ? 1 : a > b ? -1 : 0);
   let best;
@@ -110,7 +110,7 @@ function equalWays(ways) {
   return best ? ways.filter((way) => way[1] >= best[1]).map(([port]) => [port, 1n]) : ways;
 }
 
-// Shrinks weights to the members of a group: each further one goes to who is farthest behind.
+// Reduces weights to the width of a group: each further member goes to the next hop farthest below its share.
 function fit(ways, width) {
   const had = ways.map(() => 1n);
   for (let left = BigInt(ways.length); left < width; left += 1n) {
@@ -184,7 +184,7 @@ for (const [plane, zone, index, ofZone, group, downlink, up] of M.ecmp ? M.ecmp.
   PINS.get(at).set(downlink, up);
 }
 
-// Routes of a T0 to NICs that take one uplink.
+// Routes of a T0 to NICs that are pinned to one uplink.
 function pinRoutes({ s, both, odd, down, hops }, zone, own, whole) {
   const routes = [], byDownlink = M.ecmp.pin_downlink;
   for (let group = 0; group < M.groups; group += 1) {
@@ -211,7 +211,7 @@ function leads(own, s, up, scope) {
   return far !== undefined && own.cables(s, far.switch).some((l) => l.up === up) && own.through(s, far.switch, scope)[0] > 0n;
 }
 
-// The uplink of a NIC's number, counted around, if no other weighs more.
+// The uplink with the NIC's number, modulo the number of uplinks, if no other has a higher weight.
 function bestUplink(nic, hops, down) {
   const up = nic.downlink % Math.max(UPLINKS[0], 1), best = Math.max(...hops.map((hop) => hop[1]));
   return hops.some(([port, weight]) => port === down + up && weight === best) ? up : undefined;

@@ -1,10 +1,10 @@
-// From typed text to the element that is meant. An element is a kind and a coordinate.
+// Finds the elements that a typed text names. An element is a kind and a coordinate.
 "use strict";
 
 const CANDIDATES_MAX = 8;
 const SCANNED_MAX = 200000;
 
-// Tells what a thing is, for people, and where it is shown.
+// The label and the description of each kind of element.
 const KINDS_OF_THINGS = {
   plane: (plane) => ({ label: "plane " + plane, what: "plane" }),
   switch: (s) => ({ label: switchName(s), what: TIERS[s.tier] + (hasSwitch(s) ? "" : ", absent") }),
@@ -57,7 +57,7 @@ const findPlane = (text) => {
   return found && Number(found[1]) < M.planes ? Number(found[1]) : undefined;
 };
 
-// What an IPv6 address is: every answer is computed back to the address before it is given.
+// The elements with an IPv6 address. Each result is verified by computing its address.
 function findV6(text) {
   const hextets = readV6(text.replace(/\/\d+$/, ""));
   if (!hextets) return [];
@@ -86,7 +86,7 @@ function findV6(text) {
   return found.length ? found : findCarrier(hextets);
 }
 
-// What uSIDs a destination address carries.
+// The uSIDs in a destination address.
 function findCarrier(hextets) {
   if (!M.segments) return [];
   const found = [];
@@ -103,7 +103,7 @@ function findCarrier(hextets) {
   return found.filter((one) => { const at = one.label + one.note; return !seen.has(at) && seen.add(at); });
 }
 
-// What a uSID names in a plane; where planes have blocks of their own, the plane is that of the block.
+// The elements that a uSID names in a plane. If each plane has its own block, the block determines the plane.
 function findUsid(value, wantedPlane) {
   const s = M.segments;
   const bits = s.zone_bits + s.index_bits;
@@ -127,7 +127,7 @@ function findUsid(value, wantedPlane) {
   return found;
 }
 
-// Listed management ports are of either version of IP.
+// Listed management ports can be IPv4 or IPv6.
 function findListed(address) {
   const names = Object.entries(M.pools.listed || {}).filter(([, own]) => own.split("/")[0] === address).map(([name]) => name);
   return names.map(findSwitch).filter((s) => s && isPlanned(s)).map((s) => thing("switch", s, "its management address"));
@@ -140,7 +140,7 @@ function findV4(text) {
   if (parts.some((part) => !(part >= 0 && part < 256))) return [];
   const value = parts.reduce((sum, part) => sum * 256 + part, 0) >>> 0;
   const all = M.pools.device_bits, device = value & (1 << all) - 1, tier = value >> all + 4 & 3;
-  // T2s are in zone 0, and their indices have its bits too.
+  // T2s are in zone 0, and their indices also use the bits of the zone.
   const bits = tier === 2 ? all : M.pools.index_bits;
   const s = sw(value >> all & 15, tier, device >> bits, (device & (1 << bits) - 1) - 1);
   return s.index >= 0 && isPlanned(s) && management(s).split("/")[0] === text.split("/")[0] ? [thing("switch", s, "its management address")] : [];
@@ -158,7 +158,7 @@ function findMac(text) {
   return found;
 }
 
-// Everything that a text means, exactly.
+// All elements that a text names exactly.
 function find(text) {
   const query = text.trim();
   if (query === "") return [];
@@ -198,7 +198,7 @@ function* everyName() {
   }
 }
 
-// Names that begin with a text, then those that have it in them: the first few.
+// The first names that begin with a text, followed by those that contain it.
 function candidates(text) {
   const query = text.trim().toLowerCase();
   if (query.length < 2) return [];
@@ -214,7 +214,7 @@ function candidates(text) {
   return [...begins, ...has].slice(0, CANDIDATES_MAX);
 }
 
-// What fails with a thing.
+// The elements that fail with an element.
 function lossOf(one) {
   const lost = nothing();
   if (one.kind === "plane") lost.planes.push(one.at);

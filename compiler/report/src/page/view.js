@@ -1,11 +1,11 @@
-// The page: what is asked for by the address, by search and by keys.
+// Navigation of the page: by URL, by search and by keyboard.
 "use strict";
 
 const decode = (part) => { try { return decodeURIComponent(part); } catch { return ""; } };
 const parts = () => location.hash.startsWith("#/") ? location.hash.slice(2).split("/").map(decode) : [];
 const whole = (text, limit) => /^\d+$/.test(text || "") && Number(text) < limit ? Number(text) : undefined;
 
-// What an address of the page shows: its title, the way up to it, and its parts.
+// The view of a URL fragment: its title, its parent views and its contents.
 function shown(kind, ...rest) {
   const name = rest[0] || "";
   const home = ["Fabric", "#/"], planeAt = (plane) => ["Plane " + plane, address("plane", plane)];
@@ -54,7 +54,7 @@ function search(event) {
   if (exact.length === 1 && exact[0].kind !== "none") location.hash = toThing(exact[0]).getAttribute("href");
 }
 
-// A NIC by its name, a node by its first one, or by an address.
+// The NIC with a name or an address; for a node, its first NIC.
 function nicNamed(text) {
   const found = find(text).map((one) => one.kind === "nic" ? one.at : one.kind === "node" ? nicOf(one.at, 0) : one.kind === "link" && one.at.host ? one.at.nic : undefined);
   return found.find((nic) => nic !== undefined);

@@ -1,12 +1,12 @@
-// What failures leave: the paths of a pair, and of all pairs by composition, without listing one.
+// Paths that remain after failures: of one pair, and of all pairs by composition, without listing each pair.
 "use strict";
 
-// Something that fails, as switches, NICs, cables and planes.
+// An empty set of failures.
 function nothing() {
   return { planes: [], switches: [], nics: [], links: [] };
 }
 
-// A fabric with holes. Sets name what is lost; what is in none of them works.
+// The state of a fabric. Its sets contain lost elements; all others work.
 function newState() {
   return { planes: new Set(), t0s: new Map(), groups: new Map(), t1s: new Map(), crossings: new Map(), nics: new Map() };
 }
@@ -59,7 +59,7 @@ function readLink(at) {
   return tier === 0 ? hostLink(plane, { zone, group: index, downlink: port }) : fabricLink(sw(plane, tier - 1, zone, index), port);
 }
 
-// The fabric as its file leaves it: what is absent or drained carries nothing.
+// The state that the fabric file describes: absent and drained elements carry no traffic.
 function fileState() {
   const state = newState();
   for (const own of [ABSENT, DRAINED]) {
@@ -77,7 +77,7 @@ const union = (...sets) => {
   return all;
 };
 
-// Paths of a plane from one group to another, ports of NICs aside.
+// Counts the paths of a plane from one group to another, without regard to NIC ports.
 function groupPaths(state, plane, a, b) {
   if (state.planes.has(plane)) return 0;
   const t0Lost = (g) => { const lost = state.t0s.get(key(g.zone, g.group)); return lost !== undefined && lost.has(plane); };
@@ -99,8 +99,8 @@ function groupPaths(state, plane, a, b) {
   return paths;
 }
 
-// Where switches choose, any cable that is left leads down: the ways up that are left count, but for those to switches from which
-// no way leads down.
+// If switches choose paths, any remaining cable leads down. Counts the remaining upward paths, except those to switches
+// without a path down.
 function directedPaths(state, plane, a, b, kind) {
   const [up, down] = [a, b].map((g) => lostWhereTheyTurn(state, plane, g, kind === 2)), all = waysToATurn(kind === 2);
   let paths = kind === 1 ? UPLINKS[0] : UPLINKS[0] * UPLINKS[1];
@@ -108,12 +108,12 @@ function directedPaths(state, plane, a, b, kind) {
   return paths;
 }
 
-// The ways up from a T0 to each switch where packets turn, where nothing is lost.
+// Number of upward paths from a T0 to each switch where packets turn, without losses.
 function waysToATurn(far) {
   return (far ? Math.ceil(M.tiers[1].count / T2_ROWS) * M.tiers[1].parallel : 1) * M.tiers[0].parallel;
 }
 
-// The ways up that a group has lost, by the number of the switch where they turn: T1s of its zone, or T2s.
+// Lost upward paths of a group, by the index of the switch where they turn: a T1 of its zone, or a T2.
 function lostWhereTheyTurn(state, plane, g, far) {
   const lost = union(state.groups.get(key(plane, g.zone, g.group)), state.t1s.get(key(plane, g.zone)));
   const parallel = M.tiers[0].parallel, found = new Map();
@@ -135,13 +135,13 @@ function lostWhereTheyTurn(state, plane, g, far) {
 
 const portLost = (state, nic) => { const known = state.nics.get(nicKey(nic)); return known ? known.planes : 0; };
 
-// Paths of each plane from one NIC to another.
+// Counts the paths of each plane from one NIC to another.
 function pairPaths(state, from, to) {
   const lost = portLost(state, from) | portLost(state, to);
   return range(M.planes).map((plane) => lost >> plane & 1 ? 0 : groupPaths(state, plane, from, to));
 }
 
-// What of a path does not work: names of what is absent, drained or failed on it.
+// Names of the absent, drained and failed elements of a path.
 function culprits(path, failed) {
   const found = [];
   const look = (name, where, how) => { if (where) found.push(name() + " " + how); };
@@ -167,7 +167,7 @@ function indexed(lost) {
   return { ...lost, keys };
 }
 
-// T0 groups that are alike before and after, with their NICs by what is left of them.
+// Classes of T0 groups that are equal before and after, with their NICs counted by remaining ports.
 function sortsOf(before, after) {
   const special = new Map();
   for (const state of [before, after]) {
@@ -201,7 +201,7 @@ function sortsOf(before, after) {
   return [...sorts.values()];
 }
 
-// All pairs of NICs, before and after: who loses paths, who is cut off, and how many paths are left, by distance.
+// All pairs of NICs, before and after: how many lose paths, how many are cut off, and the remaining paths by distance.
 function allPairs(before, after) {
   const sorts = sortsOf(before, after);
   const sum = { pairs: 0, touched: 0, cutOff: 0, newlyCutOff: 0, kinds: new Map() };
@@ -209,7 +209,7 @@ function allPairs(before, after) {
     const from = a.members[0];
     const to = same ? from : b === a ? a.members[1] : b.members[0];
     const kind = distance(from, to);
-    // Both directions, each over all planes; a uSID names a cable for both.
+    // Both directions, each over all planes. With uSIDs, both use the same cables.
     const ends = M.source_routed ? [[from, to]] : [[from, to], [to, from]];
     const paths = (state) => ends.map(([one, other]) => range(M.planes).map((plane) => groupPaths(state, plane, one, other)));
     const [old, now] = [paths(before), paths(after)];

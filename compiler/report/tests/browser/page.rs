@@ -1,4 +1,4 @@
-//! The page in a browser: what a person does with it, at every width, in both colours, on paper, with the keyboard alone.
+//! The page in a browser: its functions, at every width, in light and dark, on paper, and by keyboard.
 
 use closc_browser::Browser;
 use closc_diff::{Options, Report, Side};
@@ -10,14 +10,14 @@ const MILLION: &str = include_str!("../../../../topologies/reference/million.yam
 const EXCEPTIONS: &str = include_str!("../../../../topologies/examples/exceptions.yaml");
 const SMALL: &str = include_str!("../../../../topologies/lab/two-planes.yaml");
 
-/// The most bytes of a page, however large the fabric is.
+/// Maximum size of a page in bytes, for a fabric of any size.
 const BYTES_MAX: usize = 1 << 20;
 
 fn plan(text: &str) -> Plan {
     closc_tests::shape::plan(text)
 }
 
-/// Waits until the page shows the thing of a title.
+/// Waits until the page shows the element with a title.
 fn shows(browser: &mut Browser, title: &str) {
     browser.wait_for(&format!("at('here-title').textContent === {}", json!(title)));
 }
@@ -49,7 +49,7 @@ fn a_nic_is_found_and_a_failure_takes_its_paths() {
     write(&mut browser, "fail-name", "p3-t1-017");
     assert_eq!(browser.text("at('fail-error').textContent"), "");
     assert_eq!(browser.text("at('verdict').textContent"), "2,047 of 2,048 paths are left (99.95 %)");
-    // The T1 of the same number in each plane: eight of 2,048.
+    // The T1 with the same number in each plane: eight of 2,048.
     for plane in [0, 1, 2, 4, 5, 6, 7] {
         write(&mut browser, "fail-name", &format!("p{plane}-t1-017"));
     }
@@ -143,7 +143,7 @@ fn keys_alone_go_everywhere() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Nothing is wider than the page, at any width and on paper, in both colours.
+/// Nothing is wider than the page, at any width and on paper, in light and dark.
 #[test]
 fn the_page_fits_every_width() {
     let Some(mut browser) = Browser::start() else { return };
@@ -165,7 +165,7 @@ fn the_page_fits_every_width() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Words of the file are words of the page, whatever they look like.
+/// Text of the file is shown as text, even if it looks like HTML.
 #[test]
 fn names_of_others_are_no_code() {
     let Some(mut browser) = Browser::start() else { return };
@@ -180,7 +180,7 @@ fn names_of_others_are_no_code() {
     assert_eq!(browser.text("at('description').textContent"), shown);
     assert_eq!(browser.text("document.title"), format!("{}: fabric report", plan(SMALL).name()));
     assert_eq!(browser.value("document.scripts.length"), json!(2));
-    // A path requested by a foreign link is text, too.
+    // Text in the fragment of a link is also shown as text.
     browser.value("location.hash = '#/switch/' + encodeURIComponent('<img src=x onerror=alert(1)>')");
     write(&mut browser, "query", "<img src=x onerror=alert(1)>");
     assert_eq!(browser.value("document.images.length"), json!(0));
@@ -235,7 +235,7 @@ fn a_difference_begins_with_its_verdict() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// axe-core, which is not part of the tree, finds nothing serious in any view, light and dark.
+/// axe-core, which is not part of this repository, finds nothing serious in any view, light and dark.
 #[test]
 fn axe_finds_nothing_serious() {
     let Some(axe) = closc_browser::axe() else { return };

@@ -1,5 +1,5 @@
-//! The script of the page computes the same as the plan: names, addresses, cables, ports, uSIDs, routes, paths and
-//! failures, of every file of the examples.
+//! The script of the page computes the same names, addresses, cables, ports, uSIDs, routes, paths and failures as the
+//! plan, for every example file.
 
 use closc_artefacts::Routing;
 use closc_browser::Browser;
@@ -11,7 +11,7 @@ use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-/// Numbers without a pattern, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Draw(u64);
 
 impl Draw {
@@ -24,7 +24,7 @@ impl Draw {
     }
 }
 
-/// Every file of a fabric below the folder of topologies.
+/// Returns every fabric file below the folder of topologies.
 fn files() -> Vec<(String, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies");
     let mut found = Vec::new();
@@ -77,7 +77,7 @@ fn switches(plan: &Plan, draw: &mut Draw) -> Vec<Switch> {
     found
 }
 
-/// A switch as the compiler has it.
+/// Returns a switch as the compiler computes it.
 fn device(plan: &Plan, switch: Switch) -> Value {
     let (intent, addresses) = (plan.device(switch), plan.addresses());
     let ports: Vec<Value> = intent
@@ -126,7 +126,7 @@ fn device(plan: &Plan, switch: Switch) -> Value {
     })
 }
 
-/// The same as the page has it.
+/// The same switch as the page computes it.
 const DEVICE: &str = "(at) => { const s = sw(...at); return {
   name: switchName(s), platform: kindOf(s).platform, os: kindOf(s).os,
   ports: portsOf(s).map((p) => { const l = p.link; const upper = l && upperEnd(l);
@@ -139,7 +139,7 @@ const DEVICE: &str = "(at) => { const s = sw(...at); return {
   loopback: loopback(s), mac: switchMac(s), asn: asn(s), management: management(s) ?? null,
   place: switchPlace(s) ?? null }; }";
 
-/// Where a device stands, as the page has it.
+/// Returns the place of a device in the form of the page.
 fn place(place: Option<RackPlace>) -> Value {
     place.map_or(
         Value::Null,
@@ -195,7 +195,7 @@ const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), pla
   return [linkName(l), hasLink(l), ends[0][1], ends[1][0], ends[1][1], linkAddress(l, false), nicMac(plane, nic),
     M.segments ? usidPrefix(plane, nicUsid(plane, nic)) : null]; }) })";
 
-/// Paths of a pair: how many work in each plane, and some of them hop by hop.
+/// Returns the paths of a pair: how many work in each plane, and some of them hop by hop.
 fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
     let table = plan.path_table(from.zone, from.group);
     let mut left = vec![0_u64; plan.topology().planes.into()];
@@ -220,7 +220,7 @@ fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
     (json!([nic_at(from), nic_at(to), asked]), json!([left, some]))
 }
 
-/// Where switches choose, ways down are any that are left.
+/// Counts paths if switches choose them, so that any remaining path leads down.
 fn chosen(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
     let ways = UsablePaths::of(plan.topology(), Taken::AbsentOrDrained);
     let profile = |nic: Nic| (nic.zone, ways.profile(nic.zone, nic.group).expect("a NIC has a group"));
@@ -241,7 +241,7 @@ const PAIR: &str =
   return [p.switches.map(switchName), p.links.map(linkName), M.segments ? [p.entropy, p.destination] : null,
     culprits(p, indexed(nothing())).length === 0]; })]";
 
-/// Asks the page for many things in one go.
+/// Compares many results of the page in one call.
 fn compare(browser: &mut Browser, file: &str, what: &str, function: &str, asked: &[Value], wanted: &[Value]) {
     let list = serde_json::to_string(asked).expect("it is JSON");
     let found = browser.value(&format!("({list}).map({function})"));
@@ -253,7 +253,7 @@ fn compare(browser: &mut Browser, file: &str, what: &str, function: &str, asked:
     assert_eq!(found.as_array().map(Vec::len), Some(wanted.len()), "{file}: {what}");
 }
 
-/// Says where two values differ first.
+/// Fails at the first difference of two values.
 fn differ(found: &Value, wanted: &Value, place: &str) {
     match (found, wanted) {
         (Value::Object(a), Value::Object(b)) => {
@@ -270,7 +270,7 @@ fn differ(found: &Value, wanted: &Value, place: &str) {
     }
 }
 
-/// Things that fail: a switch of every tier, cables, NICs, a plane.
+/// Returns elements that fail: switches, cables, NICs, a plane.
 fn failures(plan: &Plan, draw: &mut Draw) -> Vec<Element> {
     let mut found: Vec<Element> = switches(plan, draw).into_iter().take(3).map(Element::Switch).collect();
     let cables: Vec<Link> = plan.fabric().switch_links(PlaneId(0)).take(500).collect();
@@ -287,7 +287,7 @@ fn failures(plan: &Plan, draw: &mut Draw) -> Vec<Element> {
     found
 }
 
-/// Failing elements, as the page takes them, and the remaining capacity of all pairs.
+/// Returns failed elements in the form of the page, and the remaining capacity of all pairs.
 fn loss(plan: &Plan, failed: &[Element]) -> (Value, Value) {
     let (mut planes, mut own_switches, mut own_nics, mut links) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -318,7 +318,7 @@ const LOSS: &str = "(own) => { const sum = allPairs(fileState(), lose(fileState(
     [DISTANCES[kind], planned(kind), [...spread].sort((a, b) => a[0] - b[0])]);
   return [sum.pairs, sum.touched, sum.cutOff, sum.newlyCutOff, kinds]; }";
 
-/// Cables that are there, by plane and zone: of NICs, from T0s and from T1s up.
+/// Counts existing cables by plane and zone: NIC cables, uplinks of T0s and of T1s.
 fn cable_counts(plan: &Plan) -> (Vec<Value>, Vec<Value>) {
     let (topology, fabric) = (plan.topology(), plan.fabric());
     let planes = (0..topology.planes).take(4).map(PlaneId);
@@ -342,7 +342,7 @@ const CABLE_COUNTS: &str = "(plane) => {
   const counts = (zone) => [-1, 0, 1].map((tier) => tier + 1 < M.tiers.length ? cablesUp(plane, tier, zone) : 0);
   return [range(M.zones).map(counts), counts()]; }";
 
-/// Everything of some switches, NICs, pairs and failures of a plan, and the numbers of its drawings.
+/// Compares some switches, NICs, pairs and failures of a plan, and the counts in its drawings.
 fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
     browser.open(&closc_report::page(plan, None));
     let some = switches(plan, draw);
@@ -353,7 +353,7 @@ fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
     let asked: Vec<Value> = some.iter().map(|nic| nic_at(*nic)).collect();
     let wanted: Vec<Value> = some.iter().map(|own| nic(plan, *own)).collect();
     compare(browser, file, "NIC", NIC, &asked, &wanted);
-    // Paths of pairs are walked one by one here, and a hundred thousand of them take their time.
+    // Paths of pairs are checked one by one, which is slow for a hundred thousand of them.
     let few = if plan.fabric().counts().paths_far > 10_000 { 0 } else { 3 };
     let others = some.iter().skip(1).chain(some.first());
     let pairs = some.iter().zip(others).filter(|(from, to)| from != to).take(few);
@@ -380,14 +380,15 @@ fn the_page_computes_what_the_plan_says() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Every file of the tree; one is of a platform that is not in the catalogue.
+/// Every example file, except those with a platform that is not in the catalogue.
 fn examples(browser: &mut Browser) {
     for (file, text) in files().into_iter().filter(|(_, text)| !text.contains("platform: assumed-")) {
         same(browser, &file, &closc_tests::shape::plan(&text), &mut Draw(7));
     }
 }
 
-/// Small fabrics with parallel cables, rows, zones, and things absent, drained and longer, in every routing.
+/// Small fabrics with parallel cables, rows, zones, absent and drained elements, and cable exceptions, in every routing
+/// mode.
 fn exceptions(browser: &mut Browser) {
     let mut runner = TestRunner::deterministic();
     for at in 0..10 {
@@ -399,7 +400,7 @@ fn exceptions(browser: &mut Browser) {
     }
 }
 
-/// Management ports of a list, before a pool and without one.
+/// Listed management ports, with and without a pool.
 fn listed(browser: &mut Browser) {
     let list = "switch,address,gateway\np0-t0-001,192.0.2.70/26,192.0.2.65\np0-t0-002,192.0.2.71/26,192.0.2.65\n\
                 p0-t1-001,198.51.100.2/31,198.51.100.3\n";
@@ -416,7 +417,7 @@ fn listed(browser: &mut Browser) {
     }
 }
 
-/// Pins, and targets with and without weights.
+/// Pins, and platforms with and without weights.
 fn cases(browser: &mut Browser) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases");
     let read =
