@@ -1,7 +1,7 @@
 //! Changes between two topologies, as typed values.
 //!
-//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `diff(a, b).apply(a)` is `b` (places in
-//! the text aside), and `apply` refuses a topology that is not the one the difference was made from.
+//! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `diff(a, b).apply(a)` is `b` (except
+//! for source positions), and `apply` rejects any other topology than `a`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,16 +37,16 @@ pub struct Edit<T> {
     pub new: T,
 }
 
-/// Whether something appears or goes.
+/// Whether something is added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Turn {
-    /// It appears.
+    /// It is added.
     On,
-    /// It goes.
+    /// It is removed.
     Off,
 }
 
-/// Something that an exception names.
+/// An element that an exception names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Thing {
     /// A plane.
@@ -62,13 +62,13 @@ pub enum Thing {
 /// A change of `exceptions`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Exception {
-    /// Something is declared absent, or no longer.
+    /// An element becomes absent, or is no longer absent.
     Absent(Turn, Thing),
-    /// Something is declared drained, or no longer.
+    /// An element becomes drained, or is no longer drained.
     Drained(Turn, Thing),
-    /// A cable differs from its kind, differs in another way, or no longer.
+    /// The exception for a cable's length or medium is added, changed or removed.
     Cable(Link, Edit<Option<Cable>>),
-    /// A switch is of other hardware or operating system than its tier, or no longer.
+    /// The exception for a switch's hardware or operating system is added, changed or removed.
     Device(Switch, Edit<Option<Hardware>>),
 }
 
@@ -84,13 +84,13 @@ pub enum Named {
 /// One change.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// A number or word of the fabric.
+    /// A setting of the fabric.
     Setting(Box<Setting>),
     /// Number of switches of a tier in each plane and zone.
     Count(TierId, Edit<u16>),
-    /// A number or word of a tier.
+    /// A setting of a tier.
     Tier(TierId, TierSetting),
-    /// A number or word of the third tier alone.
+    /// A setting that only the third tier has.
     T2(T2Setting),
     /// Names of devices.
     Naming(Named, Box<Edit<Pattern>>),
@@ -102,25 +102,25 @@ pub enum Change {
     Exception(Exception),
 }
 
-/// Says that a difference does not belong to a topology.
+/// The reason why a difference cannot be applied to a topology.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
-    /// A value is not the one that the difference starts from.
+    /// A value is not the old value of the difference.
     #[error("`{field}` is `{found}` and the difference starts from `{expected}`")]
     Moved {
         /// The field of the value.
         field: Field,
         /// Value in the topology.
         found: String,
-        /// Start of the difference.
+        /// Old value of the difference.
         expected: String,
     },
-    /// The difference is about a third tier and there is none.
+    /// The difference changes a third tier, which the topology does not have.
     #[error("the difference is about a T2 tier and the topology has none")]
     NoT2,
 }
 
-/// Writes the types, comparison and application of plain settings from one table.
+/// Generates the types, comparison and application of plain settings from one table.
 macro_rules! settings {
     (
         $(#[$outer:meta])*
@@ -129,7 +129,7 @@ macro_rules! settings {
         }
     ) => {
         $(#[$outer])*
-        // There are as many as settings that were edited: a handful.
+        // A difference contains only the few settings that were edited, so size does not matter.
         #[allow(clippy::large_enum_variant)]
         #[derive(Debug, Clone, PartialEq)]
         pub enum $name {
@@ -147,7 +147,7 @@ macro_rules! settings {
                 found
             }
 
-            /// Writes the new value where the old one is.
+            /// Replaces the old value by the new one.
             fn put(&self, owner: &mut $owner, field: Field) -> Result<(), ApplyError> {
                 match self {
                     $( $name::$variant(edit) => edit.put(&mut owner.$($part).+, field), )*
@@ -164,17 +164,17 @@ macro_rules! settings {
     };
 }
 
-/// Most settings do nothing beyond their words.
+/// Most settings have no note.
 fn no_note<T>(_: &Edit<T>, _: &Plan) -> Option<String> {
     None
 }
 
-/// Writes the settings of the fabric, each with its field, how a change of it is rolled out, and what it does besides.
+/// Generates the settings of the fabric, each with its field, the rule for rolling out a change, and an optional note.
 macro_rules! fabric_settings {
     ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal
         => $rule:ident $(, $note:ident)?; )*) => {
         settings! {
-            /// A number or word of the fabric.
+            /// A setting of the fabric.
             Setting of Topology { $( $(#[$inner])* $variant($type) = $($part).+; )* }
         }
 
@@ -193,7 +193,7 @@ macro_rules! fabric_settings {
                 }
             }
 
-            /// Returns what a change of it does beyond its words.
+            /// Returns the side effects of a change, if it has any.
             pub(crate) fn note(&self, plan: &Plan) -> Option<String> {
                 match self {
                     $( Setting::$variant(edit) => no_note(edit, plan)$(.or_else(|| note::$note(&edit.old, &edit.new, plan).into()))?, )*
@@ -203,11 +203,11 @@ macro_rules! fabric_settings {
     };
 }
 
-/// Writes the settings of the third tier alone, each with its field.
+/// Generates the settings that only the third tier has, each with its field.
 macro_rules! t2_settings {
     ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $path:literal; )*) => {
         settings! {
-            /// A number or word of the third tier.
+            /// A setting that only the third tier has.
             T2Setting of T2 { $( $(#[$inner])* $variant($type) = $($part).+; )* }
         }
 
@@ -222,17 +222,17 @@ macro_rules! t2_settings {
     };
 }
 
-/// Writes the settings of a tier, each with its field in every tier that has it.
+/// Generates the settings of a tier, each with its field in every tier that has it.
 macro_rules! tier_settings {
     ($( $(#[$inner:meta])* $variant:ident($type:ty) = $($part:ident).+, $($tier:ident $path:literal),+; )*) => {
         settings! {
-            /// A number or word of a tier.
+            /// A setting of a tier.
             TierSetting of Tier { $( $(#[$inner])* $variant($type) = $($part).+; )* }
         }
 
         impl TierSetting {
-            /// Returns the field of the language. What a tier does not have is the same
-            /// on both sides.
+            /// Returns the field of the language. Settings that the tier does not have are
+            /// equal on both sides.
             pub fn field(&self, tier: TierId) -> Field {
                 match self {
                     $( TierSetting::$variant(_) => match tier {
@@ -255,7 +255,7 @@ fabric_settings! {
     Planes(u8) = planes, "planes" => planes_of;
     /// Number of zones.
     Zones(u16) = zones, "zones" => zones;
-    /// Where zones stand.
+    /// Sites of zones.
     Sites(Vec<Site>) = sites, "sites" => names;
     /// Routing mode.
     Routing(Routing) = routing, "routing" => paths;
@@ -265,29 +265,29 @@ fabric_settings! {
     NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node" => nodes;
     /// Rails.
     Rails(u8) = hosts.rails, "hosts.rails" => nodes;
-    /// Zones that the NICs of a node are in.
+    /// Number of zones of a node's NICs.
     ZonesPerNode(u8) = hosts.zones_per_node, "hosts.zones_per_node" => nodes;
     /// Speed of a NIC.
     NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed" => nic_ports;
     /// Lanes of a NIC.
     NicLanes(u8) = hosts.nic_lanes, "hosts.nic.lanes" => nic_ports;
-    /// NICs of zones that have another.
+    /// NICs of zones that differ from the default.
     NicByZone(BTreeMap<ZoneId, NicKind>) = hosts.nic_by_zone, "hosts.nic_by_zone" => nic_ports;
     /// Generated files for hosts.
     HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
     /// Files that are generated for every node.
     HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs" => host_files;
-    /// Where NICs are plugged in.
+    /// Slots of NICs in nodes.
     Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots" => interface_names;
     /// The block of all segments.
     Block(Ipv6Net) = srv6.first_block, "srv6.block" => segments, segments;
-    /// Where an address says in which plane it is.
+    /// Position of the plane in an address.
     SegmentPlan(SegmentPlan) = srv6.plan, "srv6.plan" => segment_plan, segments;
     /// Layout of 16 bits: role, plane, zone and index.
     Layout(UsidLayout) = srv6.layout, "srv6.widths" => segments, segments;
-    /// Destinations that use one uplink instead of a group.
+    /// Which destinations use one uplink instead of a group.
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
-    /// Destinations that use one uplink, NIC by NIC.
+    /// Uplinks of single destination NICs.
     Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks, pinned;
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
@@ -301,7 +301,7 @@ fabric_settings! {
     ManagementPool(Option<IpNet>) = addresses.management, "addresses.management" => management, management;
     /// Gateway of the management network.
     ManagementGateway(Option<std::net::IpAddr>) = addresses.management_gateway, "addresses.management_gateway" => management;
-    /// Management ports that are listed.
+    /// Listed management ports.
     ManagementList(Arc<ManagementList>) = addresses.management_list, "addresses.management_list" => management, listed;
     /// First autonomous system number.
     AsnBase(u32) = addresses.asn_base, "addresses.asn_base" => identity, systems;
@@ -323,7 +323,7 @@ fabric_settings! {
     EntropyActive(u16) = entropy.active, "entropy.active" => hosts_only;
     /// Entropy values in reserve.
     EntropyBackup(u16) = entropy.backup, "entropy.backup" => hosts_only;
-    /// Entropy values below which a NIC retires no more.
+    /// Number of entropy values below which a NIC does not retire any.
     EntropyMin(u16) = entropy.min_active, "entropy.min_active" => hosts_only;
     /// Seed of the choice of entropy values.
     EntropySeed(u64) = entropy.seed, "entropy.seed" => hosts_only, entropy;
@@ -337,7 +337,7 @@ fabric_settings! {
     Services(Services) = services, "services" => services;
     /// Failure domains.
     Domains(Domains) = domains, "domains" => host_files;
-    /// Where devices stand.
+    /// Racks of devices.
     Racks(Option<Racks>) = racks, "racks" => racks;
 }
 
@@ -385,7 +385,7 @@ t2_settings! {
     T2Site(Option<SmolStr>) = site, "tiers.t2.site";
 }
 
-/// Returns where the switches of a tier are counted: T0s are counted as groups of hosts.
+/// Returns the field that counts the switches of a tier. T0s are counted as groups of hosts.
 pub(crate) fn count_field(tier: TierId) -> Field {
     match tier {
         TierId::T0 => field!("hosts.groups"),

@@ -1,8 +1,8 @@
-//! Compares two topologies, and applies what was found.
+//! Compares two topologies, and applies the difference.
 //!
-//! In: two fabrics. Out: changes in the order of the file's keys. Invariants: the work grows with the number of
-//! fields and exceptions, not of devices; an exception is a change only where what it is about is there, or could be, on
-//! both sides. Others come and go along with numbers or with other exceptions.
+//! In: two fabrics. Out: changes in the order of the file's keys. Invariants: the work grows with the number of fields
+//! and exceptions, not of devices; an exception counts as a change only if its element exists, or could exist, on both
+//! sides. Other exceptions follow from changed counts or from other exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use crate::shown::Shown;
 pub struct Difference {
     /// The changes, in the order of the file's keys.
     pub changes: Vec<Change>,
-    /// Exceptions about what at most one side can have, such as a hole in a zone that comes: they come and go along with
-    /// the changes, and no action is needed for them.
+    /// Exceptions for elements that at most one side can have, such as an absent group in a new zone. They follow from
+    /// the changes and need no action.
     pub along: Vec<Exception>,
-    /// Defaults that follow from another platform, of ports that neither side has: the uplinks of T1s without a T2 tier.
+    /// Changed defaults of ports that neither side has, due to another platform: the uplinks of T1s without a T2 tier.
     pub implied: Vec<Change>,
 }
 
@@ -34,12 +34,12 @@ impl Difference {
         compare(old.topology(), new.topology(), own, along)
     }
 
-    /// Tells whether there is none.
+    /// Tells whether there is no change.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.along.is_empty()
     }
 
-    /// Makes the new topology from the old one. Places in the text stay those of the old one.
+    /// Makes the new topology from the old one. Source positions remain those of the old one.
     pub fn apply(&self, old: &Topology) -> Result<Topology, ApplyError> {
         let mut topology = old.clone();
         for change in self.changes.iter().chain(&self.implied) {
@@ -81,8 +81,8 @@ fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Excep
     Difference { changes, along, implied }
 }
 
-/// Tells whether an exception changes something by itself: what is declared absent could be there on both sides, and what is
-/// drained, recabled or of other make is there on both.
+/// Tells whether an exception is a change by itself. An absent element must be possible on both sides; an element that
+/// is drained, or has another cable or hardware, must exist on both sides.
 fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     [old, new].into_iter().all(|fabric| match exception {
         Exception::Absent(_, thing) => match thing {
@@ -102,8 +102,8 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Tells whether a change is about a tier that one side does not have, or about the uplinks of a tier that has none on either
-/// side, and follows from its platform.
+/// Tells whether a change follows from another: it is about T1s that one side does not have, or about uplinks that
+/// neither side has and whose defaults differ by platform.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     if matches!(change, Change::Tier(TierId::T1, _)) && !(old.has_t1() && new.has_t1()) {
         return true;
@@ -113,7 +113,7 @@ fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     [before, after].iter().all(|tier| tier.up.count + tier.up.spare == 0) && before.platform != after.platform
 }
 
-/// Compares a tier that both have.
+/// Compares a tier that both sides have.
 fn tier(id: TierId, old: &Topology, new: &Topology, before: &Tier, after: &Tier) -> Vec<Change> {
     let (first, second) = (old.count(id), new.count(id));
     let count = (first != second).then_some(Change::Count(id, Edit { old: first, new: second }));
@@ -121,7 +121,7 @@ fn tier(id: TierId, old: &Topology, new: &Topology, before: &Tier, after: &Tier)
     count.into_iter().chain(settings.map(|setting| Change::Tier(id, setting))).collect()
 }
 
-/// Returns the pattern of some devices.
+/// Returns the name pattern of devices.
 pub(crate) fn pattern(topology: &Topology, named: Named) -> &closc_topology::naming::Pattern {
     match named {
         Named::Tier(tier) => topology.naming.tier_pattern(tier),
@@ -150,14 +150,14 @@ fn exceptions(old: &Exceptions, new: &Exceptions) -> Vec<Exception> {
     found
 }
 
-/// Items of one set only, in order.
+/// Returns the items that only one set has, in order.
 fn sets<T: Ord + Copy>(old: &BTreeSet<T>, new: &BTreeSet<T>, thing: fn(T) -> Thing) -> Vec<(Turn, Thing)> {
     old.symmetric_difference(new)
         .map(|item| (if new.contains(item) { Turn::On } else { Turn::Off }, thing(*item)))
         .collect()
 }
 
-/// The keys whose value differs, in order.
+/// Returns the keys with different values, in order.
 fn maps<K: Ord + Copy, V: PartialEq + Clone>(
     old: &BTreeMap<K, V>,
     new: &BTreeMap<K, V>,
@@ -223,7 +223,7 @@ impl Exception {
     fn apply(&self, all: &mut Exceptions) -> Result<(), ApplyError> {
         match self {
             Exception::Absent(on, thing) => match thing {
-                // A plane cannot be absent: the number of planes says how many there are.
+                // A plane cannot be absent, because `planes` sets their number.
                 Thing::Plane(_) => Ok(()),
                 Thing::Switch(switch) => {
                     turn(&mut all.absent_switches, *switch, *on, field!("exceptions.absent"))
@@ -238,7 +238,7 @@ impl Exception {
                 Thing::Switch(switch) => {
                     turn(&mut all.drained_switches, *switch, *on, field!("exceptions.drained"))
                 }
-                // NICs cannot be drained: their cables can.
+                // NICs cannot be drained, only their cables.
                 Thing::Nic(_) => Ok(()),
                 Thing::Link(link) => turn(&mut all.drained_links, *link, *on, field!("exceptions.drained")),
             },

@@ -1,7 +1,7 @@
-//! Adds a name to `exceptions.drained` of a fabric file, or takes it away, and leaves every other byte alone.
+//! Adds a name to `exceptions.drained` of a fabric file, or removes it, without changing any other byte.
 //!
-//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists of `exceptions` are touched; the
-//! caller reads the result again and compares, so that a form not foreseen here is refused and never written.
+//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists of `exceptions` are touched;
+//! the caller parses the result and compares it, so an edit that goes wrong is rejected and never written.
 
 /// Why a file is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,19 +9,19 @@ pub enum EditError {
     /// The name is in the list already.
     #[error("`{0}` is in `exceptions.drained` already")]
     There(String),
-    /// The name is not in the list by itself.
+    /// The list does not contain exactly this name.
     #[error(
         "`{0}` is not in `exceptions.drained` by itself; if a range or its plane is there, edit the file"
     )]
     NotThere(String),
-    /// The list is written in a way that this cannot change.
+    /// The list has a form that this module cannot edit.
     #[error(
         "`exceptions` is written in a way that cannot be changed line by line: add or remove `{0}` yourself"
     )]
     Form(String),
 }
 
-/// A line with its place.
+/// A line with its byte range.
 #[derive(Debug, Clone, Copy)]
 struct Row<'a> {
     start: usize,
@@ -34,7 +34,7 @@ impl Row<'_> {
         self.text.len() - self.text.trim_start_matches(' ').len()
     }
 
-    /// The line without comment and blanks.
+    /// Returns the line without comment and surrounding spaces.
     fn content(&self) -> &str {
         let cut = self.text.find(" #").unwrap_or(self.text.len());
         let text = self.text[..cut].trim();
@@ -93,7 +93,7 @@ pub fn drain(text: &str, name: &str) -> Result<String, EditError> {
     Ok(insert(text, rows[list].end, &format!("{pad}- {name}\n")))
 }
 
-/// Takes a name out of `exceptions.drained`.
+/// Removes a name from `exceptions.drained`.
 pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
     let rows = rows(text);
     let not_there = || EditError::NotThere(name.to_owned());
@@ -114,7 +114,7 @@ pub fn undrain(text: &str, name: &str) -> Result<String, EditError> {
     if items.len() > 1 {
         return Ok(without(at, at));
     }
-    // The key goes with its last item, and `exceptions` with its last key; other keys and comments stay.
+    // Remove the key with its last item, and `exceptions` with its last key. Other keys and comments stay.
     let is_bare = |row: &Row<'_>, key: &str| row.text.trim() == key;
     let is_blank = |at: usize| rows[at].text.trim().is_empty();
     if is_bare(&rows[list], "drained:") && (list + 1..at).all(is_blank) {
@@ -144,7 +144,7 @@ fn key(rows: &[Row<'_>], within: std::ops::Range<usize>, indent: usize, name: &s
     })
 }
 
-/// The rows below a key: all that are indented more, and blank ones between.
+/// Returns the rows below a key: those with more indentation, and blank rows between them.
 fn block(rows: &[Row<'_>], top: usize) -> std::ops::Range<usize> {
     let indent = rows[top].indent();
     let end =
@@ -152,7 +152,7 @@ fn block(rows: &[Row<'_>], top: usize) -> std::ops::Range<usize> {
     top + 1..end.unwrap_or(rows.len())
 }
 
-/// The items of a list below a key; they may stand under the key's first letter.
+/// Returns the items of a list below a key. They may have the same indentation as the key.
 fn items(rows: &[Row<'_>], list: usize) -> Vec<usize> {
     let indent = rows[list].indent();
     (list + 1..rows.len())
@@ -174,7 +174,7 @@ fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
-/// `exceptions: { ... }` on one line.
+/// Adds a name in `exceptions: { ... }` on one line.
 fn in_flow(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
     if row.content().contains("drained:") {
         return flow_add(text, row, name);
@@ -186,12 +186,12 @@ fn in_flow(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditError> {
     Ok(insert(text, row.start + open + 1, &list))
 }
 
-/// The list of `drained: [ ... ]` on one line, as a range of the row.
+/// Returns the list in `drained: [ ... ]` on one line, as a range of the row.
 fn flow_list(row: &Row<'_>, name: &str) -> Result<std::ops::Range<usize>, EditError> {
     let form = || EditError::Form(name.to_owned());
     let start = row.text.find("drained:").ok_or_else(form)? + "drained:".len();
     let open = start + row.text[start..].find('[').ok_or_else(form)? + 1;
-    // Ranges in names have brackets too, but then the name is quoted.
+    // Names with ranges also contain brackets, but such names are quoted.
     let mut quote = None;
     for (at, c) in row.text[open..].char_indices() {
         match (quote, c) {
@@ -236,7 +236,7 @@ fn flow_remove(text: &str, row: &Row<'_>, name: &str) -> Result<String, EditErro
     Ok(format!("{}{joined}{}", &text[..start], &text[end..]))
 }
 
-/// Takes `drained: []` out of `exceptions: { ... }` on one line, and that line with its last key.
+/// Removes `drained: []` from `exceptions: { ... }` on one line, and the complete line if that was its last key.
 fn without_flow_key(text: &str, row: &Row<'_>, list: &std::ops::Range<usize>) -> Option<String> {
     let open =
         row.text.strip_prefix("exceptions:").and_then(|rest| Some(rest.find('{')? + "exceptions:".len()))?;
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(drain("fabric: x\n", NAME).unwrap(), after);
         assert_eq!(drain("fabric: x", NAME).unwrap(), after);
         assert_eq!(undrain(after, NAME).unwrap(), "fabric: x\n");
-        // Text that was written beside it stays, and then a key without a value is not a list.
+        // If other text on the line stays, the key needs a value: without one it is not a list.
         assert_eq!(
             undrain("exceptions: # why\n  drained:\n    - p1-t1-002\n", NAME).unwrap(),
             "exceptions: # why\n  drained: []\n"

@@ -1,7 +1,7 @@
-//! Impact and way of rollout, in words.
+//! Describes the impact and the rollout of a difference.
 //!
-//! In: a difference, what comes and goes, the pairs whose paths change. Out: parts of a report. Invariants: a sentence says
-//! how many, how much, and where.
+//! In: a difference, the added and removed elements, and the pairs whose paths change. Out: parts of a report.
+//! Invariants: a sentence contains number, extent and place.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::report::{Impact, Pairs, Rollout};
 use crate::touched::Artefacts;
 use crate::words::{names, planes_text, plural};
 
-/// Describes what a difference does to traffic.
+/// Describes the impact of a difference on traffic.
 pub(crate) fn impact(
     difference: &Difference,
     population: &Population,
@@ -138,7 +138,7 @@ fn sentence(row: &PairChange) -> String {
     }
 }
 
-/// Requests of changes, each reason once.
+/// What the changes require for their rollout, each reason once.
 #[derive(Default)]
 struct Modes {
     drains: Vec<(BTreeSet<Place>, &'static str)>,
@@ -179,7 +179,7 @@ impl Modes {
 }
 
 impl Rollout {
-    /// No order of steps helps pairs of NICs that have no path left in the end.
+    /// Marks the rollout as not hitless if pairs of NICs have no path in the new fabric: no order of steps avoids that.
     pub(crate) fn cutting_off(mut self, pairs: u64) -> Rollout {
         if pairs > 0 {
             self.hitless = false;
@@ -191,16 +191,16 @@ impl Rollout {
     }
 }
 
-/// Other changes beside a growth where switches choose the path.
+/// Other changes in the same step as growth, if switches choose paths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mixes {
-    /// Something is drained by the file in the same step.
+    /// The new file also drains an element.
     pub(crate) drains: bool,
-    /// Something is drained to be touched, or goes.
+    /// An element is drained to be changed, or is removed.
     pub(crate) others: bool,
 }
 
-/// Describes how a difference can be rolled out, which changes these artefacts.
+/// Describes how a difference can be rolled out, given the artefacts that it changes.
 pub(crate) fn rollout(
     difference: &Difference,
     artefacts: &[Artefacts],
@@ -257,7 +257,7 @@ pub(crate) fn rollout(
     Rollout { hitless, steps }
 }
 
-/// Why changes are harmless, each reason once.
+/// Returns the reasons why changes are harmless, each once.
 fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str> {
     let all = difference.changes.iter().map(|change| judge(change, old.fabric(), new.fabric()).why);
     let all: BTreeSet<&str> = all.collect();
@@ -267,7 +267,7 @@ fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str>
     all.into_iter().collect()
 }
 
-/// Describes how drains alone are rolled out: by who sends past what.
+/// Describes the rollout of a difference that contains only drains: which devices send around which elements.
 fn drains_only(movers: Movers, difference: &Difference, old: &Plan) -> Rollout {
     let moved: Vec<Moved> =
         difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();
@@ -296,7 +296,7 @@ pub(crate) fn place_name(place: Place, plan: &Plan) -> String {
     }
 }
 
-/// Returns the name of a cable; for one that the numbers do not have, its lower end.
+/// Returns the name of a cable, or its coordinates if it is outside the plan.
 pub(crate) fn link_name(link: Link, plan: &Plan) -> String {
     plan.topology().link_name(link).unwrap_or_else(|| format!("{link:?}"))
 }

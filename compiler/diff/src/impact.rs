@@ -1,8 +1,8 @@
-//! Which pairs of NICs lose or gain which paths, by composition.
+//! Computes which pairs of NICs lose or gain paths, by group and not by pair.
 //!
-//! In: two fabrics. Out: [`PairChange`]s: so many pairs had this share of their paths and have that share now.
-//! Invariants: a pair is counted by its direction that loses more; pairs that are alike are counted, not listed. Groups of T0s that no exception names are one kind, so the
-//! work grows with the square of the exceptions, whatever the number of NICs.
+//! In: two fabrics. Out: [`PairChange`]s, each with the number of pairs and their paths before and after. Invariants: a
+//! pair is counted by the direction that loses more; equal pairs are counted, not listed. T0 groups that no exception
+//! names are one kind, so the work grows with the square of the exceptions, whatever the number of NICs.
 
 mod kinds;
 
@@ -24,8 +24,8 @@ pub struct Share {
 }
 
 impl Share {
-    /// Returns the part of its bandwidth that a pair has, between 0 and 1: planes and uplinks are loaded evenly. A pair that
-    /// has no path by design has nothing.
+    /// Returns the fraction of its bandwidth that a pair has, between 0 and 1, if planes and uplinks are loaded evenly.
+    /// A pair without a path by design has 0.
     pub fn part(self) -> f64 {
         self.usable as f64 / self.planned.max(1) as f64
     }
@@ -36,11 +36,11 @@ impl Share {
 pub struct PairChange {
     /// Distance between them.
     pub kind: PathKind,
-    /// Their paths before; nothing where the pair was not there.
+    /// Their paths before; `None` if the pair did not exist.
     pub old: Option<Share>,
-    /// Their paths after; nothing where the pair is not there.
+    /// Their paths after; `None` if the pair no longer exists.
     pub new: Option<Share>,
-    /// The planes in which the number of paths differs, one bit each.
+    /// The planes in which the number of paths differs, one bit per plane.
     pub planes: u16,
     /// Number of pairs, each counted once for both directions.
     pub pairs: u64,
@@ -49,13 +49,13 @@ pub struct PairChange {
 }
 
 impl PairChange {
-    /// Returns the part of its bandwidth that a pair loses, negative where it gains; nothing where the pair is not
-    /// there on both sides.
+    /// Returns the fraction of its bandwidth that a pair loses, negative if it gains; `None` if the pair does not exist
+    /// on both sides.
     pub fn loss(&self) -> Option<f64> {
         Some(self.old?.part() - self.new?.part())
     }
 
-    /// Returns the planes in which something differs.
+    /// Returns the planes in which the number of paths differs.
     pub fn planes(&self) -> impl Iterator<Item = PlaneId> + use<> {
         let mask = self.planes;
         (0..16).filter(move |plane| mask >> plane & 1 == 1).map(PlaneId)
@@ -88,19 +88,19 @@ type Key = (PathKind, Option<Share>, Option<Share>, u16);
 /// The paths from one NIC to another, and back.
 type Both = [Share; 2];
 
-/// Returns the paths of each plane inside a group.
+/// Returns the paths in each plane within a group.
 fn local(ways: &UsablePaths<'_>, profile: usize) -> Vec<Both> {
     ways.local(profile).into_iter().map(|usable| [Share { usable, planned: 1 }; 2]).collect()
 }
 
-/// Returns the paths of each plane between two groups of these zones and profiles.
+/// Returns the paths in each plane between two groups, given by zone and profile.
 fn between(ways: &UsablePaths<'_>, one: (ZoneId, usize), other: (ZoneId, usize)) -> Vec<Both> {
     let planned = ways.planned(one.0, other.0);
     let directions = ways.between(one, other).into_iter().zip(ways.between(other, one));
     directions.map(|(there, back)| [there, back].map(|usable| Share { usable, planned })).collect()
 }
 
-/// Returns the direction that loses more; of those that lose the same, the one that has less left.
+/// Returns the direction that loses more. If both lose the same, returns the one with less left.
 fn worse(old: Option<Both>, new: Option<Both>) -> usize {
     let at = |both: Option<Both>, direction: usize| both.map_or(0.0, |both| both[direction].part());
     let kept = |direction| (at(new, direction) - at(old, direction), at(new, direction), at(old, direction));
@@ -115,7 +115,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Pairs inside a group.
+    /// Adds the pairs within a group.
     fn local(&mut self, sides: &Sides<'_>, kind: &GroupKind) {
         let old = kind.old.map(|profile| local(&sides.old, profile));
         let new = kind.new.map(|profile| local(&sides.new, profile));
@@ -130,7 +130,7 @@ impl Rows {
         }
     }
 
-    /// Pairs between groups.
+    /// Adds the pairs between groups.
     fn across(&mut self, sides: &Sides<'_>, first: &GroupKind, second: &GroupKind) {
         let same = std::ptr::eq(first, second);
         let groups = if same { first.groups * (first.groups - 1) / 2 } else { first.groups * second.groups };

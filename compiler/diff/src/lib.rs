@@ -1,7 +1,7 @@
 //! Differences between two fabrics, their impact, and the rollout order.
 //!
 //! In: two plans, or the manifests of two compiled trees. Out: [`Difference`] (typed, can be applied), [`Report`]
-//! (what people and tools read), waves of a rollout, work orders. Invariants: numbers and exceptions are compared, never
+//! (for terminals and tools), waves of a rollout, work orders. Invariants: counts and exceptions are compared, never
 //! lists of devices; no I/O.
 
 mod change;

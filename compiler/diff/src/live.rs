@@ -1,7 +1,7 @@
-//! Compares what switches hold with what a plan or tree wants of them.
+//! Compares the entries on switches with those of a plan or tree.
 //!
-//! In: the entries of each switch that differ, by names. Out: lines of a report. Invariants: what differs alike on many
-//! switches is one line; where entries are many, each table is one line.
+//! In: the entries of each switch that differ, by names. Out: lines of a report. Invariants: the same difference
+//! on many switches is one line; if there are many entries, each table is one line.
 
 use std::collections::BTreeMap;
 
@@ -22,21 +22,21 @@ pub struct Entry {
 /// Difference of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Device {
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     pub plane: Option<u8>,
-    /// Action on the whole of it, where its entries cannot be compared.
+    /// Action on the complete switch, if its entries cannot be compared.
     pub whole: Option<String>,
     /// Entries that differ.
     pub entries: Vec<Entry>,
 }
 
-/// Lines in which entries are written out; more are counted by table.
+/// Maximum number of lines with single entries. If there are more, entries are counted by table.
 const WRITTEN_OUT: usize = 24;
 
 /// A sign, a subject and a text, and the switches for which they hold.
 type Alike<'a> = BTreeMap<(String, Sign, String), Vec<&'a str>>;
 
-/// Compares switches. Those that do not differ are not in the list.
+/// Compares switches. `devices` contains only switches that differ.
 pub fn compare(devices: &BTreeMap<String, Device>, old: Side, new: Side, options: Options) -> Report {
     let mut alike: Alike<'_> = BTreeMap::new();
     for (name, device) in devices {
@@ -103,7 +103,7 @@ fn planes(devices: &BTreeMap<String, Device>) -> Vec<u8> {
     planes
 }
 
-/// Orders switches into one wave for each plane; those of no plane come first.
+/// Orders switches into one wave per plane. Switches without a plane are the first wave.
 pub fn waves(devices: &BTreeMap<String, Device>) -> Vec<Wave> {
     let mut by_plane: BTreeMap<Option<u8>, Vec<String>> = BTreeMap::new();
     for (name, device) in devices {

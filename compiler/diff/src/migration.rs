@@ -1,7 +1,7 @@
-//! From one plan of segments to the other: why no order of waves does it, and what does.
+//! Migration from one segment plan to the other: no order of waves achieves it, and a stop of all jobs does.
 //!
-//! In: two plans. Out: a [`Migration`] where they say at different places in an address which plane it is. Invariants: what
-//! it says of packets under way follows from the blocks of both plans and from nothing else.
+//! In: two plans. Out: a [`Migration`] if they encode the plane at different positions of an address. Invariants: its
+//! statement about packets in flight follows only from the blocks of both plans.
 
 use std::fmt;
 
@@ -12,20 +12,20 @@ use ipnet::Ipv6Net;
 use crate::change::{Change, Setting};
 use crate::words::plural;
 
-/// A fabric whose segments get another plan. A switch has one block at a time (SONiC programs one locator), and a path
-/// table names one block for each plane, so neither can have both plans side by side.
+/// A change of the segment plan. A switch has one block at a time (SONiC programs one locator), and a path table
+/// contains one block per plane, so neither can support both plans at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Migration {
     old: SegmentPlan,
     new: SegmentPlan,
-    /// A block of both plans.
+    /// A block that both plans use.
     shared: Option<Ipv6Net>,
     switches: u64,
     tables: u64,
 }
 
 impl Migration {
-    /// Returns what a difference of two plans means for segments, where their plan is another one.
+    /// Returns the migration between two plans, if their segment plans differ.
     pub(crate) fn between(old: &Plan, new: &Plan) -> Option<Migration> {
         let (before, after) = (&old.topology().srv6, &new.topology().srv6);
         let migrates = old.is_source_routed() && new.is_source_routed() && before.plan != after.plan;
@@ -44,7 +44,7 @@ impl Migration {
         })
     }
 
-    /// Tells whether it is what a change comes to.
+    /// Tells whether the migration includes a change.
     pub(crate) fn covers(change: &Change) -> bool {
         let Change::Setting(setting) = change else { return false };
         matches!(&**setting, Setting::SegmentPlan(_) | Setting::Block(_) | Setting::Layout(_))

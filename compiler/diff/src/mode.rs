@@ -1,8 +1,8 @@
-//! Rollout of a change: unnoticed, on a drained device, on a drained plane, or not at all.
+//! Rollout mode of a change: hitless, on a drained device, on a drained plane, or with the whole fabric stopped.
 //!
-//! In: a change and the fabric it starts from. Out: [`RolloutMode`] with the reason. Invariants: the most careful of several
-//! answers counts; what is not known to be harmless is not called so. What a setting of the fabric does is beside it, in
-//! `change.rs`.
+//! In: a change and the fabric it starts from. Out: [`RolloutMode`] with the reason. Invariants: of several modes, the
+//! most careful one counts; a change is called harmless only if it is known to be. `change.rs` lists the rule of each
+//! setting of the fabric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ pub use crate::verdict::{Place, RolloutMode, Verdict};
 pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
     match change {
         Change::Setting(setting) => setting.verdict(&Sides { old, new }),
-        // More switches of a tier are more ports of those beside it.
+        // More switches in a tier use more ports of the adjacent tiers.
         Change::Count(tier, edit) if edit.new > edit.old => growth(old, beside(*tier)),
         Change::Count(tier, _) => shrinks(old, beside(*tier)),
-        // They say which port is whose: what moves is what is at another port then.
+        // These settings assign ports to cables. A cable moves if its port differs.
         Change::T2(T2Setting::Wiring(_) | T2Setting::ZonePorts(_) | T2Setting::Rows(_)) => {
             if moves(old, new) {
                 planes(&[TierId::T1, TierId::T2], "cables move to other ports")
@@ -43,7 +43,7 @@ pub fn judge(change: &Change, old: &Fabric, new: &Fabric) -> Verdict {
 
 fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -> Verdict {
     match setting {
-        // More ports are ports of its own.
+        // These ports belong to the tier itself.
         TierSetting::Down(edit) | TierSetting::Up(edit) if edit.new > edit.old => growth(old, &[tier]),
         TierSetting::Down(_) | TierSetting::Up(_) => shrinks(old, &[tier]),
         TierSetting::DownSpare(_) | TierSetting::UpSpare(_) => hitless("spare ports are shut"),
@@ -66,7 +66,7 @@ fn judge_tier(tier: TierId, setting: &TierSetting, old: &Fabric, new: &Fabric) -
     }
 }
 
-/// Judges other hardware or ports of single zones by what differs in zones of both sides.
+/// Judges a change of hardware or ports of single zones by the zones that both sides have.
 fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabric, new: &Fabric) -> Verdict {
     let [before, after] = [old, new].map(|fabric| fabric.topology().tier(tier));
     let (Some(before), Some(after)) = (before, after) else {
@@ -84,8 +84,8 @@ fn judge_zones(tier: TierId, edit: &Edit<BTreeMap<ZoneId, ZoneTier>>, old: &Fabr
     if ports(after) < ports(before) { shrinks(old, &[tier]) } else { growth(old, &[tier]) }
 }
 
-/// The zones of both sides whose switches of a tier are replaced, or whose ports become others; more or fewer ports are
-/// growth or its reverse.
+/// Returns the zones of both sides in which switches of a tier are replaced or ports change. A different number of
+/// ports is not included: that is growth or its reverse.
 pub(crate) fn touched_zones(
     tier: TierId,
     edit: &Edit<BTreeMap<ZoneId, ZoneTier>>,
@@ -108,7 +108,7 @@ fn hardware(tier: &Tier, zone: ZoneId) -> (&Arc<Platform>, Os) {
     tier.by_zone.get(&zone).map_or((&tier.platform, tier.os), |own| (&own.platform, own.os))
 }
 
-/// Tells whether a cable between T1s and T2s that both fabrics have is at another port.
+/// Tells whether a T1-T2 cable of both fabrics has another port in the new one.
 fn moves(old: &Fabric, new: &Fabric) -> bool {
     let (before, after) = (old.topology(), new.topology());
     let ups = before.t1.up.count.min(after.t1.up.count);
@@ -119,7 +119,7 @@ fn moves(old: &Fabric, new: &Fabric) -> bool {
         (0..ups).map(move |up| (Switch { plane: PlaneId(0), tier: TierId::T1, zone, index }, up))
     });
     links.any(|(lower, up)| {
-        // All planes are wired alike, and exceptions are about one of them.
+        // All planes have the same wiring; only exceptions can be specific to a plane.
         let link = |plane: u8| Link::Fabric { lower: Switch { plane: PlaneId(plane), ..lower }, up };
         old.upper_end(link(0)) != new.upper_end(link(0))
             && planes.clone().any(|plane| old.has_link(link(plane)) && new.has_link(link(plane)))

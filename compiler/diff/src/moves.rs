@@ -1,7 +1,8 @@
-//! Senders past drained elements, as in the artefacts.
+//! The devices that send around drained elements, according to the artefacts.
 //!
-//! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, in words. Invariants: a
-//! device sends past something only if one of its artefacts changes; nothing is promised in the name of others.
+//! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, in words.
+//! Invariants: a device sends around an element only if one of its artefacts changes; nothing is claimed about other
+//! devices.
 
 use closc_artefacts::Routing;
 use closc_plan::Plan;
@@ -11,7 +12,7 @@ use crate::change::{Change, Exception, Thing, Turn};
 use crate::compare::Difference;
 use crate::touched::Artefacts;
 
-/// Which devices change when something is drained and switches choose the path.
+/// The kinds of devices that change when an element is drained and switches choose paths.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Movers {
     switches: bool,
@@ -19,17 +20,17 @@ pub(crate) struct Movers {
     announces: bool,
 }
 
-/// Fate of traffic over drained or removed elements.
+/// What happens to traffic over a drained element.
 pub(crate) struct Moved {
     /// Whether nothing in use is touched.
     pub(crate) hitless: bool,
-    /// Actor, or remaining work.
+    /// The devices that move the traffic, or the work that remains for the operator.
     pub(crate) why: String,
 }
 
 impl Movers {
-    /// Reads them from the artefacts; nothing where hosts choose the path, or where changes beside drains change artefacts
-    /// too.
+    /// Determines them from the artefacts. Returns `None` if hosts choose paths, or if the difference contains more
+    /// than drains.
     pub(crate) fn of(difference: &Difference, artefacts: &[Artefacts], old: &Plan) -> Option<Movers> {
         let announces = match old.topology().routing {
             Routing::Srv6Static => return None,
@@ -45,7 +46,7 @@ impl Movers {
         })
     }
 
-    /// Says what becomes of traffic over a thing.
+    /// Returns what happens to traffic over the element that a change drains or undrains.
     pub(crate) fn judge(self, change: &Change, old: &Plan) -> Option<Moved> {
         let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
         Some(match turn {
@@ -55,7 +56,7 @@ impl Movers {
     }
 
     fn drained(self, thing: Thing, old: &Plan) -> Moved {
-        // Behind a T0 there is no second way: who sends to its NICs, or from them, has to use another plane.
+        // Within a plane, a T0 is the only path to its NICs. Their traffic has to use another plane.
         let by_nodes = match thing {
             Thing::Plane(_) | Thing::Nic(_) | Thing::Link(Link::Host(_)) => true,
             Thing::Switch(switch) => switch.tier == TierId::T0,

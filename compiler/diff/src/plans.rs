@@ -1,6 +1,6 @@
 //! Compares two plans.
 //!
-//! In: two plans. Out: a [`Report`] with its lines, impact, way of rollout and artefacts. Invariants: each part is made by
+//! In: two plans. Out: a [`Report`] with its lines, impact, rollout and artefacts. Invariants: each part is computed by
 //! its own module, from the same difference.
 
 use closc_plan::Plan;
@@ -16,12 +16,12 @@ use crate::touched_tiers::touched_tiers;
 use crate::{effect, summary};
 
 impl Report {
-    /// Compares two plans; counts artefacts by rule, which may name some that stay as they are.
+    /// Compares two plans. Artefacts are counted by rule, so some that do not change may be included.
     pub fn of_plans(old: (&Plan, Side), new: (&Plan, Side), options: Options) -> Report {
         Report::of_plans_with(old, new, options, None)
     }
 
-    /// Compares two plans; `differs` makes an artefact of both sides and tells whether it is another one.
+    /// Compares two plans. `differs` renders an artefact of both sides and tells whether they differ.
     pub fn of_plans_with(
         old: (&Plan, Side),
         new: (&Plan, Side),

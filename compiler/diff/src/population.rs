@@ -1,7 +1,8 @@
-//! Which switches, NICs and cables come, go or move.
+//! The switches, NICs and cables that are added, removed or moved.
 //!
-//! In: two fabrics. Out: coordinates, in order. Invariants: where both are wired by the same rule, only what exceptions name
-//! and what one side's numbers reach and the other's do not is looked at; others are walked.
+//! In: two fabrics. Out: coordinates, in order. Invariants: if both have the same wiring rule, only two sets are
+//! compared: elements that exceptions name, and elements within the counts of one side only. Otherwise all elements are
+//! compared.
 
 use closc_fabric::{Fabric, PortUse};
 use closc_platform::Share;
@@ -18,7 +19,7 @@ pub struct Delta<T> {
     pub removed: Vec<T>,
 }
 
-/// Switches, NICs and cables that come, go or move.
+/// Switches, NICs and cables that are added, removed or moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Population {
     /// Switches.
@@ -27,7 +28,8 @@ pub struct Population {
     pub nics: Delta<Nic>,
     /// Cables.
     pub cables: Delta<Link>,
-    /// Cables of both sides of which an end is at another port: of another switch, in another cage, or another part of it.
+    /// Cables of both sides with an end at another port: on another switch, in another cage, or in another part of the
+    /// cage.
     pub moved: Vec<Link>,
 }
 
@@ -37,32 +39,32 @@ impl Population {
         if rule(old.topology(), new.topology()) { near(old, new) } else { walked(old, new) }
     }
 
-    /// Tells whether something comes, or comes to another port.
+    /// Tells whether an element is added, or a cable moves.
     pub fn grows(&self) -> bool {
         let cables = self.cables.added.len() + self.moved.len();
         !self.switches.added.is_empty() || !self.nics.added.is_empty() || cables > 0
     }
 
-    /// Tells whether something goes, or goes to another port.
+    /// Tells whether an element is removed, or a cable moves.
     pub fn shrinks(&self) -> bool {
         let cables = self.cables.removed.len() + self.moved.len();
         !self.switches.removed.is_empty() || !self.nics.removed.is_empty() || cables > 0
     }
 
-    /// Tells whether nothing comes, goes or moves.
+    /// Tells whether nothing is added, removed or moved.
     pub fn is_same(&self) -> bool {
         self.switches.is_empty() && self.nics.is_empty() && self.cables.is_empty() && self.moved.is_empty()
     }
 }
 
 impl<T> Delta<T> {
-    /// Tells whether nothing comes or goes.
+    /// Tells whether nothing is added or removed.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
 }
 
-/// Tells whether two fabrics plug every cable that both have into the same ports.
+/// Tells whether every cable that both fabrics have is at the same ports.
 fn rule(old: &Topology, new: &Topology) -> bool {
     let upper = match (&old.t2, &new.t2) {
         (Some(before), Some(after)) => {
@@ -76,7 +78,7 @@ fn rule(old: &Topology, new: &Topology) -> bool {
         && TierId::ALL.into_iter().all(|tier| same_cages(old, new, tier))
 }
 
-/// Tells whether equal ports of a tier are in equal cages, in every zone.
+/// Tells whether ports with the same number are in the same cages, in every zone.
 fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
     let start =
@@ -88,7 +90,7 @@ fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     base && { common }.all(|zone| starts(before, zone) == starts(after, zone))
 }
 
-/// Where the ends of a cable are: the cage and the part of it, of the share of the cage that it has, the lower end first; nothing for NICs.
+/// Returns the ends of a cable, the lower end first: cage, part of the cage, and share of the cage; `None` for NICs.
 fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8, Option<Share>)>; 2] {
     let topology = fabric.topology();
     let place = |block: PortBlock, index| {
@@ -105,14 +107,14 @@ fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8, Option<Share>)>; 2] {
     [lower, upper]
 }
 
-/// Which ends of a cable of both sides are at another port, the lower one first.
+/// Tells which ends of a cable are at another port, the lower end first.
 pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, link: Link) -> [bool; 2] {
     let ([lower, upper], [new_lower, new_upper]) = (slots(old, link), slots(new, link));
     [lower != new_lower, upper != new_upper || old.upper_end(link) != new.upper_end(link)]
 }
 
-/// Fabrics that are wired by the same rule differ around what an exception declares absent, and in what only one of them
-/// reaches.
+/// Compares fabrics with the same wiring rule. They differ only around absent elements, and in elements within the
+/// counts of one of them.
 fn near(old: &Fabric, new: &Fabric) -> Population {
     let (mut switches, mut nics, mut links) = absences(old, new);
     for (own, other) in [(old, new), (new, old)] {
@@ -136,7 +138,7 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all
 }
 
-/// Elements that only one side declares absent, and their cables.
+/// Returns the elements that only one side declares absent, with their cables.
 fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
     let (before, after) = (&old.topology().exceptions, &new.topology().exceptions);
     let switches: Vec<Switch> =
@@ -160,7 +162,7 @@ fn absences(old: &Fabric, new: &Fabric) -> (Vec<Switch>, Vec<Nic>, Vec<Link>) {
     (switches, nics, links)
 }
 
-/// Elements that the numbers of one side reach and those of the other do not.
+/// Elements within the counts of one side, but not of the other.
 struct Beyond<'a> {
     own: &'a Fabric,
     other: &'a Fabric,
@@ -173,7 +175,7 @@ impl Beyond<'_> {
         };
         TierId::ALL.into_iter().flat_map(move |tier| {
             place(tier).flat_map(move |(plane, zone)| {
-                // Which T2s of a row are there depends on the number of T1s: there are few enough to look at.
+                // The number of T1s determines which T2s of a row exist, so compare all T2s. There are few.
                 let common = tier != TierId::T2 && self.is_common(plane, zone);
                 let first = if common { self.other.topology().count(tier) } else { 0 };
                 (first..self.own.topology().count(tier)).map(move |index| Switch { plane, tier, zone, index })
@@ -203,8 +205,8 @@ impl Beyond<'_> {
         whole.chain(self.nics().flat_map(port))
     }
 
-    /// Cables above T0s and T1s: all of a switch that the other side does not reach, and of others those uplinks that only
-    /// one side connects.
+    /// Returns the cables above T0s and T1s: all uplinks of a switch that the other side does not have, and of other
+    /// switches those uplinks that only one side connects.
     fn uplinks(&self) -> impl Iterator<Item = Link> + '_ {
         [TierId::T0, TierId::T1].into_iter().flat_map(move |tier| {
             let ups = self.own.topology().tier(tier).map_or(0, |tier| tier.up.count);
@@ -218,7 +220,8 @@ impl Beyond<'_> {
         })
     }
 
-    /// Switches of a tier, each with whether the other side reaches it; those that it does are left out where `alike`.
+    /// Returns the switches of a tier, each with whether the other side has it too. With `alike`, such switches are
+    /// omitted.
     fn lower(&self, tier: TierId, alike: bool) -> impl Iterator<Item = (Switch, bool)> + '_ {
         let places = self.planes().flat_map(move |plane| self.zones(tier).map(move |zone| (plane, zone)));
         places.flat_map(move |(plane, zone)| {
@@ -229,7 +232,7 @@ impl Beyond<'_> {
         })
     }
 
-    /// The uplinks of a switch of a row that only one side connects.
+    /// Returns the uplinks, for switches of a row, that only one side connects.
     fn own_uplinks(&self, tier: TierId, row: u16) -> Vec<u16> {
         let lower = Switch { plane: PlaneId(0), tier, zone: ZoneId(0), index: row };
         let is_wired = |fabric: &Fabric, up: u16| {
@@ -270,7 +273,7 @@ fn delta<T: Copy>(all: Vec<T>, old: impl Fn(&T) -> bool, new: impl Fn(&T) -> boo
     delta
 }
 
-/// Fabrics that are wired by different rules are walked.
+/// Compares fabrics with different wiring rules, element by element.
 fn walked(old: &Fabric, new: &Fabric) -> Population {
     let removed_links = old.links().filter(|link| !new.has_link(*link)).collect();
     let mut cables = Delta { added: Vec::new(), removed: removed_links };

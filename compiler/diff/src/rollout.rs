@@ -1,10 +1,17 @@
-//! In which order a difference can be rolled out, so that no pair of NICs loses more than a stated share.
+//! Orders the rollout of a difference into waves, so that no pair of NICs loses more than a given share of its
+//! bandwidth.
 //!
-//! In: two plans and a share. Out: [`Rollout`]: a wave that prepares, waves in which switches begin to send over what is new,
-//! a wave in which traffic leaves what the smaller numbers of the new plan have no place for, waves that each drain what
-//! they touch, a wave that finishes. Invariants: at every moment of it, no pair has lost more than the share of the
-//! bandwidth that both plans have in common, and none that keeps a path has none; nothing is used that is gone, drained or
-//! not there yet; what cannot be done so is refused with the reason.
+//! In: two plans and a share. Out: [`Rollout`], with these waves:
+//!
+//! 1. a wave that prepares new equipment;
+//! 2. waves in which switches start to use new equipment;
+//! 3. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
+//! 4. waves that drain elements and change them;
+//! 5. a wave that finishes.
+//!
+//! Invariants: at every moment, no pair has lost more than the share of the bandwidth that both plans have in common,
+//! and every pair that keeps a path has one; removed, drained or not yet existing elements are never used; a difference
+//! for which this is impossible is rejected with the reason.
 
 mod configured;
 mod growing;
@@ -38,24 +45,24 @@ use growing::Growing;
 pub(crate) use growing::{grows_beside, mixes};
 use leaving::Leaving;
 
-/// Elements that may be removed for a while.
+/// The loss that a rollout may cause temporarily.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit {
-    /// Part of the bandwidth of any pair, between 0 and 1.
+    /// Fraction of the bandwidth of any pair, between 0 and 1.
     pub share: f64,
 }
 
 impl Limit {
-    /// Returns the limit of one plane.
+    /// Returns a limit of one plane's bandwidth.
     pub fn one_plane(topology: &Topology) -> Limit {
         Limit { share: 1.0 / f64::from(topology.planes) }
     }
 }
 
-/// Devices and cables that are touched together.
+/// Devices and cables that are changed together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wave {
-    /// The plane; nothing for waves that are about all planes.
+    /// The plane; `None` for waves that change all planes.
     pub plane: Option<PlaneId>,
     /// Elements without traffic while they are changed.
     pub drained: Vec<Place>,
@@ -63,15 +70,15 @@ pub struct Wave {
     pub steps: Vec<Step>,
     /// Approximate duration.
     pub duration: Seconds,
-    /// Elements without traffic from this wave on that had some before: they are removed.
+    /// Elements that had traffic and carry none from this wave on, because they are removed.
     pub gone: Vec<Place>,
-    /// New equipment in use from this wave on, where switches choose the path.
+    /// New equipment that is in use from this wave on, if switches choose paths.
     pub joined: Vec<Place>,
-    /// New equipment without use after the wave: until then switches are configured as if it were drained.
+    /// New equipment that is not yet in use after the wave. Switches are configured as if it were drained.
     pub apart: Vec<Place>,
     /// Switches that are configured.
     pub switches: BTreeSet<Switch>,
-    /// Those of them that keep for now what is no longer wanted: something at their ends goes in a later wave.
+    /// Those of them that temporarily keep obsolete configuration, because a neighbour is removed in a later wave.
     pub keeping: BTreeSet<Switch>,
 }
 
@@ -80,11 +87,11 @@ pub struct Wave {
 pub struct Rollout {
     /// The waves, one after the other.
     pub waves: Vec<Wave>,
-    /// Whether the switches of waves are at most those that change: they were found by rule, and not compared.
+    /// Whether waves may list switches that do not change: they were found by rule, without comparing files.
     pub at_most: bool,
 }
 
-/// Why a difference cannot be rolled out within a limit.
+/// The reason why a difference cannot be rolled out within a limit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RolloutError {
     /// Hosts and switches would have to change at the same moment.
@@ -93,20 +100,20 @@ pub enum RolloutError {
         /// Why.
         why: &'static str,
     },
-    /// Segments get another plan.
+    /// The segment plan changes.
     #[error("no order keeps traffic up: {0}")]
     Segments(String),
-    /// A single device or cable already takes more than the share.
+    /// Draining a single device or cable already takes more than the share.
     #[error("draining `{name}` takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
     TooNarrow {
         /// The device or cable.
         name: String,
-        /// Effect of draining it.
+        /// Loss while it is drained.
         loss: f64,
         /// The share.
         share: f64,
     },
-    /// A pair would have no path while something is drained.
+    /// A pair would have no path while an element is drained.
     #[error("draining `{name}` cuts {pairs} pairs of NICs off, {}", if *planes == 1 { "and there is no other plane" } else { "whose other planes are drained or absent" })]
     CutOff {
         /// The device or cable.
@@ -116,10 +123,10 @@ pub enum RolloutError {
         /// Planes of the fabric.
         planes: u8,
     },
-    /// The new fabric itself takes more than the share.
+    /// In the new fabric, a pair has permanently lost more than the share.
     #[error("the new fabric itself takes {} of a pair's bandwidth, and the share is {}", percent(*loss), percent(*share))]
     Target {
-        /// Accepted values.
+        /// Loss in the new fabric.
         loss: f64,
         /// The share.
         share: f64,
@@ -127,12 +134,12 @@ pub enum RolloutError {
 }
 
 impl Rollout {
-    /// Orders a difference into waves; takes the switches that may change by rule for those that do.
+    /// Orders a difference into waves. Switches are found by rule, so some of them may not change.
     pub fn between(old: &Plan, new: &Plan, limit: Limit) -> Result<Rollout, RolloutError> {
         Rollout::between_with(old, new, limit, None)
     }
 
-    /// Orders a difference into waves; `differs` compares the files of a switch, as long as there are not too many.
+    /// Orders a difference into waves. `differs` compares the files of a switch, unless there are too many switches.
     pub fn between_with(
         old: &Plan,
         new: &Plan,
@@ -156,7 +163,7 @@ impl Rollout {
         let configured = Configured::of(&difference, old, new, differs);
         let growing = Growing::of(&population, &difference, &configured, old, new);
         let mut waves: Vec<Wave> = growing.prepare().into_iter().chain(growing.join()).collect();
-        // NICs that are removed stop before anything is drained, so their paths are unused.
+        // Removed NICs are stopped before any element is drained, so their paths are unused.
         let base = leaving.stopped(without(old.fabric(), &leaving.places));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
             return Err(RolloutError::AtOnce {
@@ -178,7 +185,7 @@ impl Rollout {
         Ok(Rollout { waves, at_most: !configured.is_exact() })
     }
 
-    /// The switches that stay and lose ports to what goes, and that no wave has configured since.
+    /// Returns the switches that stay, lose the port of a removed cable, and are not configured in a wave with drains.
     fn losing(waves: &[Wave], population: &Population, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
         let ends = population.cables.removed.iter().flat_map(|link| ends(old.fabric(), *link));
         let mut losing: BTreeSet<Switch> = ends.filter(|switch| new.fabric().has_switch(*switch)).collect();
@@ -187,13 +194,14 @@ impl Rollout {
         losing
     }
 
-    /// Returns the plan by which switches are configured in each wave: the new one, in which what is not used yet is drained.
+    /// Returns the plan of each wave's switch configuration: the new plan, with equipment that is not yet in use
+    /// drained.
     pub fn stages(&self, new: &Plan) -> Vec<Plan> {
         let stage = |wave: &Wave| Plan::new(without(new.fabric(), &wave.apart.iter().copied().collect()));
         self.waves.iter().map(stage).collect()
     }
 
-    /// Returns what carries no traffic at each moment of a rollout, beyond what the old plan has drained.
+    /// Returns the elements without traffic at each moment of a rollout, in addition to those drained in the old plan.
     pub fn moments(&self) -> Vec<BTreeSet<Place>> {
         let mut moments = Vec::new();
         let mut gone: BTreeSet<Place> = BTreeSet::new();
@@ -205,21 +213,21 @@ impl Rollout {
         moments
     }
 
-    /// Returns the most that a pair loses of its bandwidth while each wave lasts, between 0 and 1.
+    /// Returns the largest loss of any pair during each wave, as a fraction of its bandwidth.
     pub fn losses(&self, old: &Plan) -> Vec<f64> {
         let during = self.moments().into_iter().step_by(2);
         during.map(|places| worst(&impact(old.fabric(), &without(old.fabric(), &places))).loss).collect()
     }
 
-    /// Returns how long all of it takes about.
+    /// Returns the approximate duration of the rollout.
     pub fn duration(&self) -> Seconds {
         Seconds(self.waves.iter().map(|wave| wave.duration.0).sum())
     }
 }
 
 impl Wave {
-    /// Returns the steps that undo the wave, at whichever step it stopped: hosts stay away until the old state is back
-    /// and checked.
+    /// Returns the steps that undo the wave, whichever step it stopped at. Traffic returns only once the old state is
+    /// restored and checked.
     pub fn rollback(&self) -> Vec<Step> {
         let mut back: Vec<Step> = self.steps.iter().rev().filter_map(|step| step.undone()).collect();
         let at = back
@@ -234,7 +242,7 @@ impl Wave {
 /// Elements to drain, plane by plane.
 struct Work {
     places: BTreeMap<PlaneId, Vec<Place>>,
-    /// Places that do not come back.
+    /// Places that are removed for good.
     gone: BTreeSet<Place>,
     /// Switches that technicians replace, and cables that they pull.
     by_hand: BTreeSet<Place>,
@@ -255,14 +263,14 @@ impl Work {
         for change in &difference.changes {
             let verdict = judge(change, old.fabric(), new.fabric());
             match verdict.mode {
-                // A removed element is in no place of work: traffic leaves it before.
+                // Removed elements need no drain here: traffic leaves them in an earlier wave.
                 RolloutMode::Hitless | RolloutMode::Leaves | RolloutMode::NodeByNode => {}
                 RolloutMode::Drained(some) => {
                     let goes = matches!(
                         change,
                         Change::Exception(Exception::Absent(Turn::On, Thing::Switch(_) | Thing::Link(_)))
                     );
-                    // It is taken out at the end.
+                    // It is removed in the last wave.
                     let of_work = if goes { &mut work.gone } else { &mut work.by_hand };
                     of_work.extend(&some);
                     for place in some {
@@ -279,7 +287,7 @@ impl Work {
                 RolloutMode::AtOnce => return Err(RolloutError::AtOnce { why: verdict.why }),
             }
         }
-        // A cable that moves to another port is unplugged: it is drained, by itself or with a switch at its end.
+        // A cable that moves is unplugged, so it is drained, alone or with a switch at one end.
         for link in population.moved.iter().filter(|link| !old.fabric().is_drained(**link)) {
             let place = Place::Link(*link);
             work.by_hand.insert(place);
@@ -295,7 +303,7 @@ impl Work {
         Ok(work)
     }
 
-    /// The cables of a plane that are unplugged.
+    /// Returns the cables of a plane that are unplugged.
     fn moved(&self, plane: PlaneId) -> BTreeSet<Link> {
         let links = self.by_hand.iter().filter_map(|place| match place {
             Place::Link(link) => Some(*link),
@@ -304,8 +312,8 @@ impl Work {
         links.filter(|link| link.plane() == plane).collect()
     }
 
-    /// Orders what has to be drained into waves, each as large as the limit allows; and the switches that keep something for
-    /// now.
+    /// Orders the drains into waves, each as large as the limit allows. Also returns the switches that keep obsolete
+    /// configuration until the last wave.
     fn waves(
         &self,
         base: &Fabric,
@@ -319,14 +327,14 @@ impl Work {
         for (plane, places) in &self.places {
             let mut left = places.as_slice();
             let mut plugged = self.moved(*plane);
-            // All of a plane often fit together.
+            // Often all places of a plane can be drained together.
             if fits(old, base, &gone, left, limit).is_ok() {
                 size = left.len();
             }
             while !left.is_empty() {
                 let now = fitting(left.len(), size, |count| fits(old, base, &gone, &left[..count], limit))?;
                 let (now, later) = left.split_at(now);
-                // The rest at the end of a plane has no meaning for the next.
+                // The last wave of a plane is smaller: its size is no estimate for the next plane.
                 size = if later.is_empty() { size } else { now.len() };
                 let lost: Vec<Place> = now.iter().filter(|p| self.gone.contains(p)).copied().collect();
                 gone.extend(&lost);
@@ -342,8 +350,8 @@ impl Work {
     }
 }
 
-/// The switches of tiers that a change drains: other wiring of the third tier is about the cables that it moves, and other hardware
-/// of single zones about their switches.
+/// Returns the switches of `tiers` that a change drains. New wiring of the third tier drains only switches with a moved
+/// cable. New hardware of single zones drains only their switches.
 fn drained(
     change: &Change,
     tiers: &[TierId],
@@ -367,7 +375,7 @@ fn drained(
     old.switches().filter(of_change).collect()
 }
 
-/// Upper tiers first: they take least from a pair, and what is below needs them back.
+/// Sorts cables first, then upper tiers before lower ones: draining an upper switch takes less bandwidth from a pair.
 fn sorted(all: BTreeSet<Place>) -> Vec<Place> {
     let mut all: Vec<Place> = all.into_iter().collect();
     let level = |place: &Place| match place {
@@ -404,8 +412,8 @@ pub fn without(old: &Fabric, places: &BTreeSet<Place>) -> Fabric {
     Fabric::new(Arc::new(topology))
 }
 
-/// Refuses at once what a wave would come to late: a place that takes more than the share by itself. The first of each tier
-/// stands for those behind it, which are looked at when their turn comes.
+/// Rejects early a switch that takes more than the share by itself. Only the first switch of each tier is checked here;
+/// the others are checked when their wave is built.
 fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), RolloutError> {
     for places in work.places.values() {
         let mut tier = None;
@@ -423,7 +431,7 @@ fn narrow(old: &Plan, base: &Fabric, work: &Work, limit: Limit) -> Result<(), Ro
     Ok(())
 }
 
-/// Tells why places cannot be drained together, the first of them being the one that is named.
+/// Checks whether places can be drained together. The error names the first of them.
 fn fits(
     old: &Plan,
     base: &Fabric,
@@ -441,11 +449,11 @@ fn fits(
     }
 }
 
-/// Returns how many of so many places can be drained together from the front: the more, the more they take. Waves are mostly of one
-/// size, so it looks around the `last` one first.
+/// Returns how many of `count` places, taken from the front, can be drained together. More places never take less. Most
+/// waves have the same size, so the search starts at the `last` one.
 fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) -> Result<usize, E> {
     let (mut good, mut bad) = (0, count + 1);
-    // Bytes around the last size, and then twice as far on each look.
+    // Start at the last size, then double the step after each probe.
     let (mut probe, mut step) = (last.clamp(1, count), 1);
     while probe < bad {
         if take(probe).is_err() {
@@ -467,7 +475,7 @@ fn fitting<E>(count: usize, last: usize, take: impl Fn(usize) -> Result<(), E>) 
     Ok(good)
 }
 
-/// The last wave, with what is left to change in place, and what switches have kept until now.
+/// Returns the last wave: remaining changes in place, and removal of configuration that switches have kept until now.
 fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch>, new: &Plan) -> Wave {
     let mut steps = Vec::new();
     if !left.is_empty() {
@@ -487,7 +495,7 @@ fn finish(population: &Population, left: BTreeSet<Switch>, kept: BTreeSet<Switch
     Wave { switches: left.into_iter().chain(kept).collect(), ..done(None, steps) }
 }
 
-/// Counts the cables that are pulled while some places are drained, and takes them out of those that are still plugged.
+/// Counts the cables that are pulled while places are drained, and removes them from `plugged`.
 fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usize {
     let before = plugged.len();
     for place in places {
@@ -504,7 +512,7 @@ fn pull(fabric: &Fabric, places: &[Place], plugged: &mut BTreeSet<Link>) -> usiz
     before - plugged.len()
 }
 
-/// The switches at the ends of cables that go with some places.
+/// Returns the switches at the ends of these cables, and the neighbours of these switches.
 fn beside<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTreeSet<Switch> {
     let mut found = BTreeSet::new();
     for place in places {
@@ -519,7 +527,7 @@ fn beside<'p>(fabric: &Fabric, places: impl Iterator<Item = &'p Place>) -> BTree
     found
 }
 
-/// The switches at the ends of a cable.
+/// Returns the switches at the ends of a cable.
 fn ends(fabric: &Fabric, link: Link) -> Vec<Switch> {
     let lower = match link {
         Link::Fabric { lower, .. } => Some(lower),
@@ -554,11 +562,11 @@ fn wave(
     if devices + cables > 0 {
         steps.push(Step::Replace { switches: devices, cables });
     }
-    // Where the fabric only shrinks there is nothing to add, and where it only grows nothing to remove.
+    // A fabric that only shrinks has nothing to add, and one that only grows has nothing to remove.
     let (grows, shrinks) = (population.grows(), population.shrinks());
     steps.extend((grows || !shrinks).then_some(Step::Add { switches }).and_then(Step::if_any));
     steps.extend(Step::Change { switches }.if_any());
-    // Elements used by neighbours until they go in a later wave stay configured until then.
+    // Ports towards elements that a later wave removes stay configured until then.
     let goes = |switch: &Switch| gone.contains(&Place::Switch(*switch));
     let keeping: BTreeSet<Switch> =
         configured.intersection(beside).filter(|switch| !goes(switch)).copied().collect();
@@ -571,7 +579,7 @@ fn wave(
     Wave { drained: places.to_vec(), gone, switches: configured, keeping, ..done(Some(plane), steps) }
 }
 
-/// Loss and recovery of traffic for many places at once: hosts choose paths, or switches do.
+/// Returns the steps by which traffic leaves places and returns, depending on whether hosts or switches choose paths.
 fn turns(old: &Plan, plane: PlaneId) -> (impl Fn(usize) -> Step + use<>, impl Fn(usize) -> Step + use<>) {
     let (tables, routing) = (old.groups().count(), old.topology().routing);
     let hosts = old.is_source_routed();
@@ -609,7 +617,7 @@ mod tests {
 
     use super::*;
 
-    /// Number that fits among so many, and the number of looks.
+    /// Returns the number that fits, and the number of probes.
     fn found(count: usize, last: usize, most: usize) -> (Result<usize, ()>, usize) {
         let looks = Cell::new(0);
         let take = |size: usize| {

@@ -1,18 +1,18 @@
-//! Units that an exception touches where switches choose the path.
+//! Nodes whose routes change due to exceptions, if switches choose paths.
 //!
-//! In: two plans. Out: nodes whose routes differ. Invariants: a NIC has a route for each destination over the planes
-//! that get there, so the NICs of a T0 group whose ports are alike gain and lose routes together; of switches that it has
-//! no cable to, a node has nothing but these.
+//! In: two plans. Out: nodes whose routes differ. Invariants: a NIC has a route to each destination over the planes
+//! that reach it, so NICs of a T0 group whose ports have the same exceptions gain and lose the same routes. Nothing
+//! else in a node's files depends on switches to which it has no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_plan::{NicRoute, Plan};
 use closc_topology::{Link, Nic, Node, ZoneId};
 
-/// The ports of a NIC that an exception names, each with the lists that do: old and new, absent and drained.
+/// The ports of a NIC that exceptions name, each with the list that names it: old or new, absent or drained.
 type Ports = BTreeSet<(u8, usize)>;
 
-/// Returns the nodes whose routes differ: of each group and each kind of NIC, one of both sides is compared.
+/// Returns the nodes whose routes differ. For each group and each kind of NIC, one NIC is compared.
 pub(crate) fn nodes(old: &Plan, new: &Plan) -> BTreeSet<Node> {
     let named = named(old, new);
     let mut nodes = BTreeSet::new();
@@ -28,7 +28,7 @@ pub(crate) fn nodes(old: &Plan, new: &Plan) -> BTreeSet<Node> {
     nodes
 }
 
-/// The NICs of which an exception names a port.
+/// Returns the NICs with a port that an exception names.
 fn named(old: &Plan, new: &Plan) -> BTreeMap<Nic, Ports> {
     let mut named: BTreeMap<Nic, Ports> = BTreeMap::new();
     let [before, after] = [old, new].map(|plan| &plan.topology().exceptions);

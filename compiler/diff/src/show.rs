@@ -1,4 +1,4 @@
-//! Views of a report: for a terminal, for a review page. That for a browser is the one of `closc-report`.
+//! Views of a report for terminals and review pages. `closc-report` contains the one for browsers.
 //!
 //! In: a report. Out: text. Invariants: the same report in every view; only the form differs.
 
@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::rollout::Seconds;
 use crate::touched::Artefacts;
 
-/// Kinds of pairs shown before the rest is only counted.
+/// Maximum number of kinds of pairs shown. Further ones are only counted.
 const PAIRS_SHOWN: usize = 6;
 
 /// Returns the lines about impact, worst first.
@@ -42,7 +42,7 @@ pub fn impact(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The lines about waves: what each does, its steps, and the way back.
+/// Returns the lines about waves: description, steps and rollback of each.
 fn waves(report: &Report) -> Vec<String> {
     let mut lines: Vec<String> = report.no_waves.iter().map(|why| format!("none: {why}")).collect();
     for (at, wave) in report.waves.iter().enumerate() {

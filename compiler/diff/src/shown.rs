@@ -1,4 +1,4 @@
-//! Values as text, the way a fabric file has them.
+//! Values as text, in the notation of fabric files.
 //!
 //! In: a value of a topology. Out: a few words. Invariants: equal values give equal text.
 

@@ -1,7 +1,7 @@
-//! The lines of a difference: what an operator would say.
+//! The lines of a difference, in the words of an operator.
 //!
-//! In: a difference and what comes and goes. Out: lines, first the settings, then what comes, goes or moves. Invariants:
-//! every change is in exactly one line; identical changes on many devices are one.
+//! In: a difference, and the added, removed and moved elements. Out: lines, first for settings, then for elements.
+//! Invariants: every change is in exactly one line; identical changes on many devices are one line.
 
 mod exceptions;
 mod qos;
@@ -16,7 +16,7 @@ use crate::population::Population;
 use crate::report::{Line, Options, Sign};
 use crate::words::{plural, tier as tier_word};
 
-/// Names shown of a list that was not asked for.
+/// Number of names shown without `--list`.
 const FIRST: usize = 3;
 
 /// Writes the lines.
@@ -36,7 +36,7 @@ pub(crate) fn lines(
                 setting => lines.push(setting_line(setting, new)),
             },
             Change::Count(tier, _) => lines.extend(count_line(*tier, old, new)),
-            // Computed, and of no effect without rows.
+            // The value is computed, and has no effect without rows.
             Change::T2(T2Setting::Rows(_))
                 if [old, new].iter().all(|plan| plan.topology().t2_rows() == 1) => {}
             Change::T2(setting) => {
@@ -129,7 +129,8 @@ fn tier_line(tier: TierId, setting: &TierSetting, new: &Plan) -> Line {
     line
 }
 
-/// Says how many there are of a tier; nothing where as many are numbered in another way, as other lines say.
+/// Writes the line for the number of switches in a tier. Returns `None` if only their numbering changes, which other
+/// lines describe.
 fn count_line(tier: TierId, old: &Plan, new: &Plan) -> Option<Line> {
     let what = match tier {
         TierId::T0 => "T0 groups of a zone",
@@ -223,7 +224,7 @@ fn population_lines(population: &Population, old: &Plan, new: &Plan, options: Op
     lines
 }
 
-/// One line for everything of a kind that comes or goes; names are made of what is shown, not of all.
+/// Writes one line for all added or removed elements of a kind. Names are computed only for the elements shown.
 fn population_line<T>(
     sign: Sign,
     (subject, one, many): (&str, &str, String),

@@ -1,7 +1,7 @@
-//! Number of switches of each tier and plane in a difference.
+//! Number of changed switches by tier and plane.
 //!
-//! In: what is touched, and who comes and goes. Out: a row a tier of each plane. Invariants: there are rows for all tiers of all
-//! planes of either side, or none where no switch is touched.
+//! In: the artefacts that may change, and the added and removed switches. Out: one row per plane and tier. Invariants:
+//! there are rows for all planes and tiers of either side, or none at all if no switch changes.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::population::Population;
 use crate::report::TouchedTier;
 use crate::touched::Touched;
 
-/// Counts switches, tier by tier of each plane.
+/// Counts switches by plane and tier.
 pub(crate) fn touched_tiers(
     touched: &Touched,
     population: &Population,

@@ -1,8 +1,8 @@
-//! Compares two compiled trees by their manifests, and looks into the files that differ.
+//! Compares two compiled trees by their manifests, and shows what differs inside files.
 //!
-//! In: lists of files with digests, and a way to read a file. Out: lines of a report. Invariants: files of equal digest are
-//! not read; what differs alike on many devices is one line; of many files of a kind the first are looked into, unless
-//! all were asked for.
+//! In: lists of files with digests, and a way to read a file. Out: lines of a report. Invariants: files with equal
+//! digests are not read; the same difference on many devices is one line; of many files of a kind only the first are
+//! compared in detail, unless `--list` is given.
 
 mod config;
 mod csv;
@@ -17,10 +17,10 @@ use crate::report::{FORMAT, Impact, Line, Options, Report, Side, Sign};
 use crate::touched::Artefacts;
 use crate::words::{names, plural};
 
-/// Files of a kind that are looked into where not all were asked for.
+/// Number of files of a kind that are compared in detail without `--list`.
 const LOOKED_INTO: usize = 32;
 
-/// The files of a tree: digest by path.
+/// The digests of a tree's files by path.
 pub type Files<'a> = BTreeMap<&'a str, &'a str>;
 
 /// One of the two trees.
@@ -145,7 +145,7 @@ fn line(sign: Sign, subject: &str, text: String, devices: &[&str], options: Opti
     }
 }
 
-/// Cuts a path into folder, device and kind of file: `switches/p0-t0-001/config_db.json`, `path-tables/g001.bin`.
+/// Splits a path into folder, device and kind of file: `switches/p0-t0-001/config_db.json`, `path-tables/g001.bin`.
 fn split(path: &str) -> (&str, &str, &str) {
     let Some((folder, rest)) = path.split_once('/') else { return ("", path, path) };
     rest.split_once('/').map_or_else(
@@ -154,7 +154,7 @@ fn split(path: &str) -> (&str, &str, &str) {
     )
 }
 
-/// Looks into files of one kind. What differs alike is one line.
+/// Compares files of one kind in detail. The same difference in several files is one line.
 fn inside<E>(
     trees: &Trees<'_, E>,
     subject: &str,
@@ -189,7 +189,7 @@ fn inside<E>(
     Ok(lines)
 }
 
-/// Says what differs between two files, as well as their kind allows.
+/// Describes the difference between two files, in as much detail as their format allows.
 fn look(file: &str, old: &[u8], new: &[u8]) -> Vec<(Sign, String)> {
     let ending = file.rsplit('.').next().unwrap_or(file);
     let texts = std::str::from_utf8(old).ok().zip(std::str::from_utf8(new).ok());

@@ -1,7 +1,7 @@
-//! Answers to how a change can be rolled out, and what else a change of a setting does.
+//! Rules for how a change can be rolled out, and for side effects of a changed setting.
 //!
-//! In: values before and after, and the fabric they start from. Out: [`Verdict`]s and notes. Invariants: nothing here knows
-//! which settings there are: `change.rs` names a rule beside each of them.
+//! In: values before and after, and the fabric they start from. Out: [`Verdict`]s and notes. Invariants: this
+//! module does not list settings: `change.rs` selects the rule of each.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use closc_fabric::Fabric;
 use closc_platform::{Os, Platform};
 use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
 
-/// Rollout classes of a change, from harmless to harmful.
+/// Rollout modes of a change, from the least to the most disruptive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RolloutMode {
-    /// Nothing in use is touched, or nothing but gains ways that forward already.
+    /// Nothing in use changes, except for routes that gain next hops which already forward.
     Hitless,
-    /// Removed elements carry no traffic before they go. Others are not touched while they carry some.
+    /// Traffic leaves elements before they are removed. Other elements that carry traffic do not change.
     Leaves,
-    /// Nodes are worked on one after the other, and stand still meanwhile. No switch that is there is touched for it.
+    /// Nodes are changed one after the other and are down in the meantime. Existing switches do not change.
     NodeByNode,
-    /// These carry no traffic while they are touched.
+    /// These elements are drained while they change.
     Drained(Vec<Place>),
-    /// One plane after the other, each without traffic while it is touched.
+    /// Switches of these tiers are drained and changed, one plane after the other.
     PlaneByPlane(Vec<TierId>),
     /// Every host and switch would have to change at the same moment.
     AtOnce,
@@ -48,9 +48,9 @@ impl Place {
 /// Rollout of a change, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// How.
+    /// Rollout mode.
     pub mode: RolloutMode,
-    /// Why.
+    /// Reason.
     pub why: &'static str,
 }
 
@@ -78,18 +78,21 @@ impl Sides<'_> {
     }
 }
 
-/// Growth: nothing in use is touched, unless it gives lossless ports to switches of these tiers that divide a buffer.
+/// Growth: nothing in use changes, unless switches of these tiers get more lossless ports and divide a buffer among
+/// them.
 pub(crate) fn growth(old: &Fabric, tiers: &[TierId]) -> Verdict {
     let why = if old.topology().routing.is_source_routed() { GROWS } else { JOINS };
     pools(old, tiers).unwrap_or(hitless(why))
 }
 
-/// Smaller numbers: what they have no place for is left before it goes, and remaining devices lose ports that are unused then.
+/// Smaller counts: traffic leaves elements before they are removed, and remaining devices lose ports that are then
+/// unused.
 pub(crate) fn shrinks(old: &Fabric, tiers: &[TierId]) -> Verdict {
     pools(old, tiers).unwrap_or(Verdict { mode: RolloutMode::Leaves, why: SHRINKS })
 }
 
-/// Other numbers of lossless ports on switches of these tiers whose operating system takes other pools only at a reload.
+/// Another number of lossless ports, on switches of these tiers whose operating system applies new buffer pools only at
+/// a reload.
 fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     let topology = old.topology();
     let reload = |(platform, os): &(Arc<Platform>, Os)| platform.buffer.as_ref().and(os.pools_at_reload());
@@ -106,7 +109,7 @@ fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     Some(planes(&tiers, why))
 }
 
-/// Tells whether a verdict has the reason that pools change only at a reload.
+/// Tells whether the reason of a verdict is that buffer pools change only at a reload.
 pub(crate) fn is_of_pools(why: &str) -> bool {
     Os::ALL.into_iter().any(|os| os.pools_at_reload() == Some(why))
 }
@@ -191,7 +194,8 @@ pub(crate) mod rule {
         at_once("NICs belong to other nodes")
     }
 
-    /// Speed, lanes and number of ports of NICs: where ports keep their speed NICs are other boxes, and switches stay.
+    /// Speed, lanes and number of ports of NICs. If ports keep their speed, NICs are replaced and switches do not
+    /// change.
     pub(crate) fn nic_ports<T>(_: &T, _: &T, sides: &Sides<'_>) -> Verdict {
         if sides.keep_port_speeds() {
             let why = "NICs are replaced by others whose ports have the speed of before";
@@ -217,8 +221,8 @@ pub(crate) mod rule {
         at_once("a path names segments in every plane; hosts and switches must agree on them")
     }
 
-    /// A switch has one block, so no file describes a fabric on its way from one plan to the other. What to do is said of
-    /// both plans, by `Migration`.
+    /// A switch has one block, so no file describes an intermediate state between two segment plans. `Migration`
+    /// describes the procedure.
     pub(crate) fn segment_plan<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         at_once("every segment moves to another block, and switches have one at a time")
     }
@@ -227,7 +231,7 @@ pub(crate) mod rule {
         at_once("a NIC has one address for all planes, and every connection names it")
     }
 
-    // Tables of fields call by reference.
+    // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, sides: &Sides<'_>) -> Verdict {
         if old.zone == new.zone { management(old, new, sides) } else { nic_addresses(old, new, sides) }
@@ -289,7 +293,7 @@ pub(crate) mod note {
         format!("renumbers all {} NICs", number(nics))
     }
 
-    // Tables of fields call by reference.
+    // The macros of `change.rs` pass values by reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn address_widths(old: &AddressWidths, new: &AddressWidths, plan: &Plan) -> String {
         if old.zone == new.zone {
@@ -306,7 +310,7 @@ pub(crate) mod note {
         format!("renumbers all {} switches", number(plan.switches().count() as u64))
     }
 
-    // Every value comes by reference.
+    // The macros of `change.rs` pass values by reference.
     #[allow(clippy::ref_option)]
     pub(crate) fn management<T>(old: &Option<T>, _: &Option<T>, plan: &Plan) -> Option<String> {
         let listed = &plan.topology().addresses.management_list;
@@ -339,7 +343,7 @@ pub(crate) mod note {
         let places: BTreeSet<(Switch, Nic)> = all(old).into_iter().chain(all(new)).collect();
         let moved: Vec<(Switch, Nic)> =
             places.into_iter().filter(|place| uplink(old, *place) != uplink(new, *place)).collect();
-        // A pin of the old side only may be for a NIC that the new one lacks, and not a name.
+        // A pin that only the old side has may be for a NIC without a name in the new plan.
         let first = *moved.iter().find(|place| uplink(new, **place).is_some())?;
         let shown = |pins: &Pins| match uplink(pins, first) {
             Some(uplink) => format!("uplink {uplink}"),

@@ -1,4 +1,4 @@
-//! Numbers and lists as people write them.
+//! Numbers and lists as text.
 //!
 //! In: counts and names. Out: text. Invariants: the same on every machine; no locale.
 
@@ -25,7 +25,7 @@ pub(crate) fn planes_text(planes: &[PlaneId]) -> String {
     }
 }
 
-/// Writes the first names of a list, and how many more there are.
+/// Writes the first names of a list, and the number of further ones.
 pub(crate) fn names(all: impl Iterator<Item = String>, shown: usize) -> String {
     let all: Vec<String> = all.collect();
     let first: Vec<String> = all.iter().take(shown).map(|name| format!("`{name}`")).collect();
@@ -35,7 +35,7 @@ pub(crate) fn names(all: impl Iterator<Item = String>, shown: usize) -> String {
     }
 }
 
-/// Returns a tier as people write it.
+/// Returns the display name of a tier.
 pub(crate) fn tier(tier: TierId) -> &'static str {
     match tier {
         TierId::T0 => "T0",

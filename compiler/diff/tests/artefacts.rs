@@ -1,4 +1,4 @@
-//! The artefacts that a report counts are those that differ when both sides are compiled, whole and for random edits.
+//! Compares the artefacts that a report counts with those that differ when both sides are compiled, for random edits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ fn kind(unit: Unit) -> Option<&'static str> {
     }
 }
 
-/// Additions, changes and removals, by kind, after everything of both sides was rendered.
+/// Returns the numbers of additions, changes and removals by kind, after rendering both sides completely.
 fn compiled(old: &Plan, new: &Plan, templates: &Templates) -> BTreeMap<String, (u64, u64, u64)> {
     let all = |plan: &Plan| Unit::all(plan, &Part::default()).into_iter().collect::<BTreeSet<_>>();
     let (before, after) = (all(old), all(new));
@@ -81,7 +81,7 @@ proptest! {
     }
 }
 
-/// An element drained with its plane changes only the tables that name it.
+/// Draining an element of a drained plane changes only the tables that name it.
 #[test]
 fn a_switch_of_a_drained_plane_changes_path_tables_only() {
     let small = |drained: &str| Shape {

@@ -1,5 +1,5 @@
-//! Rollout follows from the differences of the two fabrics: which cables are at other ports, which ports have another
-//! speed, which switches get other files.
+//! Rollout modes follow from differences between the two fabrics: moved cables, changed port speeds, changed switch
+//! files.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn is_upper(link: &Link) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Between T1s and T2s cables are said to move exactly if one that both fabrics have is at another port.
+    /// T1-T2 cables are reported as moved exactly if a cable of both fabrics is at another port.
     #[test]
     fn cables_move_if_they_are_at_other_ports(
         old in three_tiers(), new in three_tiers(), routing in any_routing(), same in any::<bool>(), more in 0..=2u16,
@@ -53,7 +53,7 @@ proptest! {
     }
 }
 
-/// More uplinks of T0s are more T1s, and nothing moves, whatever is computed from them.
+/// More T0 uplinks mean more T1s. No cable moves, whatever else is computed from their number.
 #[test]
 fn more_uplinks_are_growth_in_three_tiers() {
     let of = |up: u16| {
@@ -79,7 +79,7 @@ fn planes(planes: u8, nic: &str, port: &str) -> Plan {
     ))
 }
 
-/// NICs of as many more lanes: ports keep their speed, and nodes are worked on one after the other.
+/// If speed and lanes of NICs grow by the same factor, ports keep their speed, and nodes are changed one by one.
 #[test]
 fn planes_come_with_other_nics() {
     let (old, new) =
@@ -97,7 +97,7 @@ fn planes_come_with_other_nics() {
     assert!(reasons(&old, &new).iter().any(|(mode, _)| *mode == RolloutMode::AtOnce));
 }
 
-/// More ports of zones of other hardware are growth, and other hardware of one zone is about that zone.
+/// More ports in zones with their own hardware are growth. New hardware in one zone affects only that zone.
 #[test]
 fn zones_of_other_hardware_change_by_themselves() {
     let text = include_str!("../../../topologies/examples/two-generations.yaml");
@@ -124,7 +124,7 @@ fn zones_of_other_hardware_change_by_themselves() {
     assert_eq!(zones, old.topology().t0.by_zone.keys().copied().collect());
 }
 
-/// Two tiers of ports that begin at some cages.
+/// Returns a fabric of two tiers whose ports begin at given cages.
 fn cages(t0_up: u16, t1_down: u16, breakout: &str) -> Plan {
     plan(&format!(
         "fabric: c\nplanes: 2\nhosts: {{ groups: 4, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
@@ -133,7 +133,7 @@ fn cages(t0_up: u16, t1_down: u16, breakout: &str) -> Plan {
     ))
 }
 
-/// Cables of both fabrics of which a port has another name: on one system that is another port.
+/// Counts the cables of both fabrics with a changed port name, which on the same system is another port.
 fn renamed(old: &Plan, new: &Plan) -> usize {
     let ends = |plan: &Plan, link| {
         let ends = plan.cable_ends(link);
@@ -143,7 +143,8 @@ fn renamed(old: &Plan, new: &Plan) -> usize {
     both.filter(|link| ends(old, *link) != ends(new, *link)).count()
 }
 
-/// Ports that begin at another cage are other ports: the work order lists their cables, and waves have time for them.
+/// Ports that begin at another cage are other ports: the work order lists their cables, and waves include time for
+/// them.
 #[test]
 fn cables_of_other_cages_are_pulled() {
     let old = cages(300, 0, "1x100G");

@@ -1,4 +1,4 @@
-//! Growth and its reverse, with holes: what is said and done is about what is there.
+//! Growth and its reverse, in fabrics with absent elements: reports and waves contain only elements that exist.
 //!
 //! Additions and removals are found by listing both fabrics, not by comparing them as the crate does.
 
@@ -15,7 +15,7 @@ use closc_tests::shape::{Shape, T2, any_routing, in_generations, plan, try_plan}
 use closc_topology::{Link, Nic, Spans, Switch, Topology};
 use proptest::prelude::*;
 
-/// Everything that a fabric has.
+/// All elements of a fabric.
 struct Listed {
     switches: BTreeSet<Switch>,
     nics: BTreeSet<Nic>,
@@ -57,7 +57,7 @@ fn side(source: &str) -> Side {
     Side { source: source.into(), fabric: "shape".into(), digest: source.into() }
 }
 
-/// The lines of a report are about what is there.
+/// Checks that the lines of a report name only existing elements.
 fn lines(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), TestCaseError> {
     let report = Report::of_plans((old, side("old")), (new, side("new")), Options { list: true });
     for (sign, own, other) in [(Sign::Add, after, before), (Sign::Remove, before, after)] {
@@ -87,7 +87,8 @@ fn lines(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), 
     Ok(())
 }
 
-/// Nothing is drained that does not change, nothing mounted that does not come, and nothing touched that is in neither.
+/// Checks that waves drain only elements that change, mount only new elements, and name no element that neither side
+/// has.
 fn waves(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), TestCaseError> {
     let differs = |a: &Plan, b: &Plan, switch| rendered(a, switch) != rendered(b, switch);
     let Ok(rollout) = Rollout::between_with(old, new, Limit { share: 1.0 }, Some(&differs)) else {
@@ -140,7 +141,7 @@ fn waves(old: &Plan, new: &Plan, before: &Listed, after: &Listed) -> Result<(), 
     configured(old, new, &rollout, before, after)
 }
 
-/// The switches of waves are those whose files differ between the trees, and in stages those of each stage.
+/// Checks that waves configure exactly the switches whose files differ between the trees, or between stages.
 fn configured(
     old: &Plan,
     new: &Plan,
@@ -201,7 +202,7 @@ proptest! {
         waves(&old, &new, &before, &after)?;
     }
 
-    /// A zone more, or a zone of more, that has fewer T0 groups or NICs than others.
+    /// Adds a zone, or enlarges one, with fewer T0 groups or NICs than the other zones.
     #[test]
     fn smaller_zones_are_no_change_where_they_come(
         zones in 1..=3u16, groups in 2..=4u16, more in 0..=2u16, few in any::<[bool; 3]>(), cut in 1..=2u16,
@@ -222,7 +223,7 @@ proptest! {
     }
 }
 
-/// A new zone of one T0 group, where others have four: nothing is taken out, and nothing is drained.
+/// A new zone has one T0 group, and the others have four. Nothing is removed or drained.
 #[test]
 fn a_zone_with_holes_comes_as_it_is() {
     let zones = |zones, few: &str| {
@@ -251,7 +252,7 @@ fn a_zone_with_holes_comes_as_it_is() {
     check(&new, &old).unwrap();
 }
 
-/// With rows the last index of T2s says nothing of how many there are.
+/// With `rows`, the last index of T2s does not give their number.
 #[test]
 fn t2s_in_rows_are_counted() {
     let of = |up| {

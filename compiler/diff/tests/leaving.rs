@@ -1,7 +1,7 @@
-//! Removed elements are left before they go: the steps of random rollouts, one by one.
+//! Checks, step by step in random rollouts, that traffic leaves elements before they are removed.
 //!
-//! The test reads from the steps alone which switches and cables hosts and neighbours may still use, and from both
-//! fabrics which of them are there. It shares no code with the order but the steps.
+//! The test derives from the steps which switches and cables hosts and neighbours may still use, and from both fabrics
+//! which of them exist. It shares only the steps with the code under test.
 
 use std::collections::BTreeSet;
 
@@ -22,21 +22,21 @@ struct State<'a> {
     population: Population,
     /// Paths denied by hosts, or skipped by neighbours.
     left: BTreeSet<Place>,
-    /// Places of the present wave with work in progress.
+    /// Places of the current wave with work in progress.
     worked_on: BTreeSet<Place>,
-    /// Switches whose configuration no longer has what goes.
+    /// Switches whose configuration no longer contains removed elements.
     removed_on: BTreeSet<Switch>,
     stopped: BTreeSet<Nic>,
     taken_out: bool,
     installed: bool,
-    /// New ways that switches send over.
+    /// New places that switches already use.
     joined: BTreeSet<Place>,
-    /// Switches that have ports towards what is new.
+    /// Switches that have ports towards new elements.
     added_on: BTreeSet<Switch>,
     replaced: bool,
 }
 
-/// The switches at the ends of a cable.
+/// Returns the switches at the ends of a cable.
 fn ends(fabric: &Fabric, link: Link) -> Vec<Switch> {
     let lower = if let Link::Fabric { lower, .. } = link { Some(lower) } else { None };
     fabric.upper_end(link).map(|(switch, _)| switch).into_iter().chain(lower).collect()
@@ -69,7 +69,7 @@ impl State<'_> {
         }
     }
 
-    /// The cables that carry traffic by the tables, or by the routes, of this moment.
+    /// Returns the cables that carry traffic, according to the current tables or routes.
     fn used(&self) -> BTreeSet<Link> {
         if self.replaced {
             let fabric = self.new.fabric();
@@ -90,7 +90,7 @@ impl State<'_> {
         used.chain(new.links().filter(joined)).collect()
     }
 
-    /// The cables that are absent, or that are being moved.
+    /// Returns the cables that are absent or being moved.
     fn unusable(&self) -> BTreeSet<Link> {
         let (old, new) = (self.old.fabric(), self.new.fabric());
         let mut found = BTreeSet::new();
@@ -150,7 +150,7 @@ fn check(old: &Plan, new: &Plan, planes: f64) -> Result<(), TestCaseError> {
         }
         state.worked_on.clear();
     }
-    // A removed element is named, once.
+    // Each removed element is listed exactly once.
     let gone: Vec<Place> = rollout.waves.iter().flat_map(|wave| wave.gone.clone()).collect();
     let once: BTreeSet<Place> = gone.iter().copied().collect();
     prop_assert_eq!(gone.len(), once.len());
@@ -170,7 +170,7 @@ fn check(old: &Plan, new: &Plan, planes: f64) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A shape and one whose numbers are a little more or less, each by itself.
+/// Returns a shape, and the same shape with each count slightly larger or smaller.
 fn resized() -> impl Strategy<Value = (Shape, Shape)> {
     let small =
         two_tiers().prop_filter("few enough cables", |shape| shape.groups * shape.planes as u16 <= 16);
@@ -213,7 +213,7 @@ const LARGE: Shape = Shape {
     exceptions: String::new(),
 };
 
-/// Three T0s and T1s of each plane become two: hosts leave the third ones first and never return to them.
+/// Three T0s and T1s per plane become two. Hosts leave the third ones first and never return to them.
 #[test]
 fn a_smaller_fabric_leaves_what_goes_first() {
     for routing in [Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered] {

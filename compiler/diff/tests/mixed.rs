@@ -1,7 +1,7 @@
-//! A wave that is hitless may stop at any switch: packets walk through the mixed fabric, and none is lost.
+//! A hitless wave may stop at any switch: no packet is lost in the mixed fabric.
 //!
-//! Some switches have the configuration of before, others that of their wave. Static routes are those of the plans; what
-//! BGP comes to is what the second reader finds in the files of the mixture.
+//! Some switches have the previous configuration, others that of the wave. Static routes are taken from the plans. The
+//! second reader computes the BGP routes from the mixed files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,19 +17,19 @@ use closc_tests::shape::Shape;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 use proptest::prelude::*;
 
-/// A route: where to, and the indices of its ports.
+/// A route: its destination, and the indices of its ports.
 type Entry = (closc_artefacts::Prefix, Vec<usize>);
 
-/// A fabric of which switches follow different plans.
+/// A fabric whose switches are configured by different plans.
 struct Mixed<'a> {
-    /// By which plan each switch is configured.
+    /// The plan and the configuration of each switch.
     of: BTreeMap<Switch, (&'a Plan, DeviceIntent<'a>)>,
     routes: BTreeMap<Switch, Vec<Entry>>,
     cabled: &'a Fabric,
 }
 
 impl<'a> Mixed<'a> {
-    /// Takes the plan of each switch; cables are those of a fabric.
+    /// Builds the fabric from the plan of each switch, with the cables of the last plan.
     fn new(of: &BTreeMap<Switch, (&'a Plan, &Memory)>, last: (&'a Plan, &Memory)) -> Mixed<'a> {
         let intents: BTreeMap<_, _> =
             of.iter().map(|(switch, (plan, _))| (*switch, (*plan, plan.device(*switch)))).collect();
@@ -58,7 +58,8 @@ impl<'a> Mixed<'a> {
         Mixed { of: intents, routes, cabled: last.0.fabric() }
     }
 
-    /// Tells whether every choice of switches on the way to a NIC ends there, over what is drained if `last_resort`.
+    /// Tells whether packets to a NIC arrive for every choice of next hops. With `last_resort`, drained elements may be
+    /// used.
     fn arrives(&self, at: Switch, to: Nic, last_resort: bool, hops: u8) -> bool {
         let Some((plan, intent)) = self.of.get(&at) else { return false };
         let address = plan.addresses().nic(to);
@@ -94,7 +95,7 @@ impl<'a> Mixed<'a> {
     }
 }
 
-/// The files of switches of different plans, with the rest of the last one.
+/// Returns the files of each switch from its plan, and all other files from the last plan.
 fn files(of: &BTreeMap<Switch, (&Plan, &Memory)>, (_, last): (&Plan, &Memory)) -> Memory {
     let is_of_switch = |path: &Utf8PathBuf| path.starts_with("switches");
     let rest = last.files.iter().filter(|(path, _)| !is_of_switch(path));
@@ -108,7 +109,7 @@ fn files(of: &BTreeMap<Switch, (&Plan, &Memory)>, (_, last): (&Plan, &Memory)) -
     Memory { files }
 }
 
-/// Pairs of NICs of a plan and planes between which nothing is lost, of those that are asked for; over what is drained only if
+/// Returns those of the given pairs of NICs and planes that lose no packet. Drained elements are used only with
 /// `last_resort`.
 fn delivered(
     mixed: &Mixed<'_>,
@@ -123,7 +124,7 @@ fn delivered(
     among.iter().filter(arrives).copied().collect()
 }
 
-/// Some of the pairs of NICs that two plans have, spread over all.
+/// Returns a sample of the pairs of NICs that both plans have.
 fn pairs(old: &Plan, new: &Plan) -> Vec<(PlaneId, Nic, Nic)> {
     let nics: Vec<Nic> = old.fabric().nics().filter(|nic| new.fabric().has_nic(*nic)).collect();
     let mut all = Vec::new();
@@ -137,7 +138,7 @@ fn pairs(old: &Plan, new: &Plan) -> Vec<(PlaneId, Nic, Nic)> {
     all.into_iter().step_by(step).collect()
 }
 
-/// Goes through a rollout that is hitless, with switches in any order, and looks at every few of them.
+/// Simulates a hitless rollout with switches in random order, and checks the fabric after every few of them.
 fn check(old: &Plan, new: &Plan, seed: u64) -> Result<(), TestCaseError> {
     let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
     let report = Report::of_plans((old, side("old")), (new, side("new")), Options::default());
@@ -148,7 +149,7 @@ fn check(old: &Plan, new: &Plan, seed: u64) -> Result<(), TestCaseError> {
     staged(old, new, &rollout, &rollout.stages(new), seed)
 }
 
-/// Goes through the waves, each by its plan.
+/// Simulates the waves, each with its plan.
 fn staged(
     old: &Plan,
     new: &Plan,
@@ -181,7 +182,7 @@ fn staged(
             }
         }
     }
-    // In the end everything is what the new plan makes of it.
+    // At the end, all files are those of the new plan.
     let last = memory(new).expect("it compiles");
     let all = of.into_iter().filter(|(switch, _)| new.fabric().has_switch(*switch)).collect();
     let found = files(&all, (new, &last));
@@ -221,7 +222,7 @@ proptest! {
     }
 }
 
-/// More T1s under T0s that are in use.
+/// Adds T1s above T0s that are in use.
 #[test]
 fn t0s_send_over_new_t1s_when_all_know_them() {
     for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
@@ -247,7 +248,7 @@ fn t0s_send_over_new_t1s_when_all_know_them() {
     }
 }
 
-/// Without the first stage packets are lost: some T0s send over a T1 that others have no port to yet.
+/// Without the first stage, packets are lost: some T0s send over a T1 to which others have no port yet.
 #[test]
 fn the_walk_sees_what_a_wrong_order_loses() {
     let (old, new) = (Shape::SMALL, Shape { t1: 4, ..Shape::SMALL });

@@ -1,4 +1,4 @@
-//! An operator's view of five everyday changes; artefacts that are not named do not change.
+//! An operator's view of five common changes. Artefacts that the report does not name do not change.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ fn a_renamed_tier() {
     assert!(text.contains("hitless: names carry no traffic"), "{text}");
 }
 
-/// A pin concerns its T0 alone.
+/// A pin changes only its T0.
 #[test]
 fn a_pin_more() {
     let old = BASE.routed(Routing::EcmpStatic);
@@ -106,7 +106,7 @@ fn a_drained_t1() {
     );
 }
 
-/// Hosts cannot stop using what is all that there is.
+/// Hosts cannot stop using the only path.
 #[test]
 fn a_drain_that_leaves_nothing() {
     let one = |lines: &str| Shape { planes: 1, exceptions: lines.into(), ..BASE };
@@ -120,7 +120,7 @@ fn a_drain_that_leaves_nothing() {
     }
 }
 
-/// Above so many artefacts the report says that it counted and did not compare.
+/// Above a number of artefacts, the report states that it counted them without comparing.
 #[test]
 fn too_many_artefacts_are_not_compared_and_the_report_says_so() {
     let side = |source: &str| Side { source: source.into(), fabric: "shape".into(), digest: source.into() };
@@ -161,7 +161,7 @@ fn a_changed_dscp() {
     assert!(report.rollout.unwrap().steps[0].starts_with("not hitless, drain plane by plane"), "{lines:?}");
 }
 
-/// Neither a switch nor a path table can have both plans of segments, whatever waves there are.
+/// Neither a switch nor a path table can have both segment plans, in any order of waves.
 #[test]
 fn another_plan_of_segments() {
     let of = |block: &str| plan(&in_blocks(&BASE.yaml()).replace("plane-in-block", block));
@@ -219,7 +219,7 @@ fn switch(plan: &Plan, switch: closc_topology::Switch, templates: &Templates) ->
     files.into_iter().map(|file| (file.path.to_string(), file.bytes)).collect()
 }
 
-/// Renders both sides and looks whether anything changed that was not named.
+/// Renders both sides and checks that nothing changed except for the named artefacts.
 fn check(old: &Shape, new: &Shape) -> Result<(), TestCaseError> {
     let (old, new) = (old.plan(), new.plan());
     let touched = Touched::of(&Difference::between(old.fabric(), new.fabric()), &old, &new);

@@ -1,4 +1,4 @@
-//! Properties over random fabrics: what is applied is what was compared, and counting agrees with walking.
+//! Properties over random fabrics: applying a difference gives the new side, and counting agrees with walking.
 
 mod walk;
 
@@ -15,12 +15,12 @@ use proptest::prelude::*;
 
 use walk::walk;
 
-/// The whole meaning of a topology. Every field takes part without being listed.
+/// Returns the complete meaning of a topology, including every field without a list here.
 fn meaning(topology: &Topology) -> String {
     format!("{:?}", Topology { spans: Spans::default(), ..topology.clone() })
 }
 
-/// The same rows as `impact` gives, from walks.
+/// Computes the rows of `impact` by walking all paths.
 fn walked(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<Share>, u16), u64> {
     let ((before, planned_before), (after, planned_after)) = (walk(old), walk(new));
     let mut rows = BTreeMap::new();
@@ -39,7 +39,7 @@ fn walked(old: &Plan, new: &Plan) -> BTreeMap<(PathKind, Option<Share>, Option<S
             planes |= (0..16).fold(0, |mask, plane| mask | u16::from(at(a, plane) != at(b, plane)) << plane);
             (share(a, &planned_before), share(b, &planned_after))
         });
-        // The pair counts by its direction that keeps less of what it had.
+        // The pair counts by the direction that loses more.
         let part = |share: Option<Share>| share.map_or(0.0, Share::part);
         let kept = |(a, b): &(Option<Share>, Option<Share>)| (part(*b) - part(*a), part(*b), part(*a));
         let worse = directions.iter().min_by(|a, b| kept(a).partial_cmp(&kept(b)).expect("numbers"));
@@ -57,7 +57,7 @@ fn counted(rows: &[PairChange]) -> BTreeMap<(PathKind, Option<Share>, Option<Sha
     rows.iter().map(|row| ((row.kind, row.old, row.new, row.planes), row.pairs)).collect()
 }
 
-/// Additions and removals, after everything of both sides was looked at.
+/// Returns additions and removals by comparing all elements of both sides.
 fn listed(old: &Fabric, new: &Fabric) -> Population {
     fn delta<T: Copy + PartialEq>(old: &[T], new: &[T]) -> Delta<T> {
         let only = |of: &[T], other: &[T]| of.iter().filter(|item| !other.contains(item)).copied().collect();
@@ -101,13 +101,13 @@ proptest! {
         check(&old, &new, routing)?;
     }
 
-    /// A fabric that grows or shrinks by one number, with exceptions on both sides.
+    /// Two fabrics differ by one count. Only the smaller one has exceptions.
     #[test]
     fn one_number_differs(
         (old, new) in related(), what in 0..5u8, by in 1..=2u16, routing in any_routing(),
     ) {
         let mut new = new;
-        // Names of others may be gone then.
+        // Exceptions may name elements that the new fabric does not have.
         new.exceptions.clear();
         match (what, &mut new.t2) {
             (0, _) => new.groups += by * u16::from(new.rails),
@@ -117,7 +117,7 @@ proptest! {
             (2 | 3, None) => new.t1 += by,
             (4, t2) => {
                 new.t1 += by;
-                // Fewer rows than T1s are shared by all alike.
+                // If there are fewer rows than T1s, every row must have the same number of T1s.
                 let rows = t2.as_ref().map_or(0, |t2| t2.rows);
                 if rows > 0 && rows < new.t1 {
                     new.t1 = new.t1.next_multiple_of(rows);
@@ -125,7 +125,7 @@ proptest! {
             }
             (_, _) => {}
         }
-        // T1s that do not share their rows are refused.
+        // Fabrics whose T1s do not divide evenly over rows are rejected.
         prop_assume!(try_plan(&new.yaml()).is_ok());
         check(&old, &new, routing)?;
         check(&new, &old, routing)?;

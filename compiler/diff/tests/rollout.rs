@@ -1,4 +1,5 @@
-//! The order of a rollout, simulated moment by moment: no pair loses more than the stated share, walked path by path.
+//! The order of a rollout, simulated moment by moment: no pair loses more than the given share, checked by
+//! walking every path.
 
 mod walk;
 
@@ -26,7 +27,7 @@ const SMALL: Shape = Shape {
     exceptions: String::new(),
 };
 
-/// A change that touches every switch: larger packets.
+/// Returns a change that affects every switch: larger packets.
 fn with_mtu(shape: &Shape) -> Shape {
     Shape {
         exceptions: format!("{}mtu: {{ link: 9100, payload: 9000 }}\n", shape.exceptions),
@@ -37,7 +38,7 @@ fn with_mtu(shape: &Shape) -> Shape {
 /// Walks every moment and returns the most that a pair lost at any of them.
 fn worst(old: &Plan, new: &Plan, rollout: &Rollout) -> f64 {
     let (mut before, planned) = walk(old);
-    // Those that go are stopped first.
+    // Removed NICs are stopped first.
     before.retain(|pair, _| [pair.0, pair.1].iter().all(|nic| new.fabric().has_nic(*nic)));
     let mut worst: f64 = 0.0;
     for places in rollout.moments() {
@@ -67,7 +68,7 @@ fn check(old: &Shape, new: &Shape, routing: Routing, planes: f64) -> Result<(), 
     };
     let worst = worst(&old, &new, &rollout);
     prop_assert!(worst <= limit.share + 1e-9, "a pair lost {worst} of {}", limit.share);
-    // Elements to drain are drained, once.
+    // Each element to drain is drained exactly once.
     let difference = Difference::between(old.fabric(), new.fabric());
     let wanted: BTreeSet<_> = difference
         .changes
@@ -128,7 +129,7 @@ fn a_smaller_share_makes_smaller_waves_and_says_when_it_is_too_small() {
     assert_eq!(error, "draining `p0-t1-001` takes 12.5 % of a pair's bandwidth, and the share is 10 %");
 }
 
-/// A T0 group that goes with its NICs, in every plane: no pair is cut off from NICs that are stopped.
+/// A T0 group is removed with its NICs, in every plane. Pairs with stopped NICs do not count as cut off.
 #[test]
 fn a_group_goes_with_its_nics() {
     let mut names = vec!["su002-n001/nic0".to_owned(), "su002-n002/nic0".to_owned()];
@@ -167,7 +168,7 @@ fn hosts_leave_first_and_return_last_and_every_wave_can_be_undone() {
     }
 }
 
-/// A fabric of hardware whose growth gives lossless ports to switches that are in use.
+/// Returns a fabric whose growth adds lossless ports to switches in use.
 fn pod(groups: u16, qos: &str) -> Plan {
     plan(&format!(
         "fabric: pod\nplanes: 2\nrouting: ecmp-static\nhosts: {{ groups: {groups}, per_group: 4, nic: {{ speed: 800G }} }}\n\

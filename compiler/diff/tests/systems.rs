@@ -1,5 +1,5 @@
-//! Reasons and rows are those of what is there: of the operating system that a fabric runs, of ports that a tier has, of cables and
-//! not of their ends.
+//! Reasons and rows match the fabric: its operating system, and the ports that a tier has. Rows count cables, not their
+//! ends.
 
 use closc_artefacts::Routing;
 use closc_diff::grow::{Action, WorkOrder};
@@ -7,7 +7,7 @@ use closc_diff::{Difference, Options, Report, RolloutMode, Side, judge};
 use closc_plan::Plan;
 use closc_tests::shape::plan;
 
-/// A fabric of two tiers whose T0s and T1s are alike.
+/// Returns a fabric of two tiers with the same hardware.
 fn pod(groups: u16, hardware: &str, t0: &str, t1: &str, qos: &str) -> Plan {
     plan(&format!(
         "fabric: pod\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: {groups}, per_group: 32, nic: {{ speed: 400G, lanes: 4 }} }}\n\
@@ -21,7 +21,7 @@ fn report(old: &Plan, new: &Plan) -> Report {
     Report::of_plans((old, side("old")), (new, side("new")), Options::default())
 }
 
-/// The rollout of added groups, with its reason.
+/// Returns the rollout modes of added groups, with their reasons.
 fn growth(hardware: &str) -> Vec<(RolloutMode, &'static str)> {
     let fabric = |groups| {
         pod(groups, hardware, "up: { count: 4, breakout: 1x800G }", "down: { breakout: 1x800G }", "lossless")
@@ -60,7 +60,7 @@ fn a_t1_without_uplinks_has_no_rows_for_them() {
         ))
     };
     let old = fabric("th5-64x800g");
-    // One has another split of cages where nothing is said, and the other a middle elsewhere.
+    // One platform has another default split of cages, the other another number of cages.
     for platform in ["th5-128x400g", "th6-128x800g"] {
         let new = fabric(platform);
         let report = report(&old, &new);

@@ -1,6 +1,6 @@
-//! Groups of NICs that are alike on both sides.
+//! Kinds of T0 groups: groups of one kind have equal paths on both sides.
 //!
-//! In: two fabrics. Out: kinds of T0 groups, each with how many groups it stands for and what their NICs have lost.
+//! In: two fabrics. Out: kinds of T0 groups, each with the number of groups and the planes that their NICs have lost.
 //! Invariants: every group of either side belongs to exactly one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,21 +9,21 @@ use std::ops::Range;
 use closc_fabric::{Fabric, UsablePaths};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Topology, ZoneId};
 
-/// Losses of a NIC: one bit per plane, on each side; none where the NIC is absent.
+/// The planes that a NIC has lost on each side, one bit per plane; `None` if the NIC is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NicState {
     pub(super) old: Option<u16>,
     pub(super) new: Option<u16>,
 }
 
-/// NICs of a group that are alike.
+/// NICs of a group with the same state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Nics {
     pub(super) state: NicState,
     pub(super) count: u64,
 }
 
-/// Groups that are alike.
+/// A kind of groups: groups with equal profiles and NICs.
 #[derive(Debug)]
 pub(super) struct GroupKind {
     pub(super) zone: ZoneId,
@@ -35,7 +35,7 @@ pub(super) struct GroupKind {
     samples: Vec<Sample>,
 }
 
-/// One of the groups, with the first two NICs of each sort.
+/// One of the groups, with the first two NICs of each state.
 #[derive(Debug)]
 struct Sample {
     group: u16,
@@ -43,7 +43,7 @@ struct Sample {
 }
 
 impl GroupKind {
-    /// Returns a NIC of a sort, from the first or second group of the kind.
+    /// Returns a NIC with a given state, from the first or second group of the kind.
     pub(super) fn sample(&self, nics: usize, group: usize) -> Nic {
         let sample = self.samples.get(group).unwrap_or(&self.samples[0]);
         Nic { zone: self.zone, group: sample.group, downlink: sample.downlinks[nics][0] }
@@ -104,7 +104,7 @@ pub(super) fn kinds(
         .collect()
 }
 
-/// Groups of a zone that are alike before anything of them is looked at.
+/// Groups of a zone that are equal, as far as exceptions and counts show.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     zone: ZoneId,
@@ -113,8 +113,9 @@ struct Run {
     count: u64,
 }
 
-/// Sorts the groups of both topologies into runs: each of those that something says more of, and of each zone the others that both
-/// have, or one has. So what is looked at grows with exceptions and zones, and not with groups.
+/// Divides the groups of both topologies into runs. Each group in `apart` is a run of its own. The others of a zone
+/// form two runs: groups that both sides have, and groups that one side has. So the work grows with exceptions and
+/// zones, not with groups.
 fn runs(before: &Topology, after: &Topology, apart: impl Iterator<Item = (ZoneId, u16)>) -> Vec<Run> {
     let apart: BTreeSet<(ZoneId, u16)> = apart.collect();
     let (a, b) = (before.hosts.groups, after.hosts.groups);
@@ -133,7 +134,7 @@ fn runs(before: &Topology, after: &Topology, apart: impl Iterator<Item = (ZoneId
     runs
 }
 
-/// NICs that an exception names, by themselves or by their cables.
+/// Returns the NICs that an exception names, directly or by a cable.
 fn named_nics(topology: &Topology) -> impl Iterator<Item = Nic> + '_ {
     let exceptions = &topology.exceptions;
     let links = exceptions.absent_links.iter().chain(&exceptions.drained_links);
@@ -144,7 +145,8 @@ fn named_nics(topology: &Topology) -> impl Iterator<Item = Nic> + '_ {
     exceptions.absent_nics.iter().copied().chain(cables)
 }
 
-/// Counts the NICs of a group by what they have lost; those that no exception names are counted at once.
+/// Counts the NICs of a group by the planes that they have lost. NICs that no exception names are not visited one by
+/// one.
 fn group_nics(
     old: &Fabric,
     new: &Fabric,
@@ -167,7 +169,7 @@ fn group_nics(
         let nic = Nic { zone, group, downlink: *downlink };
         add(NicState { old: lost(old, nic), new: lost(new, nic) }, 1, *downlink, *downlink);
     }
-    // The others fall into two runs: downlinks that both sides have, and those that only one has.
+    // The others form two runs: downlinks that both sides have, and downlinks that one side has.
     let (a, b) = (old.topology().hosts.per_group, new.topology().hosts.per_group);
     for run in [0..a.min(b), a.min(b)..a.max(b)] {
         let mut plain = run.clone().filter(|downlink| !special.contains(downlink));
@@ -179,7 +181,7 @@ fn group_nics(
     found.into_iter().map(|(state, (count, sample))| (Nics { state, count }, sample)).unzip()
 }
 
-/// The planes in which a NIC has no cable that carries traffic.
+/// Returns the planes in which an exception takes a NIC's cable out of use; `None` if the NIC does not exist.
 fn lost(fabric: &Fabric, nic: Nic) -> Option<u16> {
     let exceptions = &fabric.topology().exceptions;
     fabric.has_nic(nic).then(|| {

@@ -1,7 +1,8 @@
-//! Which switches a wave configures: those whose files it changes, and no others.
+//! The switches that a wave configures: exactly those whose files it changes, if they can be compared.
 //!
-//! In: switches that may change by rule, and a question that compares their files in two plans. Out: those that do. Invariants:
-//! where few may change each is compared; where many may, all of them are taken, and [`Configured::is_exact`] says no.
+//! In: switches that may change by rule, and a function that compares their files in two plans. Out: the switches that
+//! change. Invariants: if few may change, each is compared; if many may, all of them are returned, and
+//! [`Configured::is_exact`] returns false.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use closc_topology::Switch;
 use crate::compare::Difference;
 use crate::touched::{LOOKED_AT_MAX, Touched};
 
-/// Tells whether two plans make other files of a switch that both have.
+/// Tells whether the files of a switch that both plans have differ.
 pub type Differs<'a> = &'a dyn Fn(&Plan, &Plan, Switch) -> bool;
 
 /// The switches that a rollout configures.
@@ -22,12 +23,12 @@ pub(super) struct Configured<'a> {
     differs: Option<Differs<'a>>,
     /// Switches of both plans whose files may change.
     candidates: BTreeSet<Switch>,
-    /// Answers for the old and the new plan.
+    /// Cached results for the old and the new plan.
     known: RefCell<BTreeMap<Switch, bool>>,
 }
 
 impl<'a> Configured<'a> {
-    /// Takes a difference, and the question if it may be asked.
+    /// Prepares the switches of a difference. `differs` is used if there are not too many.
     pub(super) fn of(
         difference: &Difference,
         old: &'a Plan,
@@ -46,19 +47,19 @@ impl<'a> Configured<'a> {
         self.old
     }
 
-    /// Tells whether every switch that is named was compared.
+    /// Tells whether every returned switch was compared.
     pub(super) fn is_exact(&self) -> bool {
         self.differs.is_some()
     }
 
-    /// Returns those of some switches that the new plan has and that come or change.
+    /// Returns those of `some` that the new plan has and that are new or change.
     pub(super) fn of_new(&self, some: impl IntoIterator<Item = Switch>) -> BTreeSet<Switch> {
         let stays = some.into_iter().filter(|switch| self.new.fabric().has_switch(*switch));
         stays.filter(|switch| self.changes(*switch)).collect()
     }
 
-    /// Returns the switches that change between two plans on the way, of those that may: `some`, and what the difference
-    /// touches.
+    /// Returns the switches that change between two intermediate plans, out of `some` and those that the difference may
+    /// change.
     pub(super) fn between(&self, before: &Plan, after: &Plan, some: BTreeSet<Switch>) -> BTreeSet<Switch> {
         let Some(differs) = self.differs else { return some };
         let mut all = some;
@@ -67,7 +68,7 @@ impl<'a> Configured<'a> {
         all
     }
 
-    /// Returns every switch of both plans that changes; nothing where that was not compared.
+    /// Returns every switch of both plans that changes, or `None` if they are not compared.
     pub(super) fn changed(&self) -> Option<BTreeSet<Switch>> {
         self.differs.map(|_| self.of_new(self.candidates.iter().copied()))
     }

@@ -1,9 +1,9 @@
-//! Additions of the new plan: up and configured before anything uses them.
+//! Additions of the new plan: up and configured before any traffic uses them.
 //!
-//! In: what comes and goes, and both plans. Out: [`Growing`]: the wave that prepares, waves in which what is there begins to
-//! use it, what changes in place at the end. Invariants: where hosts choose paths nothing uses what is new before they take
-//! new tables. Where switches do, what they would send over is configured as if it was drained, until every switch has
-//! ports towards it; so whichever of them have changed, packets meet only what forwards.
+//! In: added and removed elements, and both plans. Out: [`Growing`]: the wave that prepares, the waves in which
+//! existing switches start to use new equipment, and the changes in place at the end. Invariants: if hosts choose
+//! paths, new equipment is unused until hosts get new tables. If switches choose, it is configured as drained until
+//! every switch has ports towards it. So packets meet only equipment that forwards, whichever switches have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,11 +26,12 @@ pub(super) struct Growing<'a> {
     old: &'a Plan,
     new: &'a Plan,
     configured: &'a Configured<'a>,
-    /// Switches of both sides that change, but for those at cables that come and go where hosts choose paths.
+    /// Switches of both sides that change. If hosts choose paths and files are not compared, those that only gain or
+    /// lose cables are omitted.
     changed: BTreeSet<Switch>,
     /// New paths of existing switches, plane by plane.
     joins: BTreeMap<PlaneId, Vec<Place>>,
-    /// Whether all that changes does so in place, so that whole configurations can say it.
+    /// Whether every change is in place, so that complete configurations can express each stage.
     in_place: bool,
     /// NICs that are replaced.
     nics: usize,
@@ -56,7 +57,7 @@ impl<'a> Growing<'a> {
         Growing { population, old, new, configured, changed, joins, in_place, nics }
     }
 
-    /// The wave that takes nothing away: what is new is mounted, plugged and configured.
+    /// Returns the wave that mounts, plugs and configures new equipment. It has no impact on traffic.
     pub(super) fn prepare(&self) -> Option<Wave> {
         let population = self.population;
         let (switches, cables) = (population.switches.added.len(), population.cables.added.len());
@@ -81,7 +82,7 @@ impl<'a> Growing<'a> {
         Some(Wave { switches: configured, apart, ..done(None, steps) })
     }
 
-    /// The waves in which switches begin to send over what is new.
+    /// Returns the waves in which switches start to use new equipment.
     pub(super) fn join(&self) -> Vec<Wave> {
         let routing = self.new.topology().routing;
         let waves = self.joins.iter().map(|(plane, places)| {
@@ -97,19 +98,19 @@ impl<'a> Growing<'a> {
         waves.collect()
     }
 
-    /// Tells whether switches get whole configurations wave by wave, the last of which is the new one.
+    /// Tells whether switches get complete configurations wave by wave, the last of which is the new one.
     pub(super) fn is_staged(&self) -> bool {
         self.in_place && !self.joins.is_empty()
     }
 
-    /// Unused elements after the wave of a plane, or before the first.
+    /// Returns the new elements that are unused after the wave of a plane; with `None`, before the first such wave.
     fn apart(&self, plane: Option<PlaneId>) -> Vec<Place> {
         let later =
             self.joins.iter().filter(|(own, _)| self.in_place && plane.is_none_or(|done| **own > done));
         later.flat_map(|(_, places)| places.iter().copied()).collect()
     }
 
-    /// The switches whose configuration differs by whether these are drained.
+    /// Returns the switches whose configuration changes when these places are undrained.
     fn joining(&self, plane: PlaneId, places: &[Place]) -> BTreeSet<Switch> {
         let before = self.stage(places);
         let thing = |place: &Place| match place {
@@ -129,12 +130,12 @@ impl<'a> Growing<'a> {
         self.configured.between(&before, &self.stage(&later), touched)
     }
 
-    /// The new plan, with more places drained.
+    /// Returns the new plan with more places drained.
     fn stage(&self, apart: &[Place]) -> Plan {
         Plan::new(without(self.new.fabric(), &apart.iter().copied().collect()))
     }
 
-    /// Changes in place in the last wave: switches that no other wave configures.
+    /// Returns the switches that change in place in the last wave, because no other wave configures them.
     pub(super) fn left(&self, waves: &[Wave]) -> BTreeSet<Switch> {
         let configured: BTreeSet<Switch> =
             waves.iter().flat_map(|wave| wave.switches.iter().copied()).collect();
@@ -142,10 +143,10 @@ impl<'a> Growing<'a> {
     }
 }
 
-/// Switches of both sides that may change by what is declared of each field and exception.
+/// Returns the switches of both sides that may change, according to the rule of each field and exception.
 fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> {
     let hosts_choose = new.is_source_routed();
-    // Where hosts choose paths, growth is configured on what is new and at the other ends of its cables alone.
+    // If hosts choose paths, growth changes only new switches and those at the other ends of new cables.
     let here = |change: &&Change| {
         let verdict = judge(change, old.fabric(), new.fabric());
         !hosts_choose || (verdict.why != GROWS && verdict.mode != RolloutMode::Leaves)
@@ -160,8 +161,9 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     both.filter(|switch| touched.switch(*switch)).collect()
 }
 
-/// Tells whether something is drained in the same step as switches begin to send over what is new. What is drained is used
-/// where nothing else is left, and what is new would be drained beside it for a while: no configuration says both.
+/// Tells whether a difference both drains an element and adds paths for existing switches. Drained elements are still
+/// used as a last resort. New elements count as drained during their stages but must not be used, and no configuration
+/// expresses both.
 pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
     let drains = |change: &Change| matches!(change, Change::Exception(Exception::Drained(Turn::On, _)));
     let from_old =
@@ -171,8 +173,8 @@ pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan
         && population.cables.added.iter().any(from_old)
 }
 
-/// Tells whether something is drained, leaves or is replaced beside a growth that needs stages: no configuration says which half
-/// is in use then.
+/// Tells whether a difference drains, removes or replaces elements in addition to growth that needs stages. No
+/// configuration expresses which part is in use during such a rollout.
 pub(crate) fn grows_beside(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
     let other = |change: &Change| {
         !matches!(
@@ -183,7 +185,7 @@ pub(crate) fn grows_beside(difference: &Difference, population: &Population, old
     !new.is_source_routed() && difference.changes.iter().any(other) && !joins(population, old, new).is_empty()
 }
 
-/// New paths of existing switches: a new switch above one of them, or a new cable to an existing one.
+/// Returns the new paths of existing switches: a new switch above one of them, or a new cable to an existing switch.
 fn joins(population: &Population, old: &Plan, new: &Plan) -> BTreeMap<PlaneId, Vec<Place>> {
     let mut found: BTreeMap<PlaneId, BTreeSet<Place>> = BTreeMap::new();
     for link in &population.cables.added {

@@ -1,7 +1,8 @@
-//! Removals because the new plan has smaller numbers: they carry nothing from one wave on, in all planes.
+//! Removals due to smaller counts of the new plan. One wave moves traffic away from them in all planes.
 //!
-//! In: what comes and goes. Out: [`Leaving`]. Invariants: what an exception declares absent is not here, it goes with the
-//! wave that drains it and counts towards its share; cables at a switch or NIC that goes are not named besides it.
+//! In: added and removed elements. Out: [`Leaving`]. Invariants: elements that an exception declares absent are not
+//! included, because they are removed by the wave that drains them and count towards its share; cables at a removed
+//! switch or NIC are not listed separately.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::impact::{PairChange, impact};
 use crate::mode::Place;
 use crate::population::{Population, is_drained};
 
-/// Switches and cables that go, and NICs.
+/// Removed switches, cables and NICs.
 pub(super) struct Leaving {
     pub(super) places: BTreeSet<Place>,
     nics: BTreeSet<Nic>,
@@ -57,7 +58,7 @@ impl Leaving {
         self.places.is_empty() && self.nics.is_empty()
     }
 
-    /// Returns a fabric without the NICs that go.
+    /// Returns a fabric without the removed NICs.
     pub(super) fn stopped(&self, fabric: Fabric) -> Fabric {
         if self.nics.is_empty() {
             return fabric;
@@ -67,7 +68,7 @@ impl Leaving {
         Fabric::new(Arc::new(topology))
     }
 
-    /// Tells whether pairs that keep a path, and had one, have none while they leave.
+    /// Tells whether pairs with a path in both fabrics have none between this wave and the end of the rollout.
     pub(super) fn cuts_off(&self, old: &Fabric, base: &Fabric, new: &Fabric) -> bool {
         let revived = |from: &Fabric| -> u64 {
             let has = |row: &&PairChange| {
@@ -79,7 +80,7 @@ impl Leaving {
         !self.places.is_empty() && revived(base) > revived(old)
     }
 
-    /// The wave in which traffic leaves them: hosts take tables that deny them, or switches send past them.
+    /// Returns the wave in which traffic leaves them: hosts get tables that deny them, or switches send around them.
     pub(super) fn wave(&self, old: &Plan) -> Wave {
         let mut steps = Vec::new();
         if !self.nics.is_empty() {

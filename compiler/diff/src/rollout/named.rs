@@ -1,7 +1,7 @@
-//! Waves with the names of both plans, as reports have them.
+//! Waves with device names, for reports.
 //!
-//! In: a rollout and its two plans. Out: a [`report::Wave`] for each of its waves. Invariants: what goes is named as the old plan
-//! names it, and what comes as the new one does.
+//! In: a rollout and its two plans. Out: a [`report::Wave`] for each of its waves. Invariants: removed elements have
+//! their name in the old plan, and added ones their name in the new plan.
 
 use closc_diagnostics::figures::percent;
 use closc_plan::Plan;
@@ -14,7 +14,7 @@ use crate::mode::Place;
 use crate::report::{self, WaveStep};
 use crate::words;
 
-/// Writes the waves of a rollout with the names of both plans.
+/// Converts the waves of a rollout to those of a report, with device names.
 pub fn named_waves(rollout: &Rollout, old: &Plan, new: &Plan) -> Vec<report::Wave> {
     let step = |step: &Step| WaveStep {
         action: step.word().to_owned(),

@@ -1,7 +1,8 @@
-//! The steps of a wave, and how long they take about.
+//! The steps of a wave, with their approximate duration.
 //!
-//! In: counts. Out: steps, their reverse, a duration. Invariants: inside a device what is new is added before anything is
-//! changed, and what goes is removed last (make before break); hosts leave before the first and return after the last.
+//! In: counts. Out: steps, their reverse, a duration. Invariants: on a device, new configuration is added before
+//! anything is changed, and obsolete configuration is removed last (make before break); traffic leaves before the first
+//! change and returns after the last.
 
 use std::fmt;
 
@@ -14,21 +15,21 @@ use crate::words::plural;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seconds(pub u64);
 
-/// Host tables are small files that agents fetch: all hosts have them within this time.
+/// Time until all hosts have new path tables, which are small files that agents fetch.
 const TABLES: Seconds = Seconds(30);
-/// Packets under way and retransmissions are over well within this time.
+/// Time after which no packets or retransmissions are in flight, with a large margin.
 const IDLE: Seconds = Seconds(10);
-/// One switch takes a configuration of hundreds of ports; SONiC's patches take tens of seconds.
+/// Time to configure hundreds of ports of a switch. SONiC's patches take tens of seconds.
 const CONFIGURE: Seconds = Seconds(60);
-/// Switches that are configured side by side.
+/// Switches that are configured in parallel.
 const SIDE_BY_SIDE: usize = 64;
-/// A crew replaces or mounts a switch.
+/// Time for a crew to replace or mount a switch.
 const MOUNT: Seconds = Seconds(1800);
-/// A crew pulls, plugs and tests one cable.
+/// Time for a crew to pull, plug and test one cable.
 const PLUG: Seconds = Seconds(180);
-/// Crews that work side by side.
+/// Crews that work in parallel.
 const CREWS: usize = 8;
-/// Read back, compare, probe.
+/// Time to read back, compare and probe.
 const VERIFY: Seconds = Seconds(30);
 
 /// One step of a wave.
@@ -43,7 +44,7 @@ pub enum Step {
         /// Tables to replace.
         tables: usize,
     },
-    /// Neighbours stop sending there, because they were asked to or because it says so itself.
+    /// Neighbours stop using places, by their own routes or because of an announcement.
     Drain {
         /// In this plane.
         plane: PlaneId,
@@ -52,7 +53,7 @@ pub enum Step {
         /// Propagation of the change to neighbours.
         routing: Routing,
     },
-    /// Neighbours send there again.
+    /// Neighbours use the places again.
     Return {
         /// In this plane.
         plane: PlaneId,
@@ -61,7 +62,7 @@ pub enum Step {
         /// Propagation of the change to neighbours.
         routing: Routing,
     },
-    /// Switches begin to send over what is new, which forwards already.
+    /// Switches start to use new equipment, which already forwards.
     Join {
         /// In this plane.
         plane: PlaneId,
@@ -70,7 +71,7 @@ pub enum Step {
         /// Propagation of the change to neighbours.
         routing: Routing,
     },
-    /// Switches send over what is new no longer.
+    /// Switches stop using new equipment.
     Part {
         /// In this plane.
         plane: PlaneId,
@@ -79,12 +80,12 @@ pub enum Step {
         /// Propagation of the change to neighbours.
         routing: Routing,
     },
-    /// NICs that go send and receive nothing any more.
+    /// NICs to be removed stop sending and receiving.
     StopNics {
         /// Count.
         nics: usize,
     },
-    /// NICs that were to go are used again.
+    /// NICs that were to be removed are used again.
     StartNics {
         /// Count.
         nics: usize,
@@ -101,7 +102,7 @@ pub enum Step {
         /// Cables.
         cables: usize,
     },
-    /// Nothing is under way on those paths any more.
+    /// Wait until no packets are in flight on those paths.
     WaitIdle,
     /// Technicians mount switches and plug cables.
     Install {
@@ -117,17 +118,17 @@ pub enum Step {
         /// Cables.
         cables: usize,
     },
-    /// Switches get ports, segments and routes that are new.
+    /// Switches get new ports, segments and routes.
     Add {
         /// Count.
         switches: usize,
     },
-    /// Switches change what is already there.
+    /// Switches change existing settings.
     Change {
         /// Count.
         switches: usize,
     },
-    /// Switches lose what is no longer wanted.
+    /// Switches lose obsolete configuration.
     Remove {
         /// Count.
         switches: usize,
@@ -151,7 +152,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns a word for programs.
+    /// Returns the identifier used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Step::DenyPaths { .. } => "deny-paths",
@@ -175,7 +176,7 @@ impl Step {
         }
     }
 
-    /// Returns the step, or nothing where it is about no switch.
+    /// Returns the step, or `None` if it has no switches.
     pub(super) fn if_any(self) -> Option<Step> {
         match self {
             Step::Add { switches: 0 } | Step::Change { switches: 0 } | Step::Remove { switches: 0 } => None,
@@ -183,7 +184,7 @@ impl Step {
         }
     }
 
-    /// Returns the step as a sentence, where the switches that it names are at most so many.
+    /// Returns the step as a sentence whose number of switches is an upper bound.
     pub fn at_most(self) -> String {
         let switches = |count: usize| plural(count as u64, "switch", "switches");
         match self {
@@ -196,7 +197,7 @@ impl Step {
         }
     }
 
-    /// Returns about how long it takes.
+    /// Returns the approximate duration.
     pub fn duration(self) -> Seconds {
         match self {
             Step::DenyPaths { .. } | Step::AllowPaths { .. } | Step::ReplaceTables { .. } => TABLES,
@@ -218,7 +219,7 @@ impl Step {
         }
     }
 
-    /// Returns the step that undoes it; nothing where there is nothing to undo.
+    /// Returns the step that undoes this one, or `None` if there is nothing to undo.
     pub fn undone(self) -> Option<Step> {
         match self {
             Step::DenyPaths { plane, places, tables } => Some(Step::AllowPaths { plane, places, tables }),
@@ -305,7 +306,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Propagation to neighbours: by an announcement, or by their own routes.
+/// Selects the text by how neighbours learn of the change: by an announcement, or by their own routes.
 fn how(routing: Routing, announced: &'static str, stated: &'static str) -> &'static str {
     match routing {
         Routing::BgpUnnumbered => announced,

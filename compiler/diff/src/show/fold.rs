@@ -1,17 +1,17 @@
-//! Equal parts of a report as one: values of one section of the file, and waves of equal planes.
+//! Folds similar parts of a report: values of one section of the file, and waves that differ only in their plane.
 //!
-//! In: lines or waves. Out: fewer lines. Invariants: every line is shown or counted; waves are equal if they differ in their
-//! plane and in names only.
+//! In: lines or waves. Out: fewer lines. Invariants: every line is shown or counted; waves are equal if they differ in
+//! their plane and in names only.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Line, Report, Sign, Wave};
 use crate::rollout::Seconds;
 
-/// Lines of one section from which they are folded.
+/// Minimum number of lines of a section at which they are folded.
 const FOLDED: usize = 6;
 
-/// Splits lines into the main ones, warnings first, and those that a main one counts.
+/// Splits lines into main lines, warnings first, and lines that a main line only counts.
 pub(super) fn ranked(lines: &[Line]) -> (Vec<Line>, Vec<Line>) {
     let mut sections: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
     for line in lines {
@@ -28,7 +28,7 @@ pub(super) fn ranked(lines: &[Line]) -> (Vec<Line>, Vec<Line>) {
     (main, sections.into_values().flatten().cloned().collect())
 }
 
-/// The section of a line: the first two words of a longer path. A warning is never folded.
+/// Returns the section of a line: the first two parts of a path with more than two. Warnings are never folded.
 fn section(line: &Line) -> Option<&str> {
     let (end, _) = line.subject.match_indices('.').nth(1)?;
     line.warning.is_none().then(|| &line.subject[..end])
@@ -56,7 +56,7 @@ pub(super) fn equal_planes(report: &Report) -> usize {
     runs(&report.waves).iter().map(|run| run.len()).max().unwrap_or(0)
 }
 
-/// The lines about waves, with equal planes as one.
+/// Returns the lines about waves, with waves of equal planes folded.
 pub(super) fn waves(report: &Report) -> Vec<String> {
     let mut lines: Vec<String> = report.no_waves.iter().map(|why| format!("none: {why}")).collect();
     let mut first = 1;
@@ -88,14 +88,14 @@ pub(super) fn waves(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Waves that follow each other and are equal.
+/// Groups consecutive equal waves.
 fn runs(waves: &[Wave]) -> Vec<&[Wave]> {
     let is_equal =
         |one: &Wave, other: &Wave| one.plane.is_some() && other.plane.is_some() && shape(one) == shape(other);
     waves.chunk_by(is_equal).collect()
 }
 
-/// A wave without its plane and names.
+/// Returns the parts of a wave that do not depend on its plane and names.
 fn shape(wave: &Wave) -> (Vec<String>, [usize; 4], u64, bool) {
     let plane = wave.plane.map_or_else(String::new, |plane| format!("plane {plane}"));
     let plain = |text: &String| {

@@ -6,7 +6,7 @@ use closc_diagnostics::printable;
 
 use crate::report::Report;
 
-/// Writes one annotation for each line of a report. What has a warning is one.
+/// Writes one annotation per line of a report. Lines with a warning become warnings.
 pub fn draw(report: &Report) -> String {
     let mut out = String::new();
     for line in &report.changes {
@@ -25,7 +25,7 @@ pub fn draw(report: &Report) -> String {
     out
 }
 
-/// Writes what ends an annotation in the way that workflows read.
+/// Escapes characters that would end an annotation.
 fn escape(text: &str) -> String {
     printable::lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

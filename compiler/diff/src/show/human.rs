@@ -1,6 +1,7 @@
 //! A report for a terminal: signs in colour, lines as wide as the terminal.
 //!
-//! Invariants: what others wrote (names, texts of files) moves no cursor: only the colours of this module do.
+//! Invariants: text from other sources (names, contents of files) cannot emit control sequences; only the colours of
+//! this module do.
 
 use std::fmt::Write as _;
 
@@ -21,7 +22,7 @@ fn style(sign: Sign) -> Style {
     }
 }
 
-/// Draws a report with colours, `width` columns wide. The caller strips colours outside of a terminal.
+/// Draws a report with colours, `width` columns wide. The caller strips colours if the output is not a terminal.
 pub fn draw(report: &Report, width: usize, list: bool) -> String {
     let mut out = String::new();
     if report.is_empty() && report.texts.is_empty() {
@@ -80,7 +81,7 @@ fn text_line(out: &mut String, line: &str) {
     let _ = writeln!(out, "{paint}{}{paint:#}", printable::line(line));
 }
 
-/// Breaks a line at spaces; what follows is indented.
+/// Breaks a line at spaces. Continuation lines are indented.
 fn wrap(text: &str, width: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut column = 0;

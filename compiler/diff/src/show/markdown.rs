@@ -1,7 +1,7 @@
 //! A report for a review page or a pull request.
 //!
-//! Invariants: text of others becomes neither HTML, link, image nor the end of a code block; a page that is too long ends
-//! with a complete section.
+//! Invariants: text from other sources cannot become HTML, a link or an image, or end a code block; a page that would
+//! be too long ends with a complete section.
 
 use std::fmt::Write as _;
 
@@ -18,10 +18,10 @@ const PAGE_MAX: usize = 60_000;
 /// The largest section in bytes.
 const SECTION_MAX: usize = 20_000;
 
-/// Rows of the first table; the others are collapsed.
+/// Maximum number of rows in the first table. Further rows are collapsed.
 const ROWS_SHOWN: usize = 30;
 
-/// Steps of a rollout before the rest is collapsed.
+/// Maximum number of rollout steps shown. Further ones are collapsed.
 const STEPS_SHOWN: usize = 8;
 
 /// Writes a report as Markdown: the verdict, the impact and the main changes, with the rest collapsed.
@@ -59,14 +59,14 @@ pub fn draw(report: &Report) -> String {
     page.end()
 }
 
-/// A page that ends with a complete section, whatever its length.
+/// A page of limited length that always ends with a complete section.
 struct Page {
     text: String,
     omitted: usize,
 }
 
 impl Page {
-    /// Adds a section if there is room for all of it.
+    /// Adds a section if it fits completely.
     fn add(&mut self, section: &str) {
         if self.text.len() + section.len() <= PAGE_MAX {
             self.text.push_str(section);
@@ -87,7 +87,7 @@ impl Page {
     }
 }
 
-/// The verdict in one line.
+/// Returns the verdict in one line.
 fn headline(report: &Report) -> String {
     let changes = number(report.changes.len() as u64);
     let verdict = match &report.rollout {
@@ -112,7 +112,7 @@ fn headline(report: &Report) -> String {
     if facts.is_empty() { verdict } else { format!("{verdict}: {}", facts.join(", ")) }
 }
 
-/// Number and duration of the waves.
+/// Returns the number and duration of the waves.
 fn waves_title(report: &Report) -> String {
     let seconds = report.waves.iter().map(|wave| wave.seconds).sum();
     match (report.waves.len(), fold::equal_planes(report)) {
@@ -146,13 +146,13 @@ fn table(title: &str, lines: &[Line]) -> String {
     format!("{title}| | what | change |\n|---|---|---|\n{rows}")
 }
 
-/// Writes a collapsed part. Its title is text.
+/// Writes a collapsed part. Its title is plain text.
 fn details(title: &str, content: &str) -> String {
     let title = printable::line(title).replace('&', "&amp;").replace('<', "&lt;");
     format!("\n<details><summary>{title}</summary>\n\n{content}\n</details>\n")
 }
 
-/// Joins lines up to the largest section; `rest` counts the others.
+/// Joins lines up to the maximum size of a section. `rest` describes the number of further ones.
 fn cut(lines: impl Iterator<Item = String>, rest: impl FnOnce(usize) -> String) -> String {
     let (mut out, mut more) = (String::new(), 0);
     for line in lines {
@@ -165,10 +165,10 @@ fn cut(lines: impl Iterator<Item = String>, rest: impl FnOnce(usize) -> String) 
     if more > 0 { out + &rest(more) } else { out }
 }
 
-/// Writes one line so that nothing in it is HTML, a link or a table cell. Code in single backticks stays code.
+/// Escapes a line so that it contains no HTML, link or table cell. Code in single backticks stays code.
 fn plain(text: &str) -> String {
     let text = printable::line(text);
-    // Runs of backticks, and one without a partner, would take other text into code or out of it.
+    // Runs of backticks, or an unpaired one, would move other text into or out of code.
     let mut parts: Vec<&str> = text.split('`').collect();
     let is_paired = parts.len() % 2 == 1 && parts[1..].iter().step_by(2).all(|code| !code.is_empty());
     let adjacent = parts.len() > 2 && parts[1..parts.len() - 1].iter().any(|part| part.is_empty());
@@ -184,7 +184,7 @@ fn plain(text: &str) -> String {
     out + &escaped(last)
 }
 
-/// Escapes what Markdown would read outside of code.
+/// Escapes Markdown syntax outside of code.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,6 +1,7 @@
-//! Lines for exceptions: what is drained, absent, longer or of other make.
+//! Lines for exceptions: drained and absent elements, and other cables or hardware.
 //!
-//! In: changes of exceptions. Out: one line for all that are alike. Invariants: the names are in the order of coordinates.
+//! In: changes of exceptions. Out: one line for all exceptions with the same text. Invariants: names are in the order
+//! of coordinates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +15,12 @@ use crate::report::{Line, Options, Sign};
 use crate::shown::Shown;
 use crate::words::{names, planes_text, plural, tier as tier_word};
 
-/// Condition for two equal exceptions.
+/// The key by which exceptions share a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Alike {
     subject: &'static str,
     sign: Sign,
-    /// Event, with a hole for the elements.
+    /// The verb before the names.
     verb: &'static str,
     one: String,
     many: String,
@@ -27,7 +28,7 @@ struct Alike {
     rest: String,
 }
 
-/// Writes one line for all exceptions that are alike: those that are changes, and those that come or go along.
+/// Writes one line for all exceptions with the same key: `changes`, and `others` that only follow from changes.
 pub(super) fn lines(
     changes: &[&Exception],
     others: &[Exception],
@@ -62,10 +63,10 @@ fn line(alike: &Alike, things: Vec<(Option<PlaneId>, String)>, options: Options)
     Line { count, names, ..simple(alike.sign, alike.subject, text) }
 }
 
-/// An exception: what it is alike, its plane and its name.
+/// An exception: its key, plane and name.
 type Sorted = (Alike, Option<PlaneId>, String);
 
-/// Sorts exceptions about equipment of at most one side: they need no action.
+/// Returns the key of an exception for an element that at most one side has. It needs no action.
 fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
     let (field, turn, thing, verbs, rests) = match exception {
         Exception::Absent(turn, thing) => (
@@ -86,7 +87,7 @@ fn along(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
     found
 }
 
-/// Sorts exceptions that are changes.
+/// Returns the key of an exception that is a change.
 fn sort(exception: &Exception, old: &Plan, new: &Plan) -> Sorted {
     match exception {
         Exception::Absent(turn, thing) => {

@@ -1,7 +1,7 @@
 //! Differences between two QoS profiles, value by value.
 //!
-//! In: two profiles. Out: a line for each value. Invariants: profiles are compared as the data they serialize to, so that
-//! every value takes part without being listed here.
+//! In: two profiles. Out: a line for each value that differs. Invariants: profiles are compared in serialized form, so
+//! no value can be forgotten here.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(super) fn lines(edit: &Edit<Profile>) -> Vec<Line> {
         .collect()
 }
 
-/// Returns every value of a profile by its path; lists of plain values are one value.
+/// Returns every value of a profile by its path. A list of plain values counts as one value.
 fn leaves(profile: &Profile) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     if let Ok(value) = serde_json::to_value(profile) {

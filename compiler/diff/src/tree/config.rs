@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::report::Sign;
 use crate::words::plural;
 
-/// Values of a table shown before the rest is only counted.
+/// Maximum number of values shown per table. If there are more, they are counted.
 const SHOWN: usize = 3;
 
-/// Says which values come, go or change, table by table; nothing where a text is not a JSON object.
+/// Lists added, removed and changed values by table. Returns `None` if a text is not a JSON object.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let old: Value = serde_json::from_str(old).ok()?;
     let new: Value = serde_json::from_str(new).ok()?;
@@ -78,14 +78,14 @@ fn walk(old: Option<&Value>, new: Option<&Value>, path: &str, depth: u8, found: 
     }
 }
 
-/// Returns a list as a mapping, where every item has a name of its own.
+/// Returns a list as a mapping by name, if every item has a unique name.
 fn named(items: &[Value]) -> Option<BTreeMap<&str, &Value>> {
     let named: Option<BTreeMap<&str, &Value>> =
         items.iter().map(|item| Some((item.get("name")?.as_str()?, item))).collect();
     named.filter(|named| named.len() == items.len())
 }
 
-/// A value in a few words.
+/// Returns a value as short text.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

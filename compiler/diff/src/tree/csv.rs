@@ -1,4 +1,4 @@
-//! Cable lists: rows by their lower end.
+//! Compares cable lists, with rows identified by their lower end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use closc_artefacts::cables::COLUMNS;
 use crate::report::Sign;
 use crate::words::{names, plural};
 
-/// Cables that are named of those that change alike.
+/// Number of cables named per line.
 const SHOWN: usize = 2;
 
 type Row<'a> = Vec<&'a str>;
@@ -15,7 +15,7 @@ type Row<'a> = Vec<&'a str>;
 /// Rows by device and port at the lower end.
 type Rows<'a> = BTreeMap<(&'a str, &'a str), Row<'a>>;
 
-/// Says which cables come, go or change; nothing where a text is not a list of cables.
+/// Lists added, removed and changed cables. Returns `None` if a text is not a cable list.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let (head, before) = rows(old)?;
     let (head_new, after) = rows(new)?;
@@ -40,7 +40,7 @@ pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     Some(found.into_iter().map(|((sign, rest), cables)| (sign, alike(&cables, &rest))).collect())
 }
 
-/// Writes cables that change alike.
+/// Writes one line for cables with the same change.
 fn alike(cables: &[String], rest: &str) -> String {
     match cables {
         [only] => format!("{only}{rest}"),

@@ -1,20 +1,20 @@
 //! Entries of a P4 switch, `entries.txtpb`.
 //!
-//! In: two files. Out: the entries that come or go, as the line above each of them says. Invariants: where nothing but the
-//! encoding differs, there is no line, and the text is compared instead.
+//! In: two files. Out: the added and removed entries, as described by the comment above each. Invariants: if only the
+//! encoding differs, there is no line, and the texts are compared instead.
 
 use std::collections::BTreeSet;
 
 use crate::report::Sign;
 use crate::words::plural;
 
-/// Kind of an entry, in words.
+/// Start of the comment that describes an entry.
 const HEADING: &str = "# + ";
 
-/// Entries that are written out before the rest is only counted.
+/// Maximum number of entries shown. Further ones are only counted.
 const SHOWN: usize = 4;
 
-/// Says which entries come and go; nothing where the files have none.
+/// Lists added and removed entries. Returns `None` if there are none.
 pub(super) fn look(old: &str, new: &str) -> Option<Vec<(Sign, String)>> {
     let entries = |text| -> BTreeSet<&str> { headings(text).collect() };
     let (before, after) = (entries(old), entries(new));

@@ -1,14 +1,14 @@
-//! Text files: counts of lines, and unified differences.
+//! Compares text files: number of changed lines, and unified differences.
 
 use similar::{ChangeTag, TextDiff};
 
 use crate::report::Sign;
 use crate::words::plural;
 
-/// Lines shown of a small difference.
+/// Maximum number of lines at which a difference is shown in full.
 const SHOWN: usize = 4;
 
-/// Says which lines differ; of more than a few only how many.
+/// Lists the lines that differ, or their number if there are many.
 pub(super) fn look(old: &str, new: &str) -> Vec<(Sign, String)> {
     let difference = TextDiff::from_lines(old, new);
     let mut lines = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn look(old: &str, new: &str) -> Vec<(Sign, String)> {
     )]
 }
 
-/// Returns the unified difference of two texts; nothing where one is not text.
+/// Returns the unified difference of two texts, or `None` if one is not text.
 pub(super) fn unified(path: &str, old: &[u8], new: &[u8]) -> Option<String> {
     let (old, new) = (std::str::from_utf8(old).ok()?, std::str::from_utf8(new).ok()?);
     let difference = TextDiff::from_lines(old, new);

@@ -1,4 +1,4 @@
-//! The slow way: every path of every pair, asked of the path table one by one.
+//! A slow reference: looks up every path of every pair in the path table.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use closc_topology::Nic;
 /// Usable paths of each ordered pair, plane by plane.
 pub(crate) type Paths = BTreeMap<(Nic, Nic), Vec<u64>>;
 
-/// Walks every path of every pair and asks the path table, plane by plane; and the planned number of paths.
+/// Counts the usable paths of every pair by plane, according to the path table. Also returns the planned number of
+/// paths.
 pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
     let nics: Vec<Nic> = plan.fabric().nics().collect();
     let mut planned = BTreeMap::new();
@@ -34,7 +35,7 @@ pub(crate) fn walk(plan: &Plan) -> (Paths, BTreeMap<PathKind, u64>) {
                 }
             }
             planned.insert(PathKind::between(*from, *to), all);
-            // A uSID names a cable for both directions.
+            // A uSID encodes a cable for both directions.
             found.insert((*to, *from), usable.clone());
             found.insert((*from, *to), usable);
         }
