@@ -56,9 +56,9 @@ impl End<'_> {
 
 /// Loads of one direction while they are summed up.
 struct Sum {
-    /// What each NIC of a class carries, by kind and class.
+    /// Load of each NIC of a class, by kind and class.
     class: Vec<Vec<f64>>,
-    /// What a NIC carries in addition, by kind and NIC.
+    /// Additional load of single NICs, by kind and NIC.
     nic: Vec<Vec<f64>>,
 }
 

@@ -93,7 +93,7 @@ fn conserved(report: &closc_te::Report) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// No pin uses what is absent or drained.
+/// No pin uses absent or drained equipment.
 fn only_usable(plan: &Plan, placed: &Outcome) -> Result<(), TestCaseError> {
     let topology = plan.topology();
     for pin in placed.pins(plan) {

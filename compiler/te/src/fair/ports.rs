@@ -17,7 +17,7 @@ pub(super) enum Side {
 
 /// The ports of one side, in one kind of planes.
 struct Lane {
-    /// Rate of the stopped pairs: per class what each of its NICs carries, and per NIC what it carries in addition.
+    /// Rate of the stopped pairs: for each NIC of a class, and in addition for single NICs.
     taken: [Vec<f64>; 2],
     pairs: [Vec<f64>; 2],
     /// The minimum over the NICs of each class, and the rate that each NIC allows per pair.
