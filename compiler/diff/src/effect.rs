@@ -138,7 +138,7 @@ fn sentence(row: &PairChange) -> String {
     }
 }
 
-/// What the changes require for their rollout, each reason once.
+/// Rollout requirements of the changes, each reason once.
 #[derive(Default)]
 struct Modes {
     drains: Vec<(BTreeSet<Place>, &'static str)>,

@@ -20,9 +20,9 @@ pub(crate) struct Movers {
     announces: bool,
 }
 
-/// What happens to traffic over a drained element.
+/// The effect of a drain on traffic over the element.
 pub(crate) struct Moved {
-    /// Whether nothing in use is touched.
+    /// Whether nothing in use changes.
     pub(crate) hitless: bool,
     /// The devices that move the traffic, or the work that remains for the operator.
     pub(crate) why: String,
@@ -46,7 +46,7 @@ impl Movers {
         })
     }
 
-    /// Returns what happens to traffic over the element that a change drains or undrains.
+    /// Returns the effect of a change on traffic over the element that it drains or undrains.
     pub(crate) fn judge(self, change: &Change, old: &Plan) -> Option<Moved> {
         let Change::Exception(Exception::Drained(turn, thing)) = change else { return None };
         Some(match turn {

@@ -114,7 +114,7 @@ pub struct WaveStep {
     pub action: String,
     /// The step as a sentence.
     pub text: String,
-    /// About how long it takes.
+    /// Approximate duration in seconds.
     pub seconds: u64,
 }
 
@@ -143,7 +143,7 @@ pub struct Wave {
     pub steps: Vec<WaveStep>,
     /// Steps that undo the wave.
     pub back: Vec<WaveStep>,
-    /// About how long it takes.
+    /// Approximate duration in seconds.
     pub seconds: u64,
 }
 

@@ -39,7 +39,7 @@ pub enum Step {
     DenyPaths {
         /// In this plane.
         plane: PlaneId,
-        /// Over so many switches and cables.
+        /// Number of switches and cables.
         places: usize,
         /// Tables to replace.
         tables: usize,
@@ -48,7 +48,7 @@ pub enum Step {
     Drain {
         /// In this plane.
         plane: PlaneId,
-        /// So many switches and cables.
+        /// Number of switches and cables.
         places: usize,
         /// Propagation of the change to neighbours.
         routing: Routing,
@@ -57,7 +57,7 @@ pub enum Step {
     Return {
         /// In this plane.
         plane: PlaneId,
-        /// So many switches and cables.
+        /// Number of switches and cables.
         places: usize,
         /// Propagation of the change to neighbours.
         routing: Routing,
@@ -66,7 +66,7 @@ pub enum Step {
     Join {
         /// In this plane.
         plane: PlaneId,
-        /// Over so many switches and cables.
+        /// Number of switches and cables.
         places: usize,
         /// Propagation of the change to neighbours.
         routing: Routing,
@@ -75,7 +75,7 @@ pub enum Step {
     Part {
         /// In this plane.
         plane: PlaneId,
-        /// Over so many switches and cables.
+        /// Number of switches and cables.
         places: usize,
         /// Propagation of the change to neighbours.
         routing: Routing,
@@ -139,7 +139,7 @@ pub enum Step {
     AllowPaths {
         /// In this plane.
         plane: PlaneId,
-        /// Over so many switches and cables.
+        /// Number of switches and cables.
         places: usize,
         /// Tables to replace.
         tables: usize,
