@@ -1,7 +1,7 @@
 //! Changes between two topologies, as typed values.
 //!
 //! In: two topologies. Out: [`Difference`], a list of [`Change`]s. Invariants: `diff(a, b).apply(a)` is `b` (except
-//! for source positions), and `apply` rejects any other topology than `a`.
+//! for source positions), and `apply` rejects a topology that lacks an old value of the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -265,7 +265,7 @@ fabric_settings! {
     NicsPerNode(u8) = hosts.nics_per_node, "hosts.nics_per_node" => nodes;
     /// Rails.
     Rails(u8) = hosts.rails, "hosts.rails" => nodes;
-    /// Number of zones of a node's NICs.
+    /// Number of zones over which the NICs of a node are spread.
     ZonesPerNode(u8) = hosts.zones_per_node, "hosts.zones_per_node" => nodes;
     /// Speed of a NIC.
     NicSpeed(Speed) = hosts.nic_speed, "hosts.nic.speed" => nic_ports;
@@ -277,7 +277,7 @@ fabric_settings! {
     HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
     /// Files that are generated for every node.
     HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs" => host_files;
-    /// Slots of NICs in nodes.
+    /// PCI slots of a node's NICs.
     Slots(Vec<HostSlot>) = hosts.slots, "hosts.slots" => interface_names;
     /// The block of all segments.
     Block(Ipv6Net) = srv6.first_block, "srv6.block" => segments, segments;

@@ -57,7 +57,8 @@ impl<'a> Growing<'a> {
         Growing { population, old, new, configured, changed, joins, in_place, nics }
     }
 
-    /// Returns the wave that mounts, plugs and configures new equipment. It has no impact on traffic.
+    /// Returns the wave that mounts, plugs and configures new equipment. It drains nothing; only NICs that are replaced
+    /// are down, node by node.
     pub(super) fn prepare(&self) -> Option<Wave> {
         let population = self.population;
         let (switches, cables) = (population.switches.added.len(), population.cables.added.len());
