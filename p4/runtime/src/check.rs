@@ -1,8 +1,8 @@
-//! Checks entities and updates against a P4Info: what breaks a rule comes back as a [`Violation`] with its place
-//! and the canonical code.
+//! Checks entities and updates against a P4Info. A broken rule is returned as a [`Violation`] with its place and the
+//! canonical code.
 //!
-//! The builder uses it before a message leaves, the server before a message is applied. State is not looked at:
-//! whether an entry exists, or a member that it names, only a target can say.
+//! The builder runs these checks before a message is sent, the server before a message is applied. They ignore state:
+//! only a target can check whether an entry, or a member that it names, exists.
 
 mod action;
 mod data;
@@ -29,7 +29,7 @@ use crate::info::{Info, ObjectKind, Preamble};
 use crate::proto::v1;
 use v1::update::Type;
 
-/// Checks one update as a target does before it looks at its state.
+/// Checks one update as a target does before it consults its state.
 pub fn check_update(info: &Info, update: &v1::Update) -> Result<(), Violation> {
     let entity = update.entity.as_ref().ok_or(Fault::NoEntity)?;
     let kind = match update.r#type() {
@@ -60,7 +60,7 @@ pub(crate) fn check_entity(info: &Info, kind: Type, entity: &v1::Entity) -> Resu
     }
 }
 
-/// Checks an entity of a read request: ids that are set must be known, a key that is given must be valid.
+/// Checks an entity of a read request: each id that is set must be known, and a key that is given must be valid.
 pub fn check_read(info: &Info, entity: &v1::Entity) -> Result<(), Violation> {
     use v1::entity::Entity;
     let known = |id: u32, found: Result<(), crate::info::LookupError>| match id {
@@ -98,13 +98,13 @@ pub fn check_read(info: &Info, entity: &v1::Entity) -> Result<(), Violation> {
     }
 }
 
-/// Puts the name of an object before a fault.
+/// Adds the name of an object to a fault.
 fn at(kind: ObjectKind, preamble: &Preamble, fault: impl Into<Fault>) -> Violation {
     let place = Place { kind, name: preamble.name.clone(), part: None };
     Violation { place: Some(Box::new(place)), fault: fault.into() }
 }
 
-/// Puts the names of an object and of its part before a fault.
+/// Adds the names of an object and of one of its parts to a fault.
 fn within(
     kind: ObjectKind,
     name: &str,

@@ -1,12 +1,12 @@
-//! Actions, and the forms in which a table entry may name one.
+//! Checks of actions, and of the forms in which a table entry may name one.
 
 use super::{Fault, Violation, at, within};
 use crate::info::{Action, ActionProfile, ActionRef, Info, ObjectKind, Scope, SizeSemantics, Table};
 use crate::proto::v1;
 use v1::table_action::Type;
 
-/// Checks that an action is called with all of its parameters, once each, that their values fit and that they are what
-/// the program allows.
+/// Checks that an action is called with each of its parameters exactly once, that the values fit, and that they satisfy
+/// the restriction of the action.
 pub(crate) fn check_action(action: &Action, call: &v1::Action) -> Result<(), Violation> {
     let name = &action.preamble.name;
     for (position, argument) in call.params.iter().enumerate() {
@@ -50,7 +50,7 @@ pub(super) enum Use {
     Group,
 }
 
-/// Checks that a table has the action, for this use, and that the call is complete.
+/// Checks that a table has the action, that it may be used in this place, and that the call is complete.
 pub(super) fn check_in_table(
     info: &Info,
     table: &Table,
@@ -87,7 +87,7 @@ fn scope_name(scope: Scope) -> &'static str {
     }
 }
 
-/// Checks the action of an entry: of the form that the table wants, and complete.
+/// Checks that the action of an entry is complete and has the form that the table requires.
 pub(super) fn check_table_action(
     info: &Info,
     table: &Table,
@@ -139,7 +139,7 @@ fn check_set(
         .map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))
 }
 
-/// Returns how the size of a set is counted: as it states itself, or as the selector counts.
+/// Returns how the size of a set is counted: as the set states, or by default as the selector counts.
 fn set_semantics(profile: &ActionProfile, set: &v1::ActionProfileActionSet) -> Result<SizeSemantics, Fault> {
     use v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics as Given};
     let unknown = |field, value| Fault::UnknownEnum { field, value };
@@ -155,7 +155,7 @@ fn set_semantics(profile: &ActionProfile, set: &v1::ActionProfileActionSet) -> R
     })
 }
 
-/// Checks the weights of a group and its size, counted as `semantics` states; 0 leaves the size open.
+/// Checks the weights of a group, and its size counted by `semantics`. A `limit` of 0 means that the size is unlimited.
 pub(super) fn check_weights(
     profile: &ActionProfile,
     semantics: SizeSemantics,

@@ -1,4 +1,4 @@
-//! Errors of an entity, and their canonical codes for a client.
+//! Errors of an entity, and the canonical codes that they have for a client.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct Place {
     pub kind: ObjectKind,
     /// Its name.
     pub name: String,
-    /// The field or parameter within.
+    /// The field or parameter within the object.
     pub part: Option<(ObjectKind, String)>,
 }
 
@@ -34,14 +34,14 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{fault}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
 pub struct Violation {
-    /// Where, if the object could be found at all.
+    /// The place, if the object was found.
     pub place: Option<Box<Place>>,
-    /// What.
+    /// The rule that is broken.
     pub fault: Fault,
 }
 
 impl Violation {
-    /// Returns the code that a target answers with.
+    /// Returns the code of a target's answer.
     #[cfg(feature = "transport")]
     pub fn code(&self) -> Code {
         self.fault.code()
@@ -70,31 +70,31 @@ pub enum Fault {
     #[error(transparent)]
     Value(#[from] ValueError),
 
-    /// The update does not say what to do.
+    /// The update does not state its type.
     #[error("the update has no type")]
     NoUpdateType,
-    /// The update has no entity, or the entity no case.
+    /// The update has no entity, or the `oneof` of the entity is not set.
     #[error("the entity is not set")]
     NoEntity,
-    /// Entities of the kind are there from the start and stay.
+    /// Entities of this kind always exist.
     #[error("entities of this kind can only be modified")]
     OnlyModify,
 
-    /// A field that cannot be left out is.
+    /// A required field of the key is missing.
     #[error("the key has no value for match field `{field}`")]
     MissingField {
         /// The field.
         field: String,
     },
-    /// A field is there twice.
+    /// A field is given twice.
     #[error("the key has the field twice")]
     FieldTwice,
-    /// A field is compared in another way than the value says.
+    /// The value has the form of another match kind than the field.
     #[error("the value is given as {given}, the field is compared as {wanted}")]
     WrongMatch {
-        /// Form in which it was given.
+        /// Form of the value.
         given: &'static str,
-        /// Comparison of the table.
+        /// Match kind of the field.
         wanted: String,
     },
     /// The prefix is longer than the field.
@@ -105,7 +105,7 @@ pub enum Fault {
         /// Bits of the field.
         width: u32,
     },
-    /// Bits behind the prefix are set.
+    /// Bits after the prefix are set.
     #[error("bits behind the prefix of {length} bits are set")]
     HostBits {
         /// The length.
@@ -114,34 +114,34 @@ pub enum Fault {
     /// Bits outside of the mask are set.
     #[error("bits outside of the mask are set")]
     OutsideMask,
-    /// The value matches everything; such a field must be left out.
+    /// The value matches everything; such a field must be omitted.
     #[error("the value matches everything; leave the field out instead")]
     DontCare,
-    /// The range has no value in it.
+    /// No value is within the range.
     #[error("the low end of the range is above the high end")]
     EmptyRange,
-    /// A priority is needed.
+    /// The entry needs a priority.
     #[error("the key has a ternary, range or optional field, so the entry needs a priority above 0")]
     NoPriority,
-    /// A priority makes no sense.
+    /// The key has no field for which a priority matters.
     #[error("the priority {priority} is set, but no field of the key is ternary, range or optional")]
     NeedlessPriority {
         /// The priority.
         priority: i32,
     },
-    /// A table without a key holds nothing but its default entry.
+    /// A table without a key has only a default entry.
     #[error("the table has no key, so it has only a default entry")]
     Keyless,
 
-    /// The entry does nothing.
+    /// The entry has no action.
     #[error("the entry has no action")]
     NoAction,
-    /// The table wants another form of action.
+    /// The table requires another form of action.
     #[error("the action is given as {given}, the table wants {wanted}")]
     WrongActionForm {
         /// Form in which it was given.
         given: &'static str,
-        /// What the table wants.
+        /// Form that the table requires.
         wanted: &'static str,
     },
     /// The table does not have the action.
@@ -150,7 +150,7 @@ pub enum Fault {
         /// The action.
         action: String,
     },
-    /// The table has the action, but not here.
+    /// The table has the action, but not for this use.
     #[error("action `{action}` may not be used here: it is {scope}")]
     ActionScope {
         /// The action.
@@ -166,7 +166,7 @@ pub enum Fault {
         /// The parameter.
         param: String,
     },
-    /// A parameter is there twice.
+    /// A parameter is given twice.
     #[error("action `{action}` has parameter `{param}` twice")]
     ParamTwice {
         /// The action.
@@ -175,19 +175,19 @@ pub enum Fault {
         param: String,
     },
 
-    /// The entry or the call is not what the program allows.
+    /// The entry or the call breaks a restriction in the program.
     #[error("the program restricts {what}: `{clause}` does not hold")]
     Restricted {
-        /// Entries, or arguments.
+        /// `entries` or `arguments`.
         what: &'static str,
         /// The clause that is broken.
         clause: String,
     },
-    /// A string is compared whole.
+    /// A string can only be matched as a whole.
     #[error("the field is translated from text, which is matched whole or not at all")]
     PartOfText,
 
-    /// The default entry is always there.
+    /// The default entry always exists.
     #[error("the default entry can only be modified")]
     DefaultOnlyModify,
     /// The default entry has no key.
@@ -199,13 +199,13 @@ pub enum Fault {
     /// The program fixes the entries.
     #[error("the entries of the table are constant")]
     ConstTable,
-    /// A client may not make constant entries.
+    /// Only the program can define constant entries.
     #[error("`is_const` is set; only the program has constant entries")]
     IsConst,
     /// The table has no idle timeouts.
     #[error("the table does not support idle timeouts")]
     NoIdleTimeout,
-    /// Only a target knows this.
+    /// Only a target sets this field.
     #[error("`time_since_last_hit` cannot be written")]
     LastHit,
     /// The table has no counter.
@@ -214,28 +214,28 @@ pub enum Fault {
     /// The table has no meter.
     #[error("the table has no direct meter")]
     NoDirectMeter,
-    /// Colour counters can only be cleared.
+    /// Counters per meter colour can only be set to 0.
     #[error("counters of meter colours can only be set to 0")]
     ColourCounters,
-    /// A rate or burst below 0.
+    /// A rate or burst is below 0.
     #[error("the meter's {field} is {value}, below 0")]
     NegativeRate {
-        /// Which.
+        /// The field.
         field: &'static str,
-        /// Kind.
+        /// The value.
         value: i64,
     },
 
     /// 0 is not an id.
     #[error("{what} is 0, which is not an id")]
     ZeroId {
-        /// Which id.
+        /// The name of the id.
         what: &'static str,
     },
     /// Only a selector has groups.
     #[error("the action profile has no selector, so it has no groups")]
     NoSelector,
-    /// A weight below 1.
+    /// A weight is below 1.
     #[error("the weight {weight} of member {member} is below 1")]
     Weight {
         /// The member.
@@ -243,10 +243,10 @@ pub enum Fault {
         /// Its weight.
         weight: i32,
     },
-    /// The selector has no weights.
+    /// Members of this selector must not have weights.
     #[error("the selector does not take weights; leave them 0")]
     WeightsDisallowed,
-    /// A weight above the limit.
+    /// A weight is above the limit.
     #[error("the weight {weight} is above {limit}, the greatest of the selector")]
     WeightAbove {
         /// The weight.
@@ -254,13 +254,13 @@ pub enum Fault {
         /// The limit.
         limit: u32,
     },
-    /// A member is there twice.
+    /// A member is listed twice.
     #[error("member {member} is there twice; use its weight")]
     MemberTwice {
         /// The member.
         member: u32,
     },
-    /// `max_size` is not what the selector allows.
+    /// The selector does not allow this `max_size`.
     #[error("`max_size` is {size}, the selector allows {}", sizes(*limit))]
     MaxSize {
         /// The size.
@@ -268,22 +268,22 @@ pub enum Fault {
         /// The limit of the selector, or 0.
         limit: u32,
     },
-    /// The group is greater than the selector allows.
+    /// The group is larger than the selector allows.
     #[error("the size {size} of the group is above {limit}")]
     GroupSize {
-        /// The size, as the selector counts.
+        /// The size in the unit of the selector.
         size: u64,
         /// The limit.
         limit: u64,
     },
 
-    /// An index below 0.
+    /// An index is below 0.
     #[error("the index {index} is below 0")]
     NegativeIndex {
         /// The index.
         index: i64,
     },
-    /// An index past the end.
+    /// An index is past the end.
     #[error("the index {index} is past the end, the size is {size}")]
     IndexRange {
         /// The index.
@@ -291,41 +291,41 @@ pub enum Fault {
         /// The size.
         size: u64,
     },
-    /// A value has another type than the P4Info says.
+    /// A value has another type than in the P4Info.
     #[error("the value is {given}, the type is {wanted}")]
     DataType {
-        /// Given value.
+        /// The kind of the value.
         given: &'static str,
-        /// What the type is.
+        /// The expected type.
         wanted: String,
     },
-    /// A composite value has another number of parts.
+    /// A composite value has the wrong number of parts.
     #[error("the value has {given} parts, the type has {wanted}")]
     DataParts {
-        /// Number given.
+        /// Parts of the value.
         given: usize,
-        /// Count.
+        /// Parts of the type.
         wanted: usize,
     },
-    /// A copy is there twice.
+    /// A replica is listed twice.
     #[error("two replicas have the same port and instance {instance}")]
     ReplicaTwice {
         /// The instance.
         instance: u32,
     },
-    /// A copy names no port.
+    /// A replica has no port.
     #[error("a replica has no port")]
     NoPort,
-    /// A copy names the port that is none.
+    /// A replica has port 0.
     #[error("port 0 is not a port of a replica; ports are numbered from 1")]
     ZeroPort,
-    /// A backup is where what it is in for is.
+    /// A backup is on the same port as its replica.
     #[error("a backup of the replica with instance {instance} is on the same port")]
     BackupOnSamePort {
         /// The instance.
         instance: u32,
     },
-    /// A number that is not of the enumeration.
+    /// A number is not a value of the enumeration.
     #[error("{value} is not a known `{field}`")]
     UnknownEnum {
         /// The field of the message.
@@ -333,10 +333,10 @@ pub enum Fault {
         /// The number.
         value: i32,
     },
-    /// A port does not fit 32 bits.
+    /// A port needs more than 32 bits.
     #[error("a port has more than 32 bits")]
     WidePort,
-    /// More values than the set holds.
+    /// There are more values than the value set can hold.
     #[error("{given} values are more than the {size} that the value set holds")]
     ValueSetSize {
         /// Number given.
@@ -344,15 +344,15 @@ pub enum Fault {
         /// Number that fit.
         size: u64,
     },
-    /// A value is there twice.
+    /// A value is listed twice.
     #[error("a value is there twice")]
     ValueTwice,
-    /// A negative number where none makes sense.
+    /// A number that must not be negative is.
     #[error("{what} is {value}, below 0")]
     Negative {
-        /// Which number.
+        /// The name of the number.
         what: &'static str,
-        /// Kind.
+        /// The value.
         value: i64,
     },
     /// The extern type does not have the instance.
@@ -370,7 +370,7 @@ fn sizes(limit: u32) -> String {
 }
 
 impl Fault {
-    /// Returns the code that a target answers with.
+    /// Returns the code of a target's answer.
     #[cfg(feature = "transport")]
     pub fn code(&self) -> Code {
         match self {
@@ -433,7 +433,7 @@ impl Fault {
     }
 }
 
-/// P4Runtime 1.4, bytestrings: what is too wide, or has no bytes, is out of range.
+/// P4Runtime 1.4, bytestrings: a value that is too wide or empty is answered with `OUT_OF_RANGE`.
 #[cfg(feature = "transport")]
 fn value_code(error: &ValueError) -> Code {
     match error {

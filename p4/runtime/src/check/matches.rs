@@ -1,4 +1,4 @@
-//! The key of a table entry, and the values of a value set.
+//! Checks the key of a table entry and the values of a value set.
 
 use super::{Fault, Violation, within};
 use crate::info::{MatchField, MatchKind, ObjectKind};
@@ -6,14 +6,15 @@ use crate::proto::v1;
 use crate::value::{Width, bits};
 use v1::field_match::FieldMatchType;
 
-/// Checks all fields of a key: each at most once, each as the field is compared, exact ones all there.
+/// Checks all fields of a key: each occurs at most once and has the form of its match kind, and no exact field is
+/// missing.
 pub(crate) fn check_key(
     kind: ObjectKind,
     name: &str,
     fields: &[MatchField],
     key: &[v1::FieldMatch],
 ) -> Result<(), Violation> {
-    // Keys have few fields; a bit for each is enough up to 128 and the slow way does for the rest.
+    // Keys have few fields. A bit mask is enough for the first 128; further fields use a linear search.
     let mut seen: u128 = 0;
     for (position, value) in key.iter().enumerate() {
         let Some((index, field)) = find(fields, position, value.field_id) else {
@@ -50,7 +51,7 @@ pub(crate) fn check_key(
     Ok(())
 }
 
-/// Finds a field by id; keys are mostly in the order of the table, so the same position is tried first.
+/// Finds a field by id. Fields are mostly in the order of the table, so the same position is tried first.
 fn find(fields: &[MatchField], position: usize, id: u32) -> Option<(usize, &MatchField)> {
     match fields.get(position) {
         Some(field) if field.id == id => Some((position, field)),

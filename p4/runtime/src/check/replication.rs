@@ -1,4 +1,4 @@
-//! Multicast groups and clone sessions.
+//! Checks multicast groups and clone sessions.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use v1::update::Type;
 /// A port in the canonical form and an instance.
 type Copy = (Vec<u8>, u32);
 
-/// Checks a group or session that is to be inserted, modified or deleted. Ports can be text.
+/// Checks a group or session that is to be inserted, modified or deleted. `text` is set if ports are text.
 pub(crate) fn check(
     text: bool,
     kind: Type,
@@ -73,6 +73,6 @@ fn canonical(text: bool, port: &[u8]) -> Result<Vec<u8>, Fault> {
         return Ok(port.to_vec());
     }
     let port = Width::Bits(32).canonical(port).map_err(|_| Fault::WidePort)?;
-    // P4Runtime 1.4, translation of port numbers: "An SDN port number of 0 is invalid". BMv2 refuses it as well.
+    // P4Runtime 1.4, translation of port numbers: "An SDN port number of 0 is invalid". BMv2 rejects it as well.
     if port == [0] { Err(Fault::ZeroPort) } else { Ok(port.to_vec()) }
 }

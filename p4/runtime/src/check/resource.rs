@@ -1,4 +1,4 @@
-//! Counters, meters, registers, value sets, digests and externs.
+//! Checks counters, meters, registers, value sets, digests and externs.
 
 use super::data::{check_colour_counters, check_config, check_data};
 use super::matches::check_key;

@@ -1,8 +1,8 @@
-//! Updates that keep every rule, with the objects that they name resolved.
+//! Updates that passed every check, with the objects that they name resolved.
 //!
-//! In: an update and a P4Info. Out: a [`CheckedUpdate`]: table, profile or array found, the key field by field, the action in
-//! the form that the table takes, its arguments by place. Invariants: there is one variant for each thing that can be done, and
-//! what it needs is in it, so that a target has no case left to pass over.
+//! In: an update and a P4Info. Out: a [`CheckedUpdate`]: the table, profile or array, the fields of the key, the action
+//! in the form that the table uses, and its arguments by position. Invariants: there is one variant per operation, and
+//! it contains everything that the operation needs. So the compiler checks that a target handles every case.
 
 use super::{Fault, Violation, check_update};
 use crate::info::{
@@ -19,36 +19,36 @@ use v1::update::Type;
 /// A change of an entity that can be inserted, modified and deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change<T> {
-    /// It is new.
+    /// The entity is new.
     Insert(T),
-    /// It exists.
+    /// The entity exists.
     Modify(T),
-    /// It goes.
+    /// The entity is removed.
     Delete,
 }
 
 /// The value that a field of a key is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared<'c> {
-    /// Equal.
+    /// The field equals the value.
     Exact(&'c [u8]),
-    /// Equal; the field may be left out.
+    /// The field equals the value. Such a field may be omitted from the key.
     Optional(&'c [u8]),
-    /// Equal in the first bits.
+    /// The first bits are equal.
     Lpm {
         /// The value.
         value: &'c [u8],
-        /// How many bits.
+        /// Number of bits.
         prefix: u32,
     },
-    /// Equal under a mask.
+    /// The bits under a mask are equal.
     Ternary {
         /// The value.
         value: &'c [u8],
         /// The mask.
         mask: &'c [u8],
     },
-    /// Between two values.
+    /// The field is between two values.
     Range {
         /// The first.
         low: &'c [u8],
@@ -60,7 +60,7 @@ pub enum Compared<'c> {
 /// A field of a key.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyPart<'c> {
-    /// The place among the fields of the table or value set.
+    /// The position among the fields of the table or value set.
     pub place: usize,
     /// The field.
     pub field: &'c MatchField,
@@ -73,7 +73,7 @@ pub struct KeyPart<'c> {
 pub struct Call<'c> {
     /// The action.
     pub action: &'c Action,
-    /// Places among the parameters, and values.
+    /// Positions of the parameters, and their values.
     pub arguments: Vec<(usize, &'c [u8])>,
 }
 
@@ -82,13 +82,13 @@ pub struct Call<'c> {
 pub struct SetPart<'c> {
     /// The call.
     pub call: Call<'c>,
-    /// Its share.
+    /// Its weight.
     pub weight: i32,
-    /// Port without which it takes no part.
+    /// The port that must be up for this action to be used.
     pub watch: Option<&'c v1::action_profile_action::WatchKind>,
 }
 
-/// The action of an entry, in the form that its table takes.
+/// The action of an entry, in the form that its table uses.
 #[derive(Debug, Clone)]
 pub enum Form<'c> {
     /// A call.
@@ -97,7 +97,7 @@ pub enum Form<'c> {
     Member(u32),
     /// A group of the profile.
     Group(u32),
-    /// A set of actions that the entry brings along.
+    /// A set of actions that belongs to the entry.
     Set(&'c v1::ActionProfileActionSet, Vec<SetPart<'c>>),
 }
 
@@ -133,23 +133,23 @@ pub enum DirectPlace<'c> {
 pub enum CheckedUpdate<'c> {
     /// An entry that is inserted.
     InsertEntry(EntryPlace<'c>, Form<'c>),
-    /// An entry that is changed; without an action it keeps the one that it has.
+    /// An entry that is changed; without an action it keeps its present one.
     ModifyEntry(EntryPlace<'c>, Option<Form<'c>>),
     /// An entry that is deleted.
     DeleteEntry(EntryPlace<'c>),
-    /// A default entry that is changed; without an action it is as the program made it.
+    /// A default entry that is changed; without an action it is reset to the default of the program.
     DefaultEntry(&'c Table, &'c v1::TableEntry, Option<Call<'c>>),
     /// A member.
     Member(&'c ActionProfile, u32, Change<Call<'c>>),
     /// A group.
     Group(&'c ActionProfile, u32, Change<&'c v1::ActionProfileGroup>),
-    /// Counters of an array: one or all. Without data they stay.
+    /// Counters of an array: one or all. Without data they keep their values.
     Counter(&'c Counter, Option<u32>, Option<v1::CounterData>),
     /// Meters of an array: one or all.
     Meter(&'c Meter, Option<u32>, &'c v1::MeterEntry),
     /// Registers of an array: one or all.
     Register(&'c Register, Option<u32>, &'c v1::P4Data),
-    /// The counter of an entry. Without data it stays.
+    /// The counter of an entry. Without data it keeps its value.
     DirectCounter(DirectPlace<'c>, Option<v1::CounterData>),
     /// The meter of an entry.
     DirectMeter(DirectPlace<'c>, &'c v1::DirectMeterEntry),
@@ -161,18 +161,18 @@ pub enum CheckedUpdate<'c> {
     ValueSet(&'c ValueSet, Vec<Vec<KeyPart<'c>>>),
     /// The configuration of a digest.
     Digest(&'c Digest, Change<v1::digest_entry::Config>),
-    /// An extern of the architecture's own.
+    /// An extern that is specific to the architecture.
     Extern(&'c ExternInstance),
 }
 
-/// Checks an update as a target does before it looks at its state, and resolves it.
+/// Checks an update as a target does before it consults its state, and resolves it.
 pub fn update<'c>(info: &'c Info, update: &'c v1::Update) -> Result<CheckedUpdate<'c>, Violation> {
     check_update(info, update)?;
     resolve(info, update)
 }
 
-/// Resolves an update whose text was translated to numbers after its check. A part that the check requires and that is
-/// missing is a violation here too.
+/// Resolves an update whose text was translated to numbers after it was checked. A required part that is missing is a
+/// violation here too.
 pub fn resolve<'c>(info: &'c Info, update: &'c v1::Update) -> Result<CheckedUpdate<'c>, Violation> {
     let kind = match update.r#type() {
         Type::Unspecified => return Err(Fault::NoUpdateType.into()),
