@@ -1,8 +1,8 @@
 //! Counters of a switch, read over P4Runtime without being its controller.
 //!
-//! In: a target. Out: [`Counters`]: per port, class and segment, marks, trims, and drops by their reason. Invariants: reading
-//! asks for no primacy, so a push or a watch is not disturbed; which counter is which, and how many ports there can be, comes
-//! from the P4Info that the switch runs; what it answers takes no more memory than a switch of its size has to say.
+//! In: a target. Out: [`Counters`]: per port, class and segment, marks, trims, and drops by reason. Invariants: reading
+//! needs no primacy, so a push or a watch is not disturbed. The meaning of each counter and the number of ports come
+//! from the P4Info that the switch runs. Answers take no more memory than a switch of this size needs.
 
 mod metrics;
 
@@ -20,16 +20,15 @@ use crate::target::Target;
 pub use metrics::Sums;
 pub(crate) use metrics::escaped;
 
-/// Classes of each port in counters per port and class.
+/// Classes per port, in counters per port and class.
 const CLASSES: u32 = 8;
-/// The most ports of a pipeline, whatever a P4Info says.
+/// Limit of ports, whatever the P4Info contains.
 const PORTS_MAX: u32 = 1 << 12;
-/// Reasons that there can be.
+/// Limit of drop reasons.
 const REASONS: usize = 64;
-/// Memory limit of one answer of a switch: as many cells as are asked for at once, or as many segments as are ever in a
-/// table.
+/// Memory limit of one answer: the cells of one request, or the largest possible table of segments.
 const MEMORY: usize = 16 << 20;
-/// Cells that are asked for at once: those of 512 ports.
+/// Cells per request: those of 512 ports.
 const CELLS: usize = 3 * 512 * CLASSES as usize;
 
 /// Packets and bytes.
@@ -48,9 +47,9 @@ pub struct Counters {
     pub received: BTreeMap<u16, Cell>,
     /// Departures, by port and class.
     pub sent: BTreeMap<(u16, u8), Cell>,
-    /// Of these, what was marked as having met congestion.
+    /// Of these, packets that were marked (ECN).
     pub marked: BTreeMap<(u16, u8), Cell>,
-    /// Of these, what was cut short.
+    /// Of these, packets that were trimmed.
     pub trimmed: BTreeMap<(u16, u8), Cell>,
     /// Handled packets, by segment.
     pub segments: BTreeMap<u16, Cell>,
@@ -59,7 +58,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns how many packets went out by a port, of all classes.
+    /// Returns how many packets left by a port, over all classes.
     pub fn sent_by(&self, port: u16) -> u64 {
         self.sent.range((port, 0)..=(port, u8::MAX)).map(|(_, cell)| cell.packets).sum()
     }
@@ -68,28 +67,28 @@ impl Counters {
 /// Why counters were not read.
 #[derive(Debug, Error)]
 pub enum CountersError {
-    /// The switch does not answer, or refuses.
+    /// The switch does not answer, or rejects the request.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// It runs nothing yet.
+    /// It does not run a program yet.
     #[error("it runs no program yet: push one")]
     NoProgram,
     /// Its P4Info cannot be used.
     #[error("its P4Info cannot be used: {0}")]
     Info(String),
-    /// Its program counts something else.
+    /// Its program lacks a counter of `fabric`.
     #[error("its program does not count as `fabric` does: {0}")]
     Lookup(#[from] LookupError),
 }
 
-/// Reads the counters of one switch, again and again over one connection.
+/// Reads the counters of one switch repeatedly over one connection.
 #[derive(Debug)]
 pub struct CounterReader {
     target: Target,
     connected: Option<(Client, Names)>,
 }
 
-/// Numbers of the P4Info.
+/// Ids from the P4Info.
 #[derive(Debug)]
 pub(crate) struct Names {
     port_role: u32,
@@ -99,7 +98,7 @@ pub(crate) struct Names {
     trimmed: u32,
     drops: u32,
     reasons: BTreeMap<i64, String>,
-    /// Front ports that there can be: numbers below it.
+    /// Number of possible front ports; their numbers are below it.
     ports: u32,
 }
 
@@ -114,7 +113,7 @@ impl CounterReader {
         &self.target.name
     }
 
-    /// Reads all counters. After an error the next call connects anew.
+    /// Reads all counters. After an error the next call opens a new connection.
     pub async fn read(&mut self) -> Result<Counters, CountersError> {
         if self.connected.is_none() {
             let options = Options { memory_limit: MEMORY, ..Options::default() };
@@ -132,7 +131,7 @@ impl CounterReader {
 }
 
 impl Names {
-    /// Asks a switch what its program counts.
+    /// Reads which counters the program of a switch has.
     pub(crate) async fn ask(client: &Client) -> Result<Names, CountersError> {
         let config = client.pipeline(ResponseType::P4infoAndCookie).await?;
         let message = config.and_then(|config| config.p4info).ok_or(CountersError::NoProgram)?;
@@ -183,7 +182,7 @@ impl Names {
     fn take_entry(&self, entry: &v1::TableEntry, counters: &mut Counters) {
         let (Some(key), cell) = (exact(entry), cell(entry.counter_data.as_ref())) else { return };
         if entry.table_id == self.my_sid {
-            // The block, and behind it the segment.
+            // The block, followed by the segment.
             counters.segments.insert((key & 0xffff) as u16, cell);
         } else if entry.table_id == self.port_role && key < u128::from(self.ports) {
             counters.received.insert(key as u16, cell);
@@ -217,8 +216,8 @@ impl Names {
     }
 }
 
-/// The front ports that there can be: all that the key of a port's entry can say but the last two, which are the controller and
-/// the port that drops; no more than have counters.
+/// Returns the number of possible front ports: all values of a port key except the last two, which are the controller
+/// and the drop port; at most as many as have counters.
 fn ports(info: &Info) -> Result<u32, LookupError> {
     let numbers = match info.table("ingress.port_role")?.fields().first().map(|field| field.width) {
         Some(Width::Bits(bits)) => 1_u32.checked_shl(bits).unwrap_or(PORTS_MAX),
@@ -229,7 +228,7 @@ fn ports(info: &Info) -> Result<u32, LookupError> {
     Ok(numbers.min(PORTS_MAX).saturating_sub(2).min(counted))
 }
 
-/// The reasons of drops by their numbers, as P4Info has them.
+/// Returns the reasons of drops by number, from the P4Info.
 fn reasons(info: &Info) -> BTreeMap<i64, String> {
     let spec = info.types().and_then(|types| types.serializable_enums.get("DropReason"));
     let members = spec.into_iter().flat_map(|spec| &spec.members).take(REASONS);

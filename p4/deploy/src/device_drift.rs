@@ -1,6 +1,7 @@
 //! Difference of one switch from its target state, by names.
 //!
-//! In: what was compared. Out: [`DeviceDrift`]. Invariants: plain data, whatever the switch speaks.
+//! In: the result of a comparison. Out: [`DeviceDrift`]. Invariants: plain data, independent of the protocol of the
+//! switch.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +59,7 @@ pub enum Difference {
 }
 
 impl DeviceDrift {
-    /// Returns the lines that show it; none where nothing differs.
+    /// Returns the lines that show it; empty if nothing differs.
     pub(crate) fn lines(&self) -> Vec<String> {
         match self {
             DeviceDrift::None => Vec::new(),

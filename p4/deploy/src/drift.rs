@@ -1,6 +1,6 @@
-//! Drift: what switches hold that nobody wants, and what is wanted that they do not hold.
+//! Drift: unwanted state that switches hold, and wanted state that they lack.
 //!
-//! In: a fleet. Out: [`DriftReport`]. Invariants: nothing is written and nobody has to be primary.
+//! In: a fleet. Out: [`DriftReport`]. Invariants: nothing is written, and no primacy is needed.
 
 use std::collections::BTreeMap;
 
@@ -32,18 +32,18 @@ pub struct DriftReport {
 }
 
 impl DriftReport {
-    /// Says whether every switch is up to date.
+    /// Returns whether every switch is up to date.
     pub fn is_clean(&self) -> bool {
         self.uncarried.is_empty() && self.devices.values().all(|drift| *drift == DeviceDrift::None)
     }
 
-    /// Says whether some switch could not be read, or some file of one.
+    /// Returns whether a switch, or a file of one, could not be read.
     pub fn is_incomplete(&self) -> bool {
         !self.uncarried.is_empty()
             || self.devices.values().any(|drift| matches!(drift, DeviceDrift::Unknown(_)))
     }
 
-    /// Shows what differs; a report without drift is empty.
+    /// Shows the differences; a report without drift is empty.
     pub fn show(&self) -> String {
         let mut text = String::new();
         for (name, drift) in &self.devices {
@@ -67,7 +67,7 @@ impl DriftReport {
     }
 }
 
-/// Compares every switch of a fleet with what is wanted of it.
+/// Compares every switch of a fleet with its target state.
 pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> DriftReport {
     let (reporter, options) = (Reporter::new(observer), *options);
     let found = each(fleet.switches(), options.max_parallel, move |switch| {

@@ -5,19 +5,19 @@ use thiserror::Error;
 /// Entities that no target can have.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InvalidState {
-    /// Nothing identifies it.
+    /// It has no key.
     #[error("an entity without identity: {entity}")]
     NoKey {
         /// The entity, by names.
         entity: String,
     },
-    /// Nobody asked for it.
+    /// It does not belong to any wildcard of the read request.
     #[error("an entity that was not asked for: {entity}")]
     NotAsked {
         /// The entity, by names.
         entity: String,
     },
-    /// It is there twice.
+    /// It occurs twice, with different contents.
     #[error("an entity twice: {entity}")]
     Twice {
         /// The entity, by names.

@@ -1,7 +1,7 @@
-//! Where the switches are: names to addresses, certificates and election ids.
+//! Connections to switches: names with addresses, certificates and election ids.
 //!
 //! In: YAML or JSON, written by the lab or by hand. Out: [`Inventory`], plain data that can be written again.
-//! Invariants: unknown keys are refused; paths are relative to the inventory and read by whoever has it.
+//! Invariants: unknown keys are rejected; paths are relative to the inventory, and the caller reads the files.
 
 mod addresses;
 
@@ -15,10 +15,10 @@ use thiserror::Error;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inventory {
-    /// The fabric; a tree of another one is refused.
+    /// The fabric; a tree of another fabric is rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fabric: Option<String>,
-    /// The lowest sequence number of signed trees that are pushed.
+    /// The lowest sequence number that a signed tree may have to be pushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_sequence: Option<u64>,
     /// Defaults of every device.
@@ -27,18 +27,19 @@ pub struct Inventory {
     /// The devices by name.
     #[serde(default)]
     pub devices: BTreeMap<String, Device>,
-    /// Switches that speak P4Runtime, by patterns; one that is among the devices goes by that, others by the first that fits.
+    /// Connections to P4Runtime switches, by patterns. A switch listed in `devices` uses that entry, any other the
+    /// first pattern that matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) p4runtime: Vec<Programmed>,
-    /// The switches that run SONiC, by patterns; the first that fits a switch counts.
+    /// Connections to SONiC switches, by patterns; the first that matches a switch applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sonic: Vec<Sonic>,
-    /// The switches whose configuration is files (EOS, Cumulus Linux, FRRouting, Linux), by patterns; the first that fits a switch
-    /// counts.
+    /// Connections to switches that are configured by files (EOS, Cumulus Linux, FRRouting, Linux), by patterns; the
+    /// first that matches a switch applies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ssh: Vec<SshRule>,
-    /// Path of a list of a site's switches, from which `{address}` in a pattern's address is taken: CSV with a header (NetBox), or
-    /// an inventory of Ansible.
+    /// Path of the site's list of switches, from which `{address}` in a pattern is filled: CSV with a header (NetBox),
+    /// or an Ansible inventory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub addresses: Option<String>,
     /// Contents of that list.
@@ -52,7 +53,7 @@ pub struct Inventory {
 pub(crate) struct Programmed {
     /// The names: `*` is any text, `?` any character.
     pub(crate) devices: String,
-    /// Each of them. In its endpoint and the name of its certificate, `{name}` is the name of the switch.
+    /// Connection of each. In its endpoint and the name of its certificate, `{name}` is the name of the switch.
     pub(crate) device: Device,
 }
 
@@ -62,51 +63,52 @@ pub(crate) struct Programmed {
 pub(crate) struct Sonic {
     /// The names: `*` is any text, `?` any character.
     pub(crate) devices: String,
-    /// How: `sonic-ssh` or `sonic-gnmi`.
+    /// Transport: `sonic-ssh` or `sonic-gnmi`.
     pub(crate) transport: Transport,
-    /// The host, in which `{name}` is the name of the switch, and `{address}` what the list of addresses has.
+    /// The host. `{name}` is replaced by the name of the switch, `{address}` by its address in the list of addresses.
     pub(crate) address: String,
-    /// The port: over SSH where it is not the one of `ssh`'s configuration, over gNMI where it is not 8080.
+    /// The port. Default over SSH: the one of `ssh`'s configuration; over gNMI: 8080.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) port: Option<u16>,
-    /// The user. Over SSH where it is not the one of `ssh`'s configuration, and one who may use `sudo` without a password;
-    /// over gNMI where the switch asks for a password.
+    /// The user. Over SSH it needs `sudo` without a password, and the default is the one of `ssh`'s configuration. Over
+    /// gNMI it is set if the switch asks for a password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
-    /// Over gNMI, the path of a file with the password in its first line, which nobody else may read.
+    /// Over gNMI, the path of a file with the password in its first line. Other users must not be able to read the
+    /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) password_file: Option<String>,
-    /// Over gNMI, certificates; what is left out comes from the defaults. In `server_name`, `{name}` is the name of the
+    /// Over gNMI, certificates; missing ones come from the defaults. In `server_name`, `{name}` is the name of the
     /// switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tls: Option<Tls>,
-    /// The plane, by which a push goes in waves.
+    /// The plane; a push proceeds plane by plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
-    /// Over SSH, the folder of the switch for what is not confirmed; `/etc/sonic/closc` where nobody says otherwise.
+    /// Over SSH, the folder of the switch for changes that are not confirmed yet; `/etc/sonic/closc` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<String>,
-    /// Over SSH, the folder of the switch that its `bgp` container has as `/etc/frr`; `/etc/sonic/frr` where it is not set.
+    /// Over SSH, the folder of the switch that its `bgp` container mounts as `/etc/frr`; `/etc/sonic/frr` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) frr: Option<String>,
 }
 
-/// How switches are reached whose configuration is files, by a pattern of their names.
+/// Connections to switches that are configured by files, by a pattern of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SshRule {
     /// The names: `*` is any text, `?` any character.
     pub(crate) devices: String,
-    /// The host, in which `{name}` is the name of the switch, and `{address}` what the list of addresses has.
+    /// The host. `{name}` is replaced by the name of the switch, `{address}` by its address in the list of addresses.
     pub(crate) address: String,
-    /// The port, where it is not the one of `ssh`'s configuration.
+    /// The port; the one of `ssh`'s configuration by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) port: Option<u16>,
-    /// The user, where it is not the one of `ssh`'s configuration. On Linux systems one who may use `sudo` without a password;
-    /// on EOS one who may enter privileged mode without one.
+    /// The user; the one of `ssh`'s configuration by default. On Linux systems it needs `sudo` without a password; on
+    /// EOS it must be able to enter privileged mode without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
-    /// The plane, by which a push goes in waves.
+    /// The plane; a push proceeds plane by plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plane: Option<u8>,
     /// On Linux systems, the folder for changes that are not confirmed and for backups; `/var/lib/closc` by default.
@@ -123,7 +125,7 @@ pub(crate) struct SshRule {
 pub(crate) enum Transport {
     /// The system's `ssh`.
     SonicSsh,
-    /// gNMI, as SONiC's own server takes it.
+    /// gNMI, as SONiC's own server implements it.
     SonicGnmi,
 }
 
@@ -134,16 +136,16 @@ pub struct Defaults {
     /// Certificates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
-    /// The pipeline; `fabric` where nobody says otherwise.
+    /// The pipeline; `fabric` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// Program of switches that is in no tree (Tofino): the path of the output of their SDE's compiler.
+    /// Program of switches that is not in the tree (Tofino): the path of the output of the SDE's compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
-    /// The election id; 1 where nobody says otherwise.
+    /// The election id; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub election_id: Option<u64>,
-    /// The role; the default role, which may do everything, where nobody says otherwise.
+    /// The role; by default the default role of P4Runtime, which may write everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
 }
@@ -160,28 +162,28 @@ impl Defaults {
 pub struct Device {
     /// `host:port`, an IPv6 host in brackets.
     pub endpoint: String,
-    /// The number by which the target knows the device.
+    /// The device id of P4Runtime.
     pub device_id: u64,
-    /// The plane, by which a push goes in waves.
+    /// The plane; a push proceeds plane by plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// Certificates; what is left out comes from the defaults.
+    /// Certificates; missing ones come from the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<Tls>,
     /// The pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<String>,
-    /// Program to load instead of the pipeline's own artefacts, for targets that run something else than BMv2 JSON.
+    /// Program to load instead of the pipeline's own artefacts, for targets that do not run BMv2 JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artefacts: Option<Artefacts>,
-    /// Program file where no tree has its program (Tofino): the path of the output of its SDE's compiler.
+    /// Program file, if the tree does not have the program (Tofino): the path of the output of the SDE's compiler.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_config: Option<String>,
-    /// Whether it keeps the program that it runs: nothing is set, and entries are bound by name to the P4Info that it
-    /// returns.
+    /// Whether the switch keeps the program that it runs: closc sets no pipeline, and binds entries by name to the
+    /// P4Info that the switch returns.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_program: bool,
-    /// Path of a file that says what the tables of its own program are called, where they have other names.
+    /// Path of a file that maps tables to their names in the switch's own program, if those differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roles: Option<String>,
     /// The election id.
@@ -218,19 +220,19 @@ pub struct Tls {
     /// The authority that signs targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
-    /// The certificate of this controller, for targets that want to know who comes.
+    /// The certificate of this controller, for targets that authenticate clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cert: Option<String>,
     /// Its private key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The name in the target's certificate, where it is not the host of the endpoint.
+    /// The name in the target's certificate, if it is not the host of the endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_name: Option<String>,
 }
 
 impl Tls {
-    /// Fills what is left out.
+    /// Fills missing paths from the defaults.
     #[must_use]
     pub fn or(&self, defaults: &Tls) -> Tls {
         let either = |one: &Option<String>, other: &Option<String>| one.clone().or_else(|| other.clone());
@@ -249,7 +251,7 @@ impl Tls {
 pub struct Artefacts {
     /// Path of the P4Info, in protobuf text.
     pub p4info: String,
-    /// Path of the device configuration, bytes that only the target understands.
+    /// Path of the device configuration, whose format is known only to the target.
     pub device_config: String,
 }
 
@@ -264,7 +266,7 @@ pub enum InventoryError {
         /// The error there.
         reason: String,
     },
-    /// The list of addresses.
+    /// The list of addresses cannot be used.
     #[error("`{path}`: {reason}")]
     Addresses {
         /// Its path.
@@ -272,7 +274,7 @@ pub enum InventoryError {
         /// The error.
         reason: String,
     },
-    /// An address, or the certificates for it.
+    /// An address, or its certificates, cannot be used.
     #[error("`{device}`: {reason}")]
     Device {
         /// The device.
@@ -289,7 +291,7 @@ pub enum InventoryError {
         what: &'static str,
         /// Its path.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
 }
@@ -321,7 +323,7 @@ impl Inventory {
         Ok(self)
     }
 
-    /// Returns a text of a pattern as it is for a switch.
+    /// Returns the text of a pattern, filled in for a switch.
     pub(crate) fn filled(&self, text: &str, name: &str, is_endpoint: bool) -> Result<String, InventoryError> {
         let text = text.replace("{name}", name);
         if !text.contains("{address}") {
@@ -340,7 +342,7 @@ impl Inventory {
         Ok(text.replace("{address}", &address))
     }
 
-    /// Returns how a switch that speaks P4Runtime is reached; nothing where the inventory does not say it.
+    /// Returns the P4Runtime connection of a switch; `None` if the inventory has none.
     pub fn device(&self, name: &str) -> Result<Option<Device>, InventoryError> {
         if let Some(device) = self.devices.get(name) {
             return Ok(Some(device.clone()));
@@ -354,7 +356,7 @@ impl Inventory {
         Ok(Some(device))
     }
 
-    /// Returns the inventory with a device for each of some switches that a pattern fits.
+    /// Returns the inventory with a device entry for each of these switches that a pattern matches.
     pub fn expanded<'n>(&self, names: impl Iterator<Item = &'n str>) -> Result<Self, InventoryError> {
         let mut made = self.clone();
         for name in names {
@@ -365,7 +367,7 @@ impl Inventory {
         Ok(made)
     }
 
-    /// Says whether all that a pattern fits is on this machine, by the list of addresses.
+    /// Returns whether all addresses that a pattern matches are on this machine, by the list of addresses.
     fn is_of_this_machine(&self, rule: &Programmed) -> bool {
         let fitting = self.listed.keys().filter(|name| closc_sonic::fits(&rule.devices, name));
         let mut endpoints =
@@ -379,54 +381,54 @@ impl Inventory {
         self.p4runtime.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
 
-    /// Says whether it says how a switch of this name is reached over P4Runtime.
+    /// Returns whether the inventory has a P4Runtime connection for a switch of this name.
     pub fn programs(&self, name: &str) -> bool {
         self.devices.contains_key(name) || self.programmed(name).is_some()
     }
 
-    /// Tells whether it has rules for switches that run SONiC.
+    /// Returns whether the inventory has rules for SONiC switches.
     pub fn has_sonic(&self) -> bool {
         !self.sonic.is_empty()
     }
 
-    /// Returns how a SONiC switch is reached.
+    /// Returns the connection of a SONiC switch.
     pub(crate) fn sonic_of(&self, name: &str) -> Option<&Sonic> {
         self.sonic.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
 
-    /// Says whether a rule for switches that run SONiC fits a name.
+    /// Returns whether a rule for SONiC switches matches a name.
     pub fn has_rule_for(&self, name: &str) -> bool {
         self.sonic_of(name).is_some()
     }
 
-    /// Returns how a switch whose configuration is files is reached.
+    /// Returns the connection of a switch that is configured by files.
     pub(crate) fn ssh_of(&self, name: &str) -> Option<&SshRule> {
         self.ssh.iter().find(|rule| closc_sonic::fits(&rule.devices, name))
     }
 
-    /// Tells whether it has rules for switches whose configuration is files.
+    /// Returns whether the inventory has rules for switches that are configured by files.
     pub fn has_ssh(&self) -> bool {
         !self.ssh.is_empty()
     }
 
-    /// Says whether a switch of this name may be in the inventory.
+    /// Returns whether a switch of this name may be in the inventory.
     pub fn knows(&self, name: &str) -> bool {
         self.programs(name) || self.sonic_of(name).is_some() || self.ssh_of(name).is_some()
     }
 
-    /// Returns the plane of a switch, where the inventory says it.
+    /// Returns the plane of a switch, if the inventory sets it.
     pub fn plane_of(&self, name: &str) -> Option<u8> {
         let own = self.devices.get(name).or_else(|| Some(&self.programmed(name)?.device));
         let own = own.and_then(|device| device.plane);
         own.or_else(|| self.sonic_of(name)?.plane).or_else(|| self.ssh_of(name)?.plane)
     }
 
-    /// Returns how many patterns it has.
+    /// Returns the number of patterns.
     pub fn n_patterns(&self) -> usize {
         self.p4runtime.len() + self.sonic.len() + self.ssh.len()
     }
 
-    /// Returns every plane that the inventory says.
+    /// Returns every plane that occurs in the inventory.
     pub fn planes(&self) -> BTreeSet<u8> {
         let rules = self.p4runtime.iter().map(|rule| &rule.device);
         let devices = self.devices.values().chain(rules).filter_map(|device| device.plane);
@@ -434,8 +436,8 @@ impl Inventory {
         devices.chain(sonic).chain(self.ssh.iter().filter_map(|rule| rule.plane)).collect()
     }
 
-    /// Returns the devices, and the patterns of switches, that are reached over a network without TLS, so that whoever is
-    /// on the way can read and change what is sent.
+    /// Returns the devices and patterns that are reached over a network without TLS, so that an attacker on the path
+    /// can read and change the traffic.
     pub fn in_the_clear(&self) -> impl Iterator<Item = &str> {
         let tls = self.defaults.tls.is_some();
         let open = move |device: &&Device| !tls && device.tls.is_none() && !is_local(&device.endpoint);
@@ -458,7 +460,7 @@ impl Inventory {
         tls.filter_map(|tls| tls.key.as_deref()).chain(passwords).collect()
     }
 
-    /// Writes the inventory as JSON, which any YAML reader takes too.
+    /// Writes the inventory as JSON, which any YAML reader accepts too.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("strings and numbers have a form in JSON");
         text.push('\n');
@@ -466,7 +468,7 @@ impl Inventory {
     }
 }
 
-/// Says whether an address is one of this machine.
+/// Returns whether an address is one of this machine.
 fn is_local(endpoint: &str) -> bool {
     if endpoint.starts_with("unix:") {
         return true;
@@ -476,12 +478,12 @@ fn is_local(endpoint: &str) -> bool {
     is_local_host(host.trim_start_matches('[').trim_end_matches(']'))
 }
 
-/// Says whether a host is this machine.
+/// Returns whether a host is this machine.
 pub(crate) fn is_local_host(host: &str) -> bool {
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Drops the place that `serde_json` puts behind its messages.
+/// Drops the position that `serde_json` appends to its messages.
 fn without_place(message: &str) -> String {
     message.split(" at line ").next().unwrap_or(message).to_owned()
 }

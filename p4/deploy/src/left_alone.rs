@@ -1,8 +1,8 @@
-//! Switches of a tree that a command does nothing about: nobody says how they are reached, or closc brings nothing to what
-//! they run.
+//! Switches of a tree that a command skips: the inventory has no connection for them, or closc does not push to their
+//! operating system.
 //!
-//! In: a tree, an inventory, a selection. Out: [`LeftAlone`], one for each operating system. Invariants: a switch of the
-//! selection takes part, or is counted here.
+//! In: a tree, an inventory, a selection. Out: [`LeftAlone`], one per operating system. Invariants: a selected switch
+//! takes part, or is counted here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub struct LeftAlone {
 }
 
 impl LeftAlone {
-    /// Says it to people.
+    /// Formats it for people.
     pub fn line(&self) -> String {
         let LeftAlone { os, switches, first, files, instead } = self;
         let verb = if *switches == 1 { "switch runs" } else { "switches run" };
@@ -45,7 +45,8 @@ impl LeftAlone {
     }
 }
 
-/// Counts the switches that take no part. `instead` says what closc has for an operating system that it pushes nothing to.
+/// Counts the switches that take no part. `instead` returns the advice for an operating system that closc does not push
+/// to.
 pub(crate) fn left_alone(
     tree: &Tree,
     inventory: &Inventory,

@@ -1,12 +1,14 @@
-//! The control plane: brings P4Runtime targets and SONiC switches to what the compiled tree says, and keeps them there.
+//! The control plane: brings P4Runtime targets and SONiC switches to the state of the compiled tree, and keeps them
+//! there.
 //!
 //! In: an inventory, the compiled tree, live switches. Out: a push, a plan of one, a report of drift, or a watch that
-//! never ends. Always state-based: a switch is read, compared and sent the difference only, then read back. Nothing
-//! is remembered elsewhere, so a push may die anywhere and the next one finishes the work.
+//! runs until it is stopped. Invariants: always state-based: a switch is read and compared, receives only the
+//! difference, and is read back. No state is kept elsewhere, so a push may be killed at any point and the next one
+//! finishes the work.
 //!
 //! - [`Inventory`] and [`Tree`] become a [`Fleet`].
-//! - [`push`] brings a fleet to where it should be; [`plan`] says what that would send, [`push_plan`] sends it.
-//! - [`CounterReader`] reads what a switch counts, and disturbs nobody.
+//! - [`push`] brings a fleet to its target state; [`plan`] lists what a push would send, [`push_plan`] sends it.
+//! - [`CounterReader`] reads the counters of a switch without disturbing its controller.
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
 mod bind;

@@ -1,4 +1,4 @@
-//! Current step of one switch, for messages about time running out.
+//! Current step of one switch, for messages about timeouts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,13 +17,13 @@ impl Progress {
         Progress { operation: Arc::new(Mutex::new(Operation::Connecting)), reporter }
     }
 
-    /// Takes note of what is begun, and returns it.
+    /// Records the start of an operation, and returns it.
     pub(crate) fn begin(&self, operation: Operation) -> Operation {
         *self.operation.lock().unwrap_or_else(PoisonError::into_inner) = operation.clone();
         operation
     }
 
-    /// Returns what was begun last.
+    /// Returns the operation that was started last.
     pub(crate) fn operation(&self) -> Operation {
         self.operation.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,7 +1,7 @@
 //! The live state of a switch.
 //!
-//! In: a connection and the program that the switch runs. Out: [`Live`]. Invariants: everything that a controller writes
-//! is asked for; a table by itself, so that no answer holds more than one and a fault names it.
+//! In: a connection and the program that the switch runs. Out: [`Live`]. Invariants: everything that a controller can
+//! write is read. Each table has its own request, so that no answer holds more than one table and a fault names it.
 
 use std::ops::ControlFlow;
 
@@ -26,7 +26,7 @@ pub(crate) struct Live {
 /// Memory limit of an expected entity.
 const ENTITY_BYTES: usize = 4 << 10;
 
-/// Reads everything; with more entities than are expected only as far as memory goes.
+/// Reads everything. An unexpectedly large state is read only up to the memory limit.
 pub(crate) async fn live(
     client: &Client,
     role: &RoleName,
@@ -36,7 +36,7 @@ pub(crate) async fn live(
 ) -> Result<Live, Fault> {
     let mut entities = Vec::new();
     let mut unsupported = Vec::new();
-    // One for everything, so that a switch without end is as bad as one.
+    // One budget for all reads, so that endless entities are rejected however they are spread over tables.
     let mut budget = client.options().memory_limit.max(expected.saturating_mul(ENTITY_BYTES));
     for wildcard in everything(info) {
         let operation = progress.begin(Operation::Reading { object: object(info, &wildcard) });
@@ -69,7 +69,7 @@ pub(crate) async fn live(
 }
 
 impl Live {
-    /// Checks that the switch can show everything that is wanted of it.
+    /// Checks that the switch can read back everything that is wanted.
     pub(crate) fn check_support(&self, info: &Info, wanted: &State) -> Result<(), Fault> {
         for wildcard in &self.unsupported {
             let entities = wanted.entities().filter(|entity| matches(wildcard, entity)).count();
@@ -81,7 +81,7 @@ impl Live {
     }
 }
 
-/// Says whether an entity may come when a wildcard is asked for: some targets return default entries with all others.
+/// Returns whether an entity may be in the answer to a wildcard: some targets return default entries with all others.
 fn belongs(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
     match (wildcard.entity.as_ref(), entity.entity.as_ref()) {
         (Some(Entity::TableEntry(wanted)), Some(Entity::TableEntry(entry))) => {
@@ -91,7 +91,7 @@ fn belongs(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
     }
 }
 
-/// Says whether an entity is one of those that a wildcard asks for.
+/// Returns whether a wildcard asks for an entity.
 fn matches(wildcard: &v1::Entity, entity: &v1::Entity) -> bool {
     use v1::packet_replication_engine_entry::Type as Replication;
     match (wildcard.entity.as_ref(), entity.entity.as_ref()) {

@@ -1,8 +1,8 @@
-//! State of a switch, as far as a controller decides it, in one form for both sides of a comparison.
+//! State of a switch, as far as a controller sets it, in one form for both sides of a comparison.
 //!
-//! In: entities as they were compiled or as a target returned them. Out: [`State`]. Invariants: sorted by key, each key
-//! once, in the canonical form; what is only the initial state of the program (constant entries, default actions
-//! that nobody changed, empty value sets) is not part of it, so that "not there" means the same on both sides.
+//! In: entities as compiled, or as a target returned them. Out: [`State`]. Invariants: sorted by key, each key once, in
+//! the canonical form. The initial state of the program (constant entries, unchanged default actions, empty value sets)
+//! is not part of it, so that "missing" means the same on both sides.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub struct State {
 }
 
 impl State {
-    /// Takes entities in any order and form.
+    /// Accepts entities in any order and form.
     pub fn new(info: &Info, entities: Vec<v1::Entity>) -> Result<Self, InvalidState> {
         let mut keyed = Vec::with_capacity(entities.len());
         for mut entity in entities {
@@ -38,9 +38,9 @@ impl State {
                 EntityKey::of(&entity).ok_or_else(|| InvalidState::NoKey { entity: shown(info, &entity) })?;
             keyed.push((key, entity));
         }
-        // Targets and compiled files mostly keep an order of their own; a stable sort makes use of that.
+        // Targets and compiled files mostly have an order of their own, of which a stable sort makes use.
         keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
-        // The same thing said twice is said once.
+        // Identical entities count once.
         keyed.dedup();
         match keyed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             Some(pair) => Err(InvalidState::Twice { entity: shown(info, &pair[1].1) }),
@@ -53,7 +53,7 @@ impl State {
         self.entities.len()
     }
 
-    /// Says whether there is nothing.
+    /// Returns whether there are no entities.
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty()
     }
@@ -63,12 +63,12 @@ impl State {
         self.entities.iter().map(|(_, entity)| entity)
     }
 
-    /// Returns what both sides have of each key, in the order of keys.
+    /// Returns the entities of both sides for each key, in the order of keys.
     pub(crate) fn merge<'s>(&'s self, other: &'s State) -> Merge<'s> {
         Merge { one: &self.entities, other: &other.entities }
     }
 
-    /// Returns the state after updates. What an update says of a key counts, whatever was there.
+    /// Returns the state after updates. An update replaces whatever its key had.
     pub(crate) fn after(&self, info: &Info, updates: &[v1::Update]) -> Result<State, InvalidState> {
         let mut by_key: BTreeMap<EntityKey, v1::Entity> = self.entities.iter().cloned().collect();
         for update in updates {
@@ -85,7 +85,7 @@ impl State {
         Ok(State { entities: by_key.into_iter().collect() })
     }
 
-    /// Returns the digest of each object, for instance of each table.
+    /// Returns the digest of each object, such as a table.
     pub fn digest(&self, info: &Info) -> StateDigest {
         let mut hashers: BTreeMap<String, (u64, blake3::Hasher)> = BTreeMap::new();
         let mut encoded = Vec::new();
@@ -113,7 +113,7 @@ pub struct StateDigest {
 }
 
 impl StateDigest {
-    /// Says which objects are not as they were.
+    /// Returns the names of objects that differ.
     pub(crate) fn moved(&self, found: &StateDigest) -> Vec<String> {
         let names: BTreeSet<&String> = self.objects.keys().chain(found.objects.keys()).collect();
         let differs = |name: &&&String| self.objects.get(**name) != found.objects.get(**name);
@@ -162,7 +162,7 @@ impl<'s> Iterator for Merge<'s> {
     }
 }
 
-/// Says whether an entity only states what holds on a switch that nobody wrote to.
+/// Returns whether an entity only restates the initial state of a switch.
 fn is_initial(info: &Info, entity: &v1::Entity) -> bool {
     match entity.entity.as_ref() {
         Some(Entity::TableEntry(entry)) => {
@@ -189,8 +189,7 @@ fn is_initial(info: &Info, entity: &v1::Entity) -> bool {
     }
 }
 
-/// Returns the default entry of a table as it is until somebody writes it, in the canonical form; `None` where the
-/// P4Info does not say.
+/// Returns the initial default entry of a table, in the canonical form; `None` if the P4Info does not contain it.
 pub(crate) fn initial_default(info: &Info, table_id: u32) -> Option<v1::Entity> {
     let initial = info.table_by_id(table_id)?.initial_default_action.as_ref()?;
     let params = initial
@@ -206,7 +205,7 @@ pub(crate) fn initial_default(info: &Info, table_id: u32) -> Option<v1::Entity> 
     Some(entity)
 }
 
-/// Returns the name of what an entity belongs to.
+/// Returns the name of the object that an entity belongs to.
 pub(crate) fn object(info: &Info, entity: &v1::Entity) -> String {
     let named = |name: Option<&str>, kind: &str, id: u32| match name {
         Some(name) => name.to_owned(),

@@ -1,9 +1,9 @@
-//! A watch: keeps switches as they should be, whatever happens to them, until it is asked to stop.
+//! A watch: keeps switches in their target state until it is asked to stop.
 //!
-//! In: a fleet. Out: [`WatchStatus`], metrics (counters of switches, too) and health at any time. Invariants: each switch is looked after by itself;
-//! one that is primary reads, compares and repairs, one that is not stands by and takes over when nobody is primary.
-//! So of two watches one leads, and the other takes its place when it dies. A switch that runs SONiC is read and compared,
-//! and nothing is written to it.
+//! In: a fleet. Out: [`WatchStatus`], metrics (including counters of switches) and health at any time. Invariants: each
+//! switch is watched independently. The primary controller reads, compares and repairs; a backup stands by and takes
+//! over when there is no primary. So one of two watches leads, and the other takes its place when it dies. A switch
+//! that runs SONiC is read and compared, and nothing is written to it.
 
 mod board;
 mod health;
@@ -33,17 +33,17 @@ use board::Board;
 /// The options of a watch.
 #[derive(Debug, Clone)]
 pub struct WatchOptions {
-    /// Write options of switches. Of the bounds, only `max_parallel` and `timeout` apply here.
+    /// Write options of switches. Of the limits, only `max_parallel` and `timeout` apply here.
     pub push: PushOptions,
     /// Interval of reading and comparing each switch.
     pub interval: Duration,
-    /// Where metrics (`/metrics`) and health (`/healthz`) are served; port 0 takes any.
+    /// Address on which metrics (`/metrics`) and health (`/healthz`) are served; port 0 picks a free one.
     pub listen: Option<SocketAddr>,
-    /// Reader access, and the certificate; without one, any reader without encryption.
+    /// Clients that may read, and the server's certificate; without one, any client may read, unencrypted.
     pub tls: Option<Certificates>,
-    /// Whether the counters of switches that this watch leads are read too, after each look, and served.
+    /// Whether the counters of switches that this watch leads are read too, after each check, and served.
     pub counters: bool,
-    /// Whether the log of repairs can be written, where there is one.
+    /// State of the log of repairs, if there is one.
     pub log: Option<LogState>,
 }
 
@@ -59,7 +59,7 @@ struct Shared {
     options: WatchOptions,
     board: Board,
     reporter: Reporter,
-    /// One permit for each switch that is read or written at the moment.
+    /// One permit for each switch that is being read or written.
     permits: Semaphore,
 }
 
@@ -73,12 +73,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins to watch a fleet. It fails only where metrics cannot be served.
+    /// Starts to watch a fleet. It fails only if metrics cannot be served.
     pub async fn start(fleet: &Fleet, options: WatchOptions, observer: Observer) -> io::Result<Self> {
         let members = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.plane));
         let members: Vec<(String, Option<u8>)> = members.collect();
         let kept: BTreeSet<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
-        // One that has two transports is looked at over both.
+        // A switch with two transports is watched over both.
         let row = |switch: &SonicSwitch| {
             if kept.contains(switch.name.as_str()) {
                 format!("{}/CONFIG_DB", switch.name)
@@ -113,7 +113,7 @@ impl Watch {
         for (place, member) in fleet.members.iter().enumerate() {
             watch.keepers.spawn(keeper::keep(place, member.clone(), shared.clone(), stopped.clone()));
         }
-        // State of the daemons after loading is checked too.
+        // The state of the daemons after loading is checked too.
         let sonic = fleet
             .sonic
             .first()
@@ -130,21 +130,21 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Returns where metrics and health are served.
+    /// Returns the address on which metrics and health are served.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// Returns how every switch is.
+    /// Returns the state of every switch.
     pub fn status(&self) -> WatchStatus {
         self.shared.board.status()
     }
 
-    /// Ends the watch in order: every stream is closed, so that another watch can take over at once.
+    /// Ends the watch in order: every stream is closed, so that another watch can take over immediately.
     pub async fn stop(mut self) -> WatchStatus {
         self.stop.send_replace(true);
         let all = async { while self.keepers.join_next().await.is_some() {} };
-        // Whoever does not end by itself is ended by the drop that follows.
+        // The drop that follows aborts tasks that do not end by themselves.
         let ended = tokio::time::timeout(Duration::from_secs(5), all).await;
         if ended.is_err() {
             tracing::warn!("some switches were let go without a farewell");
@@ -167,7 +167,7 @@ pub async fn watch(
 
 /// Waits until the watch is stopped.
 async fn end(stopped: &mut tokio::sync::watch::Receiver<bool>) {
-    // Whoever dropped the other end has stopped the watch too.
+    // If the sender was dropped, the watch has stopped too.
     drop(stopped.wait_for(|stop| *stop).await);
 }
 

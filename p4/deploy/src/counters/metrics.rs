@@ -1,7 +1,7 @@
 //! Counters of a switch in the text format of Prometheus.
 //!
-//! In: [`Counters`]. Out: sums for a list of all switches, or every port and class of one. Invariants: whoever reads counters
-//! serves them by this code, so that families of different programs differ in their prefix alone.
+//! In: [`Counters`]. Out: sums for a list of all switches, or every port and class of one. Invariants: every program
+//! that serves counters uses this code, so that the families of different programs differ only in their prefix.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,13 +11,13 @@ use super::{Cell, Counters};
 /// Counters of a switch, over all of its ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Packets that came in.
+    /// Packets received.
     pub received: u64,
-    /// Packets that went out, by class; none of classes that sent nothing.
+    /// Packets sent, by class; classes that sent nothing are missing.
     pub sent: BTreeMap<u8, u64>,
-    /// Of these, those that were marked.
+    /// Of these, packets that were marked.
     pub marked: BTreeMap<u8, u64>,
-    /// Of these, those that were cut short.
+    /// Of these, packets that were trimmed.
     pub trimmed: BTreeMap<u8, u64>,
 }
 
@@ -39,8 +39,8 @@ impl Counters {
         }
     }
 
-    /// Says all that the switch counts, port by port and segment by segment. `prefix` begins the names of families, and
-    /// `label` names the switch.
+    /// Returns all counters of the switch, per port and segment. `prefix` begins the names of families, and `label`
+    /// names the switch.
     pub fn metrics(&self, prefix: &str, (label, switch): (&str, &str)) -> String {
         let mut text = Text { prefix, own: format!("{label}=\"{}\"", escaped(switch)), lines: String::new() };
         let port = |port: &u16| format!(",port=\"{port}\"");
@@ -94,7 +94,7 @@ impl Text<'_> {
     }
 }
 
-/// Returns a value of a label as Prometheus wants it.
+/// Returns a label value, escaped for Prometheus.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

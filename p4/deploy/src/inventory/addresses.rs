@@ -1,7 +1,7 @@
-//! Addresses of switches from a list that a site has already.
+//! Addresses of switches from a list that the site already has.
 //!
-//! In: the text of a file: CSV with a header, as NetBox exports it, or an inventory of Ansible (YAML, JSON or INI). Out: names with
-//! addresses. Invariants: a name with two addresses is refused; what else is in the file is passed over.
+//! In: the text of a file: CSV with a header, as NetBox exports it, or an Ansible inventory (YAML, JSON or INI). Out:
+//! names with addresses. Invariants: a name with two addresses is rejected; other contents of the file are ignored.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,11 +11,11 @@ use serde::Deserialize;
 /// Columns that have a name.
 const NAMES: [&str; 3] = ["name", "device", "hostname"];
 
-/// Columns that have an address, the first that is there counts. NetBox calls it by the last three.
+/// Columns with an address; the first that exists applies. The last three are NetBox's names.
 const ADDRESSES: [&str; 7] =
     ["address", "ansible_host", "management", "primary_ip", "primary_ip4", "primary_ip6", "ip address"];
 
-/// Reads a file by its ending: `.csv`, `.ini`, everything else is YAML.
+/// Reads a file by its extension: `.csv`, `.ini`; all others as YAML.
 pub(super) fn read(path: &str, text: &str) -> Result<BTreeMap<String, String>, String> {
     let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let mut made = BTreeMap::new();
@@ -25,7 +25,7 @@ pub(super) fn read(path: &str, text: &str) -> Result<BTreeMap<String, String>, S
         _ => of_groups(text)?,
     };
     for (name, address) in rows {
-        // A prefix length is of no use to whoever connects.
+        // A connection needs no prefix length.
         let address = match address.split_once('/') {
             Some((host, _)) if host.parse::<IpAddr>().is_ok() => host.to_owned(),
             _ => address,
@@ -73,7 +73,7 @@ fn of_lines(text: &str) -> Vec<(String, String)> {
     text.lines().filter_map(row).collect()
 }
 
-/// A group of Ansible's; what else it says is of no use here.
+/// A group of an Ansible inventory; its other keys are ignored.
 #[derive(Deserialize)]
 struct Group {
     hosts: Option<BTreeMap<String, Option<Host>>>,

@@ -11,7 +11,7 @@ use crate::difference::Counts;
 use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
 
-/// What this controller is to a switch.
+/// Role of this controller for a switch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -20,9 +20,9 @@ pub enum Role {
     Away,
     /// Another controller is primary.
     StandingBy,
-    /// It is primary.
+    /// This controller is primary.
     Leading,
-    /// It looks at it and writes nothing.
+    /// This controller reads the switch and writes nothing.
     Watching,
 }
 
@@ -30,21 +30,21 @@ pub enum Role {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DeviceStatus {
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// What this controller is to it.
+    /// Role of this controller for it.
     pub role: Role,
-    /// Whether it was up to date when it was last looked at; always false without primacy.
+    /// Whether it was up to date at the last check; always false without primacy.
     pub in_sync: bool,
-    /// Entities that it holds, when it was last in sync.
+    /// Number of its entities when it was last in sync.
     pub entities: usize,
-    /// Entries of each table that differed when it was last looked at, where it is not repaired.
+    /// Entries of each table that differed at the last check, for a switch that is not repaired.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub differences: BTreeMap<String, u64>,
     /// Number of reads and comparisons.
     pub checks: u64,
-    /// Number of times that something had to be sent.
+    /// Number of checks that had to send something.
     pub repairs: u64,
     /// Sent data.
     pub updates: Counts,
@@ -54,19 +54,19 @@ pub struct DeviceStatus {
     pub connections: u64,
     /// Number of errors.
     pub failures: u64,
-    /// Last error, until it is in sync again or stands by.
+    /// Last error, until the switch is in sync again or this controller stands by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// Seconds since it was last found, or brought, to where it should be.
+    /// Seconds since it was last found in, or brought to, its target state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_sync_age_seconds: Option<f64>,
-    /// Counters at the last read, if they are read. Gone with the connection, so old values are not served.
+    /// Counters at the last read, if they are read. They are dropped with the connection, so old values are not served.
     #[serde(skip)]
     pub counters: Option<Arc<Counters>>,
 }
 
 impl DeviceStatus {
-    /// Says whether nobody has to look: it is in sync, or somebody else takes care of it.
+    /// Returns whether it needs no attention: it is in sync, or another controller takes care of it.
     pub fn is_good(&self) -> bool {
         match self.role {
             Role::Leading | Role::Watching => self.in_sync,
@@ -88,12 +88,12 @@ pub struct WatchStatus {
 }
 
 impl WatchStatus {
-    /// Says whether nobody has to look at any switch.
+    /// Returns whether no switch needs attention.
     pub fn is_good(&self) -> bool {
         self.devices.values().all(DeviceStatus::is_good)
     }
 
-    /// Returns how many switches something holds for.
+    /// Returns the number of switches that satisfy a condition.
     pub fn count(&self, holds: impl Fn(&DeviceStatus) -> bool) -> usize {
         self.devices.values().filter(|device| holds(device)).count()
     }
@@ -124,7 +124,7 @@ impl Board {
         Board { devices: devices.map(|(name, plane)| (name, entry(plane))).collect(), left_alone }
     }
 
-    /// Returns what a switch counted last.
+    /// Returns the counters of a switch at the last read.
     pub(super) fn counters(&self, device: &str) -> Option<Arc<Counters>> {
         let entry = self.devices.get(device)?.lock().unwrap_or_else(PoisonError::into_inner);
         entry.status.counters.clone()
@@ -140,7 +140,7 @@ impl Board {
         self.with(device, |entry| change(&mut entry.status));
     }
 
-    /// Takes note that a switch is up to date.
+    /// Records that a switch is up to date.
     pub(super) fn in_sync(&self, device: &str, entities: usize) {
         self.with(device, |entry| {
             entry.status.in_sync = true;
@@ -150,7 +150,7 @@ impl Board {
         });
     }
 
-    /// Takes note that something went wrong.
+    /// Records a fault.
     pub(super) fn fail(&self, device: &str, fault: Fault) {
         self.change(device, |status| {
             status.in_sync = false;

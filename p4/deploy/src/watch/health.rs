@@ -1,4 +1,5 @@
-//! Health as JSON: 200 when every switch is in sync or in the care of another controller, else 503 and which are not.
+//! Health as JSON: 200 if every switch is in sync or in the care of another controller, else 503 with the other
+//! switches.
 
 use closc_http::Answer;
 use serde_json::json;

@@ -1,6 +1,6 @@
-//! Looks after one switch for as long as the watch runs.
+//! Watches one switch for as long as the watch runs.
 //!
-//! Invariants: a connection that breaks is made again, later each time; after every connection the switch is read, so a
+//! Invariants: a broken connection is opened again, with a growing delay. After every connect the switch is read, so a
 //! restart that emptied it is found as soon as it answers.
 
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ use crate::report::PipelineStep;
 use crate::state::State;
 use crate::tree::{Desired, Wanted};
 
-/// Looks after a switch until it is asked to stop.
+/// Watches a switch until asked to stop.
 pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut stopped: Receiver<bool>) {
     let name = member.target.name.clone();
     let reporter = shared.reporter.of_device(&name, member.target.plane);
@@ -38,7 +38,7 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
         failed_in_a_row: 0,
         counting: Counting::Unasked,
     };
-    // Thousands of switches that lost their controller at once must not all come back at once.
+    // Thousands of switches that lost their controller at the same time must not all reconnect at once.
     let backoff = Backoff { jitter: Jitter::Seeded(place as u64), ..shared.options.push.pause };
     while let Some(fault) = keeper.session(&mut stopped).await {
         keeper.away(fault);
@@ -52,8 +52,8 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
     });
 }
 
-/// Returns what was wanted first, ever after. A watch keeps to the tree that it was started with: files that are
-/// compiled anew below it are another state, which somebody has to push. Kept encoded, a tenth of the text.
+/// Always returns the first target state. A watch keeps to the tree that it was started with: files compiled later are
+/// another state, which the operator has to push. It is kept encoded, in a tenth of the memory.
 fn remember(wanted: Wanted) -> Wanted {
     let kept: OnceLock<(Desired, Vec<u8>)> = OnceLock::new();
     Arc::new(move || {
@@ -80,14 +80,14 @@ struct Keeper<'s> {
     member: Member,
     shared: &'s Shared,
     progress: Progress,
-    /// Connections that ended without a switch in sync.
+    /// Consecutive connections and checks that ended without the switch in sync.
     failed_in_a_row: u32,
     counting: Counting,
 }
 
 /// State of the counters of the program that a switch runs.
 enum Counting {
-    /// The switch was not asked since it was connected, or got another program.
+    /// The switch was not asked since it connected or received another program.
     Unasked,
     /// They can be read.
     By(Names),
@@ -110,7 +110,7 @@ impl Keeper<'_> {
         self.counting = Counting::Unasked;
     }
 
-    /// Lives through one connection, to its end; `None` where the watch was stopped.
+    /// Handles one connection to its end; `None` if the watch was stopped.
     async fn session(&mut self, stopped: &mut Receiver<bool>) -> Option<Fault> {
         let session = tokio::select! {
             opened = self.open() => match opened {
@@ -130,7 +130,7 @@ impl Keeper<'_> {
         fault
     }
 
-    /// Does what the primacy of the moment asks for, until the stream breaks.
+    /// Leads or stands by, as primacy changes, until the stream breaks.
     async fn follow(&mut self, session: &Session) -> Fault {
         let mut primacy = session.watch_primacy();
         let mut was = Role::Away;
@@ -167,7 +167,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Takes note of what this controller became.
+    /// Records the new role of this controller.
     fn take(&self, role: Role, state: &Primacy) {
         self.progress.report(match state {
             Primacy::Primary { .. } => EventKind::Leading,
@@ -200,7 +200,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Reaches for a primacy that nobody has. Whether it was had shows as the next change.
+    /// Claims a vacant primacy. The next change of primacy shows whether it succeeded.
     async fn reach(
         &self,
         session: &Session,
@@ -214,7 +214,7 @@ impl Keeper<'_> {
         reached.map_err(|source| Fault::Call { operation, source })
     }
 
-    /// Checks and repairs, and returns when to do so again; `None` where the primacy was lost over it.
+    /// Checks and repairs, and returns when to do so again; `None` if primacy was lost in the process.
     async fn lead(&mut self, session: &Session) -> Result<Option<Duration>, Fault> {
         let interval = self.shared.options.interval;
         match self.check(session).await {
@@ -226,14 +226,14 @@ impl Keeper<'_> {
                 Ok(Some(interval))
             }
             Err(fault) if fault.kind() == "not-primary" => Ok(None),
-            // Refused or different updates are tried again over the same connection.
+            // Rejected updates, or a state that still differs, are tried again over the same connection.
             Err(fault @ (Fault::Write(_) | Fault::Differs { .. })) => Ok(Some(self.retry(fault))),
             Err(fault) if fault.is_transient() => Err(fault),
             Err(fault) => Ok(Some(self.retry(fault))),
         }
     }
 
-    /// Takes note of a fault and returns when to try again.
+    /// Records a fault and returns when to try again.
     fn retry(&mut self, fault: Fault) -> Duration {
         self.failed_in_a_row = self.failed_in_a_row.saturating_add(1);
         self.progress.report(EventKind::Trouble { fault: fault.clone() });
@@ -242,8 +242,8 @@ impl Keeper<'_> {
         pause.wait(self.failed_in_a_row.saturating_sub(1)).min(self.shared.options.interval)
     }
 
-    /// Reads what the switch counts over the connection that there is. A failure is not a fault of what the switch holds: it shows in
-    /// the metrics, and as an event where the program cannot be asked at all.
+    /// Reads the counters over the existing connection. A failure is not a fault of the switch's state: it shows in the
+    /// metrics, and as an event if the program's counters cannot be used at all.
     async fn count(&mut self, session: &Session) {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
         let client = session.client();
@@ -265,7 +265,7 @@ impl Keeper<'_> {
         self.shared.board.change(self.name(), |status| status.counters = read.map(Arc::new));
     }
 
-    /// Reads the switch, compares, and repairs what differs; no longer than one switch may take.
+    /// Reads the switch, compares, and repairs what differs, within the timeout of one switch.
     async fn check(&mut self, session: &Session) -> Result<(), Fault> {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
         let limit = self.shared.options.push.timeout;

@@ -87,7 +87,7 @@ pub(super) fn answer(status: &WatchStatus) -> Answer {
     of_text(text(status))
 }
 
-/// Says all that one switch counts.
+/// Returns all counters of one switch.
 pub(super) fn of_switch(board: &Board, request: &Request) -> Answer {
     let name = request.query.split('&').find_map(|part| part.strip_prefix("of=")).unwrap_or_default();
     match board.counters(name) {
@@ -146,7 +146,7 @@ fn text(status: &WatchStatus) -> String {
 /// Family of sums, by class.
 type Part = fn(&Sums) -> &BTreeMap<u8, u64>;
 
-/// Sums of what switches count; what a port or a segment counts is asked for switch by switch.
+/// Sums of the counters of switches; values per port or segment are served only switch by switch.
 fn counters(text: &mut String, status: &WatchStatus) {
     let help = "1 if the counters of the switch were read when it was last looked at.";
     head(text, "closc_device_counted", help, "gauge");

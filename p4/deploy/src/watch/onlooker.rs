@@ -1,8 +1,8 @@
-//! Looks at one switch that is not repaired, for as long as the watch runs.
+//! Watches one switch that is not repaired, for as long as the watch runs.
 //!
-//! In: a switch whose configuration is compared. Out: whether it is as the tree has it, on the board.
-//! Invariants: nothing is written: a change may interrupt ports, and `closc push` makes it. The tree is read at each look,
-//! as it is then: texts of thousands of switches are not kept.
+//! In: a switch whose configuration is compared. Out: whether it agrees with the tree, on the board. Invariants:
+//! nothing is written, because a change may interrupt ports; `closc push` makes it. The tree is read anew at each
+//! check, because the texts of thousands of switches are not kept.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::switch::Switch;
 
-/// Looks at a switch until it is asked to stop.
+/// Watches a switch until asked to stop.
 pub(super) async fn look(
     (place, row): (usize, String),
     switch: Arc<dyn Switch>,
@@ -59,14 +59,14 @@ struct Onlooker<'s> {
     switch: Arc<dyn Switch>,
     shared: &'s Shared,
     progress: Progress,
-    /// Looks that failed, since the last one that did not.
+    /// Consecutive checks that failed.
     failed_in_a_row: u32,
     /// Last finding.
     seen: Option<Objects>,
 }
 
 impl Onlooker<'_> {
-    /// Reads and compares; no longer than one switch may take.
+    /// Reads and compares, within the timeout of one switch.
     async fn once(&self) -> Result<Objects, Fault> {
         let _permit = self.shared.permits.acquire().await.expect("nobody closes the semaphore");
         let options = &self.shared.options.push;
@@ -74,14 +74,14 @@ impl Onlooker<'_> {
         let found = timeout(limit, self.switch.drift(options, &self.progress)).await;
         let late = |_| Fault::Timeout { after: limit, operation: self.progress.operation() };
         match found.map_err(late).flatten()? {
-            // A pipeline is nothing that SONiC has.
+            // SONiC has no pipeline.
             DeviceDrift::None | DeviceDrift::Pipeline { .. } => Ok(Objects::new()),
             DeviceDrift::Entries { objects, .. } => Ok(objects),
             DeviceDrift::Unknown(fault) => Err(fault),
         }
     }
 
-    /// Takes note of what was found, and returns when to look again.
+    /// Records the result, and returns when to check again.
     fn take(&mut self, found: Result<Objects, Fault>, backoff: Backoff) -> Duration {
         let (board, name) = (&self.shared.board, &self.row);
         let interval = self.shared.options.interval;
