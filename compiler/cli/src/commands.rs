@@ -40,7 +40,7 @@ use crate::args::lab::LabCommand;
 use crate::args::{Args, Command, Format};
 use crate::output::{self, Outcome, UnsupportedFormat};
 
-/// Runs the command that was asked for.
+/// Runs the command of the command line.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let differs = matches!(args.command, Command::Diff(_) | Command::Drain(_) | Command::Undrain(_));
     let is_report = matches!(args.command, Command::Export(ExportCommand::Report(_)));

@@ -1,14 +1,15 @@
-//! The chain of an audit log: each line has the digest of the one before, so a line that is changed, removed or added shows.
+//! The hash chain of an audit log: each line has the digest of the previous one, which reveals changed, removed and
+//! added lines.
 //!
-//! In: lines of one or several files, oldest first. Out: how many there are, the digest of the last, or the first line that does not
-//! follow. Invariants: a digest is BLAKE3 of the bytes of a line without its line feed; a line that a loss of power cut off is a link
-//! of the chain like any other.
+//! In: lines of one or several files, oldest first. Out: the number of lines and the digest of the last, or the first
+//! line that breaks the chain. Invariants: a digest is the BLAKE3 hash of a line without its line feed. A line that a
+//! power failure cut off is part of the chain like any other.
 
 use std::io::{self, BufRead, Read as _};
 
 use serde::{Deserialize, Serialize};
 
-/// The longest line: a change of all denials has some hundred kilobytes.
+/// The longest line. A change of all denials takes a few hundred kilobytes.
 pub(crate) const LINE_MAX: u64 = 16 << 20;
 
 /// The digest before the first line of a chain.
@@ -33,27 +34,27 @@ pub(crate) struct Chain {
     pub(crate) last: String,
 }
 
-/// The first line that does not follow.
+/// Why a chain cannot be followed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChainFault {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(io::Error),
-    /// A line is longer than any that is written.
+    /// A line exceeds [`LINE_MAX`].
     #[error("line {0} has more than 16 MiB")]
     Long(u64),
-    /// It has no digest of a line before.
+    /// A line has no digest of the previous line.
     #[error("line {0} has no digest: it is from an earlier version, or was added")]
     NoDigest(u64),
-    /// Its digest is that of another line.
+    /// The digest in a line is not that of the previous line.
     #[error("line {line} does not follow: the line before it was changed, or lines were removed or added")]
     Broken {
-        /// The line, from 1.
+        /// Number of the line in its file, from 1.
         line: u64,
     },
 }
 
-/// Common part of all lines.
+/// The part of a line that the chain needs.
 #[derive(Deserialize)]
 struct Link {
     prev: Option<String>,
@@ -65,7 +66,7 @@ impl Chain {
         Chain { lines: 0, cut_off: 0, continues: None, last: START.to_owned() }
     }
 
-    /// Follows the lines of one more file.
+    /// Continues the chain with the lines of the next file.
     pub(crate) fn follow(&mut self, mut text: impl BufRead) -> Result<(), ChainFault> {
         let mut bytes = Vec::new();
         let mut line = 0;
@@ -93,7 +94,7 @@ impl Chain {
                 }
             }
             Ok(Link { prev: None }) => return Err(ChainFault::NoDigest(line)),
-            // The next line has its digest.
+            // A line that a power failure cut off. It is still a link: the next line has its digest.
             Err(_) => self.cut_off += 1,
         }
         self.lines += 1;

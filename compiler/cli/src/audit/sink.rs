@@ -1,9 +1,9 @@
-//! Where lines of the audit log go: a file, the journal of systemd, or syslog.
+//! Destinations of the audit log: a file, the systemd journal, or syslog.
 //!
-//! Invariants: a file is only appended to, is never a link, and is synced after each line; a line that was cut off by a
-//! loss of power stays by itself; a service has the line when the call returns; a line goes to the file that has the name now, and
-//! to the service that runs now. The chain of a file goes over all processes that write to it, under its lock, and over a rotation;
-//! that of a service is of one process.
+//! Invariants: a file is only appended to, is never a symbolic link, and is synced after each line. A line that a power
+//! failure cut off stays a separate line. A service has the line when the call returns. After a rotation or a restart
+//! of the service, lines go to the new file or service. The chain of a file spans rotations and, under the file's lock,
+//! all processes that write to it. The chain of a service covers one process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -19,24 +19,24 @@ use super::chain;
 /// Mode of a new log: its owner writes, the group reads.
 const MODE: u32 = 0o640;
 
-/// The socket of the journal of systemd (`systemd.io/JOURNAL_NATIVE_PROTOCOL`).
+/// The socket of the systemd journal (`systemd.io/JOURNAL_NATIVE_PROTOCOL`).
 const JOURNAL: &str = "/run/systemd/journal/socket";
 
-/// The socket of syslog.
+/// The syslog socket.
 const SYSLOG: &str = "/dev/log";
 
 /// Facility 10 (`authpriv`), severity 5 (notice), as RFC 5424 6.2.1 counts them.
 const PRIORITY: u32 = 10 * 8 + 5;
 
-/// Where lines go: what a person named, and what is open there.
+/// The destination of lines: the place that the user named, and the open file or socket.
 pub struct Sink {
     place: Place,
     open: Open,
-    /// Digest of the last line of a file that was rotated, or of this process to a service.
+    /// Digest of the last line before a rotation, or of the last line that this process sent to a service.
     last: Option<String>,
 }
 
-/// A place, as it is opened again.
+/// A destination, with all that is needed to open it again.
 enum Place {
     File(Utf8PathBuf),
     Journal(PathBuf),
@@ -68,7 +68,7 @@ impl Place {
         }
     }
 
-    /// A line as it is written here.
+    /// Returns a line in the form of this destination.
     fn message(&self, line: &str) -> String {
         match self {
             Place::File(_) => format!("{line}\n"),
@@ -79,7 +79,7 @@ impl Place {
         }
     }
 
-    /// Tells whether an open file is not the one that has this name now: it was rotated.
+    /// Returns whether the open file was rotated, so that another file, or none, now has its name.
     fn was_replaced(&self, open: &Open) -> io::Result<bool> {
         let (Place::File(path), Open::File(file)) = (self, open) else { return Ok(false) };
         let own = file.metadata()?;
@@ -92,14 +92,14 @@ impl Place {
 }
 
 impl Sink {
-    /// Opens what a person named: `journald`, `syslog`, either with `:SOCKET` behind it, or a file.
+    /// Opens a destination: `journald` or `syslog`, both with an optional `:SOCKET`, or a file.
     pub fn open(place: &Utf8Path) -> io::Result<Self> {
         let place = Place::of(place);
         let open = place.open()?;
         Ok(Sink { place, open, last: None })
     }
 
-    /// Opens the place again: after a rotation, or when the service that logs was restarted.
+    /// Opens the destination again, after a rotation or a restart of the logging service.
     pub fn reopen(&mut self) -> io::Result<()> {
         let open = self.place.open()?;
         if let Open::File(file) = &self.open {
@@ -109,8 +109,8 @@ impl Sink {
         Ok(())
     }
 
-    /// Writes a line, which has no line feed, whole; it is made with the digest of the line before. A file that was rotated is opened
-    /// again before, a socket whose service was restarted after the first try.
+    /// Writes a line in one piece. `line` returns it without a line feed, given the digest of the previous line.
+    /// Reopens a rotated file before it writes, and a socket after a first attempt fails.
     pub fn write(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
         if self.place.was_replaced(&self.open)? {
             self.reopen()?;
@@ -132,7 +132,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Appends a line to the file. Another process that writes at the same time has the lock only for a moment.
+    /// Appends a line to the file, under its lock. Other processes hold the lock only briefly.
     fn append(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
         let Open::File(file) = &self.open else { return Ok(()) };
         lock(file)?;
@@ -148,9 +148,9 @@ impl Sink {
     }
 }
 
-/// Tries to lock the log before it is an error: a process that is stopped must not stop all others.
+/// Attempts to lock the log before giving up, so that one suspended process does not block all others.
 const LOCK_TRIES: u32 = 200;
-/// Wait between two tries.
+/// Wait between two attempts.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 fn lock(file: &File) -> io::Result<()> {
@@ -164,7 +164,7 @@ fn lock(file: &File) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked"))
 }
 
-/// Returns the digest of the last line of a file; nothing, if it is empty.
+/// Returns the digest of the last line of a file; `None` if the file is empty.
 fn last_line(file: &File) -> io::Result<Option<String>> {
     let length = file.metadata()?.len();
     let mut n = 4096.min(length);
@@ -190,7 +190,7 @@ fn connect(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
     Ok(socket)
 }
 
-/// Opens a file to append to, and lets a new one's name be on the disk.
+/// Opens a file for appending, and syncs its folder so that the name of a new file is on disk.
 fn file(path: &Utf8Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = closc_files::own(path, options.read(true).append(true).create(true).mode(MODE))?;
@@ -200,7 +200,7 @@ fn file(path: &Utf8Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Ends a line that was cut off when the power went, so that the next one is not lost with it.
+/// Terminates a line that a power failure cut off, so that the next line starts on its own.
 fn end_line(file: &File) -> io::Result<()> {
     let mut last = [0];
     let length = file.metadata()?.len();
@@ -214,7 +214,7 @@ fn end_line(file: &File) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Writes a line, changes the place, and writes another.
+    /// Writes a line, calls `change`, and writes another line.
     fn around(place: &Utf8Path, change: impl FnOnce()) {
         let mut sink = Sink::open(place).expect("a log");
         sink.write(|_| Ok("before".to_owned())).expect("it is written");
@@ -222,7 +222,7 @@ mod tests {
         sink.write(|_| Ok("after".to_owned())).expect("it is written");
     }
 
-    /// `logrotate` renames the file, creates another and compresses the first: the next line is in the file that has the name.
+    /// `logrotate` renames the file, creates another and compresses the first. The next line must go to the new file.
     #[test]
     fn a_file_that_is_rotated_is_opened_again() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -238,14 +238,14 @@ mod tests {
             fs::remove_file(&old).expect("it was compressed");
         });
         assert_eq!(read(&log), "after\n");
-        // A link that takes the place of the log is still none.
+        // A symbolic link in place of the log is rejected.
         let mut sink = Sink::open(&log).expect("a log");
         fs::rename(&log, &old).expect("a rename");
         std::os::unix::fs::symlink(&old, &log).expect("a link");
         assert!(sink.write(|_| Ok("through a link".to_owned())).is_err());
     }
 
-    /// A service that was restarted has another socket at the same path.
+    /// A restarted service binds a new socket at the same path.
     #[test]
     fn a_socket_that_was_bound_again_is_connected_again() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -262,7 +262,7 @@ mod tests {
         assert!(String::from_utf8_lossy(&bytes[..length]).ends_with("after"));
     }
 
-    /// A line that was changed or removed could not be seen.
+    /// With a chain that restarts there, changed or removed lines would go unnoticed.
     #[test]
     fn the_chain_goes_over_processes_a_rotation_and_a_power_loss() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -277,7 +277,7 @@ mod tests {
             say(&mut first, word);
             say(&mut second, &"x".repeat(5000));
         }
-        // A write that the power cut off.
+        // A write that a power failure interrupted.
         let mut torn = OpenOptions::new().append(true).open(&log).expect("it is there");
         torn.write_all(b"{\"prev\":\"1").expect("it is ours");
         say(&mut second, "after the power came back");
@@ -290,7 +290,7 @@ mod tests {
             chain.follow(text.as_slice()).expect("it is intact");
         }
         assert_eq!((chain.lines, chain.cut_off), (10, 1));
-        // Another process that is stopped while it has the lock.
+        // Another process is suspended while it holds the lock.
         let other = File::open(&log).expect("it is there");
         other.lock().expect("nothing else has it");
         let why = first.write(|_| Ok("{}".to_owned())).expect_err("it is locked").to_string();

@@ -1,7 +1,7 @@
 //! `closc audit verify`: follows the chain of digests of an audit log.
 //!
-//! In: files of one log, oldest first. Out: how many lines follow one another, and the digest of the last; the first line that does not
-//! follow is a failure.
+//! In: files of one log, oldest first. Out: the number of lines and the digest of the last. The first line that breaks
+//! the chain is a failure.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -16,7 +16,7 @@ use crate::output::{self, Document, Outcome};
 /// Checked lines of an audit log.
 pub(crate) const AUDIT: Document<Chain> = Document::new("closc-audit/1");
 
-/// Does what was asked for.
+/// Runs the subcommand.
 pub fn run(args: &Args, command: &AuditCommand) -> anyhow::Result<Outcome> {
     match command {
         AuditCommand::Verify(command) => verify(args, command),

@@ -1,7 +1,7 @@
-//! `closc cables check`: what devices see of each other, compared with the plan.
+//! `closc cables check`: compares the neighbours that devices report (LLDP) with the plan.
 //!
-//! In: a fabric file, and reports of devices. Out: findings. Invariants: a report that is of no device of the fabric ends the command; one
-//! that cannot be read is named, and the command fails after it compared the others.
+//! In: a fabric file, and reports of devices. Out: findings. Invariants: a report of a device that is not in the fabric
+//! ends the command. For an unreadable report, the command prints an error, compares the others, and then fails.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use crate::output::{self, Document, Outcome};
 /// Neighbours of devices, compared with the plan.
 pub(crate) const CABLES: Document<Report> = Document::new("closc-cables/1");
 
-/// The largest report: 512 ports with long descriptions fit a hundred times.
+/// The largest report: a hundred times the size of one with 512 ports and long descriptions.
 const REPORT_MAX: u64 = 64 << 20;
 
-/// Does what was asked for.
+/// Runs the subcommand.
 pub fn run(args: &Args, command: &CablesCommand) -> anyhow::Result<Outcome> {
     match command {
         CablesCommand::Check(command) => check(args, command),
@@ -40,7 +40,7 @@ fn check(args: &Args, command: &CheckArgs) -> anyhow::Result<Outcome> {
     for (device, files) in &reports {
         match sightings(files) {
             Ok(sightings) => judge.device(*device, &sightings),
-            // One neighbour that sends a malformed frame must not hide what all other devices report.
+            // One malformed report must not hide the reports of all other devices.
             Err(error) => {
                 unread += 1;
                 output::say(printable::line(&output::reason(&error)));
@@ -69,7 +69,7 @@ fn sightings(files: &[Utf8PathBuf]) -> anyhow::Result<Vec<Sighting>> {
     Ok(all)
 }
 
-/// The reports that were given, with the devices they are of.
+/// Reports named on the command line, each with its device.
 fn given(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8PathBuf)>> {
     let mut files = Vec::new();
     for report in reports {
@@ -94,7 +94,7 @@ fn given(plan: &Plan, reports: &[String]) -> anyhow::Result<Vec<(Device, Utf8Pat
     Ok(files)
 }
 
-/// The files of a folder, by name; hidden ones are not reports.
+/// The files of a folder, sorted by name, without hidden ones.
 fn below(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let entries = folder.read_dir_utf8().with_context(|| format!("cannot list `{folder}`"))?;
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! `closc collect`: asks the agents of a fabric, names what is broken, keeps denials, serves both.
+//! `closc collect`: polls the agents of a fabric, locates faults, keeps denials, and serves both over HTTP.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -28,22 +28,22 @@ use crate::output::{self, Document, Items, Outcome};
 /// Reports of agents, and the faults.
 pub(crate) const COLLECT: Document<Summary> = Document::new(names::SUMMARY);
 
-/// Further served pages: the sources.
+/// Sources of reports.
 pub(crate) const SOURCES: Document<Items<SourceView>> = Document::new(names::SOURCES);
-/// The switches of a plane.
+/// Switches of a plane.
 pub(crate) const PLANE: Document<Items<TierItems>> = Document::new(names::PLANE);
-/// The cables of a switch or NIC.
+/// Cables of a switch or NIC.
 pub(crate) const CABLES: Document<Items<Item>> = Document::new(names::CABLES);
-/// The paths of two NICs.
+/// Paths between two NICs.
 pub(crate) const PATHS: Document<Items<PathItem>> = Document::new(names::PATHS);
-/// Kind of an address.
+/// A decoded address.
 pub(crate) const ADDRESS: Document<Decoded> = Document::new(names::ADDRESS);
-/// Data that a page needs.
+/// Settings that the web page reads at its start.
 pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
 /// Result of an order.
 pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES);
 
-/// Collects until Ctrl-C or SIGTERM, or for so many seconds.
+/// Collects until Ctrl-C or SIGTERM, or for the seconds of `--seconds`.
 pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     if !input.plan.is_source_routed() {
@@ -65,7 +65,7 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
         log: None,
         options: Options {
             apply: command.apply,
-            // An agent that missed two questions and the time for an answer is not known of.
+            // A report is stale after two missed polls and the time for an answer.
             fresh_ms: 3 * command.poll + 5_000,
             settle_ms: 2 * command.poll,
             good_probes: command.good_probes.into(),
@@ -105,14 +105,14 @@ pub fn run(args: &Args, command: &CollectArgs) -> anyhow::Result<Outcome> {
     Ok(if found { Outcome::Failed } else { Outcome::Fine })
 }
 
-/// Patterns of sockets, and sockets that are bound to a NIC.
+/// Socket patterns, and sockets that are bound to a NIC.
 type Sockets = (Vec<String>, Vec<(PathBuf, Nic)>);
 
-/// Separates patterns of sockets from sockets that are bound to a NIC: `su001-n001/nic0=/run/closc/nic0.sock`.
+/// Separates socket patterns from sockets that are bound to a NIC: `su001-n001/nic0=/run/closc/nic0.sock`.
 fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
     let (mut patterns, mut bound) = (Vec::new(), Vec::new());
     for text in all {
-        // A path may contain the sign, and begins with a slash or a dot.
+        // A path may contain `=`, but then begins with a slash or a dot.
         let Some((name, path)) = text.split_once('=').filter(|_| !text.starts_with(['/', '.'])) else {
             patterns.push(text.clone());
             continue;
@@ -131,7 +131,7 @@ fn sockets(plan: &Plan, all: &[String]) -> anyhow::Result<Sockets> {
     Ok((patterns, bound))
 }
 
-/// Says why a fabric is not called whole of which nothing is named.
+/// Prints why a fabric without verdicts is not reported as healthy.
 fn undecided(summary: &Summary) {
     if is_open(summary) {
         output::say(format_args!(
@@ -150,17 +150,17 @@ fn undecided(summary: &Summary) {
     }
 }
 
-/// Whether agents find what is broken, and there is no verdict yet: not a fabric to call whole.
+/// Returns whether agents report findings and there is no verdict yet, so the fabric may be faulty.
 fn is_open(summary: &Summary) -> bool {
     summary.n_verdicts == 0 && summary.agents.findings > 0
 }
 
-/// Whether nobody said anything, so that nothing is known to be whole.
+/// Returns whether there are neither reports of agents nor counters of switches, so the state of the fabric is unknown.
 fn is_blind(summary: &Summary) -> bool {
     summary.agents.speaking == 0 && summary.switches.read == 0
 }
 
-/// The switches whose counters are read: those of the inventory.
+/// Switches whose counters are read: those of the inventory.
 fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<Vec<Target>> {
     let Some(path) = &command.inventory else { return Ok(Vec::new()) };
     let site = control::inventory_of(&plan.topology().name, path)?;
@@ -188,7 +188,7 @@ fn switches(args: &Args, command: &CollectArgs, plan: &Plan) -> anyhow::Result<V
     Ok(targets)
 }
 
-/// Counts the switches of a fabric whose counters are not read, by what they run.
+/// Counts the switches of a fabric whose counters are not read, by operating system.
 fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
     let read: BTreeSet<&str> = targets.iter().map(|target| target.name.as_str()).collect();
     let mut found: BTreeMap<Os, LeftAlone> = BTreeMap::new();
@@ -206,7 +206,7 @@ fn unread(plan: &Plan, targets: &[Target]) -> Vec<LeftAlone> {
             os: os.word().to_owned(),
             switches: 0,
             first: name.to_string(),
-            // Counters are in none of them.
+            // Counters are not in files.
             files: BTreeSet::new(),
             instead: instead.to_owned(),
         };
@@ -225,7 +225,7 @@ fn human(summary: &Summary) -> String {
     format!("{lines}{broken} broken; {} of {} agents answer{tables}\n", agents.speaking, agents.nics)
 }
 
-/// Says that an agent has another path table than the plan, by its checksum, or the plan's again.
+/// Describes an agent whose path table differs from the plan's, with the checksum, or matches it again.
 fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     let Some(checksum) = other else {
         let line = format!("{nic}: its path table is that of this plan");
@@ -237,14 +237,14 @@ fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     (line, json!({ "nic": nic, "table": "other", "checksum": checksum }))
 }
 
-/// A denial of what the fabric does not have any more.
+/// Describes a denial of an element that the fabric no longer has.
 fn gone(denial: &Denial) -> (String, serde_json::Value) {
     let Denial { id, element, .. } = denial;
     let line = format!("denial {id} of {element}: the fabric does not have it any more");
     (line, json!({ "gone": denial }))
 }
 
-/// An agent that is dead, with a line about it, or answers again.
+/// Describes an agent that is dead, or that answers again.
 fn agent(nic: &str, dead: Option<&str>) -> (String, serde_json::Value) {
     match dead {
         Some(line) => (line.to_owned(), json!({ "agent": "dead", "nic": nic })),
@@ -252,7 +252,7 @@ fn agent(nic: &str, dead: Option<&str>) -> (String, serde_json::Value) {
     }
 }
 
-/// Says what happens, a line each on stderr, and enters changes into the audit log before they are made.
+/// Prints each event as a line on stderr, and logs changes in the audit log before they are made.
 fn observer(args: &Args, scheme: &'static str, audit: Arc<Audit>) -> Observer {
     let (is_json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {

@@ -1,4 +1,4 @@
-//! `closc conformance`: a P4Runtime server judged by the sentences of the specification.
+//! `closc conformance`: tests a P4Runtime server against the sentences of the specification.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -20,10 +20,10 @@ use crate::progress;
 /// The verdicts on a server.
 pub(crate) const CONFORMANCE: Document<Report> = Document::new("closc-conformance/1");
 
-/// The most bytes of a program for a target.
+/// Maximum size of a compiled program for the target, in bytes.
 const PROGRAM_MAX: u64 = 256 << 20;
 
-/// Judges a server; exits with 1 where a corner failed.
+/// Tests a server; exits with 1 if a test case failed.
 pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
     for number in &command.section {
         if !Section::ALL.iter().any(|section| section.is_in(number)) {
@@ -78,7 +78,7 @@ fn by_clock() -> u64 {
     u64::try_from(elapsed.as_micros()).unwrap_or(1 << 40)
 }
 
-/// Reads the certificates, where the connection is encrypted.
+/// Reads the certificates, if `--tls-ca` asks for TLS.
 fn tls(command: &ConformanceArgs) -> anyhow::Result<Option<ClientTls>> {
     let Some(authority) = &command.tls_ca else { return Ok(None) };
     let authority = closc_files::given(authority, KEY_MAX)?;
@@ -89,7 +89,7 @@ fn tls(command: &ConformanceArgs) -> anyhow::Result<Option<ClientTls>> {
     Ok(Some(ClientTls { authority, identity, server_name: command.tls_name.clone() }))
 }
 
-/// Reads a private key, which others must not be able to read.
+/// Reads a private key; rejects one that other users can read.
 fn secret(path: &Utf8Path) -> anyhow::Result<Vec<u8>> {
     let name = path.file_name().with_context(|| format!("`{path}` does not name a file"))?;
     Ok(closc_files::folder_of(path)?.secret(name, KEY_MAX)?)

@@ -39,7 +39,7 @@ pub fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Res
         .block_on(work)
 }
 
-/// The most bytes of a plan or difference that was saved: some kilobytes for each switch that changes.
+/// Maximum size of a saved plan or difference in bytes. Each changed switch takes a few kilobytes.
 const SAVED_MAX: u64 = 1 << 30;
 
 /// Keyword for the inventory of the fabric's lab.
@@ -56,8 +56,7 @@ pub struct Site {
     pub files: Arc<dyn Files>,
 }
 
-/// The files that an inventory names: regular ones beneath its folder, and private keys only where nobody else can read
-/// them.
+/// The files that an inventory names: regular files below its folder. Private keys must not be readable by other users.
 struct Named {
     folder: Folder,
     keys: BTreeSet<String>,
@@ -70,7 +69,7 @@ impl Files for Named {
         } else {
             self.folder.read(path, closc_files::TEXT_MAX)
         };
-        // The caller gives the name.
+        // The caller adds the file name.
         read.map_err(|FileError { reason, .. }| io::Error::other(reason))
     }
 }
@@ -83,7 +82,7 @@ pub fn inventory(args: &FleetArgs) -> anyhow::Result<Site> {
     Ok(site)
 }
 
-/// Refuses a selection that names what the inventory does not have: less would be done than was asked for.
+/// Rejects a selection that an inventory cannot resolve; otherwise fewer switches than requested would be processed.
 fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
     if let Some(device) = args.device.iter().find(|device| !inventory.knows(device)) {
         anyhow::bail!("the inventory has no switch `{device}`");
@@ -98,7 +97,7 @@ fn selectable(args: &FleetArgs, inventory: &Inventory) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reads the inventory of a fabric of this name.
+/// Reads an inventory; `lab` is that of the running lab of `fabric`.
 pub(super) fn inventory_of(fabric: &str, inventory: &Utf8Path) -> anyhow::Result<Site> {
     if inventory != LAB {
         return parsed(inventory);
@@ -121,7 +120,7 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
         }
     };
     for key in inventory.keys() {
-        // One that cannot be read is an error of the switch that needs it.
+        // An unreadable key is reported later, as an error of the switch that needs it.
         if let Err(error @ FileError { reason: Reason::Shared { .. }, .. }) =
             folder.secret(key, closc_files::KEY_MAX)
         {
@@ -142,12 +141,12 @@ fn parsed(path: &Utf8Path) -> anyhow::Result<Site> {
     Ok(Site { inventory, files: Arc::new(Named { folder, keys }) })
 }
 
-/// Reads what was saved: a plan or a difference.
+/// Reads a saved plan or difference.
 pub fn saved(source: &Utf8Path) -> anyhow::Result<String> {
     Ok(closc_files::given_text(source, SAVED_MAX)?)
 }
 
-/// Reads a plan that was saved, and the text that it was.
+/// Reads a saved plan, and returns it with its text.
 pub(super) fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
     let text = saved(source)?;
     let plan = Plan::from_json(&text).with_context(|| match source.extension() {
@@ -159,7 +158,7 @@ pub(super) fn saved_plan(source: &Utf8Path) -> anyhow::Result<(Plan, String)> {
     Ok((plan, text))
 }
 
-/// Tells whether what is pushed was saved, and is not a tree.
+/// Returns whether the source of a push is a saved plan or difference, not a tree.
 pub(super) fn is_saved(source: &Utf8Path) -> bool {
     source.is_file() && !crate::tree::is_archive(source)
 }
@@ -173,12 +172,12 @@ fn of_lab(source: &Utf8Path) -> anyhow::Result<Utf8PathBuf> {
     })
 }
 
-/// Puts the inventory and the tree together.
+/// Returns the selected switches of a tree, with their addresses from the inventory.
 pub fn fleet(args: &FleetArgs, site: &Site) -> anyhow::Result<Fleet> {
     fleet_with(args, site, SonicOptions::default(), CarrierOptions::default())
 }
 
-/// The same, with options for switches that run SONiC, and for those whose configuration is files.
+/// Like [`fleet`], with options for SONiC switches and for switches that are configured by copying files over SSH.
 pub(super) fn fleet_with(
     args: &FleetArgs,
     site: &Site,
@@ -192,7 +191,7 @@ pub(super) fn fleet_with(
     let files: Arc<dyn Files> = files.into();
     let planes = Planes::of_tree(args, &*files, &manifest, &site.inventory)?;
     let tree = Arc::new(Tree::open(files).with_context(|| format!("`{}`", args.source))?);
-    // An inventory is of the fabric, and a part has some of its switches.
+    // An inventory covers the fabric; a tree of a part has only some of its switches.
     let has = |name: &str| {
         let folder = Utf8Path::new(paths::SWITCHES).join(name);
         manifest.selection.is_none() || manifest.files_below(&folder).next().is_some()
@@ -215,7 +214,7 @@ pub(super) fn fleet_with(
     Ok(fleet)
 }
 
-/// Returns what brings the configuration of an operating system to switches, of those that nothing is pushed to.
+/// Returns advice on how to configure switches with an operating system that `push` skips.
 pub(super) fn instead(os: &str) -> String {
     let has_play = Os::ALL.into_iter().any(|own| own.word() == os && own.has_play());
     let other = if has_play {
@@ -230,7 +229,7 @@ pub(super) fn instead(os: &str) -> String {
     }
 }
 
-/// Says which switches of a tree a command does nothing about.
+/// Warns of switches of a tree that a command skips, and of files that it does not push.
 pub(super) fn warn_left_alone(fleet: &Fleet) {
     for left in &fleet.left_alone {
         tracing::warn!("{}", left.line());
@@ -240,21 +239,21 @@ pub(super) fn warn_left_alone(fleet: &Fleet) {
     }
 }
 
-/// Says what is wrong with each of some switches.
+/// Combines the errors of several switches into one.
 pub(super) fn faults(faults: &[DeviceError]) -> anyhow::Error {
     let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
     anyhow::anyhow!("{}", faults.join("\n"))
 }
 
-/// Reads what a site adds: every `.json` file of a folder.
+/// Reads the overlay of a site: every `.json` file of a folder.
 fn overlay(path: &Utf8Path) -> anyhow::Result<Overlay> {
     let texts = texts(path, "json")?;
     let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     Overlay::parse(files).with_context(|| format!("overlay `{path}`"))
 }
 
-/// Reads what a site adds to the switches of a tree, and checks what comes of it. A tree that is not whole has some of the
-/// switches, and the overlay is of the site.
+/// Reads an overlay, and validates the configurations of a tree with it. A partial tree lacks switches of the site, so
+/// patterns of the overlay that match no switch are reported only for a complete tree.
 pub(super) fn overlay_of(folder: &Utf8Path, tree: &Tree, is_whole: bool) -> anyhow::Result<Overlay> {
     let overlay = overlay(folder)?;
     let configs = tree.config_dbs();
@@ -266,7 +265,7 @@ pub(super) fn overlay_of(folder: &Utf8Path, tree: &Tree, is_whole: bool) -> anyh
     Ok(overlay)
 }
 
-/// Reads what a site adds to some switches whose configurations are at hand, and checks what comes of it.
+/// Reads an overlay, and validates the given configurations of some switches with it.
 pub(super) fn overlay_for(
     folder: &Utf8Path,
     switches: &[&str],
@@ -278,21 +277,21 @@ pub(super) fn overlay_for(
     Ok(overlay)
 }
 
-/// Warns of patterns of an overlay that fit no switch: what is in such a file is added nowhere.
+/// Warns of files of an overlay whose pattern matches no switch, so that their content has no effect.
 fn say_idle(folder: &Utf8Path, overlay: &Overlay, switches: &[&str]) {
     for (file, pattern) in overlay.idle(switches) {
         tracing::warn!("no SONiC switch fits `{pattern}` in `{}`", folder.join(file));
     }
 }
 
-/// Reads what the site adds as trees of YAML.
+/// Reads an overlay of YAML files.
 pub(super) fn site_tree(path: &Utf8Path) -> anyhow::Result<SiteTree> {
     let texts = texts(path, "yaml")?;
     let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     SiteTree::parse(files).map_err(anyhow::Error::msg).with_context(|| format!("overlay `{path}`"))
 }
 
-/// Reads the files of a folder that have an extension, by name.
+/// Reads the files of a folder with an extension, sorted by name.
 fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String)>> {
     let mut names = Vec::new();
     for entry in path.read_dir_utf8().with_context(|| format!("`{path}`"))? {
@@ -310,14 +309,14 @@ fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String
     Ok(texts)
 }
 
-/// Tells whether a switch takes part.
+/// Returns whether a switch is selected.
 pub(super) fn is_selected(args: &FleetArgs, inventory: &Inventory, planes: &Planes, name: &str) -> bool {
     (args.device.is_empty() || args.device.iter().any(|device| device == name))
         && args.select.has_named(name)
         && planes.has(inventory, name)
 }
 
-/// Shows events: a bar of finished switches for people, a line of JSON on stderr for tools.
+/// Shows events: a progress bar for people, lines of JSON on stderr for tools.
 pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, ProgressBar) {
     let bar = progress::bar(args.quiet || args.format != Format::Human, devices as u64, what);
     let (shown, json) = (bar.clone(), args.format == Format::Json && !args.quiet);
@@ -343,7 +342,7 @@ mod tests {
     use super::names::{Place, SECRET, escapes};
     use super::*;
 
-    /// Reads an inventory beside the files that it may name.
+    /// Writes an inventory next to the files that it may name, and reads it.
     fn site(place: &Place, inventory: &Inventory) -> anyhow::Result<Site> {
         std::fs::write(place.inside("inventory.json"), inventory.to_json()).expect("a file can be written");
         parsed(&place.inside("inventory.json"))
@@ -411,7 +410,7 @@ mod tests {
             match site(&place, &inventory) {
                 Ok(site) => {
                     assert!(fine && site.files.read("closc.key").is_ok(), "{mode:o}");
-                    // It is looked at again where it is read.
+                    // The mode of the key is checked again on each read.
                     owned(&place, "closc.key", 0o644);
                     let said = site.files.read("closc.key").expect_err("others can read it").to_string();
                     assert!(said.contains("chmod 600"), "{said}");

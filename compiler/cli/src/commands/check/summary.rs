@@ -1,6 +1,7 @@
-//! Figures of a fabric beside its counts: rails, oversubscription, switches by model, unused cages.
+//! Figures of a fabric besides its counts: rails, oversubscription, switches by model, unused cages.
 //!
-//! In: a plan. Out: [`Summary`]. Invariants: every switch is in one model; a cage with one port in use is used.
+//! In: a plan. Out: [`Summary`]. Invariants: every switch counts towards exactly one model; a cage counts as used if at
+//! least one of its ports is.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,11 +37,11 @@ struct Model {
     oversubscription: Option<String>,
 }
 
-/// Properties that make switches one kind: tier, platform, OS, and count and breakout of both blocks.
+/// Properties by which switches are grouped: tier, platform, OS, and the port count, breakout and speed of both blocks.
 type Kind<'a> = (TierId, &'a str, Os, [(u16, u8, u32); 2]);
 
 impl Summary {
-    /// Takes the figures of a plan.
+    /// Computes the figures of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         let topology = plan.topology();
         let mut found: BTreeMap<Kind<'_>, (Option<u64>, u64)> = BTreeMap::new();
@@ -49,7 +50,7 @@ impl Summary {
             let blocks = topology.blocks(switch);
             let figures =
                 blocks.map(|block| (block.count, block.breakout.ports, block.breakout.speed.mbps()));
-            // Ports of software cost nothing.
+            // Software switches have no cages.
             let cages = (!platform.is_software()).then(|| platform.panel.cages.into());
             let kind = (switch.tier, platform.id.as_str(), os, figures);
             found.entry(kind).or_insert((cages, 0)).1 += 1;

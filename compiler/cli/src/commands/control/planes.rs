@@ -1,8 +1,9 @@
-//! The switches of the planes that `push`, `drift` and `watch` are asked for.
+//! The switches in the planes that `push`, `drift` and `watch` select.
 //!
-//! In: `--plane`, `--shard` and the planes of `--select`; the cable lists of a tree. Out: [`Planes`]. Invariants: the tree says
-//! which switches are in a plane, so an inventory has to say it only of switches that no list names: those of a tree without
-//! lists, and of what was saved. A plane that is not there, and a switch of which nothing says the plane, are errors.
+//! In: `--plane`, `--shard` and the planes of `--select`; the cable lists of a tree. Out: [`Planes`]. Invariants: cable
+//! lists give the planes of switches, so the inventory needs `plane` only for a tree without lists and for a saved plan
+//! or difference; a switch without it is then an error. A plane that the fabric does not have, and a selection without
+//! any switch, are errors.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,18 +14,18 @@ use closc_deploy::Inventory;
 
 use crate::args::control::FleetArgs;
 
-/// The switches of the planes that are asked for.
+/// Selection of switches by plane.
 pub(in crate::commands) enum Planes {
-    /// No plane is asked for.
+    /// No selection by plane.
     All,
     /// Switches by name.
     Switches(HashSet<String>),
-    /// Planes by number, where the inventory says those of all switches.
+    /// Planes by number. The inventory gives the plane of every switch.
     Inventory(BTreeSet<u8>),
 }
 
 impl Planes {
-    /// Finds them in the cable lists of a tree, or in the inventory where the tree has no list.
+    /// Finds the switches in the cable lists of a tree, or in the inventory if the tree has no list.
     pub(super) fn of_tree(
         args: &FleetArgs,
         files: &dyn Files,
@@ -61,7 +62,7 @@ impl Planes {
         Ok(Planes::Switches(named))
     }
 
-    /// Finds them where no tree says which switches are in a plane.
+    /// Finds the switches of a saved plan or difference in the inventory.
     pub(in crate::commands) fn of_saved<'s>(
         args: &FleetArgs,
         inventory: &Inventory,
@@ -79,7 +80,7 @@ impl Planes {
         }
     }
 
-    /// Goes by the inventory, if that says the plane of every switch.
+    /// Uses the inventory, which must give the plane of every switch.
     fn of_inventory<'s>(
         asked: BTreeSet<u8>,
         inventory: &Inventory,
@@ -112,7 +113,7 @@ impl Planes {
         Ok(Planes::Inventory(asked))
     }
 
-    /// Tells whether a switch is in one of them.
+    /// Returns whether a switch is selected.
     pub(in crate::commands) fn has(&self, inventory: &Inventory, name: &str) -> bool {
         match self {
             Planes::All => true,
@@ -124,7 +125,7 @@ impl Planes {
     }
 }
 
-/// Planes for people.
+/// Names planes in a message.
 fn some(planes: &BTreeSet<u8>) -> String {
     let numbers: Vec<String> = planes.iter().map(u8::to_string).collect();
     match numbers.as_slice() {
@@ -134,7 +135,8 @@ fn some(planes: &BTreeSet<u8>) -> String {
     }
 }
 
-/// Returns the planes that all that was written asks for, of so many; 0 where nobody says how many there are.
+/// Returns the planes that match all of `--plane`, `--select` and `--shard`; `None` without these options. `count` is
+/// the number of planes of the fabric, or 0 if unknown.
 fn asked(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
     let named = [("--plane", args.plane.as_slice()), ("--select plane=", args.select.planes())];
     if args.shard.is_none() && named.iter().all(|(_, planes)| planes.is_empty()) {
@@ -159,7 +161,7 @@ fn asked(args: &FleetArgs, count: u64) -> anyhow::Result<Option<BTreeSet<u8>>> {
         found.retain(|plane| planes.contains(plane));
     }
     if let Some(shard) = args.shard {
-        // Those that `compile --shard` puts there.
+        // The same planes as those of `compile --shard`.
         found.retain(|plane| u64::from(*plane) * u64::from(shard.of()) / count == u64::from(shard.index()));
     }
     if found.is_empty() {
@@ -173,12 +175,12 @@ fn switches(manifest: &Manifest) -> Vec<&str> {
     manifest.folders(paths::SWITCHES).into_keys().collect()
 }
 
-/// The plane of a cable list; where a part cuts planes, lists are of one of its zones.
+/// Returns the plane of a cable list. A part of a plane has one list per zone, with the zone in its name.
 fn plane(list: &Utf8Path) -> Option<u8> {
     list.file_stem()?.strip_prefix("plane-")?.split('-').next()?.parse().ok()
 }
 
-/// The devices at both ends of all cables of a list.
+/// Returns the devices at both ends of all cables of a list.
 fn devices(list: &[u8]) -> impl Iterator<Item = &str> {
     list.split(|byte| *byte == b'\n').skip(1).flat_map(|line| {
         let mut fields = line.split(|byte| *byte == b',').skip(2);
@@ -223,7 +225,7 @@ mod tests {
         args
     }
 
-    /// Selection, by an inventory without planes.
+    /// Returns the selected switches, with an inventory without planes.
     fn selected(args: &FleetArgs, planes: &[u8]) -> Result<Vec<&'static str>, String> {
         let (files, manifest) = tree(planes);
         let inventory = Inventory::default();

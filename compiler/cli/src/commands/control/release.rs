@@ -1,7 +1,8 @@
-//! Releases of trees: the fabric that an inventory pins, and which signed trees are too old to push.
+//! Rejects trees of another fabric than the inventory's, and signed trees that are too old to push.
 //!
-//! Invariants: a tree of another fabric than the inventory's is refused, signed or not; where a signature is required, so are a
-//! sequence number and a day that is not over, unless older trees are allowed, which the audit log has.
+//! Invariants: the fabric must match whether the tree is signed or not. If a signature is required, the tree must have
+//! a sequence number, and must not be expired. `--allow-older` lifts these two conditions, and is recorded in the audit
+//! log.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +18,7 @@ pub(super) fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
-/// Refuses a tree of another fabric, and one that is too old.
+/// Rejects a tree of another fabric, and one that is too old.
 pub(super) fn check(
     args: &FleetArgs,
     manifest: &Manifest,
@@ -50,13 +51,13 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Returns what switches that remember sequence numbers compare with theirs.
+/// Returns the sequence number of a signed tree, for switches that store the last one and compare.
 pub(super) fn of(args: &FleetArgs, manifest: &Manifest) -> Option<SequenceGuard> {
     let release = manifest.release.filter(|_| !args.require_signature.is_empty())?;
     Some(SequenceGuard { sequence: release.sequence, allow_older: args.allow_older })
 }
 
-/// Enters into the audit log that older trees are allowed.
+/// Records in the audit log that older trees are allowed.
 pub(in crate::commands) fn log(audit: &Audit, args: &FleetArgs) -> anyhow::Result<()> {
     if args.allow_older {
         audit.say("older-allowed", serde_json::Value::Null)?;
