@@ -1,9 +1,9 @@
 //! A complete P4Runtime client.
 //!
-//! A [`Client`] is a connection to one device of one target: it reads, and asks for pipeline and capabilities. A
-//! [`Session`] is a controller on it: it takes part in the arbitration, writes, sets the pipeline, exchanges
-//! packets and comes back after the connection broke. Every call has a deadline, and every error says which
-//! target and which update it is about.
+//! A [`Client`] is a connection to one device of one target: it reads entities, the pipeline and the capabilities. A
+//! [`Session`] is a controller on that connection: it takes part in the arbitration, writes, sets the pipeline,
+//! exchanges packets and reconnects after the connection broke. Every call has a deadline, and every error names the
+//! target and, for a write, the update.
 
 mod backoff;
 mod batch;

@@ -1,15 +1,15 @@
-//! Identity of a controller for a target: a device, a role and an election id.
+//! Identity of a controller for a target: device, role and election id.
 
 use std::fmt;
 
 use crate::proto::v1;
 
-/// An election id; the greater one is primary.
+/// An election id; the controller with the highest one is primary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ElectionId(pub u128);
 
 impl ElectionId {
-    /// Returns the id that is just greater, or itself at the end of the numbers.
+    /// Returns the id plus one, or the same id if it is the highest possible.
     #[must_use]
     pub fn next(self) -> Self {
         ElectionId(self.0.saturating_add(1))
@@ -44,7 +44,7 @@ impl fmt::Display for DeviceId {
     }
 }
 
-/// A part of the control plane: by name, or for older controllers by number. The default may do everything.
+/// A role of a controller: a name, or a number for older controllers. The default role has all rights.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoleName {
     name: String,
@@ -52,17 +52,17 @@ pub struct RoleName {
 }
 
 impl RoleName {
-    /// Returns the role of a name; the empty name is the default role.
+    /// Returns the role with a name; the empty name is the default role.
     pub fn new(name: impl Into<String>) -> Self {
         RoleName { name: name.into(), number: 0 }
     }
 
-    /// Returns the role that the fields of a request mean; a name wins over a number.
+    /// Returns the role from the fields of a request; a name takes precedence over a number.
     pub fn from_fields(name: &str, number: u64) -> Self {
         RoleName { name: name.to_owned(), number: if name.is_empty() { number } else { 0 } }
     }
 
-    /// Says whether this is the role that may do everything.
+    /// Returns whether this is the default role, which has all rights.
     pub fn is_default(&self) -> bool {
         self.name.is_empty() && self.number == 0
     }
@@ -77,13 +77,13 @@ impl RoleName {
         self.number
     }
 
-    /// Returns the role that a message names; no message is the default role.
+    /// Returns the role that a message names; without a message it is the default role.
     #[expect(deprecated, reason = "older controllers still name roles by number")]
     pub fn from_message(role: Option<&v1::Role>) -> Self {
         role.map(|role| RoleName::from_fields(&role.name, role.id)).unwrap_or_default()
     }
 
-    /// Returns the message that names the role, `None` for the default role without a configuration.
+    /// Returns the message that names the role, or `None` for the default role without a configuration.
     #[expect(deprecated, reason = "older controllers still name roles by number")]
     pub(crate) fn to_message(&self, config: Option<prost_types::Any>) -> Option<v1::Role> {
         let needed = !self.is_default() || config.is_some();

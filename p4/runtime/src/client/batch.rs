@@ -1,5 +1,4 @@
-//! Cuts updates into requests and encodes them on the way, from where they lie: no update is copied, and each is
-//! encoded once.
+//! Divides updates into requests and encodes them in the same step. No update is copied, and each is encoded once.
 
 use std::ops::Range;
 
@@ -15,14 +14,14 @@ use crate::proto::v1;
 /// The field `updates` of `WriteRequest`.
 const UPDATES: u32 = 4;
 
-/// Some updates as an encoded `WriteRequest`.
+/// An encoded `WriteRequest` with some of the updates.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Batch {
     pub(super) range: Range<usize>,
     pub(super) request: Bytes,
 }
 
-/// Makes the batches of some updates, one at a time.
+/// An iterator that encodes updates batch by batch.
 #[derive(Debug)]
 pub(super) struct Batches<'u> {
     updates: &'u [v1::Update],
@@ -32,7 +31,7 @@ pub(super) struct Batches<'u> {
 }
 
 impl<'u> Batches<'u> {
-    /// Cuts a part of the updates; `header` is the request without any.
+    /// Returns the batches of a range of the updates; `header` is the request without updates.
     pub(super) fn new(
         updates: &'u [v1::Update],
         range: Range<usize>,
@@ -58,7 +57,7 @@ impl Iterator for Batches<'_> {
         while end < most {
             let before = buffer.len();
             put_update(&self.updates[end], &mut buffer);
-            // The first goes alone when it is too long by itself; the target has the last word on that.
+            // An update that is too long by itself is sent alone; the target decides whether it accepts it.
             if buffer.len() > self.options.max_bytes && end > start {
                 buffer.truncate(before);
                 break;
@@ -76,7 +75,7 @@ fn put_update(update: &v1::Update, buffer: &mut BytesMut) {
     update.encode_raw(buffer);
 }
 
-/// Sends requests that are encoded already; the answer to a Write has no content.
+/// Sends requests that are already encoded. Answers need no such treatment, because a `WriteResponse` has no fields.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Encoded;
 
@@ -106,7 +105,7 @@ impl Encoder for Encoded {
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        // One buffer for one message: it is reserved when its length is known.
+        // Each message needs one buffer, which is reserved when the length is known.
         BufferSettings::new(16, 64 << 10)
     }
 }

@@ -19,7 +19,7 @@ use crate::election::DeviceId;
 use crate::proto::v1;
 use crate::wire::{self, RawCodec, WireError};
 
-/// Windows of HTTP/2 that let whole batches and tables flow without waiting for the other side.
+/// HTTP/2 windows that are large enough to send a batch or a table without waiting for the other side.
 const WINDOW_BYTES: u32 = 2 << 20;
 
 /// A connection to one device of a target. Clones share it.
@@ -36,7 +36,7 @@ pub(super) struct Target {
     pub(super) endpoint: String,
     pub(super) device: DeviceId,
     pub(super) options: Options,
-    /// The same address with its certificates, where the connection has any.
+    /// The endpoint with its certificates, if the connection uses TLS.
     encrypted: Option<Endpoint>,
 }
 
@@ -57,7 +57,7 @@ impl Client {
         Ok(Client::on(channel, endpoint, device, options))
     }
 
-    /// Returns a client on a channel that somebody else made, for instance within one process.
+    /// Returns a client on an existing channel, such as one within the same process.
     pub fn over(channel: Channel, endpoint: &str, device: DeviceId, options: Options) -> Self {
         let target = Target { endpoint: endpoint.to_owned(), device, options, encrypted: None };
         Client { channel, target: Arc::new(target) }
@@ -69,7 +69,7 @@ impl Client {
         Client { channel, target: Arc::new(target) }
     }
 
-    /// Returns a client of another device behind the same connection.
+    /// Returns a client for another device on the same connection.
     #[must_use]
     pub fn of(&self, device: DeviceId) -> Self {
         let Target { endpoint, device: _, options, encrypted } = self.target.as_ref();
@@ -78,7 +78,7 @@ impl Client {
         Client { channel: self.channel.clone(), target }
     }
 
-    /// Returns the connection, for messages that no method of a client sends.
+    /// Returns the channel, for messages that no method of a client sends.
     pub fn channel(&self) -> Channel {
         self.channel.clone()
     }
@@ -98,20 +98,20 @@ impl Client {
         &self.target.options
     }
 
-    /// Asks which version of the API the target speaks.
+    /// Gets the capabilities, which include the version of the API.
     pub async fn capabilities(&self) -> Result<v1::CapabilitiesResponse, ClientError> {
         let request = v1::CapabilitiesRequest { device_id: self.target.device.0 };
         self.unary(Rpc::Capabilities, self.target.options.deadlines.capabilities, &request).await
     }
 
-    /// Returns what calls are made with; it leaves messages encoded.
+    /// Returns the gRPC client for calls; it leaves messages encoded.
     pub(super) fn grpc(&self) -> Grpc<Channel> {
         Grpc::new(self.channel.clone())
             .max_decoding_message_size(self.target.options.decode_limit)
             .max_encoding_message_size(usize::MAX)
     }
 
-    /// Makes a call with one message each way.
+    /// Makes a unary call.
     pub(super) async fn unary<A: Message + Name + Default>(
         &self,
         rpc: Rpc,
@@ -121,7 +121,7 @@ impl Client {
         self.unary_with(rpc, deadline, request, MetadataMap::new()).await
     }
 
-    /// The same with metadata.
+    /// Makes a unary call with metadata.
     pub(crate) async fn unary_with<A: Message + Name + Default>(
         &self,
         rpc: Rpc,
@@ -139,13 +139,13 @@ impl Client {
         wire::decode(answer, self.target.options.memory_limit).map_err(|error| self.malformed(rpc, &error))
     }
 
-    /// Says that an answer is none, or takes too much memory.
+    /// Returns the error for an answer that is malformed or takes too much memory.
     pub(super) fn malformed(&self, rpc: Rpc, error: &WireError) -> ClientError {
         ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc, reason: error.to_string() }
     }
 }
 
-/// Waits until a connection takes another call.
+/// Waits until the channel is ready for another call.
 pub(super) async fn ready(grpc: &mut Grpc<Channel>) -> Result<(), Status> {
     grpc.ready().await.map_err(|error| Status::from_error(Box::new(error)))
 }
@@ -169,7 +169,7 @@ impl Target {
 }
 
 impl Target {
-    /// Finds out why a connection with certificates broke, where the target refuses them.
+    /// Finds out whether a TLS connection broke because the target rejected the certificate of the client.
     pub(super) async fn explain(&self, error: ClientError) -> ClientError {
         let (ClientError::Connect { fault: ConnectFault::Broken { .. }, .. }, Some(endpoint)) =
             (&error, &self.encrypted)

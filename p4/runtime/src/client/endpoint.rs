@@ -1,4 +1,4 @@
-//! Where a target listens and how it is spoken to.
+//! The address of a target, and the certificates for TLS.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use super::error::ClientError;
 /// The certificates of a client, as PEM.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ClientTls {
-    /// The authority that the target must be signed by.
+    /// The authority that signed the certificate of the target.
     pub authority: Vec<u8>,
-    /// Certificate chain and private key, for targets that want to know who comes.
+    /// Certificate chain and private key, for targets that require client certificates.
     pub identity: Option<(Vec<u8>, Vec<u8>)>,
-    /// The name in the target's certificate, where it is not the host of the address.
+    /// The name in the target's certificate, if it is not the host of the address.
     pub server_name: Option<String>,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Debug for ClientTls {
     }
 }
 
-/// Prefix of the address of a local socket, as gRPC writes it.
+/// Prefix of the address of a Unix socket, in gRPC's notation.
 const UNIX: &str = "unix:";
 
 /// The address of a target.
@@ -39,8 +39,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the endpoint at an address, without encryption: `host:port` with an IPv6 host in brackets, or `unix:`
-    /// and the path of a socket.
+    /// Returns the endpoint at an address, without TLS. The address is `host:port`, with an IPv6 host in brackets, or
+    /// `unix:` and the path of a socket.
     pub fn plain(address: &str) -> Result<Self, ClientError> {
         Endpoint::new(address, None)
     }
@@ -80,7 +80,7 @@ impl Endpoint {
         &self.address
     }
 
-    /// Returns the certificates, where there are any.
+    /// Returns the certificates, if the endpoint uses TLS.
     pub(super) fn certificates(&self) -> Option<&ClientTls> {
         self.tls.as_ref()
     }
@@ -91,7 +91,7 @@ impl Endpoint {
         host.trim_start_matches('[').trim_end_matches(']').to_owned()
     }
 
-    /// Returns the transport to it, with nothing set.
+    /// Returns the transport for this endpoint, without any options.
     pub(super) fn transport(&self) -> tonic::transport::Endpoint {
         if self.address.starts_with(UNIX) {
             return self.address.parse().expect("a path is taken as it is");

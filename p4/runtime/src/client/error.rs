@@ -69,7 +69,7 @@ impl fmt::Display for Rpc {
 /// An error of a client.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ClientError {
-    /// An address that is none.
+    /// An invalid address.
     #[error("`{address}` is not the address of a target: {reason}")]
     Address {
         /// The text.
@@ -90,7 +90,7 @@ pub enum ClientError {
     Connect {
         /// The target.
         endpoint: String,
-        /// Why.
+        /// The reason.
         fault: ConnectFault,
     },
     /// The target did not answer in time.
@@ -103,15 +103,15 @@ pub enum ClientError {
         /// The deadline.
         after: Duration,
     },
-    /// Only the primary may do this.
+    /// Only the primary may make this call.
     #[error("{endpoint}: not primary: {state}")]
     NotPrimary {
         /// The target.
         endpoint: String,
-        /// What this controller is instead.
+        /// The state of this controller in the arbitration.
         state: Primacy,
     },
-    /// The target refused.
+    /// The target rejected the call.
     #[error("{endpoint}: {rpc} refused: {}: {message}{}", code_name(*code), list(details))]
     Rpc {
         /// The target.
@@ -120,12 +120,12 @@ pub enum ClientError {
         rpc: Rpc,
         /// The code.
         code: Code,
-        /// What the target says.
+        /// The message of the target.
         message: String,
-        /// Its answer to each part of the request, if any.
+        /// The outcomes for the parts of the request, if any.
         details: Vec<Outcome>,
     },
-    /// The target answered something that makes no sense.
+    /// The answer of the target is invalid.
     #[error("{endpoint}: the answer to {rpc} makes no sense: {reason}")]
     Protocol {
         /// The target.
@@ -137,10 +137,11 @@ pub enum ClientError {
     },
 }
 
-/// Characters of a target's words that are kept.
+/// Characters of a target's message that are kept.
 const SAID: usize = 1000;
 
-/// Returns what a target says as one line of bounded length: it may be anybody, and what it says is shown to people.
+/// Returns a message of a target as one line of limited length. The target is not trusted, and the message is shown to
+/// users.
 fn shown(said: &str) -> String {
     said.chars().take(SAID).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
@@ -152,7 +153,7 @@ fn list(details: &[Outcome]) -> String {
 }
 
 impl ClientError {
-    /// Says whether a target does not implement what was asked for, be it by the status or by its details.
+    /// Returns whether a target does not implement the request, according to the status or to its details.
     pub fn is_unimplemented(&self) -> bool {
         match self {
             ClientError::Rpc { code: Code::Unimplemented, .. } => true,
@@ -164,10 +165,10 @@ impl ClientError {
         }
     }
 
-    /// Makes an error of the status that a call ended with.
+    /// Returns the error for the status that ended a call.
     pub(super) fn from_status(endpoint: &str, rpc: Rpc, status: &Status) -> Self {
         let endpoint = endpoint.to_owned();
-        // A status with a cause was made on this side, because the connection failed.
+        // A status with a source was created by this side, because the connection failed.
         if let Some(cause) = std::error::Error::source(status) {
             return ClientError::Connect { endpoint, fault: diagnose(cause) };
         }
@@ -175,7 +176,7 @@ impl ClientError {
         ClientError::Rpc { endpoint, rpc, code: status.code(), message: shown(status.message()), details }
     }
 
-    /// Returns the code with which the target refused, if it did.
+    /// Returns the code with which the target rejected the call, if it did.
     pub fn code(&self) -> Option<Code> {
         match self {
             ClientError::Rpc { code, .. } => Some(*code),
@@ -188,7 +189,7 @@ impl ClientError {
         }
     }
 
-    /// Says whether the same call may succeed later without anything being corrected.
+    /// Returns whether the same call may succeed later without a change.
     pub fn is_transient(&self) -> bool {
         match self {
             ClientError::Connect { fault, .. } => match fault {

@@ -1,4 +1,4 @@
-//! Why no connection came about, in words of networks and certificates rather than of libraries.
+//! Reasons for a failed connection, in terms of networks and certificates instead of libraries.
 
 use std::error::Error;
 use std::io;
@@ -6,80 +6,80 @@ use std::io;
 use rustls::{AlertDescription, CertificateError};
 use thiserror::Error;
 
-/// Why a target cannot be spoken to.
+/// Why there is no connection to a target.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConnectFault {
-    /// Nobody listens.
+    /// Nothing listens on the address.
     #[error("connection refused: nothing listens there")]
     Refused,
-    /// The name has no address, or there is no way to it.
+    /// The name cannot be resolved, or there is no route to the address.
     #[error("cannot be reached: {reason}")]
     Unreachable {
-        /// What the system says.
+        /// The error of the operating system.
         reason: String,
     },
     /// No answer in time.
     #[error("no connection within the deadline")]
     Timeout,
-    /// The certificates do not agree.
+    /// TLS failed.
     #[error("{0}")]
     Tls(TlsFault),
-    /// The peer speaks something else.
+    /// The peer uses another protocol.
     #[error("the peer does not speak gRPC: {reason}")]
     NotGrpc {
-        /// Error of its first bytes.
+        /// The error in its first bytes.
         reason: String,
     },
     /// The connection ended.
     #[error("the connection broke: {reason}")]
     Broken {
-        /// How.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Why certificates do not agree.
+/// Why TLS failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TlsFault {
-    /// The target's certificate is from somebody else.
+    /// The target's certificate is signed by another authority.
     #[error("the certificate of the target is not signed by the configured authority")]
     UnknownAuthority,
-    /// It is too old.
+    /// The target's certificate has expired.
     #[error("the certificate of the target has expired")]
     Expired,
-    /// It is too young.
+    /// The target's certificate is not valid yet.
     #[error("the certificate of the target is not valid yet; compare the clocks")]
     NotYetValid,
-    /// It is for another name.
+    /// The target's certificate is for another name.
     #[error("the certificate of the target is for another name{}", names(expected, presented))]
     WrongName {
-        /// The name that was asked for, where it is known.
+        /// The expected name, if it is known.
         expected: String,
         /// The names in the certificate.
         presented: Vec<String>,
     },
-    /// It is wrong in another way.
+    /// The target's certificate is invalid for another reason.
     #[error("the certificate of the target is not acceptable: {reason}")]
     BadCertificate {
-        /// How.
+        /// The reason.
         reason: String,
     },
-    /// The target wants a certificate and got none.
+    /// The target requires a client certificate, and none is configured.
     #[error("the target asks for a client certificate and none is configured")]
     ClientCertificateMissing,
-    /// The target does not accept ours.
+    /// The target rejected the client certificate.
     #[error("the target refused the client certificate: {reason}")]
     ClientCertificateRefused {
-        /// Why, as far as it says.
+        /// The reason, as far as the target reports it.
         reason: String,
     },
     /// The peer does not speak TLS.
     #[error("the target does not speak TLS; is it configured without?")]
     NotTls,
-    /// Something else.
+    /// Another error.
     #[error("TLS failed: {reason}")]
     Other {
-        /// What.
+        /// The error.
         reason: String,
     },
 }
@@ -92,7 +92,7 @@ fn names(expected: &str, presented: &[String]) -> String {
     format!(": it names {presented}, wanted is {expected}")
 }
 
-/// Finds the fault at the bottom of an error of the transport.
+/// Finds the cause of a transport error.
 pub(super) fn diagnose(error: &(dyn Error + 'static)) -> ConnectFault {
     let mut reason = error.to_string();
     let mut next = Some(error);
@@ -130,7 +130,7 @@ fn from_h2(error: &h2::Error) -> Option<ConnectFault> {
     if error.is_go_away() && error.is_remote() {
         return Some(ConnectFault::Broken { reason: error.to_string() });
     }
-    // Whoever sends no valid frames does not speak HTTP/2.
+    // A peer that sends invalid frames does not use HTTP/2.
     (error.is_library() || error.reason().is_some())
         .then(|| ConnectFault::NotGrpc { reason: error.to_string() })
 }
@@ -169,7 +169,7 @@ fn certificate(error: &CertificateError) -> TlsFault {
     match error {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFault::Expired,
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
-        // An authority of the same name with another key signs what does not verify.
+        // If an authority has the configured name but another key, its signatures do not verify.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => TlsFault::UnknownAuthority,
         CertificateError::NotValidForName => {
             TlsFault::WrongName { expected: String::new(), presented: Vec::new() }
@@ -181,8 +181,8 @@ fn certificate(error: &CertificateError) -> TlsFault {
     }
 }
 
-/// Finds an alert in a text. HTTP/2 keeps of an error below it only what it says, and with TLS 1.3 a target
-/// refuses a client's certificate when HTTP/2 is already speaking.
+/// Finds a TLS alert in the text of an error. HTTP/2 keeps only the text of the error below it. With TLS 1.3 a target
+/// rejects a client certificate when HTTP/2 is already in use.
 fn from_alert_text(reason: &str) -> Option<TlsFault> {
     let (_, alert) = reason.split_once("received fatal alert: ")?;
     let known = [

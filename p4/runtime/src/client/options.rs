@@ -10,7 +10,7 @@ use crate::proto::v1::write_request::Atomicity;
 pub struct Deadlines {
     /// To connect, TLS included.
     pub connect: Duration,
-    /// From the opening of the stream to the answer who is primary.
+    /// From opening the stream to the result of the arbitration.
     pub arbitration: Duration,
     /// For one request of a Write.
     pub write: Duration,
@@ -25,7 +25,8 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
-    /// Returns one deadline for all calls; to set a pipeline may take a minute, in which hardware starts anew.
+    /// Returns the same deadline for all calls, except that setting a pipeline may take at least a minute, because
+    /// hardware may restart.
     pub fn all(deadline: Duration) -> Self {
         Deadlines {
             connect: deadline,
@@ -41,7 +42,7 @@ impl Deadlines {
 
 impl Default for Deadlines {
     fn default() -> Self {
-        // A target that is there and does not answer is as good as gone after that.
+        // A target that does not answer within this time is treated as down.
         Deadlines::all(Duration::from_secs(10))
     }
 }
@@ -49,16 +50,16 @@ impl Default for Deadlines {
 /// Division of updates into requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// The most updates in a request. A refused one is answered with a detail for each of its updates, which
-    /// must fit `Options::header_limit`.
+    /// Maximum updates per request. The answer to a failed request has one detail per update, and all of them must fit
+    /// `Options::header_limit`.
     pub max_updates: usize,
-    /// The most bytes in a request; 4 MiB is what every target takes.
+    /// Maximum bytes per request; every target accepts 4 MiB.
     pub max_bytes: usize,
-    /// Requests that may wait for their answer at once, within one wave.
+    /// Maximum requests in flight within one wave.
     pub in_flight: usize,
-    /// Handling of the other updates when one fails. Most targets have only `ContinueOnError`.
+    /// What happens to the other updates if one fails. Most targets support only `ContinueOnError`.
     pub atomicity: Atomicity,
-    /// Whether to go on with the next request after some updates were refused.
+    /// Whether to send further requests after an update was rejected.
     pub continue_after_refusal: bool,
 }
 
@@ -81,21 +82,21 @@ pub struct Options {
     pub deadlines: Deadlines,
     /// Division of updates into requests.
     pub write: WriteOptions,
-    /// Reconnection after the stream broke; `None` for no reconnection.
+    /// Reconnection after the stream broke; `None` disables it.
     pub reconnect: Option<Backoff>,
-    /// The greatest message to take, in bytes. Some targets return a whole table in one.
+    /// Maximum size of a received message, in bytes. Some targets return a complete table in one message.
     pub decode_limit: usize,
-    /// Memory limit of a message, or of everything read from a device at once. An entry takes some
-    /// hundred bytes.
+    /// Maximum memory of one message, or of one read of the complete state of a device. An entry takes some hundred
+    /// bytes.
     pub memory_limit: usize,
-    /// The greatest list of headers to take, in bytes: the outcomes of a failed Write travel in them.
+    /// Maximum size of received headers, in bytes. The outcomes of a failed Write are in the headers.
     pub header_limit: u32,
-    /// Packets, digests and notifications that may wait to be fetched; more are dropped and counted.
+    /// Maximum number of packets, digests and notifications in the queue; further ones are dropped and counted.
     pub event_queue: usize,
-    /// What they may take in memory all together; more are dropped and counted as well.
+    /// Maximum memory of that queue, in bytes; further events are dropped and counted.
     pub event_bytes: usize,
-    /// Keep-alive interval of a silent connection; `None` leaves it to TCP. Targets built on gRPC's
-    /// C core hang up on those who ask more often than every five minutes.
+    /// Keep-alive interval of an idle connection; `None` leaves this to TCP. Targets built on gRPC's C core close a
+    /// connection that sends keep-alives more often than every five minutes.
     pub keep_alive: Option<Duration>,
 }
 

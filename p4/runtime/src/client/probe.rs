@@ -1,8 +1,8 @@
-//! Asks a target once more why it refused us. In: an endpoint with TLS that broke a connection. Out: its reason.
+//! Finds out why a target rejected the client. In: an endpoint with TLS whose connection broke. Out: the reason.
 //!
-//! With TLS 1.3 a client is done with the handshake before the target has looked at its certificate, and speaks
-//! HTTP/2 already when it is refused. What it sends then makes the system drop the target's last words, and a broken
-//! pipe is all that is left. So one more handshake is made after which nothing is sent: the reason arrives.
+//! With TLS 1.3 the handshake is complete for the client before the target has checked its certificate. The client
+//! already sends HTTP/2 when it is rejected. The target's system then discards the alert, and the client sees only a
+//! broken pipe. So this module makes a second handshake and sends nothing after it, and the alert arrives.
 
 use std::io::Read as _;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -16,7 +16,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 use super::endpoint::{ClientTls, Endpoint};
 use super::fault::{ConnectFault, TlsFault, diagnose};
 
-/// Returns why a target refuses the certificates of an endpoint; `None` where it does not, or cannot be asked.
+/// Returns why a target rejects the certificates of an endpoint, or `None` if it does not or cannot be reached.
 pub(super) async fn refusal(endpoint: &Endpoint, limit: Duration) -> Option<TlsFault> {
     let tls = endpoint.certificates()?;
     let host = endpoint.host();

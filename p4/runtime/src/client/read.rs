@@ -1,4 +1,4 @@
-//! Reading entities back.
+//! Reads entities from a target.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::info::Info;
 use crate::proto::v1;
 use crate::wire::{Elements, RawCodec};
 
-/// Entities, and bytes of them, that are decoded before other work has its turn.
+/// Number of entities, and of their bytes, that are decoded before the task yields.
 const AT_ONCE: usize = 256;
 const BYTES_AT_ONCE: usize = 64 << 10;
 
@@ -25,15 +25,15 @@ const ENTITIES: u32 = 1;
 /// State of a target.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct State {
-    /// The entities, in the order in which they were asked for and came.
+    /// The entities, in the order of the requests and answers.
     pub entities: Vec<v1::Entity>,
-    /// Requests that the target does not implement, so that nothing is known about what they ask for.
+    /// Requests that the target does not implement. The state of these entities is unknown.
     pub unsupported: Vec<v1::Entity>,
 }
 
 impl Client {
-    /// Reads what matches any of the entities, and hands on each entity as it is decoded, until there are no more or
-    /// one is not wanted. Together they may take `budget` bytes of memory, which is what is left of it afterwards.
+    /// Reads the entities that match any of the given ones and passes each to `each` when it is decoded, until `each`
+    /// breaks. `budget` is the memory that all of them may take; it is reduced by the memory that they took.
     pub async fn read_each(
         &self,
         entities: Vec<v1::Entity>,
@@ -76,7 +76,7 @@ impl Client {
                 n_entities += 1;
                 if n_entities.is_multiple_of(AT_ONCE) || elements.consumed() >= turn + BYTES_AT_ONCE {
                     turn = elements.consumed();
-                    // One switch that answers at length holds up none of the others.
+                    // A switch with a long answer must not delay the others.
                     tokio::task::yield_now().await;
                 }
             }
@@ -93,7 +93,7 @@ impl Client {
         ClientError::Protocol { endpoint: self.endpoint().to_owned(), rpc: Rpc::Read, reason }
     }
 
-    /// Reads what matches any of the entities.
+    /// Reads the entities that match any of the given ones.
     pub async fn read(&self, entities: Vec<v1::Entity>) -> Result<Vec<v1::Entity>, ClientError> {
         let mut budget = self.target.options.memory_limit;
         self.read_within(entities, &mut budget).await
@@ -113,9 +113,9 @@ impl Client {
         Ok(found)
     }
 
-    /// Reads everything that a controller writes, one table at a time, so that no answer holds more than one.
+    /// Reads everything that a controller writes, one table at a time, so that no answer contains more than one table.
     ///
-    /// Kinds of entities that the target does not implement are listed, not failed on.
+    /// Kinds of entities that the target does not implement are listed in the result and are not an error.
     pub async fn read_state(&self, info: &Info) -> Result<State, ClientError> {
         let mut state = State::default();
         let mut budget = self.target.options.memory_limit;

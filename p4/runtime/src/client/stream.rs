@@ -1,4 +1,4 @@
-//! The task behind a session: opens the stream, sends and receives, and opens it again when it breaks.
+//! The task of a session: opens the stream, sends and receives, and reopens the stream when it breaks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,13 +30,13 @@ pub(super) enum Command {
 
 /// Why a stream ended.
 enum End {
-    /// The session wants it so.
+    /// The session was closed.
     Closed,
-    /// Something broke.
+    /// The stream broke.
     Broken(ClientError),
 }
 
-/// Clients that wait for the first result of the arbitration.
+/// The waiter for the first result of the arbitration.
 type First = Option<oneshot::Sender<Result<(), ClientError>>>;
 
 pub(super) struct Stream {
@@ -56,8 +56,8 @@ impl Stream {
         Stream { client, controller, shared, commands }
     }
 
-    /// Keeps the stream open until the session is dropped. The first result goes to `first`; if it is an error,
-    /// nothing is tried again.
+    /// Keeps the stream open until the session is dropped. The first result is sent to `first`; if it is an error,
+    /// there is no retry.
     pub(super) async fn run(mut self, first: oneshot::Sender<Result<(), ClientError>>) {
         let mut first = Some(first);
         let mut attempt = 0;
@@ -69,7 +69,7 @@ impl Stream {
             let reason = error.to_string();
             if let Some(first) = first.take() {
                 self.set(Primacy::Closed { reason });
-                // Whoever opened the session may have given up by now.
+                // The caller may have stopped waiting.
                 drop(first.send(Err(error)));
                 return;
             }
@@ -84,7 +84,7 @@ impl Stream {
         }
     }
 
-    /// Waits before the next attempt and says whether there is to be one.
+    /// Waits before the next attempt; returns false if the session is closed instead.
     async fn pause(&mut self, wait: std::time::Duration) -> bool {
         let until = Instant::now() + wait;
         loop {
@@ -92,13 +92,13 @@ impl Stream {
                 Err(_) => return true,
                 Ok(None | Some(Command::Close)) => return false,
                 Ok(Some(Command::SetElection(election))) => self.controller.election = election,
-                // Nobody is there to take a packet; it is lost as packets are.
+                // There is no stream, so the packet is lost.
                 Ok(Some(Command::Send(_))) => {}
             }
         }
     }
 
-    /// Opens the stream once and serves it to its end.
+    /// Opens the stream and serves it until it ends.
     async fn once(&mut self, first: &mut First, attempt: &mut u32) -> End {
         let deadline = self.client.options().deadlines.arbitration;
         let until = Instant::now() + deadline;
@@ -119,7 +119,7 @@ impl Stream {
             Ok(Err(status)) => return failed(status),
             Ok(Ok(response)) => response.into_inner(),
         };
-        // Until the target has said who is primary, the stream is not open.
+        // The stream is not open until the first result of the arbitration arrives.
         loop {
             match timeout_at(until, answers.message()).await {
                 Err(_) => return End::Broken(late()),
@@ -166,7 +166,7 @@ impl Stream {
                             self.arbitration()
                         }
                     };
-                    // A full channel waits here; a broken stream is found by the next answer.
+                    // This waits while the channel is full. A broken stream is detected by the next answer.
                     drop(sender.send(message).await);
                 }
             }
@@ -215,7 +215,7 @@ impl Stream {
         let code = Code::from_i32(update.status.as_ref().map_or(0, |status| status.code));
         match (code, self.controller.election) {
             (Code::Ok, Some(election)) => Primacy::Primary { election: highest.unwrap_or(election) },
-            // A controller without an election id is never primary, whatever it is given.
+            // A controller without an election id is never primary, whatever the target answers.
             (Code::Ok | Code::AlreadyExists, _) => Primacy::Backup { primary: highest },
             (_, _) => Primacy::Vacant { highest },
         }

@@ -1,4 +1,4 @@
-//! Writing updates: in batches, several at once where order allows, with the outcome of each update.
+//! Writes updates in batches, several at once if the order allows it, and returns the outcome of each update.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -20,19 +20,19 @@ use crate::proto::v1::{self, write_request::Atomicity};
 use crate::render;
 use crate::status::{Outcome, unpack};
 
-/// An update that the target refused.
+/// An update that the target rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailedUpdate {
-    /// Its place among the updates that were to be written.
+    /// Its index among the updates of the write.
     pub index: usize,
     /// The update.
     pub update: v1::Update,
-    /// What the target said.
+    /// The answer of the target.
     pub outcome: Outcome,
 }
 
 impl FailedUpdate {
-    /// Says which entry was refused and why, by names.
+    /// Formats the rejected entry and the reason, with names.
     pub fn describe<'a>(&'a self, info: &'a Info) -> impl fmt::Display + 'a {
         struct Described<'a>(&'a FailedUpdate, &'a Info);
         impl fmt::Display for Described<'_> {
@@ -44,8 +44,8 @@ impl FailedUpdate {
     }
 }
 
-/// A write that did not wholly succeed. Every update is in exactly one of the five: applied, failed, not tried, in doubt,
-/// not sent.
+/// A write that was not completely successful. Every update is in exactly one of five categories: applied, failed,
+/// aborted, in doubt, unsent.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[error("{endpoint}: {}", summary(self))]
 pub struct WriteError {
@@ -53,15 +53,15 @@ pub struct WriteError {
     pub endpoint: String,
     /// Updates that the target applied.
     pub n_applied: usize,
-    /// Updates that it refused.
+    /// Updates that the target rejected.
     pub failed: Vec<FailedUpdate>,
-    /// Updates that it did not try because of others (`ABORTED`), however often they were sent.
+    /// Updates that the target did not try because of others (`ABORTED`), although they were retried.
     pub n_aborted: usize,
-    /// Updates that were sent and never answered for: they may or may not be applied.
+    /// Updates that were sent but not answered; they may or may not be applied.
     pub in_doubt: Vec<Range<usize>>,
-    /// Updates that were not sent, or not looked at.
+    /// Updates that were not sent, or that the target ignored.
     pub n_unsent: usize,
-    /// Reason for an early end of the write.
+    /// Reason why the write ended early.
     pub cause: Option<Box<ClientError>>,
 }
 
@@ -92,7 +92,7 @@ fn summary(error: &WriteError) -> String {
 }
 
 impl WriteError {
-    /// Says what happened by names, one line for each refused update, at most `limit` of them.
+    /// Formats the error with names, one line per rejected update, for at most `limit` updates.
     pub fn describe(&self, info: &Info, limit: usize) -> String {
         let mut text = self.to_string();
         for failed in self.failed.iter().take(limit) {
@@ -106,8 +106,8 @@ impl WriteError {
     }
 }
 
-/// Rounds in which updates that were not tried are sent again, in a row, without one of them being applied. Each finds
-/// another one that is refused, and thousands that are wrong need not all be named.
+/// Maximum rounds in a row in which aborted updates are retried without any being applied. Each round finds another
+/// rejected update, and there is no need to list thousands of them.
 const FRUITLESS_ROUNDS: usize = 16;
 
 /// Progress of a write.
@@ -115,30 +115,30 @@ const FRUITLESS_ROUNDS: usize = 16;
 struct Progress {
     n_applied: usize,
     failed: BTreeMap<usize, Outcome>,
-    /// What the target did not try, of the wave that is written.
+    /// Updates of the present wave that the target aborted.
     untried: BTreeMap<usize, Outcome>,
-    /// The same, of which nothing can be made.
+    /// Updates that were still aborted after the last retry.
     n_aborted: usize,
     in_doubt: Vec<Range<usize>>,
     cause: Option<ClientError>,
 }
 
 impl Session {
-    /// Writes updates one batch after the other, in the order given.
+    /// Writes updates batch by batch, in the given order.
     pub async fn write(&self, updates: &[v1::Update]) -> Result<(), WriteError> {
         let options = WriteOptions { in_flight: 1, ..self.client().options().write };
         let whole = Wave { phase: Phase::Insert, range: 0..updates.len() };
         self.write_waves(updates, &[whole], options, |_| ()).await
     }
 
-    /// Writes ordered updates: waves one after the other, batches within a wave several at once.
+    /// Writes ordered updates: waves one after the other, and several batches at once within a wave.
     pub async fn write_ordered(&self, ordered: &Ordered) -> Result<(), WriteError> {
         self.write_waves(&ordered.updates, &ordered.waves, self.client().options().write, |_| ()).await
     }
 
-    /// Writes updates wave after wave. A wave begins when the one before it is answered; after a refusal the
-    /// next one does not begin, unless the options say so. After each answer `each` is given how many updates
-    /// were answered for so far, by success or refusal.
+    /// Writes updates wave by wave. A wave begins when the previous one is answered. After a rejected update the next
+    /// wave does not begin, unless the options allow it. After each answer, `each` receives the number of updates
+    /// applied or rejected so far.
     pub async fn write_waves(
         &self,
         updates: &[v1::Update],
@@ -188,8 +188,8 @@ impl Session {
         self.write_untried(updates, &header, options, progress, each).await;
     }
 
-    /// Sends again what the target did not try because another update of its batch failed, as SONiC's does with a family of
-    /// tables, until that gets nowhere.
+    /// Retries updates that the target aborted because another update of their batch failed, until a retry has no
+    /// effect. SONiC aborts updates in this manner per family of tables.
     async fn write_untried(
         &self,
         updates: &[v1::Update],
@@ -221,7 +221,7 @@ impl Session {
         let left = std::mem::take(&mut progress.untried);
         progress.n_aborted += left.len();
         if let Some(outcome) = left.into_values().next().filter(|_| progress.failed.is_empty()) {
-            // Nobody can say which one is to blame, so it is the target as a whole that did not take them.
+            // No single update can be blamed, so the error is about the target.
             let endpoint = self.client().endpoint().to_owned();
             progress.cause.get_or_insert(ClientError::Rpc {
                 endpoint,
@@ -266,7 +266,7 @@ impl Session {
         }
     }
 
-    /// Takes note of the answer to a batch; `places` are those of its updates.
+    /// Records the answer to a batch; `places` are the indices of its updates.
     fn note(
         &self,
         places: &[usize],
@@ -277,7 +277,7 @@ impl Session {
         match result {
             Ok(()) => progress.n_applied += places.len(),
             Err(Sent::Outcomes(outcomes)) => {
-                // Where a batch goes as a whole, what was not tried must not go alone.
+                // In an atomic batch, an aborted update must not be retried alone.
                 let single = options.atomicity == Atomicity::ContinueOnError;
                 for (index, outcome) in places.iter().copied().zip(outcomes) {
                     if outcome.is_ok() {
@@ -301,7 +301,7 @@ impl Session {
     }
 }
 
-/// Returns places that rise as ranges.
+/// Returns ascending indices as ranges.
 fn runs(places: &[usize]) -> impl Iterator<Item = Range<usize>> {
     places.chunk_by(|one, next| one + 1 == *next).map(|run| run[0]..run[run.len() - 1] + 1)
 }
@@ -336,11 +336,11 @@ impl Progress {
 /// Result of a request that failed.
 #[derive(Debug)]
 enum Sent {
-    /// The target says what became of each update.
+    /// The target reported the outcome of each update.
     Outcomes(Vec<Outcome>),
-    /// The target did not look at the updates.
+    /// The target ignored the updates.
     Ignored(ClientError),
-    /// Nobody knows.
+    /// The outcome is unknown.
     InDoubt(ClientError),
 }
 
@@ -355,7 +355,7 @@ impl Sent {
                     let endpoint = endpoint.to_owned();
                     return Sent::InDoubt(ClientError::Protocol { endpoint, rpc: Rpc::Write, reason });
                 }
-                // Some targets answer a single update with its own code.
+                // Some targets answer a request with one update with the code of that update.
                 None if n_updates == 1 && is_about_entities(*code) => {
                     return Sent::Outcomes(vec![Outcome::failed(*code, status.message())]);
                 }
@@ -367,12 +367,12 @@ impl Sent {
     }
 }
 
-/// Says whether a code can be about an entity.
+/// Returns whether a code can be about an entity.
 fn is_about_entities(code: Code) -> bool {
     matches!(code, Code::InvalidArgument | Code::NotFound | Code::AlreadyExists | Code::OutOfRange)
 }
 
-/// Says whether a code without details means that no update was tried: what is wrong is wrong for all of them.
+/// Returns whether a code without details means that no update was tried, because the error is about the request.
 fn is_about_requests(code: Code) -> bool {
     matches!(
         code,
