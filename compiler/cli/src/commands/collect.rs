@@ -38,7 +38,7 @@ pub(crate) const CABLES: Document<Items<Item>> = Document::new(names::CABLES);
 pub(crate) const PATHS: Document<Items<PathItem>> = Document::new(names::PATHS);
 /// A decoded address.
 pub(crate) const ADDRESS: Document<Decoded> = Document::new(names::ADDRESS);
-/// Settings that the web page reads at its start.
+/// Authority of a client over denials.
 pub(crate) const SESSION: Document<Session> = Document::new(names::SESSION);
 /// Result of an order.
 pub(crate) const CHANGES: Document<Items<Change>> = Document::new(names::CHANGES);

@@ -1,7 +1,8 @@
-//! `closc diff`: what changes between two fabrics, and what it does to traffic.
+//! `closc diff`: the changes between two fabrics, and their effect on traffic.
 //!
 //! A side is a fabric file, a file of a Git revision, a compiled tree, or `live`. Plans are compared by their numbers,
-//! trees by their manifests, and what switches hold with the entries that the other side wants.
+//! and trees by their manifests. With `live`, the entries of running switches are compared with those of the other
+//! side.
 
 mod live;
 pub(crate) mod patches;
@@ -27,7 +28,7 @@ pub use side::{Planned, Side, plans, unchanged, without};
 /// Changes between two fabrics.
 pub(crate) const DIFF: Document<Report> = Document::new(closc_diff::FORMAT);
 
-/// Columns where the width of the terminal is not known.
+/// Columns if the width of the terminal is unknown.
 const WIDTH: usize = 100;
 
 /// Compares two sides, or shows a saved difference.
@@ -69,7 +70,7 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     ended(args, command, &report)
 }
 
-/// Shows a report, and says how that ends.
+/// Shows a report, and returns the outcome.
 fn ended(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<Outcome> {
     let outcome = outcome(report);
     if args.format == Format::Json || !output::is_silent(args, outcome) {
@@ -121,7 +122,8 @@ fn compare(command: &DiffArgs, old: &Side, new: &Side) -> anyhow::Result<Report>
     }
 }
 
-/// Marks waves that take more than half of a pair's bandwidth if no share is set: one plane is all of it then.
+/// Marks waves that take more than half of a pair's bandwidth in a fabric with one plane. The default limit of a wave
+/// is one plane, which is then the complete fabric.
 fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
     if old.topology().planes > 1 {
         return;
@@ -135,7 +137,7 @@ fn say_large(rollout: &Rollout, old: &closc_plan::Plan, report: &mut Report) {
     }
 }
 
-/// Compares two plans, and looks at what may change whether it does.
+/// Compares two plans. Files that may change are rendered to find out whether they do.
 pub fn of_plans(before: &Planned, after: &Planned, options: Options) -> Report {
     let (old, new, templates) = (&before.plan, &after.plan, Templates::shipped());
     let differs = |item| {
@@ -154,7 +156,7 @@ fn outcome(report: &Report) -> Outcome {
     if report.is_empty() { Outcome::Fine } else { Outcome::Differences }
 }
 
-/// The most bytes of a saved difference.
+/// Maximum size of a saved difference in bytes.
 const SAVED_MAX: u64 = 1 << 30;
 
 /// Reads a saved difference.
@@ -172,7 +174,7 @@ pub fn parse(text: &str) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Refuses a difference whose sides have moved.
+/// Rejects a saved difference if one of its sides has changed since.
 fn check(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<()> {
     for (then, other) in [(&report.old, &report.new), (&report.new, &report.old)] {
         if then.source == LIVE {
@@ -184,7 +186,7 @@ fn check(args: &Args, command: &DiffArgs, report: &Report) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Prints a report in the form that was asked for.
+/// Prints a report in the requested format.
 pub fn print(args: &Args, report: &Report, list: bool) -> anyhow::Result<()> {
     let width = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
     let text = match args.format {

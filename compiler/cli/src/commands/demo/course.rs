@@ -1,7 +1,8 @@
-//! The course of the demo: moves both jobs on, asks agents, carries out wishes, tells what happened.
+//! The course of the demo: advances both jobs, polls agents, carries out wishes, and narrates.
 //!
-//! In: two jobs, wishes of the tour and of people. Out: frames and a story on the stage, the verdict. Invariants: both jobs are at
-//! the same time and have the same faults between two ticks; only agents of the sprayed job speak to the collector.
+//! In: two jobs, wishes of the tour and of users. Out: frames and a story on the stage, the verdict. Invariants: after
+//! each tick both jobs have the same fabric time and the same faults. Only agents of the sprayed job report to the
+//! collector.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,18 +27,18 @@ use super::stage::{FaultView, Frame, Lane, Line, Now, PathCell, Stage, Wish};
 use crate::args::demo::DemoArgs;
 use crate::output;
 
-/// Fabric time between two looks at the jobs.
+/// Fabric time of one tick, after which the jobs are sampled.
 const TICK_MS: u64 = 100;
-/// Agents are asked so often.
+/// Fabric time between two polls of an agent.
 const ASK_MS: u64 = 100;
-/// Time zero of the collector, which counts from 1970.
+/// Unix time of the collector at fabric time 0.
 const EPOCH_MS: u64 = 1_000_000_000_000;
-/// A fault that lasts longer than this has to be named.
+/// A fault that lasts longer than this must be named.
 const NAMED_WITHIN_MS: u64 = 2_500;
-/// Speed is measured over so many ticks.
+/// Number of ticks over which the speed is averaged.
 const SPEED_TICKS: usize = 10;
 
-/// The course.
+/// The course of a demo.
 pub(super) struct Course<'a> {
     lanes: [Live<'a>; 2],
     stage: &'a Stage,
@@ -45,19 +46,19 @@ pub(super) struct Course<'a> {
     collector: Collector,
     before: [Seen; 2],
     view: View,
-    /// Steps of the tour that are left, the next one last; nothing until they are chosen.
+    /// Remaining steps of the tour, the next one last; `None` until they are chosen.
     steps: Option<Vec<Step>>,
     faults: Vec<(Fault, FaultView)>,
     verdicts: BTreeMap<String, String>,
     ledger: Ledger,
     end_ms: Option<u64>,
     is_narrated: bool,
-    /// Whether time on the wall counts.
+    /// Whether fabric time follows real time.
     is_paced: bool,
     ticks: Vec<Instant>,
 }
 
-/// Named faults, late ones and wrong names.
+/// Named faults, missed faults, and parts named without a fault.
 #[derive(Debug, Clone, Default)]
 struct Ledger {
     named: Vec<(String, u64)>,
@@ -72,7 +73,7 @@ pub(super) struct End {
 }
 
 impl<'a> Course<'a> {
-    /// Takes two jobs that have not begun.
+    /// Returns the course of two jobs that have not started.
     pub(super) fn new(
         plan: Arc<Plan>,
         lanes: [Live<'a>; 2],
@@ -110,7 +111,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Lets time pass until the end.
+    /// Runs the demo to its end.
     pub(super) fn drive(mut self, watch: &Watch<'_>) -> anyhow::Result<End> {
         let own_end = self.end_ms;
         self.tell("tour", guide::OPENING.to_owned());
@@ -118,7 +119,7 @@ impl<'a> Course<'a> {
             let now_ms = self.now_ms();
             let (wishes, is_by_hand) = self.stage.wishes();
             if is_by_hand {
-                // A person has taken over: the tour is over, and the demo lasts until it is ended.
+                // A user has taken over: the tour stops, and the demo runs until the user ends it.
                 self.steps = Some(Vec::new());
                 self.end_ms = own_end.filter(|end_ms| *end_ms != guide::LENGTH_MS);
             }
@@ -150,7 +151,7 @@ impl<'a> Course<'a> {
         self.stage.tell(Line { at_ms, kind, text });
     }
 
-    /// Does the steps of the tour that are due.
+    /// Takes the steps of the tour that are due.
     fn guide(&mut self, now_ms: u64) {
         if self.steps.is_none() && now_ms >= guide::CHOSEN_MS {
             let flows = self.flows();
@@ -236,7 +237,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Moves both jobs on, side by side.
+    /// Advances both jobs in parallel.
     fn tick(&mut self, until_ms: u64) {
         let [spray, flow] = &mut self.lanes;
         thread::scope(|scope| {
@@ -245,7 +246,7 @@ impl<'a> Course<'a> {
         });
     }
 
-    /// Takes the reports of all agents, and tells what the collector makes of them.
+    /// Passes the reports of all agents to the collector, and its orders to the agents.
     fn listen(&mut self) {
         let now_ms = EPOCH_MS + self.now_ms();
         let unix = now_ms as f64 / 1e3;
@@ -280,7 +281,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Takes a verdict, and compares it with the faults.
+    /// Compares a verdict with the faults.
     fn receive(&mut self, news: News) {
         let now_ms = self.now_ms();
         let verdict = match news {
@@ -289,7 +290,7 @@ impl<'a> Course<'a> {
                 self.verdicts.remove(&verdict.element.key(&self.plan));
                 return;
             }
-            // Agents of this process always answer.
+            // Agents in this process always answer.
             News::AgentDead(..) | News::AgentBack(_) => return,
         };
         let (element, key) = (verdict.element, verdict.element.key(&self.plan));
@@ -355,7 +356,7 @@ impl<'a> Course<'a> {
         now
     }
 
-    /// Adds the paths from a NIC to another.
+    /// Adds the paths from one NIC to another.
     fn look(&mut self, from: usize, to: std::net::Ipv6Addr, now: &mut Now) {
         let is_focus = now.paths.is_empty();
         if is_focus {
@@ -377,14 +378,14 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// Returns fabric time by time on the wall, over the last second or so.
+    /// Returns the ratio of fabric time to real time over the last [`SPEED_TICKS`] ticks.
     fn speed(&self) -> f64 {
         let (Some(first), Some(last)) = (self.ticks.first(), self.ticks.last()) else { return 1.0 };
         let passed = last.duration_since(*first).as_secs_f64();
         if passed > 0.0 { (self.ticks.len() - 1) as f64 * TICK_MS as f64 / 1e3 / passed } else { 1.0 }
     }
 
-    /// Waits until time on the wall has passed as well.
+    /// Waits until real time has caught up with fabric time.
     fn pace(&mut self) {
         if self.is_paced
             && let Some(last) = self.ticks.last()
@@ -401,25 +402,25 @@ impl<'a> Course<'a> {
 /// Tells whether an element is the part that a fault broke.
 fn is_same(plan: &Plan, fault: &Fault, element: Element) -> bool {
     fault.names().iter().filter_map(|name| Element::parse(plan, name)).any(|broken| match (broken, element) {
-        // A NIC port that is down and its cable look the same from both ends.
+        // A NIC port that is down cannot be distinguished from a cut of its cable.
         (Element::Cable(closc_topology::Link::Host(cable)), Element::Port(port)) => cable == port,
         (broken, element) => broken == element,
     })
 }
 
-/// Says how a denial changed.
+/// Describes the change of a denial.
 fn line(change: &Change) -> String {
     format!("denial of {}: {}", change.element, change.stage.word())
 }
 
 impl End {
-    /// Tells whether every fault was named, and nothing else.
+    /// Returns whether no fault was missed, nothing else was named, and no byte arrived wrong.
     pub(super) fn is_met(&self) -> bool {
         let is_whole = self.reports.iter().all(|report| report.wrong_bytes == 0);
         is_whole && self.ledger.missed.is_empty() && self.ledger.wrong.is_empty()
     }
 
-    /// Returns the verdict in a line.
+    /// Returns the verdict as one line.
     pub(super) fn line(&self) -> String {
         let Ledger { named, missed, wrong } = &self.ledger;
         let slowest = named.iter().map(|(_, after_ms)| *after_ms).max().unwrap_or(0) as f64 / 1e3;

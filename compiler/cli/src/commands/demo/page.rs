@@ -1,7 +1,8 @@
-//! The page of the demo, on loopback.
+//! The web page of the demo, on loopback.
 //!
-//! In: requests. Out: the page, the state as JSON; wishes to the stage. Invariants: nothing listens beyond loopback; a page of
-//! another server cannot order anything, as orders have a header that browsers send only to their own server.
+//! In: requests. Out: the page, the state as JSON; wishes to the stage. Invariants: the server listens on loopback
+//! only. Pages of other origins cannot give orders, because orders need a header that browsers send only to the page's
+//! own origin.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use tokio::net::TcpListener;
 use super::GRAY_PPM;
 use super::stage::{Stage, Wish};
 
-/// Header of orders.
+/// Required header of orders.
 const ORDER: &str = "x-closc-demo";
 
 const HEADERS: &[(&str, &str)] = &[
@@ -36,7 +37,7 @@ pub(super) struct Server {
     address: SocketAddr,
 }
 
-/// An order of the page.
+/// An order from the page.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 enum Asked {
@@ -81,7 +82,7 @@ impl Server {
         Ok(Server { address })
     }
 
-    /// Returns where it listens.
+    /// Returns the address that the server listens on.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -111,7 +112,7 @@ fn answer(stage: &Stage, address: SocketAddr, request: &Request) -> Answer {
     }
 }
 
-/// Takes an order.
+/// Puts an order on the stage.
 fn order(stage: &Stage, request: &Request) -> Answer {
     if request.header(ORDER).is_none() {
         return of(403, "text/plain; charset=utf-8", "orders come from the page of the demo\n");

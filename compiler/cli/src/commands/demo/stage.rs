@@ -1,6 +1,6 @@
 //! State that the course of the demo and its page share.
 //!
-//! In: frames, wishes. Out: the same, as JSON for the page. Invariants: both lists are bounded.
+//! In: frames, wishes. Out: the same, as JSON for the page. Invariants: all lists are bounded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -10,21 +10,21 @@ use serde::Serialize;
 
 use super::fabric::View;
 
-/// Frames that are kept: two minutes.
+/// Maximum number of frames: two minutes.
 const FRAMES_MAX: usize = 1200;
-/// Wishes that wait.
+/// Maximum number of pending wishes.
 const WISHES_MAX: usize = 64;
-/// Lines of the story.
+/// Maximum number of lines in the story.
 const STORY_MAX: usize = 200;
 
-/// Something that the tour or a person asks for.
+/// A request of the tour or the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
     /// Break or repair a part.
     Act(Action),
     /// Drain an element.
     Drain(String),
-    /// End all denials by people.
+    /// End all drains of the user.
     LiftAll,
     /// End the demo.
     End,
@@ -50,16 +50,16 @@ pub(super) struct Lane {
     pub(super) lost: u64,
 }
 
-/// A fault of the tour, or of a person at the page.
+/// A fault that the tour or the user injected.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct FaultView {
-    /// Name by which it is restored.
+    /// Name by which the part is restored.
     pub(super) name: String,
-    /// What it is.
+    /// Description of the fault.
     pub(super) text: String,
-    /// When it began, in fabric time.
+    /// Start of the fault, in fabric time.
     pub(super) at_ms: u64,
-    /// When the collector named it.
+    /// Time at which the collector named it.
     pub(super) named_ms: Option<u64>,
 }
 
@@ -77,10 +77,10 @@ pub(super) struct PathCell {
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Now {
     pub(super) at_ms: u64,
-    /// Fabric time by time on the wall.
+    /// Ratio of fabric time to real time.
     pub(super) speed: f64,
     pub(super) faults: Vec<FaultView>,
-    /// Lines of the collector.
+    /// Current verdicts of the collector, one line each.
     pub(super) verdicts: Vec<String>,
     pub(super) denied: Vec<String>,
     /// Paths in use over each cable.
@@ -89,7 +89,7 @@ pub(super) struct Now {
     pub(super) paths: Vec<PathCell>,
     /// Round trips of probes over all paths.
     pub(super) rtts_us: Vec<f64>,
-    /// Packets out of order, by how many packets they came behind at most.
+    /// Reordering per path: the maximum number of packets that overtook one.
     pub(super) behind: Vec<u32>,
 }
 
@@ -155,7 +155,7 @@ impl Stage {
         }
     }
 
-    /// Takes a wish of a person. Returns whether there was room.
+    /// Queues a wish of the user. Returns false if the queue is full.
     pub(super) fn wish(&self, wish: Wish) -> bool {
         let mut inner = self.inner();
         let has_room = inner.wishes.len() < WISHES_MAX;
@@ -166,18 +166,18 @@ impl Stage {
         has_room
     }
 
-    /// Hands over the wishes of people, and tells whether there ever was one.
+    /// Returns the pending wishes of the user, and whether there ever was one.
     pub(super) fn wishes(&self) -> (Vec<Wish>, bool) {
         let mut inner = self.inner();
         (inner.wishes.drain(..).collect(), inner.by_hand)
     }
 
-    /// Notes that the demo is over, and its verdict.
+    /// Marks the demo as over, and stores its verdict.
     pub(super) fn end(&self, verdict: String) {
         self.inner().ended = Some(verdict);
     }
 
-    /// Returns the state with the frames after a time, and the fabric where the page has none.
+    /// Returns the state with the frames after `after_ms`; without it, all frames and the fabric.
     pub(super) fn json(&self, after_ms: Option<u64>) -> String {
         let inner = self.inner();
         let is_new = |frame: &&Frame| after_ms.is_none_or(|after_ms| frame.at_ms > after_ms);

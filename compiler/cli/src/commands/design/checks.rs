@@ -1,7 +1,7 @@
 //! Checks of the fabric files of designs.
 //!
-//! In: designs. Out: a verdict on each, and the files of those that pass. Invariants: a file that passes has no finding but
-//! known faults of releases; with stages, the file of each stage passes.
+//! In: designs. Out: a verdict on each, and the files of those that pass. Invariants: a file that passes has no
+//! findings other than known faults of releases; with stages, the file of each stage passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,26 +12,27 @@ use closc_design::{Design, Need, Side, Tier, Verdict};
 /// The warning about a known fault of a release.
 pub(super) const KNOWN_FAULT: &str = "W0203";
 
-/// The error about a profile that has no thresholds for ports of a switch. It follows from speeds and hops, and not from counts.
+/// The error about a profile that has no thresholds for ports of a switch. It depends on speeds and hops, not on
+/// counts.
 const MARKS: &str = "E0721";
 
-/// The most files that are checked for each routing.
+/// Maximum number of files that are checked per routing.
 const TRIED: usize = 256;
 
-/// The checks of fabric files, as far as they are worth their time.
+/// The checks of fabric files, at most [`TRIED`] per routing.
 pub(super) struct Checks<'a> {
     need: &'a Need,
     stages: &'a [u32],
     options: Options,
     /// The file of each design that passed, by its key.
     files: BTreeMap<String, Passed>,
-    /// The first finding.
+    /// The first finding of a file that did not pass.
     pub first: Option<String>,
-    /// Checks made for each routing.
+    /// Number of checks per routing.
     tried: BTreeMap<&'static str, usize>,
-    /// Hardware with profiles that have no thresholds for it.
+    /// Combinations of hardware and QoS profile for which the profile has no thresholds.
     unmarkable: BTreeSet<String>,
-    /// Routings of which some designs were not checked.
+    /// Routings with designs that were not checked.
     pub unchecked: Vec<Routing>,
 }
 
@@ -40,17 +41,17 @@ pub(super) struct Checks<'a> {
 pub(super) struct Passed {
     pub qos: String,
     pub file: String,
-    /// The limit that the design goes beyond, which is assumed.
+    /// The assumed limit that the design exceeds.
     pub assumed: Option<String>,
     pub known_faults: Vec<String>,
-    /// Round-trip time between the NICs that are farthest apart, when nothing is queued.
+    /// Round-trip time between the NICs that are farthest apart, with empty queues.
     pub base_rtt_ns: u64,
     /// The file of each stage after the first.
     pub later: Vec<String>,
 }
 
 impl Passed {
-    /// Stands for a design that was not checked.
+    /// Placeholder for a design that was not checked.
     pub(super) fn absent() -> Self {
         let (assumed, known_faults, later) = (None, Vec::new(), Vec::new());
         Passed { qos: "none".to_owned(), file: String::new(), assumed, known_faults, base_rtt_ns: 0, later }
@@ -68,13 +69,13 @@ impl<'a> Checks<'a> {
         self.files.get(&key(design))
     }
 
-    /// Checks the files of a design, one for each QoS profile, and keeps the first that can be built.
+    /// Checks the files of a design, one for each QoS profile, and keeps the first that passes.
     pub(super) fn pass(&mut self, design: &Design<'_>) -> anyhow::Result<Verdict> {
         let mut assumed = None;
         for qos in design.profiles() {
             let hardware = hardware(design, qos);
             for is_firm in [true, false] {
-                // A limit that is exceeded under one profile is exceeded under each.
+                // A limit that is exceeded with one profile is exceeded with all of them.
                 let is_known = is_firm && assumed.is_some();
                 if is_known || self.unmarkable.contains(&hardware) {
                     continue;
@@ -153,10 +154,10 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// Code and message of a finding; the code is empty where a file has not the NICs of its design.
+/// Code and message of a finding; the code is empty if the file has not as many NICs as its design.
 type Finding = (&'static str, String);
 
-/// Returns a text that tells hardware with its breakouts and a profile from every other.
+/// Returns a key of the hardware with its OS, planes and breakouts, and of a profile.
 fn hardware(design: &Design<'_>, qos: &str) -> String {
     let tier = |tier: &Tier<'_>| {
         let up = tier.up.map(|up| up.breakout.to_string()).unwrap_or_default();
@@ -166,7 +167,7 @@ fn hardware(design: &Design<'_>, qos: &str) -> String {
     format!("{} {qos} planes={} {}", design.os.word(), design.planes, tiers.join("+"))
 }
 
-/// Returns a text that tells a design from every other.
+/// Returns a unique key of a design.
 fn key(design: &Design<'_>) -> String {
     let ports = |side: Side| format!("{}x{}", side.count, side.breakout);
     let tier = |tier: &Tier<'_>| {

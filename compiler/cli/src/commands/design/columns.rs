@@ -1,6 +1,6 @@
 //! Columns of a table of designs: the same for CSV, the page and comparisons.
 //!
-//! In: a row. Out: cells. Invariants: a figure that no source publishes is an empty cell, never a zero.
+//! In: a row. Out: cells. Invariants: an unpublished figure is an empty cell, never a zero.
 
 use super::row::Row;
 
@@ -14,7 +14,7 @@ pub(super) struct Column {
     pub cell: fn(&Row) -> String,
 }
 
-/// Every column.
+/// All columns.
 pub(super) const ALL: &[Column] = &[
     column("planes", "planes", |row| row.planes.to_string()),
     column("port_speed", "speed of a NIC port", |row| row.port_speed.clone()),
@@ -70,7 +70,7 @@ fn some(figure: Option<u64>) -> String {
     figure.map_or_else(String::new, |figure| figure.to_string())
 }
 
-/// Writes a percentage with as many digits as it has, at most four.
+/// Formats a percentage with up to four decimals, without trailing zeros.
 pub(super) fn share(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! `closc design --compare`: two fabrics, number by number.
+//! `closc design --compare`: compares two fabrics number by number.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Designs as CSV: a line for each, in the order of the listing.
+//! Designs as CSV: one line per design, in the order of the listing.
 
 use anyhow::Context as _;
 

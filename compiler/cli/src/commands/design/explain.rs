@@ -1,7 +1,7 @@
 //! `closc design --explain`: why the search does not propose a fabric that a user names.
 //!
-//! In: a need and a fabric file. Out: the designs that beat it, number by number, and where it leaves the need. Invariants: it is
-//! compared with the complete front and not only with the designs that are shown.
+//! In: a need and a fabric file. Out: the designs that beat it, number by number, and the points in which it misses the
+//! need. Invariants: it is compared with the complete Pareto front, not only with the designs that are shown.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Designs as a page for a browser: a table, plots, and a drawing of each.
+//! Designs as an HTML page: a table, plots, and a drawing of each design.
 
 use anyhow::Context as _;
 use closc_compile::front::{self, Options, Source};

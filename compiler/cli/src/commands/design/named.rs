@@ -1,7 +1,7 @@
-//! A fabric file that a user names, as a design.
+//! Converts a fabric file that a user names into a design.
 //!
-//! In: a plan. Out: a [`Design`] with the counts of its numbers. Invariants: a file whose tiers are not uniform, or that has
-//! exceptions to its numbers, is refused with the reason, since its counts would be wrong.
+//! In: a plan. Out: a [`Design`] with the counts of its numbers. Invariants: a file with non-uniform tiers, or with
+//! exceptions to its numbers, is rejected with the reason, because its counts would be wrong.
 
 use camino::Utf8Path;
 use closc_design::{Design, Measure, Media, Side, Third, Tier};
@@ -46,7 +46,7 @@ pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Desi
     })
 }
 
-/// Returns what a design cannot describe of a fabric.
+/// Returns why a design cannot describe a fabric.
 fn irregular(topology: &Topology) -> Option<&'static str> {
     let tiers = [Some(&topology.t0), Some(&topology.t1), topology.t2.as_ref().map(|t2| &t2.tier)];
     let tiers: Vec<&TierOfFile> = tiers.into_iter().flatten().collect();
@@ -89,7 +89,7 @@ pub(super) fn row(plan: &Plan, design: &Design<'_>, measure: &Measure, is_priced
     Row::new(design, measure, &media(plan.topology()), is_priced, passed)
 }
 
-/// Returns in which settings of hosts a file differs from a need.
+/// Returns the host settings in which a file differs from a need.
 pub(super) fn hosts(topology: &Topology, nics_per_node: u8, rails: u8) -> Vec<String> {
     let hosts = &topology.hosts;
     let differs = [

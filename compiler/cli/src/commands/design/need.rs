@@ -1,4 +1,4 @@
-//! The need and the prices of a command line.
+//! The need and the prices that a command line gives.
 
 use anyhow::{Context as _, bail};
 use closc_artefacts::Routing;
@@ -7,10 +7,10 @@ use closc_design::{Limits, Need, Prices};
 use crate::args::design::{DesignArgs, FailLimit, Objective};
 use crate::output;
 
-/// The most bytes of a file of prices: some thousand items.
+/// Maximum size of a price file in bytes: a few thousand items.
 const PRICES_MAX: u64 = 1 << 20;
 
-/// Returns the need. With stages, it is that of the first one, with room for the last.
+/// Returns the need. With stages, it is the need of the first stage, with room for the last.
 pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
     let (first, last) = (command.stages.first().copied(), command.stages.last().copied());
     if command.stages.windows(2).any(|pair| pair[0] >= pair[1]) {

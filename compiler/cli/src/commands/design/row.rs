@@ -1,4 +1,4 @@
-//! A design as a document has it.
+//! A design in the form of documents.
 
 use closc_design::{Design, Measure, Media};
 use schemars::JsonSchema;
@@ -193,7 +193,7 @@ fn power(design: &Design<'_>, media: &Media<'_>) -> PowerRow {
     }
 }
 
-/// Millionths as percent.
+/// Converts millionths to percent.
 fn percent(millionths: u32) -> f64 {
     f64::from(millionths) / 10_000.0
 }

@@ -1,8 +1,9 @@
-//! `closc diff --patches`: what changes on SONiC switches, as patches for `config apply-patch`, files and commands for FRR.
+//! `closc diff --patches`: the changes on SONiC switches as patches for `config apply-patch`, and files and commands
+//! for FRR.
 //!
-//! In: two plans. Out: a folder with patches, and `patches.json`, which says of each for which switches it is and what it takes.
-//! Invariants: a switch is rendered on both sides, compared and dropped; switches that are alike are compared once, and the
-//! last of them too.
+//! In: two plans. Out: a folder with patches, and `patches.json`, which lists the switches, duration and port flaps of
+//! each. Invariants: the files of a switch are rendered for both sides, compared, and freed. Of equal switches only the
+//! first and the last are compared.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +75,7 @@ pub(crate) struct Index<'a> {
     groups: &'a [Group],
 }
 
-/// Writes the patches of all switches that both plans have.
+/// Writes the patches of all switches that are in both plans.
 pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> anyhow::Result<()> {
     let (Side::Plan(before), Side::Plan(after)) = (old, new) else {
         bail!("`--patches` compares two fabric files, not trees");
@@ -111,8 +112,8 @@ pub(super) fn write(args: &Args, folder: &Utf8Path, old: &Side, new: &Side) -> a
     Ok(())
 }
 
-/// Tells whether a change is the same for every switch of a tier, zone and plane that no exception touches: its values are
-/// those of classes, sizes and servers, and none of a name, address or segment.
+/// Returns whether a change is the same for every switch of a tier, zone and plane without exceptions. Such a change
+/// concerns traffic classes, sizes and servers, but no name, address or segment.
 fn is_placeless(change: &Change) -> bool {
     match change {
         Change::Setting(setting) => {
@@ -130,7 +131,7 @@ struct Sides<'p> {
 }
 
 impl Sides<'_> {
-    /// Returns the switches that may change, those together whose change is the same by rule.
+    /// Returns the switches that may change, grouped so that all switches of a group should change in the same way.
     fn classes(&self) -> Vec<Vec<Switch>> {
         let (old, new) = (self.old, self.new);
         let difference = Difference::between(old.fabric(), new.fabric());
@@ -155,7 +156,7 @@ impl Sides<'_> {
         classes
     }
 
-    /// Writes the patches of switches that are alike; of each by itself where the first and the last show otherwise.
+    /// Writes one set of patches for a group of switches, or a set per switch if the first and the last differ.
     fn groups(&self, folder: &Utf8Path, class: Vec<Switch>) -> anyhow::Result<Vec<Group>> {
         let (Some(first), Some(last)) = (class.first(), class.last()) else { return Ok(Vec::new()) };
         let made = self.work(*first)?;
@@ -209,7 +210,7 @@ impl Sides<'_> {
         }])
     }
 
-    /// Works out what changes on a switch; nothing where that is not SONiC on both sides, or nothing changes.
+    /// Computes the changes of a switch; `None` if it does not run SONiC on both sides, or nothing changes.
     fn work(&self, switch: Switch) -> anyhow::Result<Option<Work>> {
         let [before, after] = [self.files(self.old, switch)?, self.files(self.new, switch)?];
         let (Some(old), Some(new)) = (before.get(paths::CONFIG_DB), after.get(paths::CONFIG_DB)) else {
@@ -246,7 +247,7 @@ impl Sides<'_> {
         }))
     }
 
-    /// Renders the files of a switch, by name.
+    /// Renders the files of a switch, keyed by name.
     fn files(&self, plan: &Plan, switch: Switch) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
         let files = Unit::Switch(switch).render(plan, &self.templates)?;
         let named =
@@ -255,7 +256,7 @@ impl Sides<'_> {
     }
 }
 
-/// Task for a switch.
+/// Changes of a switch.
 #[derive(PartialEq)]
 struct Work {
     steps: Vec<Patch>,
@@ -267,20 +268,21 @@ struct Work {
     uncarried: BTreeMap<String, String>,
 }
 
-/// Action on `frr.conf` of a switch.
+/// Change of `frr.conf` on a switch.
 #[derive(PartialEq)]
 struct RoutingWork {
     text: String,
-    /// The lines for `vtysh`; nothing where the daemons have to start again.
+    /// The lines for `vtysh`; `None` if the daemons must restart.
     commands: Option<Vec<String>>,
     resets: Vec<String>,
 }
 
-/// The daemons of SONiC's `bgp` container: bfdd runs only where FRR is configured from CONFIG_DB (`supervisord.conf.j2`).
+/// The daemons of SONiC's `bgp` container. `bfdd` runs only if FRR is configured from CONFIG_DB
+/// (`supervisord.conf.j2`).
 const DAEMONS: [&str; 4] = ["mgmtd", "zebra", "staticd", "bgpd"];
 
 impl RoutingWork {
-    /// Compares two files; nothing where FRR holds the same of both.
+    /// Compares two files; `None` if they give FRR the same configuration.
     fn between(held: Option<&Vec<u8>>, wanted: &[u8]) -> anyhow::Result<Option<Self>> {
         let text = std::str::from_utf8(wanted)?.to_owned();
         let is_new = held.is_none();
