@@ -1,8 +1,8 @@
 //! The agent of one NIC, without sockets.
 //!
-//! In: packets of the node, frames of the ports, requests, the time. Out: frames to send, packets for the node.
-//! Invariants: nothing here waits, reads a clock or opens anything, so all of it is tested without a network; what
-//! comes from the network changes nothing before source, segment and cookie were checked.
+//! In: packets of the node, frames from the ports, requests, the time. Out: frames to send, packets for the node.
+//! Invariants: nothing here waits, reads a clock or opens a file or socket, so all of it is tested without a network; a
+//! packet from the network changes no state until its source, segment and cookie have been checked.
 
 mod acknowledged;
 mod channels;
@@ -48,7 +48,7 @@ use crate::search::Search;
 use crate::sent::Cargo;
 use crate::wire::{Identity, Segment};
 
-/// Changes of state between two turns, for each far NIC: more than it has paths that change at once.
+/// State changes per far NIC between two turns of the loop: more than the number of its paths that change at once.
 const EVENTS_PER_CHANNEL: usize = 128;
 
 /// Setup of an agent.
@@ -56,41 +56,43 @@ const EVENTS_PER_CHANNEL: usize = 128;
 pub struct Options {
     /// Downlink of the NIC, from 0.
     pub downlink: u16,
-    /// Far NICs at a time; none: as many as some memory holds.
+    /// Maximum number of far NICs at a time; `None`: as many as fit into a fixed amount of memory.
     pub channels: Option<usize>,
-    /// Time that a packet waits for one before it.
+    /// Longest time that a packet waits for an earlier one.
     pub reorder_ns: u64,
-    /// Bytes that wait, of one NIC.
+    /// Maximum bytes of waiting packets per far NIC.
     pub reorder_bytes: usize,
-    /// Every cable is probed once in this time.
+    /// Period in which every cable is probed once.
     pub probe_period_ns: u64,
     /// Reach of switch probes: 0 for T0s, 1 for T1s, 2 for T2s.
     pub probe_tiers: u8,
-    /// A probe that takes longer is lost.
+    /// Time after which a probe without an answer counts as lost.
     pub probe_timeout_ns: u64,
-    /// Bytes of the IP packet of a long probe: by default the MTU of ports; 0 for no long probes.
+    /// Length of a long probe's IP packet, in bytes. `None`: the MTU of the ports; 0: no long probes.
     pub long_probe_bytes: Option<u16>,
-    /// Packets of writes under way to one NIC.
+    /// Maximum number of packets of writes in flight to one NIC.
     pub window: u32,
     /// Path selection.
     pub transport: Transport,
-    /// Rate of a port, in Mb/s; none: as fast as the machine goes.
+    /// Rate of a port, in Mb/s; `None`: unlimited.
     pub port_mbps: Option<u32>,
-    /// Burst of a port after it was idle.
+    /// Burst of a port after an idle period.
     pub port_burst: PortBurst,
-    /// Bytes that a port carries of each frame besides those that the agent writes.
+    /// Bytes per frame that the port carries in addition to those that the agent writes.
     pub port_besides: u16,
     /// DSCP of packets.
     pub dscp: Dscp,
-    /// Of a far NIC that nothing was sent to or came from for so long nothing is waited for, and it is looked at no more.
+    /// Time without traffic after which a far NIC is idle: nothing more is expected from it and its good paths are not
+    /// probed.
     pub idle_ns: u64,
     /// UDP port of messages.
     pub udp_port: u16,
-    /// The secret of all agents of the fabric. Without it the cookies of messages follow from the table's addresses.
+    /// The secret shared by all agents of the fabric. Without it, message cookies are derived from the table's
+    /// addresses.
     pub secret: Option<[u8; 32]>,
-    /// A secret of this process alone.
+    /// A secret of this process only.
     pub own_secret: [u8; 32],
-    /// Patience of the engine.
+    /// Thresholds at which the path engine changes a path's state.
     pub engine: Settings,
 }
 
@@ -120,52 +122,52 @@ impl Default for Options {
     }
 }
 
-/// DSCP of the packets of an agent, and of those that switches cut.
+/// DSCP values of the agent's packets, and of packets trimmed by switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dscp {
     /// Pieces of writes.
     pub data: u8,
-    /// Pieces that are sent again.
+    /// Retransmitted pieces.
     pub again: u8,
     /// Acknowledgements, probes and answers.
     pub control: u8,
-    /// Mark of packets trimmed at the port to the receiver; none, if switches trim none there.
+    /// DSCP of packets trimmed at the port to the receiver; `None` if switches do not trim there.
     pub cut_at_last_hop: Option<u8>,
 }
 
 /// The table, and the time.
 #[derive(Debug, Clone, Copy)]
 pub struct At<'a> {
-    /// The table that is in force.
+    /// The table in use.
     pub table: &'a Table<'a>,
-    /// Nanoseconds of a clock that does not go back.
+    /// Nanoseconds of a monotonic clock.
     pub now_ns: u64,
 }
 
 /// A port of the NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Port {
-    /// Destination, source and type: what every frame begins with. Unknown until the neighbour is.
+    /// The first bytes of every frame: destination, source, EtherType. `None` until the neighbour is known.
     pub ethernet: Option<[u8; 14]>,
     /// Whether it has a carrier.
     pub carrier: bool,
-    /// Whether its T0 answers no probe.
+    /// Whether its T0 does not answer probes.
     pub(crate) t0_dead: bool,
-    /// Good answers of the T0 in a row, from the neighbour that it has now.
+    /// Successful answers of the T0 in a row since the current neighbour was learned.
     pub(crate) t0_answers: u8,
-    /// When its T0 answered last.
+    /// Time of the last answer from its T0.
     pub(crate) t0_answered_ns: Option<u64>,
-    /// The neighbour that its T0 answered from last. The neighbour table of a port that was plugged in elsewhere may have
-    /// another one by now.
+    /// MAC address of the last answer from its T0. If the port was moved to another T0, the neighbour table may already
+    /// have a different address.
     pub(crate) t0_mac: Option<[u8; 6]>,
-    /// Frames for other NICs that came.
+    /// Frames received that were addressed to other NICs.
     pub(crate) strays: u64,
-    /// Where it is plugged in, if not where it belongs.
+    /// The T0 port that this port is plugged into, if it is the wrong one.
     pub(crate) search: Search,
 }
 
 impl Port {
-    /// Tells whether its T0 does not answer, though it has a carrier.
+    /// Returns whether its T0 does not answer although the port has a carrier.
     pub(crate) fn is_silent(&self) -> bool {
         self.carrier && self.t0_dead
     }
@@ -196,13 +198,13 @@ pub struct Agent {
     next_ban: u64,
     next_write: u64,
     pace: Pace,
-    /// Unit of patience with packets and probes.
+    /// Clock for packet and probe timeouts.
     clock: RunClock,
-    /// Time that the current frame had waited.
+    /// Time that the current frame waited before it was read.
     waited_ns: u64,
-    /// When a piece that waits for its port may leave.
+    /// Time at which a piece that waits for its port may leave.
     paced_ns: Option<u64>,
-    /// The channel that sends the next piece.
+    /// The channel whose turn it is to send a piece.
     pump_turn: usize,
     losses: Losses,
     groups: Groups,
@@ -212,7 +214,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Makes an agent. `epoch` differs from that of the process before.
+    /// Makes an agent. `epoch` must differ from that of the previous process.
     pub fn new(at: &At<'_>, options: Options, region: Region, epoch: u16) -> Result<Agent, OpenFault> {
         let room = Room::new(at.table, &options);
         let mut capacity = Capacity::of(at.table, room.channels);
@@ -262,8 +264,8 @@ impl Agent {
         })
     }
 
-    /// Takes another table of the same group. Returns denials that end since they would take the last path to a NIC with it, and
-    /// why.
+    /// Loads another table of the same group. Denials that would remove the last path to a NIC under the new table end;
+    /// they are returned with the reason.
     pub fn reload(&mut self, old: &At<'_>, new: &At<'_>) -> Result<Vec<(u64, BanFault)>, ReloadFault> {
         let mut gone = Vec::new();
         self.engine.reload(old.table, new.table, new.now_ns, |path| gone.push(path))?;
@@ -293,7 +295,7 @@ impl Agent {
         self.own
     }
 
-    /// Returns what packets have to be to be taken.
+    /// Returns the identity that incoming packets must match.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -308,12 +310,13 @@ impl Agent {
         &self.ports
     }
 
-    /// Returns packets lost after a number.
+    /// Returns lost packets with a number above the given one.
     pub fn losses_after(&self, number: u64) -> Vec<Loss> {
         self.losses.after(number)
     }
 
-    /// Returns packets of writes of which nothing is known: which ones of those that are not done, and how many others.
+    /// Returns packets of writes whose fate is unknown: those of unfinished writes one by one, and a count of the
+    /// others.
     pub fn silence(&self) -> Silence {
         let mut silence = Silence { others: self.groups.forgotten(), ..Silence::default() };
         for channel in &self.channels {
@@ -331,28 +334,29 @@ impl Agent {
         silence
     }
 
-    /// What messages to a NIC carry.
+    /// The identity that messages to a NIC carry.
     fn identity_to(&self, address: &[u8; 16]) -> Identity {
         Identity { cookie: self.cookies.between(&self.own, address), ..self.identity }
     }
 
-    /// What messages from a NIC have to carry.
+    /// The identity that messages from a NIC must carry.
     fn identity_from(&self, address: &[u8; 16]) -> Identity {
         Identity { cookie: self.cookies.between(address, &self.own), ..self.identity }
     }
 
-    /// The flow of everything that is not a packet of the node: one queue pair for each two NICs.
+    /// The flow of all messages and writes to a NIC, one queue pair per NIC pair. Packets of the node have flows of
+    /// their own.
     fn flow(&self, channel: usize) -> u64 {
         flow_hash([&self.own[..], &self.channels[channel].address[..]])
     }
 }
 
-/// Finds the place of a switch among those that are probed, which are in the order of the schedule.
+/// Finds the index of a switch in the records, which are sorted in the order of the schedule.
 fn place_of(records: &[(Turn, Record)], turn: Turn) -> Option<usize> {
     records.binary_search_by_key(&turn.order(), |(other, _)| other.order()).ok()
 }
 
-/// Finds what is known of a switch.
+/// Finds the record of a switch.
 fn record(records: &[(Turn, Record)], turn: Turn) -> Option<&Record> {
     place_of(records, turn).map(|place| &records[place].1)
 }
@@ -364,7 +368,7 @@ fn schedule(at: &At<'_>, options: &Options) -> Schedule {
 fn identity(table: &Table<'_>, options: &Options) -> (Identity, Cookies) {
     let h = table.header();
     let block = (u128::from_be_bytes(table.t0_probe(0, 0)) >> 96) as u32;
-    // Without a secret, a fabric is distinguished by its addresses: against accidents, not against attackers.
+    // Without a secret, the cookie only separates fabrics by address: it prevents accidents, not attacks.
     let public = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
     let blocks = match h.plane {
         PlaneAt::Usids { .. } => 1,
@@ -387,9 +391,9 @@ fn own_address(table: &Table<'_>, downlink: u16) -> [u8; 16] {
     h.nic((h.zone, h.group), downlink)
 }
 
-/// The segments of the NIC on a downlink, plane by plane.
+/// Returns the segments of the NIC on a downlink, one per plane.
 pub(crate) fn segments(table: &Table<'_>, downlink: u16) -> Vec<Segment> {
-    // A T0 probe is a list of two: the T0, and this NIC.
+    // The outer address of a T0 probe lists two segments: the T0, then this NIC.
     let of = |plane| {
         let probe = u128::from_be_bytes(table.t0_probe(plane, downlink));
         Segment { block: (probe >> 96) as u32, usid: (probe >> 64) as u16 }

@@ -1,8 +1,8 @@
-//! The host agent: sprays packets of a node over every plane, probes them, leaves bad paths, names broken cables.
+//! The host agent: sprays a node's packets over every plane, probes the paths, avoids bad ones and names broken cables.
 //!
-//! In: a compact path table, packets of the node by a TUN device, frames of the NIC's ports, requests over a Unix
-//! socket. Out: frames, packets in order, answers, metrics. Invariants: everything but `io` is pure, so it is tested
-//! without a network; nothing is kept without a bound; `io/sys.rs` is the only file with unsafe code.
+//! In: a compact path table, packets of the node from a TUN device, frames from the NIC's ports, requests over a Unix
+//! socket. Out: frames, packets in order, answers, metrics. Invariants: everything except `io` is pure and can be
+//! tested without a network; all state is bounded; only `io/sys.rs` contains unsafe code.
 
 pub mod agent;
 pub mod api;

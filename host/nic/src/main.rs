@@ -296,7 +296,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// The most bytes of a file with a secret.
 const SECRET_MAX: u64 = 4096;
 
-/// The command line cannot be understood (`EX_USAGE` of `sysexits.h`), as `closc` says it.
+/// Exit code for a command line that cannot be parsed (`EX_USAGE` of `sysexits.h`), the same as that of `closc`.
 const USAGE: u8 = 64;
 
 fn main() -> ExitCode {
@@ -311,7 +311,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(said) => {
-            // Where nobody reads it, the code says it.
+            // If the output cannot be written, the exit code still reports the result.
             let _ = said.print();
             return if said.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
         }
@@ -393,7 +393,7 @@ fn table_of(command: &Command) -> Option<show::Kind> {
     (view.format == show::Format::Human).then_some(kind)
 }
 
-/// Says of each thing that an agent needs whether it is there.
+/// Checks everything that an agent needs. Returns whether all of it is present.
 fn examine(args: &DoctorArgs, socket: &Path) -> Result<bool, Box<dyn std::error::Error>> {
     let nic = (args.table.nic, args.table.fabric());
     let checks = doctor::examine(&args.table.table, nic, &args.ports.ports, socket);
@@ -404,7 +404,7 @@ fn examine(args: &DoctorArgs, socket: &Path) -> Result<bool, Box<dyn std::error:
     Ok(checks.iter().all(|check| check.good))
 }
 
-/// Writes what is said of the program itself.
+/// Writes shell completions or manual pages.
 fn describe(command: &Command) -> Result<bool, Box<dyn std::error::Error>> {
     if let Command::Completions { shell } = command {
         let mut script = Vec::new();
@@ -419,7 +419,7 @@ fn describe(command: &Command) -> Result<bool, Box<dyn std::error::Error>> {
 
 fn print(text: std::fmt::Arguments<'_>) -> std::io::Result<()> {
     match std::io::stdout().write_fmt(text) {
-        // The reader has enough, as `head` does.
+        // The reader closed the pipe early, as `head` does.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         done => done,
     }
@@ -491,7 +491,7 @@ fn secret(path: &Path) -> Result<[u8; 32], Box<dyn std::error::Error>> {
 mod tests {
     use super::*;
 
-    /// The command line can state what the socket takes.
+    /// The command line can express every field that the socket accepts.
     #[test]
     fn a_denial_names_whatever_the_socket_takes() {
         let words = "closc-nic deny --plane 3 --uplink 2-4 --t1-uplink 5 --zone 1 --group 7 --downlink 9 --seconds 60";
@@ -502,7 +502,7 @@ mod tests {
         let names = (ban.plane, ban.uplinks, ban.t1_uplinks, ban.zone, ban.group, ban.downlink);
         assert_eq!(names, (Some(3), Some((2, 4)), Some((5, 5)), Some(1), Some(6), Some(8)));
         let Value::Object(json) = serde_json::to_value(&ban).unwrap() else { panic!("{ban:?}") };
-        // Its number is given by the agent; all else has a flag.
+        // The agent assigns the number; every other field has a flag.
         let keys: Vec<&str> = json.keys().map(String::as_str).collect();
         assert_eq!(keys, ["downlink", "group", "plane", "reason", "t1_uplinks", "until", "uplinks", "zone"]);
     }

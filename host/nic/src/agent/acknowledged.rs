@@ -1,8 +1,9 @@
-//! Acknowledgements and trimmed packets: which packets arrived, which are lost, and to what.
+//! Acknowledgements and trimmed packets: which packets arrived, which were lost, and why.
 //!
-//! In: acknowledgements, word of trimmed packets. Out: pieces of writes that arrived or are retransmitted, windows, states of paths.
-//! Invariants: a loss while queues of its plane were full shrinks the window, and speaks against its path only where other paths
-//! of the plane do better; any other loss speaks against its path, and leaves the window.
+//! In: acknowledgements, reports of trimmed packets. Out: pieces of writes that arrived or must be retransmitted,
+//! window changes, path states. Invariants: a loss while queues of its plane were full shrinks the window, and counts
+//! against its path only if other paths of the plane do better; any other loss counts against its path and leaves the
+//! window unchanged.
 
 use std::net::Ipv6Addr;
 
@@ -13,11 +14,11 @@ use crate::losses::Loss;
 use crate::sent::{Cargo, Sent, Verdict};
 use crate::wire::{Cut, Sack};
 
-/// Packets that an acknowledgement is the first to report, by plane.
+/// Packets whose arrival is first reported by this acknowledgement, per plane.
 #[derive(Debug, Clone, Copy)]
 struct Reported {
     packets: u32,
-    /// Of the packet of each plane with the shortest round trip: that, and when it was sent.
+    /// Per plane, the shortest round trip and the time at which that packet was sent.
     shortest: [(u64, u64); 32],
 }
 
@@ -34,7 +35,7 @@ impl Reported {
         }
     }
 
-    /// Hands it to the congestion control of a channel.
+    /// Passes the result to the congestion control of a channel.
     fn pass(&self, channel: &mut Channel, (marked, under_way): (u32, u32)) {
         let rtt_ns = self.shortest.iter().map(|(rtt_ns, _)| *rtt_ns).min();
         let Some(rtt_ns) = rtt_ns.filter(|_| self.packets > 0) else { return };
@@ -47,7 +48,7 @@ impl Reported {
     }
 }
 
-/// Lets a piece of a write that leaves know what became of it.
+/// Updates the write that a packet's piece belongs to, if the packet carried one.
 fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::writes::Leaving, u64)) {
     if let Cargo::Chunk { write, offset, .. } = cargo
         && let Some(leaving) = channel.leaving.iter_mut().find(|leaving| leaving.id == *write)
@@ -57,7 +58,8 @@ fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::wri
 }
 
 impl Agent {
-    /// The channel of a NIC that speaks of packets that were numbered since it was opened.
+    /// Returns the channel of a NIC if the message's epoch matches: it then refers to packets numbered since the
+    /// channel opened.
     fn known(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
         let known = self.by_address.get(&source).copied();
         let channel = known.filter(|channel| self.channels[*channel].epoch == epoch);
@@ -65,7 +67,8 @@ impl Agent {
         channel
     }
 
-    /// Takes word of a packet that was cut: what it carried goes again, and its path sits out a turn if it is full.
+    /// Handles the report of a trimmed packet: its contents are retransmitted. Its path skips a turn unless the packet
+    /// was trimmed at the last hop.
     pub(super) fn was_cut(&mut self, at: &At<'_>, source: [u8; 16], cut: &Cut) {
         let Some(channel) = self.known(source, cut.epoch) else { return };
         self.mark_alive(at, channel, cut.ports);
@@ -84,7 +87,7 @@ impl Agent {
         }
     }
 
-    /// Takes an acknowledgement.
+    /// Handles an acknowledgement.
     pub(super) fn sack(&mut self, at: &At<'_>, source: [u8; 16], sack: &Sack) {
         let Some(channel) = self.known(source, sack.epoch) else { return };
         self.mark_alive(at, channel, sack.ports);
@@ -117,7 +120,7 @@ impl Agent {
         for mark in sack.marks.iter().take(usize::from(sack.n_marks)) {
             self.engine.congested(path, at.table.choice(*mark).plane, *mark);
         }
-        // Arrivals tell how full queues were.
+        // Losses are handled last, because the arrivals show how full the queues were.
         for verdict in &verdicts {
             if let Verdict::Lost(sent) = verdict {
                 self.was_lost(at, channel, sent);

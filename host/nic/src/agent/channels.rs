@@ -1,21 +1,21 @@
-//! The channels of an agent, and which of them have something to do.
+//! The channels of an agent, and which of them have work to do.
 //!
-//! In: channels, what is done to them. Out: those that are due. Invariants: a channel that anybody may have changed is due; one that
-//! rests has nothing to do before its next probe. So a turn of the loop costs what there is to do, and not as much as there are
-//! far NICs.
+//! In: channels and changes to them. Out: channels that are due. Invariants: a channel that may have changed is due; a
+//! resting channel has no work before its next probe. So the cost of a loop turn grows with the work, not with the
+//! number of far NICs.
 
 use std::ops::{Index, IndexMut};
 
 use crate::channel::Channel;
 
-/// When a channel is due that may have something to do.
+/// Due time of a channel that may have work now.
 const NOW: u64 = 0;
 
-/// All of them.
+/// All channels.
 #[derive(Debug)]
 pub(super) struct Channels {
     all: Vec<Channel>,
-    /// When each is due: one cache line for eight of them.
+    /// Due time of each channel: eight of them fit into a cache line.
     due_ns: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ impl Channels {
         self.all.iter()
     }
 
-    /// All of them, to change any: all are due.
+    /// Iterates mutably over all channels, which makes all of them due.
     pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Channel> {
         self.due_ns.fill(NOW);
         self.all.iter_mut()
@@ -52,28 +52,28 @@ impl Channels {
         self.all.swap_remove(at)
     }
 
-    /// Returns the first channel that is due, from one on.
+    /// Returns the first due channel at or after an index.
     pub(super) fn due_from(&self, at: usize, now_ns: u64) -> Option<usize> {
         let rest = self.due_ns.get(at..)?;
         rest.iter().position(|due_ns| *due_ns <= now_ns).map(|n| at + n)
     }
 
-    /// Channels that may have something to do now.
+    /// Returns channels that may have work now.
     pub(super) fn awake(&self) -> impl Iterator<Item = &Channel> {
         self.all.iter().zip(&self.due_ns).filter(|(_, due_ns)| **due_ns == NOW).map(|(channel, _)| channel)
     }
 
-    /// Tells whether a channel may have something to do now.
+    /// Returns whether a channel may have work now.
     pub(super) fn is_awake(&self, at: usize) -> bool {
         self.due_ns.get(at).is_some_and(|due_ns| *due_ns == NOW)
     }
 
-    /// When the first of those is due that rest.
+    /// Returns the earliest due time of the resting channels.
     pub(super) fn rested_ns(&self) -> Option<u64> {
         self.due_ns.iter().copied().filter(|due_ns| *due_ns != NOW).min()
     }
 
-    /// Lets a channel rest until its next probe, if that is all that it has to do.
+    /// Lets a channel rest until its next probe if it has no other work.
     pub(super) fn rest(&mut self, at: usize) {
         let channel = &self.all[at];
         self.due_ns[at] = if channel.is_busy() { NOW } else { channel.probe_at_ns.max(NOW + 1) };
@@ -88,7 +88,7 @@ impl Index<usize> for Channels {
     }
 }
 
-/// Every writer of a channel wakes it.
+/// Every mutable access wakes the channel.
 impl IndexMut<usize> for Channels {
     fn index_mut(&mut self, at: usize) -> &mut Channel {
         self.due_ns[at] = NOW;
@@ -132,7 +132,7 @@ mod tests {
         let mut channels = Channels::new(4);
         for nic in 1..=4u128 {
             let address = (table.header().pool | 2 << 64 | nic).to_be_bytes();
-            // Its group has three NICs.
+            // The group has only three NICs.
             let Ok(path) = engine.open(&table, address, 0) else { continue };
             let (to, _) = engine.destination(path).unwrap();
             channels.push(Channel::new(address, path, to, &limits, 100 * nic as u64));

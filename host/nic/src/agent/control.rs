@@ -1,4 +1,4 @@
-//! Requests of people, jobs and collectors: denials and writes.
+//! Requests from operators, jobs and collectors: denials and writes.
 
 use std::net::Ipv6Addr;
 
@@ -13,16 +13,16 @@ use crate::channel::Channel;
 use crate::wire::{HEADER_LEN, OPTION_LEN};
 use crate::writes::{Leaving, Order, WriteFault};
 
-/// Writes to one NIC that are remembered.
+/// Maximum number of writes to one NIC that are remembered.
 const LEAVING_MAX: usize = 64;
-/// Bytes of a piece, if the path takes them.
+/// Default size of a piece in bytes, if the path MTU allows it.
 const UNIT: u32 = 8192;
 /// Headers between the outer IPv6 header and the bytes of a piece.
 const PIECE_HEAD: u16 = 8 + 16 + 36;
-/// Bytes of a frame besides those of the piece: Ethernet, IPv6, option with the sequence, UDP, message.
+/// Bytes of a frame in addition to the piece: Ethernet, IPv6, option with the sequence, UDP, message.
 pub const PIECE_HEADERS: u16 = (HEADER_LEN + OPTION_LEN) as u16 + PIECE_HEAD;
 
-/// Paths that must not be used, as requests and the state file have them. Absent fields mean any.
+/// Paths that must not be used, as in requests and in the state file. An absent field matches everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ban {
@@ -54,7 +54,7 @@ pub struct Ban {
     pub until: Option<f64>,
 }
 
-/// Refuses a range that ends before it begins, and the uplinks of a switch that does not have the first.
+/// Rejects a range that ends before it begins, or whose first uplink does not exist.
 fn range(of: &'static str, range: Option<(u16, u16)>, count: u16) -> Result<(), BanFault> {
     match range {
         Some((first, last)) if first > last => Err(BanFault::Backwards { first, last }),
@@ -63,7 +63,7 @@ fn range(of: &'static str, range: Option<(u16, u16)>, count: u16) -> Result<(), 
     }
 }
 
-/// Refuses what is not there.
+/// Rejects a number that is out of range.
 fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16) -> Result<(), BanFault> {
     match number {
         Some(number) if number >= count => Err(BanFault::Missing { what, number, of, count }),
@@ -71,64 +71,64 @@ fn exists(what: &'static str, number: Option<u16>, of: &'static str, count: u16)
     }
 }
 
-/// State that outlives the process.
+/// Denials that survive a restart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bans {
-    /// The number of the next one.
+    /// Number of the next denial.
     pub next: u64,
-    /// Those in force.
+    /// Denials in force.
     pub bans: Vec<Ban>,
 }
 
-/// Why a denial was not taken.
+/// Why a denial was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BanFault {
-    /// The word is none of the four.
+    /// The reason is not one of the four keywords.
     #[error("{}: administrator, drain, gray-loss or fault is", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is not a reason", .0.escape_default()) })]
     Reason(String),
-    /// Nothing narrows it.
+    /// The denial has no restriction, so it would match every path.
     #[error("a denial names a plane, an uplink or a destination; this one names everything")]
     Everything,
-    /// The plane is not there.
+    /// The plane does not exist.
     #[error("plane {plane} is not there, the NIC has planes 0 to {last}")]
     Plane {
         /// The plane.
         plane: u8,
-        /// The last one there is.
+        /// The last plane of the NIC.
         last: u8,
     },
-    /// The named element is missing.
+    /// The element does not exist.
     #[error("{what} {number}, counted from 0, is not there: a {of} has {count}")]
     Missing {
-        /// Named element.
+        /// Kind of element.
         what: &'static str,
-        /// The first of them.
+        /// Its number, from 0.
         number: u16,
-        /// Owner.
+        /// The device that would have it.
         of: &'static str,
-        /// Count.
+        /// The number of such elements that a device has.
         count: u16,
     },
-    /// A range ends before it begins, and would deny nothing.
+    /// The range ends before it begins, so it would deny nothing.
     #[error("{first} is above {last}: a range has the first uplink and the last")]
     Backwards {
-        /// Where it begins.
+        /// First uplink of the range.
         first: u16,
-        /// Where it ends.
+        /// Last uplink of the range.
         last: u16,
     },
-    /// A NIC would have no path, whether anything was sent to it or not.
+    /// The denial would remove the last path to this NIC, even if no traffic goes there now.
     #[error("it would take the last path to {0}")]
     LastPath(Ipv6Addr),
-    /// Its time is over.
+    /// The end time is in the past.
     #[error("it ends in the past")]
     Past,
-    /// The engine did not take it.
+    /// The path engine rejected it.
     #[error("{0}")]
     Engine(DenyFault),
 }
 
-/// The longest piece of a write that the fabric carries with its headers.
+/// Returns the largest piece of a write that fits into the fabric's MTU with its headers.
 pub fn unit_max(table: &Table<'_>) -> u32 {
     u32::from(table.header().mtu.saturating_sub(PIECE_HEAD + OPTION_LEN as u16)).max(1)
 }
@@ -179,14 +179,14 @@ impl Agent {
         Ok(id)
     }
 
-    /// Refuses what would take the last path to a NIC that nothing was sent to yet. Of others the engine also knows which
-    /// ports there are up.
+    /// Rejects a denial that would remove the last path to a NIC without a channel. For NICs with a channel the engine
+    /// checks as well, because it also knows which of their ports are up.
     fn guard(&self, at: &At<'_>, more: guard::Denial) -> Result<(), BanFault> {
         let denials = self.engine.denials().map(|(_, denial)| (denial.plane, denial.scope));
         self.guard_beside(at, denials.collect(), more)
     }
 
-    /// The same beside these denials.
+    /// The same check against the given denials.
     fn guard_beside(
         &self,
         at: &At<'_>,
@@ -198,8 +198,8 @@ impl Agent {
         sender.cut_off(more).map_or(Ok(()), |inner| Err(BanFault::LastPath(inner.into())))
     }
 
-    /// Ends what would take the last path to a NIC with a new table, as a start with it does. Returns the numbers of what ended,
-    /// and why.
+    /// Ends the denials that would remove the last path to a NIC under a new table, as a restart with that table would.
+    /// Returns their numbers and the reasons.
     pub(super) fn guard_again(&mut self, at: &At<'_>) -> Vec<(u64, BanFault)> {
         let (mut kept, mut ended) = (Vec::new(), Vec::new());
         let denials: Vec<(DenialId, guard::Denial)> =
@@ -219,7 +219,7 @@ impl Agent {
         ended
     }
 
-    /// Ends a denial. Tells whether it was in force.
+    /// Ends a denial. Returns whether it was in force.
     pub fn allow(&mut self, at: &At<'_>, id: u64) -> bool {
         let Some(place) = self.bans.iter().position(|(ban, _)| ban.id == Some(id)) else { return false };
         let (_, made) = self.bans.remove(place);
@@ -228,7 +228,7 @@ impl Agent {
         true
     }
 
-    /// Forgets denials whose time was over.
+    /// Drops denials that have expired.
     pub(super) fn bans_expired(&mut self) {
         let engine = &self.engine;
         self.bans.retain(|(_, made)| engine.denials().any(|(id, _)| id == *made));
@@ -239,7 +239,7 @@ impl Agent {
         Bans { next: self.next_ban, bans: self.bans.iter().map(|(ban, _)| ban.clone()).collect() }
     }
 
-    /// Takes the denials of the process before. Those that ended meanwhile are left out.
+    /// Restores the denials of the previous process. Those that have expired since are skipped.
     pub fn restore(&mut self, at: &At<'_>, bans: &Bans, unix: f64) -> Vec<BanFault> {
         let mut faults = Vec::new();
         for ban in &bans.bans {
@@ -252,7 +252,7 @@ impl Agent {
         faults
     }
 
-    /// Starts a write. Returns its name, or why there is none.
+    /// Starts a write. Returns its identifier, or why it cannot start.
     pub fn write(
         &mut self,
         at: &At<'_>,
@@ -276,8 +276,8 @@ impl Agent {
             return Err(WriteFault::Region { has: self.region.len(), local, total });
         }
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
-        // The rest is for writes that come: where all NICs of a job have as many writes as they have room for, none of
-        // them could take one, and none would end.
+        // The remaining channels are reserved for incoming writes. Otherwise, if all NICs of a job filled their
+        // channels with outgoing writes, none could accept a write and none would finish.
         let sends = |c: &&Channel| c.address != address && c.is_writing();
         let sending = self.channels.iter().filter(sends).count();
         if sending >= self.room.senders() {

@@ -1,16 +1,16 @@
-//! Cookies of messages between agents: what a sender proves that it knows.
+//! Cookies of messages between agents, which prove that the sender knows the secret.
 //!
-//! In: the secret of a fabric, a secret of this process, two addresses. Out: the cookie of messages from one to the other.
-//! Invariants: with a secret, a host that receives messages has the cookies of its own address only, and computes none of
-//! another pair; probes of a NIC to itself have a cookie of this process, with or without a secret.
+//! In: the secret of a fabric, a secret of this process, two addresses. Out: the cookie of messages from one address to
+//! the other. Invariants: with a secret, a host without it learns only the cookies of messages sent to it and cannot
+//! compute those of another pair; probes of a NIC to itself always use a cookie of this process.
 
 /// A key of 256 bits.
 pub(super) type Key = [u8; 32];
 
-/// What cookies follow from.
+/// The secrets that cookies are derived from.
 #[derive(Debug, Clone)]
 pub(super) struct Cookies {
-    /// The cookie of a fabric without a secret: it follows from addresses, and guards against accidents only.
+    /// Cookie of a fabric without a secret: derived from addresses, it only prevents accidents.
     public: u64,
     secret: Option<Key>,
     own: Key,
@@ -31,7 +31,7 @@ impl Cookies {
         first(&blake3::keyed_hash(key, &[from.as_slice(), to].concat()))
     }
 
-    /// Returns the cookie that distinguishes fabrics, of which each packet carries 16 bits.
+    /// Returns the cookie of the fabric, of which each packet carries 16 bits.
     pub(super) fn of_fabric(&self) -> u64 {
         self.secret.as_ref().map_or(self.public, |secret| first(&blake3::keyed_hash(secret, b"fabric")))
     }

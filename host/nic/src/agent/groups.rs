@@ -1,8 +1,8 @@
-//! Packets to and from NICs of each T0 group, whichever of them have a channel now.
+//! Packet counters per T0 group, independent of which NICs have a channel now.
 //!
-//! In: verdicts, channels that are closed. Out: counters by destination group and plane, by own uplink, by change of state.
-//! Invariants: a counter never goes back, also when a channel is closed; there are so many groups at most, and the rest are
-//! counted together, so what is served does not grow with the fabric.
+//! In: verdicts, channels as they close. Out: counters by destination group and plane, by own uplink and by state
+//! change. Invariants: a counter never decreases, even when a channel closes; the number of groups is limited and the
+//! rest share one row, so the metrics do not grow with the fabric.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use closc_paths_engine::State;
 
 use crate::channel::Channel;
 
-/// Groups that are counted apart: the first that packets went to or came from.
+/// Groups with counters of their own: the first that packets went to or came from.
 pub(super) const GROUPS_MAX: usize = 128;
-/// The place of all others.
+/// Index of the row for all other groups.
 const OTHERS: usize = 0;
 
-/// Packets of a plane.
+/// Packets of one plane.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PlaneCount {
     pub(super) sent: u64,
@@ -33,12 +33,12 @@ pub(super) struct GroupCount {
     pub(super) reordered: u64,
     pub(super) missed: u64,
     pub(super) duplicates: u64,
-    /// Packets whose fate is not known: too many were under way.
+    /// Packets whose fate is unknown: no verdict came before they left the log or the channel closed.
     pub(super) forgotten: u64,
 }
 
 impl GroupCount {
-    /// Adds what a channel counted.
+    /// Adds the counters of a channel.
     pub(super) fn add(&mut self, channel: &Channel) {
         for (count, sent) in self.planes.iter_mut().zip(&channel.tally.sent) {
             count.sent += sent;
@@ -56,12 +56,12 @@ impl GroupCount {
 #[derive(Debug)]
 pub(super) struct Groups {
     planes: usize,
-    /// Zone and group of each, both from 0; the first stands for all others.
+    /// Zone and group of each row, both from 0; the first row is for all other groups.
     names: Vec<(u16, u16)>,
     counts: Vec<GroupCount>,
-    /// Packets lost over each own uplink, which is a cable to a T1: those that lost any.
+    /// Packets lost per own uplink, which is a cable to a T1. Contains only uplinks with losses.
     uplinks: BTreeMap<(u8, u16), u64>,
-    /// Changes of state of paths, by what they are and why.
+    /// State changes of paths, by new state and cause.
     changes: BTreeMap<(&'static str, &'static str), u64>,
 }
 
@@ -77,7 +77,7 @@ impl Groups {
         }
     }
 
-    /// Finds the place of a group, by its zone and its number, or gives it one.
+    /// Returns the row of a group, given its zone and number; adds one if necessary.
     pub(super) fn place(&mut self, name: (u16, u16)) -> usize {
         if let Some(known) = (1..self.names.len()).find(|place| self.names[*place] == name) {
             return known;
@@ -91,49 +91,49 @@ impl Groups {
         self.names.len() - 1
     }
 
-    /// Keeps what a channel counted that is about to be closed.
+    /// Keeps the counters of a channel that is about to close.
     pub(super) fn close(&mut self, channel: &Channel) {
         let count = &mut self.counts[channel.group];
         count.add(channel);
         count.forgotten += channel.sent.without_verdict().count() as u64;
     }
 
-    /// Returns packets to NICs whose channels were closed of which nobody said what became of them.
+    /// Returns packets whose fate is unknown and whose channel was closed.
     pub(super) fn forgotten(&self) -> u64 {
         self.counts.iter().map(|count| count.forgotten).sum()
     }
 
-    /// Counts a packet that was lost, by its group, its plane and the uplink that it left by.
+    /// Counts a lost packet by group, plane and outgoing uplink.
     pub(super) fn lost(&mut self, group: usize, kind: Kind, (plane, uplink): (u8, u16)) {
         if let Some(count) = self.counts[group].planes.get_mut(usize::from(plane)) {
             count.lost += 1;
         }
-        // Inside a group nothing leaves by an uplink.
+        // Within a group, packets do not use uplinks.
         if kind != Kind::Local {
             *self.uplinks.entry((plane, uplink)).or_default() += 1;
         }
     }
 
-    /// Counts a packet that was called lost and arrived.
+    /// Counts a packet that was declared lost but arrived.
     pub(super) fn late(&mut self, group: usize, plane: u8) {
         if let Some(count) = self.counts[group].planes.get_mut(usize::from(plane)) {
             count.late += 1;
         }
     }
 
-    /// Counts a change of state of a path.
+    /// Counts a state change of a path.
     pub(super) fn changed(&mut self, now: State, cause: &'static str) {
         *self.changes.entry((now.name(), cause)).or_default() += 1;
     }
 
-    /// Labels and counters of each group, with what open channels counted.
+    /// Returns labels and counters of each group, including those of open channels.
     pub(super) fn with<'a>(&self, open: impl Iterator<Item = &'a Channel>) -> Vec<(String, GroupCount)> {
         let mut counts = self.counts.clone();
         for channel in open {
             counts[channel.group].add(channel);
         }
         let named = counts.into_iter().enumerate().map(|(place, count)| (self.label(place), count));
-        // Of a small fabric there are no others.
+        // A small fabric has no row for other groups.
         let is_there = |(place, _): &(usize, _)| *place != OTHERS || self.names.len() > GROUPS_MAX;
         named.enumerate().filter(is_there).map(|(_, named)| named).collect()
     }

@@ -1,33 +1,33 @@
-//! Whom a denial would leave without a path, whether anything was sent there or not.
+//! Finds NICs that a denial would leave without a path, even if no traffic goes there now.
 //!
-//! In: the table, planes whose port is up, denials in force, one more. Out: a destination that has a path now and would have
-//! none. Invariants: NICs that no denial distinguishes stand for each other, so the work grows with what denials name; what
-//! has no path before does not count.
+//! In: the table, planes whose port is up, denials in force, one more denial. Out: a destination that has a path now
+//! and would have none. Invariants: one NIC represents all NICs that no denial distinguishes, so the work grows with
+//! the number of denials; destinations without a path before the denial do not count.
 
 use closc_paths::{Denied, Destination, Kind, Reason, Scope, Table};
 
-/// Paths that are denied: of a plane or of all, and which.
+/// A denial: a plane, or `None` for all planes, and a scope within it.
 pub(super) type Denial = (Option<u8>, Scope);
 
-/// A sender, and what it may use.
+/// A sender and the restrictions on its paths.
 pub(super) struct Sender<'a> {
     /// Its table.
     pub(super) table: &'a Table<'a>,
     /// Its downlink.
     pub(super) downlink: u16,
-    /// Planes whose port is up, a bit each.
+    /// Bit mask of planes whose port is up.
     pub(super) ports: u32,
-    /// Denials in force, besides the table's.
+    /// Denials in force, in addition to those of the table.
     pub(super) denials: Vec<Denial>,
 }
 
-/// Tells whether a scope is of a group, as far as it names one.
+/// Returns whether a scope includes a group. A scope without a zone or group includes all of them.
 fn is_of(scope: &Scope, zone: u16, group: u16) -> bool {
     scope.zone.is_none_or(|own| own == zone) && scope.group.is_none_or(|own| own == group)
 }
 
 impl Sender<'_> {
-    /// Finds a NIC that one more denial would cut off; nothing, if there is none.
+    /// Finds a NIC that one more denial would cut off.
     pub(super) fn cut_off(&self, more: Denial) -> Option<[u8; 16]> {
         let h = self.table.header();
         let of_table = self.table.denied().map(|denied| (Some(denied.plane), denied.scope));
@@ -40,7 +40,7 @@ impl Sender<'_> {
             if !is_of(&more.1, zone, group) {
                 continue;
             }
-            // Of groups that no denial names, one stands for all that are as far.
+            // Of the groups that no denial names, check one per distance: same group, same zone, other zone.
             if !naming.iter().any(|scope| is_of(scope, zone, group)) {
                 let kind = usize::from(zone != h.zone) + usize::from((zone, group) != (h.zone, h.group));
                 if std::mem::replace(&mut clean[kind], true) {
@@ -56,7 +56,7 @@ impl Sender<'_> {
         None
     }
 
-    /// The same in one group, with the denials that are of it.
+    /// The same check for one group, given the denials that include it.
     fn cut_off_in(&self, (zone, group): (u16, u16), here: &[Denial], more: Denial) -> Option<[u8; 16]> {
         let h = self.table.header();
         let own = ((zone, group) == (h.zone, h.group)).then_some(self.downlink);
@@ -66,7 +66,7 @@ impl Sender<'_> {
         };
         named.sort_unstable();
         named.dedup();
-        // One that none names stands for the others.
+        // One NIC that no denial names represents all others.
         let other = (0..h.nics).find(|nic| named.binary_search(nic).is_err() && Some(*nic) != own);
         let other = other.filter(|_| more.1.downlink.is_none());
         named.into_iter().chain(other).filter(|nic| Some(*nic) != own).find_map(|nic| {
@@ -92,7 +92,7 @@ impl Sender<'_> {
             };
             self.table.in_range(choice) && !denials.iter().any(covers)
         };
-        // Within a group uplinks do not matter, and one value stands for all.
+        // Within a group uplinks do not matter, so one entropy value per plane is enough.
         let most = if to.kind == Kind::Local { 1 } else { usize::MAX };
         let planes = (0..self.table.header().planes).filter(|plane| self.ports >> plane & 1 == 1);
         planes.into_iter().any(|plane| self.table.entropy_values(plane, self.downlink).take(most).any(open))

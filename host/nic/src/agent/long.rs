@@ -1,8 +1,9 @@
-//! Long probes: whether packets as long as data pass where short probes do.
+//! Long probes: whether full-length packets pass where short probes do.
 //!
-//! In: short probes that leave, results of long ones, losses of data. Out: long probes, events, paths that are left. Invariants: a
-//! long probe leaves beside a short one, and its loss counts only if the short one returned; where ports are slow, long probes take
-//! no more than a share of them; nothing but a long probe that returns clears a turn.
+//! In: short probes as they leave, results of long ones, losses of data. Out: long probes, events, paths that are
+//! avoided. Invariants: a long probe is sent along with a short one, and its loss counts only if the short one
+//! returned; on slow ports, long probes use at most a fixed share of the rate; only a long probe that returns clears a
+//! turn.
 
 use closc_paths::{Choice, Kind};
 
@@ -15,22 +16,22 @@ use crate::wire::{ETHERNET_LEN, HEADER_LEN, Message, SELF_PROBE_BYTES, SelfProbe
 
 /// Bytes of an outer IPv6 header.
 const OUTER: u16 = (HEADER_LEN - ETHERNET_LEN) as u16;
-/// No packet of an agent is longer.
+/// Maximum length of a packet of an agent.
 const PACKET_MAX: u16 = 9_500;
-/// Where ports are slow, long probes of switches take one part in so many of what a port carries.
+/// On ports with a configured rate, long probes of switches use at most 1/SHARE of it.
 const SHARE: u64 = 256;
-/// The longest that a long probe waits for a port that data keeps busy.
+/// Longest time that a long probe waits for a port that is busy with data.
 const PATIENCE_NS: u64 = 500_000_000;
 
 impl Agent {
-    /// Returns the bytes of the IP packet of a long probe; none if long probes are switched off.
+    /// Returns the length of a long probe's IP packet, in bytes; `None` if long probes are disabled.
     pub(super) fn long_len(&self, at: &At<'_>) -> Option<u16> {
         let mtu = at.table.header().mtu.saturating_add(OUTER);
         let len = self.options.long_probe_bytes.unwrap_or(mtu).min(PACKET_MAX);
         (len > SELF_PROBE_BYTES).then_some(len)
     }
 
-    /// Sends a long probe after a short one of the same turn, if one is due.
+    /// Sends a long probe after a short one at the same turn, if one is due.
     pub(super) fn probe_long(
         &mut self,
         at: &At<'_>,
@@ -47,7 +48,7 @@ impl Agent {
         if !record.long.is_due() || ready_ns > at.now_ns || batch.room() == 0 {
             return;
         }
-        // Data that waits for its port goes first, though not for ever.
+        // Waiting data goes first, but the probe does not wait indefinitely.
         let is_free = self.pace.ready_at(plane, at.now_ns) <= at.now_ns;
         if !is_free && at.now_ns < ready_ns + PATIENCE_NS {
             return;
@@ -66,7 +67,7 @@ impl Agent {
         }
     }
 
-    /// Takes the result of a long probe to a switch.
+    /// Handles the result of a long probe to a switch.
     pub(super) fn long_result(
         &mut self,
         at: &At<'_>,
@@ -74,12 +75,12 @@ impl Agent {
         returned: bool,
     ) {
         let Some(full) = self.long_len(at) else { return };
-        // A table that was loaded since then may have another schedule.
+        // The schedule may have changed if a table was loaded since the probe was sent.
         let is_there = self.records.get(place).is_some_and(|(other, _)| *other == turn);
         let place = if is_there { Some(place) } else { place_of(&self.records, turn) };
         let Some(place) = place else { return };
         let record = &mut self.records[place].1;
-        // Where short probes are lost too, length is not the reason.
+        // If short probes are lost too, packet length is not the cause.
         if !returned && !record.is_good() {
             return;
         }
@@ -95,12 +96,13 @@ impl Agent {
         }
     }
 
-    /// Leaves paths over a turn that passes short packets only. They are used again after a long probe over each.
+    /// Stops using paths over a turn that passes short packets only. Each is used again after a long probe over it
+    /// returns.
     fn narrowed(&mut self, at: &At<'_>, turn: Turn, full: u16) {
         let text = format!("{}: short probes return, packets of {full} bytes do not", name(turn));
         self.event(at.now_ns, text);
         match turn {
-            // Where no other port is better, all are used as before.
+            // If no other port is better, all paths stay in use.
             Turn::T0 { plane } if !self.is_wide_beside(plane) => {}
             Turn::T0 { plane } => {
                 for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
@@ -117,7 +119,7 @@ impl Agent {
         }
     }
 
-    /// Tells whether the port of another plane passes long packets.
+    /// Returns whether the port of another plane passes long packets.
     fn is_wide_beside(&self, plane: u8) -> bool {
         self.records.iter().any(|(turn, record)| {
             let is_other = matches!(turn, Turn::T0 { plane: other } if *other != plane);
@@ -125,7 +127,7 @@ impl Agent {
         })
     }
 
-    /// Has long probes follow over the switches of a path that lost data: it may lose long packets only.
+    /// Schedules long probes at the switches of a path that lost data, in case the path loses only long packets.
     pub(super) fn doubt_long(&mut self, kind: Kind, choice: Choice) {
         let Choice { plane, t0_uplink: uplink, t1_uplink } = choice;
         let turns = [Turn::T0 { plane }, Turn::T1 { plane, uplink }, Turn::T2 { plane, uplink, t1_uplink }];
@@ -141,7 +143,7 @@ impl Agent {
         }
     }
 
-    /// Returns the turns that are not known to pass full-length packets; nothing if no long probes are sent.
+    /// Returns the turns that are not known to pass full-length packets; `None` if long probes are disabled.
     pub(super) fn long_view(&self, at: &At<'_>) -> Option<Vec<LongView>> {
         self.long_len(at)?;
         let open = self.records.iter().filter(|(_, record)| !record.long.passes());
@@ -167,7 +169,7 @@ impl Agent {
         Some(open.map(view).collect())
     }
 
-    /// Tells the engine of a probe over a path that was answered.
+    /// Reports to the engine that a probe over a path was answered.
     pub(super) fn path_answered(
         &mut self,
         at: &At<'_>,

@@ -1,7 +1,7 @@
 //! Prometheus metrics of an agent.
 //!
-//! In: counters, channels, results of probes. Out: text. Invariants: rows are by plane, switch and group of NICs, never by NIC or
-//! path, so a large fabric has no more of them than [`super::groups::GROUPS_MAX`] groups.
+//! In: counters, channels, results of probes. Out: text. Invariants: rows are per plane, switch and group of NICs,
+//! never per NIC or path, so their number is limited in a large fabric; see [`super::groups::GROUPS_MAX`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,13 +29,13 @@ impl PathsCount {
 }
 
 impl Agent {
-    /// Says how things are in the text format of Prometheus.
+    /// Returns the metrics in the text format of Prometheus.
     pub fn metrics(&self, at: &At<'_>) -> String {
         let status = self.status(at);
         let mut out = Metrics::default();
         let TableView { fabric, checksum } = &status.table;
         let fabric = fabric.as_deref().unwrap_or_default();
-        // The name of a fabric is a word, but a table may be of anybody.
+        // The fabric name comes from the table file, which may contain any characters.
         let fabric: String = fabric.chars().filter(|sign| !matches!(sign, '"' | '\\' | '\n')).collect();
         let labels = format!("{{fabric=\"{fabric}\",checksum=\"{checksum}\"}}");
         out.gauge("table_info", "The path table in force", vec![(labels, 1.0)]);
@@ -81,11 +81,11 @@ impl Agent {
             turns.1.push((labels.clone(), record.lost as f64));
             long.0.push((labels.clone(), record.long.sent as f64));
             long.1.push((labels.clone(), record.long.lost as f64));
-            // Only turns that met any have a row: on a good fabric there is none.
+            // Only turns with damaged probes have a row; a healthy fabric has none.
             if record.damaged > 0 {
                 damaged.push((labels.clone(), record.damaged as f64));
             }
-            // An old answer over a dead path or a port without a carrier proves nothing about now.
+            // The last round trip is out of date if the path is dead or the port has no carrier.
             let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
             if record.rtt_ns > 0 && carrier && !record.is_dead() {
                 turns.2.push((labels, record.rtt_ns as f64 / 1e9));
@@ -101,7 +101,7 @@ impl Agent {
         out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
     }
 
-    /// Counts the paths that there are to each group.
+    /// Counts the paths to each group.
     fn paths_by_group(&self, groups: &[(String, GroupCount)]) -> BTreeMap<String, PathsCount> {
         let mut out: BTreeMap<String, PathsCount> = BTreeMap::new();
         for channel in &self.channels {
@@ -178,7 +178,7 @@ impl Metrics {
         self.counter("not_ours_total", "Packets of the node to addresses of no NIC", one(k.not_ours));
     }
 
-    /// Packets by group of NICs, and by plane where that is known.
+    /// Packets per group of NICs, and per plane where that is known.
     fn groups(&mut self, groups: &[(String, GroupCount)]) {
         let rows = |of: &dyn Fn(&GroupCount) -> u64| -> Vec<Row> {
             groups.iter().map(|(labels, count)| (format!("{{{labels}}}"), of(count) as f64)).collect()
@@ -221,7 +221,7 @@ impl Metrics {
         );
     }
 
-    /// Paths and their round trips, by group of NICs.
+    /// Paths and their round trips per group of NICs.
     fn paths(&mut self, groups: &BTreeMap<String, PathsCount>) {
         let (mut states, mut rtts) = (Vec::new(), Vec::new());
         for (labels, count) in groups {

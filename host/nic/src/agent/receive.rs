@@ -1,4 +1,4 @@
-//! Arrivals: sprayed packets, pieces of writes, messages.
+//! Incoming traffic: sprayed packets, pieces of writes, messages.
 
 use closc_paths::PlaneAt;
 
@@ -11,7 +11,7 @@ use crate::wire::{
 };
 use crate::writes::Place;
 
-/// Returns the first segment of the outer address, and whether it is the last one, too.
+/// Returns the first segment of the outer address, and whether it is the only one.
 fn segment_of(frame: &[u8]) -> Option<(Segment, bool)> {
     let address = frame.get(38..54)?;
     let block = u32::from_be_bytes([address[0], address[1], address[2], address[3]]);
@@ -19,16 +19,17 @@ fn segment_of(frame: &[u8]) -> Option<(Segment, bool)> {
     Some((segment, address[6..].iter().all(|byte| *byte == 0)))
 }
 
-/// Packets that one acknowledgement waits for.
+/// Number of packets after which an acknowledgement is sent without further delay.
 const OWED_MAX: u32 = 32;
 
 impl Agent {
-    /// Takes a frame of a port. Packets for the node go to `node`, in order. At most four frames join the batch.
+    /// Handles a frame from a port. Packets for the node are passed to `node` in order. At most four frames are added
+    /// to the batch.
     pub fn receive(&mut self, at: &At<'_>, frame: &[u8], batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
         self.receive_late(at, 0, frame, batch, node);
     }
 
-    /// Takes a frame that had waited for so long. Round trips do not count that.
+    /// Handles a frame that waited in the socket; the waiting time is subtracted from round trips.
     pub fn receive_late(
         &mut self,
         at: &At<'_>,
@@ -62,7 +63,7 @@ impl Agent {
                         None => self.counters.malformed += 1,
                     },
                     Ok(message) => {
-                        // A probe with a number asks what of those before it came.
+                        // A numbered probe also asks which of the packets before it arrived.
                         let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.own;
                         if let Some(sequence) = sequence.filter(|_| asked) {
                             self.numbered(at, &packet, sequence, None, batch, node);
@@ -78,14 +79,15 @@ impl Agent {
         }
     }
 
-    /// Tells whether the outer address of a frame is a segment of this NIC and nothing more.
+    /// Returns whether the outer address of a frame consists of one segment of this NIC.
     pub fn is_mine(&self, frame: &[u8]) -> bool {
         segment_of(frame).is_some_and(|(segment, is_last)| is_last && self.segments.contains(&segment))
     }
 
-    /// Counts a packet for another NIC, which comes where cables are swapped: by the plane that it was sent in.
+    /// Counts a packet addressed to another NIC, which indicates swapped cables. It is counted at the plane of its
+    /// destination segment.
     fn stray(&mut self, at: &At<'_>, frame: &[u8], packet: &Packet<'_>) {
-        // Its cookie is for the other NIC, and not known here.
+        // Its cookie belongs to the other NIC and cannot be checked here.
         if let Payload::Message(bytes) = packet.payload
             && let Err(fault @ (Fault::Short | Fault::Kind)) = wire::read(bytes, &self.identity)
         {
@@ -104,7 +106,7 @@ impl Agent {
         };
         let port = &mut self.ports[plane];
         port.strays += 1;
-        // The downlink it came from shows where the cable is plugged in.
+        // The downlink in the destination segment shows where the cable is plugged in.
         let first = u128::from_be_bytes(at.table.t0_probe(plane as u8, 0)) >> 64;
         let downlink = to.usid.wrapping_sub(first as u16);
         if port.t0_dead && downlink < at.table.header().nics {
@@ -112,8 +114,8 @@ impl Agent {
         }
     }
 
-    /// Ignores a message whose bytes are not those that were sent: to its sender it is lost. A probe to a switch that comes back so
-    /// failed, which says so at once.
+    /// Ignores a message with corrupted bytes; its sender treats it as lost. A damaged probe to a switch counts as lost
+    /// immediately.
     fn damaged(&mut self, at: &At<'_>, frame: &[u8]) {
         self.refuse(Fault::Damaged);
         if !self.is_mine(frame) || frame[22..38] != self.own {
@@ -126,7 +128,7 @@ impl Agent {
         let answered = self.probes.answered(id, at.now_ns.saturating_sub(self.waited_ns));
         match answered {
             Some((Target::Switch(turn, place), _)) => self.came_damaged(at, (turn, place)),
-            // Its length passed.
+            // A packet of this length passed, although damaged.
             Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
             Some((Target::Other { .. } | Target::Path { .. }, _)) | None => {}
         }
@@ -183,7 +185,7 @@ impl Agent {
         }
     }
 
-    /// Says that of a packet only the headers arrived, so that its sender need not wait to find out.
+    /// Reports a trimmed packet to its sender, so that the sender need not wait for a timeout.
     fn cut(&mut self, at: &At<'_>, packet: &Packet<'_>, sequence: Sequence, batch: &mut Batch) {
         self.counters.cut += 1;
         let Ok(channel) = self.channel(at, packet.source) else { return };
@@ -209,7 +211,7 @@ impl Agent {
     ) {
         let Ok(channel) = self.channel(at, packet.source) else { return };
         let place = if self.region.holds(chunk.target, chunk.total) {
-            // Without an answer its sender retransmits it later.
+            // Without an answer the sender retransmits it later.
             let Some(place) = self.take_piece(at, channel, chunk) else { return };
             place
         } else {
@@ -236,7 +238,7 @@ impl Agent {
         }
     }
 
-    /// Lets the far side know that a write is not taken. The packet came, so its path is not to blame.
+    /// Reports to the far side that a write is rejected. The packet arrived, so its path is fine.
     fn refuse_write(
         &mut self,
         at: &At<'_>,
@@ -253,7 +255,7 @@ impl Agent {
         self.answer(at, batch, channel, &Message::Status(status));
     }
 
-    /// Sends what came lately.
+    /// Sends an acknowledgement of recently received packets.
     pub(super) fn acknowledge(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
@@ -268,7 +270,7 @@ impl Agent {
         }
     }
 
-    /// Sends what came lately over two planes: who asks may have asked before.
+    /// Sends an acknowledgement over two planes: if the peer asks, an earlier one may have been lost.
     fn acknowledge_twice(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
@@ -296,7 +298,7 @@ impl Agent {
         match message {
             Message::SelfProbe(probe) if source == self.own => self.self_probe(at, probe),
             Message::SelfProbe(_) => self.counters.outside += 1,
-            // The question of this NIC to itself cannot be.
+            // A NIC sends no such messages to itself, so the packet is not genuine.
             _ if source == self.own => self.counters.outside += 1,
             Message::PairProbe(probe) => {
                 let Ok(channel) = self.channel_of_probe(at, source) else { return };
@@ -345,7 +347,7 @@ impl Agent {
         }
     }
 
-    /// Takes word of where the cable of a port is plugged in whose own T0 is dead.
+    /// Records where the cable of a port is plugged in, if the port's own T0 is dead.
     fn is_at(&mut self, at: &At<'_>, port: u8, found: T0Port) {
         let Some(known) = self.ports.get_mut(usize::from(port)) else { return };
         if known.t0_dead && known.search.found(found) {
@@ -379,7 +381,7 @@ impl Agent {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         if status.question {
-            // It is asked for where it did not come by itself.
+            // The sender asks because the completion status did not reach it.
             let answer = c.arriving.status(status.write, status.total);
             self.answer_twice(at, batch, channel, &Message::Status(answer));
         } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {

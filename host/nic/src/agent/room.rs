@@ -1,8 +1,8 @@
-//! Room for far NICs, and the order of replacement.
+//! Memory for far NICs, and the order in which they are replaced.
 //!
-//! In: an address. Out: its channel, or why there is none. Invariants: the far NIC that was used least lately makes room, but
-//! none that somebody waits for; writes that leave never take all channels, so that those that come can end; memory beyond
-//! the least of each channel is bounded over all of them, and goes to who sends and receives most.
+//! In: an address. Out: its channel, or why there is none. Invariants: the least recently used far NIC is replaced,
+//! unless traffic to or from it is pending; outgoing writes never use all channels, so that incoming ones can finish;
+//! memory beyond each channel's minimum has a global limit and goes to the busiest NICs.
 
 use std::collections::VecDeque;
 
@@ -15,50 +15,51 @@ use crate::channel::{Channel, Limits};
 use crate::wire::Chunk;
 use crate::writes::{ARRIVING_BYTES, Place, Tally};
 
-/// Memory of all far NICs while nothing is under way, which the number of them follows from.
+/// Memory for idle channels, which determines how many there are.
 const CHANNELS_BYTES: usize = 3 << 20;
-/// The number that follows is never out of this range.
+/// Limits of that number.
 const CHANNELS_MIN: usize = 16;
 const CHANNELS_MAX: usize = 1024;
-/// Memory for what is under way, of all far NICs together beyond the least of each.
+/// Memory for packets in flight, beyond each channel's minimum, for all far NICs together.
 const WIDE_BYTES: usize = 2 << 20;
-/// Memory for writes that arrive, of all far NICs together.
+/// Memory for incoming writes, for all far NICs together.
 const ARRIVING_ALL_BYTES: usize = 2 << 20;
-/// Where that is used up, who gives some back is looked for this often.
+/// If `WIDE_BYTES` is used up, channels with memory to give back are searched for at most once per this time.
 const NARROW_NS: u64 = 10_000_000;
-/// A channel that was not used for so long needs no more than the least.
+/// A channel that was idle for this long is reduced to its minimum.
 const NARROW_AFTER_NS: u64 = 100_000_000;
-/// Writes of far NICs that made room, by which a repeated piece is known and the question what became of one is answered.
+/// Remembered incoming writes of replaced far NICs, to detect repeated pieces and to answer questions about their
+/// status.
 const PAST_MAX: usize = 1024;
-/// Of these, so many of one NIC: what is asked about is what came last.
+/// Maximum number of these per NIC: questions are about the most recent ones.
 const PAST_OF_ONE: usize = 8;
-/// Own writes that are remembered though their channel is gone.
+/// Remembered outgoing writes whose channel is closed.
 const DONE_MAX: usize = 512;
 
 /// Why there is no channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoChannel {
-    /// The address is of no NIC.
+    /// The address does not belong to a NIC of the fabric.
     Stranger,
-    /// Somebody waits for each of those that there are.
+    /// Every existing channel has pending traffic.
     Crowded,
 }
 
-/// The room.
+/// Memory limits and what they are used for.
 #[derive(Debug)]
 pub(super) struct Room {
-    /// Far NICs at a time.
+    /// Maximum number of far NICs at a time.
     pub(super) channels: usize,
-    /// Bytes that channels take beyond the least.
+    /// Memory of channels beyond their minimum.
     wide_bytes: usize,
-    /// Bytes of writes that arrive, by far NIC.
+    /// Memory of incoming writes per far NIC.
     arriving: Account<[u8; 16]>,
     narrowed_ns: u64,
-    /// Number of times that a channel was opened: numbers of each begin again, and the epoch distinguishes them.
+    /// Number of channels opened so far. Packet numbers restart in each, so it is part of the epoch.
     opened: u16,
-    /// Writes that came whole from NICs that made room.
+    /// Completed writes from NICs that were replaced.
     past: VecDeque<([u8; 16], u64, u64)>,
-    /// Own writes to NICs that made room.
+    /// Own writes to NICs that were replaced.
     done: VecDeque<(WriteView, Tally)>,
 }
 
@@ -75,29 +76,29 @@ impl Room {
         }
     }
 
-    /// Far NICs that writes may leave to at a time: the rest is for writes that come.
+    /// Returns the maximum number of far NICs with outgoing writes; the rest is reserved for incoming ones.
     pub(super) fn senders(&self) -> usize {
         self.channels - (self.channels / 4).max(1)
     }
 
-    /// Memory of an own write whose channel is gone.
+    /// Returns the record of an own write whose channel is closed.
     pub(super) fn done(&self, id: u64) -> Option<&(WriteView, Tally)> {
         self.done.iter().find(|(write, _)| write.write == id)
     }
 }
 
-/// The bytes that a far NIC takes while nothing is under way.
+/// Returns the memory of a far NIC without traffic, in bytes.
 pub fn channel_bytes(table: &Table<'_>) -> usize {
     Capacity::of(table, 1).destination_bytes() + Channel::least_bytes()
 }
 
-/// The number of far NICs that there is room for at a time unless it is said.
+/// Returns the default for the maximum number of far NICs at a time.
 pub fn channels_of(table: &Table<'_>) -> usize {
     (CHANNELS_BYTES / channel_bytes(table)).clamp(CHANNELS_MIN, CHANNELS_MAX)
 }
 
 impl Agent {
-    /// Finds a channel or opens it.
+    /// Returns the channel of an address, and opens it if necessary.
     pub(super) fn channel(&mut self, at: &At<'_>, address: [u8; 16]) -> Result<usize, NoChannel> {
         if let Some(known) = self.by_address.get(&address) {
             return Ok(*known);
@@ -128,8 +129,8 @@ impl Agent {
         Ok(place)
     }
 
-    /// The same for who only asks how a path is. Where all room is taken it is the first to make room again, so that those who
-    /// look around push out nobody who sends.
+    /// The same for a peer that only probes or asks. If all channels were in use, this one is the first to be replaced,
+    /// so that probing peers do not displace senders.
     pub(super) fn channel_of_probe(&mut self, at: &At<'_>, address: [u8; 16]) -> Result<usize, NoChannel> {
         let is_new = !self.by_address.contains_key(&address);
         let is_full = self.channels.len() >= self.room.channels;
@@ -140,7 +141,7 @@ impl Agent {
         Ok(channel)
     }
 
-    /// Closes the channel that was used least lately, of those that nobody waits for. Tells whether there was one.
+    /// Closes the least recently used channel without pending traffic. Returns whether there was one.
     fn make_room(&mut self, at: &At<'_>) -> bool {
         let idle_ns = self.options.idle_ns;
         let free = (0..self.channels.len()).filter(|n| !self.channels[*n].is_waited_for(at.now_ns, idle_ns));
@@ -152,10 +153,10 @@ impl Agent {
         true
     }
 
-    /// Keeps what may still be asked about writes of a channel that is about to be closed.
+    /// Keeps what peers and jobs may still ask about writes of a channel that is about to close.
     fn remember(&mut self, at: &At<'_>, channel: usize) {
         let (address, room) = (self.channels[channel].address, &mut self.room);
-        // Those that came before are among those of the channel now.
+        // The channel's records include those from before it was opened.
         room.past.retain(|(of, ..)| *of != address);
         room.past.extend(self.channels[channel].arriving.last(PAST_OF_ONE).map(|(id, n)| (address, id, n)));
         let views = self.channels[channel].leaving.iter().map(|w| (WriteView::of(w, at.now_ns), w.tally));
@@ -175,7 +176,7 @@ impl Agent {
         }
     }
 
-    /// Makes room for the next packet to a NIC, if memory is left.
+    /// Enlarges the log for the next packet to a NIC, if memory is left.
     pub(super) fn widen_sent(&mut self, at: &At<'_>, channel: usize) {
         while let Some(bytes) = self.channels[channel].sent.wants_bytes(at.now_ns) {
             if !self.takes_bytes(at, bytes) {
@@ -185,7 +186,7 @@ impl Agent {
         }
     }
 
-    /// Makes room for a packet of a NIC that has to wait, if memory is left.
+    /// Enlarges the buffer for a packet that has to wait for earlier ones, if memory is left.
     pub(super) fn widen_reorder(&mut self, at: &At<'_>, channel: usize, numbers: (u16, u32)) {
         while let Some(bytes) = self.channels[channel].reorder.wants_bytes(numbers) {
             if !self.takes_bytes(at, bytes) {
@@ -195,8 +196,8 @@ impl Agent {
         }
     }
 
-    /// Takes a piece of a write from a channel; nothing, if no memory is left for it. The NIC whose writes take most makes room, so
-    /// that one NIC, or a host that forges many, displaces its own writes first.
+    /// Accepts a piece of a write; `None` if no memory is left for it. The NIC whose writes use most memory gives some
+    /// up, so a NIC with many writes, or a host that forges them, displaces its own first.
     pub(super) fn take_piece(&mut self, at: &At<'_>, channel: usize, chunk: &Chunk<'_>) -> Option<Place> {
         let address = self.channels[channel].address;
         let growth = self.channels[channel].arriving.growth(chunk);
@@ -219,7 +220,7 @@ impl Agent {
         Some(place)
     }
 
-    /// Releases what a channel's writes do not take any more.
+    /// Releases the memory that a channel's incoming writes no longer need.
     pub(super) fn settle_arriving(&mut self, channel: usize) {
         let Some(channel) = self.channels.get(channel) else { return };
         let free = self.room.arriving.held(channel.address).saturating_sub(channel.arriving.bytes());

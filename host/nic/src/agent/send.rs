@@ -1,4 +1,4 @@
-//! Departures: packets of the node, pieces of writes, messages.
+//! Outgoing traffic: packets of the node, pieces of writes, messages.
 
 use closc_paths_engine::Pick;
 
@@ -13,7 +13,7 @@ use crate::wire::{
 };
 use crate::writes::Failure;
 
-/// ECN-capable, so that switches mark and do not drop.
+/// ECN-capable transport, so that switches mark packets instead of dropping them.
 const ECT0: u8 = 0b10;
 
 impl Agent {
@@ -36,7 +36,7 @@ impl Agent {
                 self.counters.not_ours += 1;
                 return;
             }
-            // It is counted apart.
+            // The packet is counted in `no_room`.
             Err(NoChannel::Crowded) => return,
         };
         if !self.send(at, channel, batch, (Next::Ipv6, len, class), (Cargo::Inner, flow), None) {
@@ -44,8 +44,8 @@ impl Agent {
         }
     }
 
-    /// Sends what is in the payload of the batch's next frame over the next path, or over one of another plane than
-    /// that which lost it before.
+    /// Sends the payload of the batch's next frame over the next path; for a retransmission, over another plane than
+    /// the one that lost it.
     fn send(
         &mut self,
         at: &At<'_>,
@@ -59,7 +59,7 @@ impl Agent {
         self.send_over(at, channel, batch, pick, (next, len, class), cargo)
     }
 
-    /// Chooses the next path whose port has a neighbour, of another plane than one if there is such a path.
+    /// Chooses the next path whose port has a neighbour, in a plane other than `not_over` if possible.
     fn pick(&mut self, channel: usize, flow: u64, not_over: Option<u8>) -> Option<Pick> {
         let (transport, path) = (self.options.transport, self.channels[channel].path);
         let mut pick = transport.next(&mut self.engine, path, flow)?;
@@ -73,7 +73,7 @@ impl Agent {
         Some(pick)
     }
 
-    /// Sends what is in the payload of the batch's next frame, with the next number, over a path.
+    /// Sends the payload of the batch's next frame over a path, with the next packet number.
     fn send_over(
         &mut self,
         at: &At<'_>,
@@ -115,7 +115,7 @@ impl Agent {
         true
     }
 
-    /// Sends a message to a NIC by a port and an outer address.
+    /// Sends a message to a NIC, given its port and outer address.
     pub(super) fn send_message(
         &mut self,
         batch: &mut Batch,
@@ -128,7 +128,7 @@ impl Agent {
         self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message), 0)
     }
 
-    /// Sends a message with so much padding that its IP packet has some length.
+    /// Sends a message padded to a given length of the IP packet.
     pub(super) fn send_padded(
         &mut self,
         batch: &mut Batch,
@@ -142,8 +142,8 @@ impl Agent {
         self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message), len)
     }
 
-    /// Sends a message by a port to the T0 of another plane: to the MAC address that it answered from, to the one that is known
-    /// of it now, and to the one that is known at the port, as any may be the right one.
+    /// Sends a message by a port to the T0 of another plane. Several MAC addresses may be right: the one in that T0's
+    /// last answer, the one that is known for that plane now, and the one known for this port. One copy goes to each.
     pub(super) fn send_by(
         &mut self,
         batch: &mut Batch,
@@ -211,7 +211,7 @@ impl Agent {
         self.answer_by(at, batch, channel, message, None).is_some()
     }
 
-    /// Sends a message to a NIC over good paths of two planes: what is lost on one of them comes over the other.
+    /// Sends a message to a NIC over good paths of two planes, so that the loss of one copy does not matter.
     pub(super) fn answer_twice(
         &mut self,
         at: &At<'_>,
@@ -220,14 +220,14 @@ impl Agent {
         message: &Message<'_>,
     ) -> bool {
         let first = self.answer_by(at, batch, channel, message, None);
-        // Where no other plane is left, another path of the same one is better than none.
+        // If no other plane is available, use another path of the same plane.
         if first.is_some() && self.answer_by(at, batch, channel, message, first).is_none() {
             self.answer(at, batch, channel, message);
         }
         first.is_some()
     }
 
-    /// Sends a message to a NIC over the next good path of another plane than one. Returns its plane.
+    /// Sends a message to a NIC over the next good path, in a plane other than `not_over`. Returns its plane.
     fn answer_by(
         &mut self,
         at: &At<'_>,
@@ -251,8 +251,8 @@ impl Agent {
         None
     }
 
-    /// Sends a probe with a number after packets that nobody acknowledged, over another plane: the acknowledgement of it, which
-    /// comes at once and over two planes, says which of them arrived.
+    /// Sends a numbered probe after packets without an acknowledgement, over another plane. It is acknowledged
+    /// immediately and over two planes, which shows which of the packets arrived.
     pub(super) fn send_after(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch, not_over: u8) {
         let (flow, address) = (self.flow(channel), self.channels[channel].address);
         let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
@@ -270,7 +270,7 @@ impl Agent {
         self.send_over(at, channel, batch, pick, (Next::Udp, len + UDP_LEN, class), Cargo::Probe);
     }
 
-    /// Sends pieces of writes while windows and the batch have room. Tells whether more is to be sent at once.
+    /// Sends pieces of writes while windows and the batch have room. Returns whether more can be sent at once.
     pub fn pump(&mut self, at: &At<'_>, batch: &mut Batch) -> bool {
         self.clock.turn(at.now_ns);
         let mut sent = true;
@@ -283,7 +283,8 @@ impl Agent {
                 if batch.room() > 4 && self.channels.is_awake(channel) && self.send_piece(at, channel, batch)
                 {
                     sent = true;
-                    // Whoever sent waits until all others had their turn, also where ports let one piece go at a time.
+                    // Round robin: a channel that sent waits for all others, even if the ports pass only one piece at a
+                    // time.
                     self.pump_turn = (channel + 1) % count;
                 }
             }
@@ -291,7 +292,8 @@ impl Agent {
         sent
     }
 
-    /// Tells whether a channel's next piece may leave: there is a path, and its port is ready. Remembers when it will be.
+    /// Returns whether a channel's next piece may leave: a path exists and its port is ready. Otherwise records when it
+    /// will be.
     fn may_leave(&mut self, at: &At<'_>, channel: usize) -> bool {
         let (path, flow) = (self.channels[channel].path, self.flow(channel));
         let Some(plane) = self.options.transport.next_plane(&self.engine, path, flow) else { return false };

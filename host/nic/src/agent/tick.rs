@@ -12,31 +12,31 @@ use crate::schedule::Turn;
 use crate::sent::Cargo;
 use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
 
-/// An acknowledgement waits no longer, where ports are as fast as the machine.
+/// Maximum delay of an acknowledgement if ports have no rate limit.
 const OWED_NS: u64 = 200_000;
-/// Where ports are slow, acknowledgements wait until they take but a share of what ports carry, though no longer: a sender
-/// whose packets are acknowledged so late has seen it of others, and is as patient.
+/// Maximum delay on slow ports, where acknowledgements wait until they fit into their share of the rate. A sender sees
+/// the same delay for all its packets and extends its timeouts accordingly.
 const OWED_MAX_NS: u64 = 50_000_000;
-/// Paths that are out are probed this often, so many at a time.
+/// Interval between probes of paths that are not in use, and how many are probed at a time.
 const BAD_PERIOD_NS: u64 = 10_000_000;
 const BAD_AT_A_TIME: usize = 8;
-/// A path that answers nothing, or that failed again and again, is probed half as often each time, but in every so many
-/// periods (as a power of two). Probes of dead paths take from a port what data would use, and as all ports carry the same,
-/// what one lacks counts as often as there are ports.
+/// A path that stays silent or fails again is probed half as often each time, down to once in 2^RARELY periods. Probes
+/// of dead paths take bandwidth from data. All ports carry equal shares, so bandwidth missing on one port is lost on
+/// every port.
 const RARELY: u32 = 4;
-/// One path that is not bad is probed this often, so that ports are known of a NIC that nothing is sent to.
+/// Interval between probes over paths in use, so that the ports of a NIC without traffic are known.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
-/// One of so many of these probes is a long one.
+/// One in this many of these probes is a long one.
 const LONG_LOOKS: usize = 16;
-/// Where there are many NICs, one of them is looked at in this time, so that looking takes no more than a hundredth of a core.
+/// With many NICs, at most one of them is probed per this time, so that these probes use at most 1 % of a core.
 const LOOK_LEAST_NS: u64 = 1_000_000;
-/// Good answers that bring a T0 back.
+/// Successful answers in a row after which a T0 is used again.
 const T0_ANSWERS: u8 = 4;
-/// Room in a batch that is left to what answers frames.
+/// Frames of a batch that are reserved for answers.
 const SPARE: usize = 4;
 
 impl Agent {
-    /// Does what is due. Frames that find no room in the batch stay due.
+    /// Does the work that is due. Work whose frames do not fit into the batch stays due.
     pub fn tick(&mut self, at: &At<'_>, batch: &mut Batch, node: &mut impl FnMut(&[u8])) {
         self.clock.turn(at.now_ns);
         let ran_ns = self.clock.ran_ns();
@@ -71,17 +71,17 @@ impl Agent {
         self.collect_events();
     }
 
-    /// Tells whether nothing but answers to probes is waited for: a frame that comes may wait for others.
+    /// Returns whether only answers to probes are expected, so that reading a frame may be delayed.
     pub fn is_quiet(&self) -> bool {
         self.paced_ns.is_none() && !self.channels.awake().any(Channel::is_awaited)
     }
 
-    /// Takes word that nothing will be asked of the agent for so long at most, because the loop waits.
+    /// Records that the event loop will sleep for at most `wait_ns`.
     pub fn waits(&mut self, wait_ns: u64) {
         self.clock.wait(wait_ns);
     }
 
-    /// Returns when the next thing is due, at the latest.
+    /// Returns the time by which the next work is due.
     pub fn due_at(&self, now_ns: u64) -> u64 {
         let mut due = self.schedule.due_at();
         let affords_ns = self.pace.acknowledgements_ready_ns();
@@ -137,8 +137,8 @@ impl Agent {
         }
     }
 
-    /// Probes T0s of other planes by a port that its own does not answer to: where cables of the NIC are swapped, one of
-    /// them does.
+    /// Probes T0s of other planes by a port whose own T0 does not answer: if the NIC's cables are swapped, one of them
+    /// does.
     fn search(&mut self, at: &At<'_>, port: u8, batch: &mut Batch) {
         let Some(own) = self.ports.get_mut(usize::from(port)) else { return };
         for plane in own.search.next(port, at.table.header().planes) {
@@ -166,8 +166,8 @@ impl Agent {
             Target::Path { address, plane, entropy, is_long } => {
                 let Some(channel) = self.by_address.get(&address) else { return };
                 let c = &mut self.channels[*channel];
-                // A NIC without an agent, or one whose agent did not run meanwhile, answers no probe, which says nothing
-                // about paths.
+                // A NIC without an agent, or whose agent was not running, does not answer. That proves nothing about
+                // paths.
                 if c.alive_ns.is_none_or(|alive_ns| alive_ns <= sent_ns) {
                     return;
                 }
@@ -176,7 +176,8 @@ impl Agent {
                 } else {
                     self.engine.missed(c.path, plane, entropy, at.now_ns);
                 }
-                // It may be the answer that was lost, on a path of its own: asked again, two are to come over two planes.
+                // The probe may have arrived and only its answer been lost. The repeated probe requests answers over
+                // two planes.
                 if self.engine.is_suspect(c.path, plane, entropy) && c.suspects.len() < SUSPECTS {
                     c.suspects.push((plane, entropy, is_long));
                     c.probe_at_ns = at.now_ns;
@@ -185,7 +186,7 @@ impl Agent {
         }
     }
 
-    /// Takes word of a probe to a switch that came back with other bytes than were sent: that is a loss.
+    /// Handles a damaged answer of a switch probe, which counts as lost.
     pub(super) fn came_damaged(&mut self, at: &At<'_>, (turn, place): (Turn, usize)) {
         if let Some((_, record)) = self.records.get_mut(place).filter(|(other, _)| *other == turn) {
             record.damaged += 1;
@@ -193,9 +194,9 @@ impl Agent {
         self.turned(at, (turn, place), None);
     }
 
-    /// Takes the result of a probe to a switch, by its place in the schedule.
+    /// Handles the result of a switch probe, by its index in the schedule.
     pub(super) fn turned(&mut self, at: &At<'_>, (turn, place): (Turn, usize), rtt_ns: Option<u64>) {
-        // A table that was loaded since then may have another schedule.
+        // The schedule may have changed if a table was loaded since the probe was sent.
         let is_there = self.records.get(place).is_some_and(|(other, _)| *other == turn);
         let Some(place) = (if is_there { Some(place) } else { place_of(&self.records, turn) }) else {
             return;
@@ -243,7 +244,7 @@ impl Agent {
         }
     }
 
-    /// Tells the engine which T1s and T2s do not answer: a destination that was opened just now knows nothing of them.
+    /// Reports dead T1s and T2s to the engine, for a destination that was just opened.
     pub(super) fn repeat_dead(&mut self, at: &At<'_>, path: PathId) {
         let is_shut = |record: &Record| record.is_dead() || record.long.is_narrow();
         if !self.records.iter().any(|(_, record)| is_shut(record)) {
@@ -275,11 +276,11 @@ impl Agent {
         record(&self.records, Turn::T1 { plane, uplink }).is_some_and(Record::is_good)
     }
 
-    /// Takes word of a port: its neighbour, and whether it has a carrier.
+    /// Updates a port: its neighbour and whether it has a carrier.
     pub fn port(&mut self, at: &At<'_>, plane: u8, ethernet: Option<[u8; 14]>, carrier: bool) {
         let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
         if ethernet.is_some() && port.ethernet != ethernet {
-            // Answers that are under way are of the neighbour before.
+            // Answers in flight are from the previous neighbour.
             (port.ethernet, port.t0_answers) = (ethernet, 0);
         }
         if port.carrier != carrier {
@@ -291,12 +292,12 @@ impl Agent {
         }
     }
 
-    /// Takes over whether a port is up. One that came back is that of a switch which may have begun anew: it has a link, and answers
-    /// probes, before it and those behind it have all of their routes.
+    /// Passes on whether a port is up. After it recovers, its paths are in doubt: a restarted switch has a link and
+    /// answers probes before it and the switches behind it have all of their routes.
     fn own_port(&mut self, at: &At<'_>, plane: u8) {
         let (was_up, is_up) = (self.engine.own_ports() >> plane & 1 == 1, self.is_up(plane));
         if is_up && !was_up {
-            // A NIC without an agent answers no probe, and would be doubted for ever.
+            // A NIC without an agent does not answer probes, so its paths would stay in doubt.
             for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
                 self.engine.doubt(c.path, plane, at.now_ns);
             }
@@ -316,16 +317,16 @@ impl Agent {
     fn port_changed(&mut self, at: &At<'_>, plane: u8, why: &str) {
         self.own_port(at, plane);
         self.event(at.now_ns, format!("plane {plane}: {why}"));
-        // Far sides are informed at once: the next look is due now.
+        // Inform far sides at once: the next probe is due now.
         for c in &mut self.channels {
             c.look_at_ns = at.now_ns;
             c.probe_at_ns = at.now_ns;
         }
     }
 
-    /// Looks for packets that nobody acknowledged. What they carried goes again; whether the path is to blame, the
-    /// acknowledgement of something later says. Returns the plane of one, so that the far side is asked: what goes again may be
-    /// acknowledged over a path that is dead.
+    /// Looks for packets without an acknowledgement. Their contents are retransmitted; whether the path is at fault is
+    /// decided by the acknowledgement of a later packet. Returns the plane of one of them, so that the far side is
+    /// asked: a retransmission alone may be acknowledged over a dead path.
     fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
         let (leaving, mut silent) = (&mut c.leaving, None);
@@ -360,7 +361,7 @@ impl Agent {
         }
     }
 
-    /// Probes paths that are not in use because they are bad or denied, and now and then one that is.
+    /// Probes paths that are bad or denied, and from time to time one that is in use.
     fn probe_paths(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let look_period_ns = LOOK_PERIOD_NS.max(self.channels.len() as u64 * LOOK_LEAST_NS);
         let c = &mut self.channels[channel];
@@ -368,7 +369,7 @@ impl Agent {
             return;
         }
         c.probe_at_ns = at.now_ns + BAD_PERIOD_NS;
-        // Bad paths are brought back also while nothing is sent, so that they are there when something is.
+        // Bad paths are probed even without traffic, so that they are available when traffic starts.
         let look = at.now_ns >= c.look_at_ns && !c.is_idle(at.now_ns, self.options.idle_ns);
         if look {
             c.look_at_ns = at.now_ns + look_period_ns;
@@ -381,22 +382,22 @@ impl Agent {
             wanted[n] = suspect;
             n += 1;
         }
-        // A far side that says that all of its ports are down may not be able to say when they are up.
+        // If all ports of the far side were reported down, it may be unable to report that they are up again.
         let is_cut_off = self.engine.planes_in_use(path) == 0;
         let due = |(place, v): &(usize, ValueView)| {
             (v.ports_up || is_cut_off) && self.is_probed(at, to.kind, v, round.wrapping_add(*place))
         };
         let out = || self.engine.values_out(path).filter(due);
         let count = out().count();
-        // Where more are due than leave at a time, the next round begins with others.
+        // If more paths are due than can be probed at a time, the next round starts with others.
         let from = if count > BAD_AT_A_TIME { round.wrapping_mul(BAD_AT_A_TIME) % count } else { 0 };
         for (_, (_, v)) in (0..).zip(out()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME) {
-            // The last answer that a path lacks is to a long probe.
+            // The last answer that a path needs must be to a long probe.
             let is_last = v.state == State::AssumedBad && v.answers_wanted <= 1;
             wanted[n] = (v.plane, v.entropy, is_last);
             n += 1;
         }
-        // Those before are in doubt, so that a lost answer would matter.
+        // The probes so far are of paths in doubt, for which a lost answer matters.
         let in_doubt = n;
         if look {
             let pick = self.engine.pick(path).map(|pick| (pick.plane, pick.entropy));
@@ -439,8 +440,8 @@ impl Agent {
         };
     }
 
-    /// Tells whether a path is probed in a round because it is out. Nothing is sent where others say when to look again: the
-    /// own port, the far side, and the probes of the own T1.
+    /// Returns whether a path out of use is probed in this round. It is not if another source reports recovery: the own
+    /// port, the far side, or the probes of the own T1.
     fn is_probed(&self, at: &At<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
         let rarely = match v.state {
             State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),
@@ -455,7 +456,7 @@ impl Agent {
         record(&self.records, Turn::T1 { plane, uplink }).is_some_and(Record::is_dead)
     }
 
-    /// Returns what is broken, as far as this NIC can see.
+    /// Returns the faults that this NIC can detect.
     pub fn findings(&self, at: &At<'_>) -> Vec<Finding> {
         let up = |plane: u8| self.ports.get(usize::from(plane)).is_some_and(|port| port.carrier);
         localise(&self.records, up, at.table.header().parallel0)

@@ -15,19 +15,19 @@ use crate::region::Region;
 use crate::schedule::Turn;
 use crate::writes::{Leaving, Tally};
 
-/// Events that are remembered.
+/// Number of events that are kept.
 pub(super) const EVENTS_MAX: usize = 1024;
 
 /// Counters of the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counters {
-    /// Packets of the node to addresses of no NIC.
+    /// Packets of the node to addresses outside the fabric.
     pub not_ours: u64,
-    /// Packets that every path was denied to, or no port was up for.
+    /// Packets without a usable path: every path was denied, or no port was up.
     pub no_path: u64,
-    /// Packets and messages to or from one more NIC than there is room for, while somebody waited for each of the others.
+    /// Packets and messages of a NIC for which no channel was available, because all others had pending traffic.
     pub no_room: u64,
-    /// Far NICs that made room for another.
+    /// Far NICs whose channel was closed to make room for another.
     pub made_room: u64,
     /// Frames from outside the fabric: ignored.
     pub outside: u64,
@@ -35,27 +35,27 @@ pub struct Counters {
     pub wrong_cookie: u64,
     /// Frames that cannot be read: ignored.
     pub malformed: u64,
-    /// Messages whose sum is wrong: ignored, and retransmitted by their sender.
+    /// Messages with a wrong checksum: ignored, and retransmitted by their sender.
     pub damaged: u64,
     /// Messages of agents of another version: ignored.
     pub other_version: u64,
-    /// Answers to a process before, or twice: ignored.
+    /// Answers to an earlier process, or repeated answers: ignored.
     pub stale: u64,
-    /// Pieces of writes outside the region, or too many: ignored.
+    /// Rejected pieces of writes: outside the region, or too many.
     pub refused_writes: u64,
-    /// Regions that could not be read or written.
+    /// Failed reads and writes of the region.
     pub region_faults: u64,
-    /// Packets of which only the headers came, because a queue was full.
+    /// Received packets that were trimmed to their headers because a queue was full.
     pub cut: u64,
-    /// Bytes of writes that came.
+    /// Bytes of writes received.
     pub written_bytes: u64,
-    /// Pieces of writes that came again: they were sent again without need.
+    /// Pieces of writes received more than once, because they were retransmitted without need.
     pub repeated: u64,
-    /// Writes that came whole.
+    /// Writes received completely.
     pub writes_taken: u64,
     /// Probes sent.
     pub probes: u64,
-    /// Probes to switches as long as data may be, counted separately.
+    /// Full-length probes to switches, counted separately.
     pub long_probes: u64,
     /// Probes that were answered.
     pub probe_answers: u64,
@@ -63,31 +63,31 @@ pub struct Counters {
     pub messages: u64,
 }
 
-/// The state of a path that changed.
+/// A path's change of state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeView {
     /// The NIC that the path goes to.
     pub to: Ipv6Addr,
     /// Its entropy value.
     pub entropy: u32,
-    /// Earlier value.
+    /// Previous state.
     pub from: String,
-    /// Kind.
+    /// New state.
     pub now: String,
-    /// Why.
+    /// Cause.
     pub cause: String,
 }
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventView {
-    /// Counts from 1.
+    /// Number, from 1.
     pub number: u64,
-    /// When, by the agent's clock.
+    /// Time, by the agent's clock.
     pub at_ns: u64,
-    /// What.
+    /// Description.
     pub text: String,
-    /// The path whose state changed, if it is that.
+    /// The change, if the event is one of a path's state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeView>,
 }
@@ -101,15 +101,15 @@ pub struct PlaneView {
     pub carrier: bool,
     /// Whether the neighbour is known.
     pub neighbour: bool,
-    /// Whether the T0 answers probes; nothing where the port has no carrier, so that nobody asks it.
+    /// Whether the T0 answers probes; `None` without a carrier, since no probes are sent then.
     pub t0_answers: Option<bool>,
-    /// Round trip to the T0 and back; nothing where it does not answer.
+    /// Round trip to the T0 and back; `None` if it does not answer.
     pub t0_rtt_us: Option<f64>,
     /// Age of the last answer of the T0; none if it never answered.
     pub t0_answered_ms_ago: Option<f64>,
-    /// Frames for other NICs that came, as they do where cables are swapped: ignored.
+    /// Ignored frames addressed to other NICs, which indicate swapped cables.
     pub strays: u64,
-    /// Where the port is plugged in, if frames say that and its own T0 is dead.
+    /// Where the port is plugged in, if received frames show that and its own T0 is dead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_at: Option<T0Port>,
 }
@@ -125,9 +125,9 @@ pub struct ChannelView {
     pub planes_in_use: u32,
     /// Paths by state.
     pub good: usize,
-    /// Paths nothing is known of.
+    /// Paths whose state is unknown.
     pub unknown: usize,
-    /// Paths that sit out a turn.
+    /// Paths that skip a turn.
     pub skip: usize,
     /// Paths that are bad.
     pub assumed_bad: usize,
@@ -135,49 +135,49 @@ pub struct ChannelView {
     pub denied: usize,
     /// Packets sent over each plane.
     pub sent: Vec<u64>,
-    /// Packets that came.
+    /// Packets received.
     pub received: u64,
-    /// Packets lost on the way there.
+    /// Packets sent and lost.
     pub lost: u64,
-    /// Packets called lost that arrived.
+    /// Packets that were declared lost but arrived.
     pub late: u64,
-    /// Packets of which only the headers arrived there.
+    /// Packets that were trimmed to their headers.
     pub cut: u64,
-    /// When one was last lost, by the agent's clock.
+    /// Time of the last loss, by the agent's clock.
     pub last_lost_ns: u64,
-    /// Packets that came out of order.
+    /// Packets received out of order.
     pub reordered: u64,
-    /// Packets that were waited for and did not come.
+    /// Packets that were awaited but did not arrive.
     pub missed: u64,
-    /// Packets that came twice.
+    /// Packets received more than once.
     pub duplicates: u64,
-    /// Paths from there whose packets others overtook, those with most first.
+    /// Paths from that NIC whose packets were overtaken, most affected first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overtaken: Vec<OvertakenView>,
-    /// Round trip of packets until they were acknowledged.
+    /// Smoothed round trip of packets until their acknowledgement.
     pub rtt_us: f64,
-    /// Round trips of probes over its paths.
+    /// Round trips of probes over the paths to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paths_rtt_us: Option<RttView>,
 }
 
-/// A path from a NIC whose packets came behind others.
+/// A path from a NIC whose packets arrived behind later ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OvertakenView {
     /// Its entropy value, as the sender has it.
     pub entropy: u32,
     /// Its plane.
     pub plane: u8,
-    /// Packets that came behind one that was sent later.
+    /// Packets that arrived behind a later one.
     pub packets: u32,
-    /// Number that may be another path's.
+    /// How many of them may belong to another path.
     pub uncertain: u32,
-    /// The most packets that one of them was behind.
+    /// Largest number of packets that one of them was behind.
     pub behind_most: u32,
 }
 
-/// Round trips of probes over the paths to a NIC: there over the path, back over any; how long probes and answers waited to be
-/// read is not a part of them.
+/// Round trips of probes to a NIC: out over the path, back over any path. Time that probes and answers waited to be
+/// read is excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RttView {
     /// The shortest.
@@ -189,7 +189,7 @@ pub struct RttView {
 }
 
 impl RttView {
-    /// Nothing where no path was probed.
+    /// Returns `None` if no path was probed.
     fn of(rtts_ns: impl Iterator<Item = u32>) -> Option<RttView> {
         let us: Vec<f64> =
             rtts_ns.filter(|rtt_ns| *rtt_ns > 0).map(|rtt_ns| f64::from(rtt_ns) / 1e3).collect();
@@ -199,18 +199,18 @@ impl RttView {
     }
 }
 
-/// Which path table is in force.
+/// The path table in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableView {
-    /// The fabric that it says it is of; tables of older compilers say none.
+    /// The fabric named in the table; tables of older compilers do not name one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fabric: Option<String>,
-    /// Its checksum, eight hexadecimal digits: another plan for the same group has another one.
+    /// Its checksum, eight hexadecimal digits. It differs for another plan of the same group.
     pub checksum: String,
 }
 
 impl TableView {
-    /// Says which table it is.
+    /// Describes a table.
     pub fn of(table: &Table<'_>) -> TableView {
         let fabric = table.fabric().map(str::to_owned);
         TableView { fabric, checksum: format!("{:08x}", table.checksum()) }
@@ -222,31 +222,31 @@ impl TableView {
 pub struct StatusView {
     /// The address of the NIC.
     pub nic: Ipv6Addr,
-    /// The path table in force.
+    /// The path table in use.
     pub table: TableView,
     /// Path selection.
     pub transport: Transport,
-    /// The clock.
+    /// Current time, by the agent's clock.
     pub now_ns: u64,
-    /// The time as far as the agent ran: it lags behind the clock while others have the processor.
+    /// Time during which the agent could run. It lags behind the clock when other processes use the processor.
     pub ran_ns: u64,
     /// Planes.
     pub planes: Vec<PlaneView>,
-    /// Far NICs that there is room for at a time.
+    /// Maximum number of far NICs at a time.
     pub channels_max: usize,
     /// Far NICs.
     pub channels: Vec<ChannelView>,
     /// Faults.
     pub findings: Vec<Finding>,
-    /// Switches that no full-length probe returned from lately. A turn that is absent passes packets of full length. Absent without
-    /// long probes.
+    /// Switches from which no full-length probe returned recently. A turn that is not listed passes full-length
+    /// packets. Absent if long probes are disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long: Option<Vec<LongView>>,
     /// Denials.
     pub denials: Vec<Ban>,
     /// Counters.
     pub counters: Counters,
-    /// Bytes that came and were not what they should be, if the region is a pattern.
+    /// Bytes received with a wrong value, if the region is a pattern.
     pub wrong_bytes: u64,
 }
 
@@ -270,20 +270,20 @@ pub struct PathView {
     /// Smoothed round trip of probes over it; absent before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_us: Option<f64>,
-    /// Good answers that a bad one lacks.
+    /// Successful answers that a bad path still needs.
     pub answers_wanted: u16,
 }
 
 /// A write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WriteView {
-    /// Its name.
+    /// Its identifier.
     pub write: u64,
     /// Bytes.
     pub bytes: u64,
     /// Whether the far side has all of it.
     pub done: bool,
-    /// Why it ended otherwise.
+    /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// Duration, or the time so far.
@@ -309,7 +309,7 @@ impl WriteView {
 }
 
 impl Agent {
-    /// Says how things are.
+    /// Returns the agent's status.
     pub fn status(&self, at: &At<'_>) -> StatusView {
         StatusView {
             nic: Ipv6Addr::from(self.own),
@@ -332,7 +332,7 @@ impl Agent {
         let port = self.ports[usize::from(plane)];
         let record = self.records.iter().find(|(turn, _)| *turn == Turn::T0 { plane });
         let record = record.map(|(_, record)| *record).unwrap_or_default();
-        // Without a carrier no probe is sent, and what was known before says nothing.
+        // Without a carrier no probe is sent, so earlier results do not apply.
         let t0_answers = port.carrier.then_some(!port.t0_dead && record.sent > record.lost);
         let age_ns = port.t0_answered_ns.map(|answered_ns| at.now_ns.saturating_sub(answered_ns));
         PlaneView {
@@ -381,8 +381,8 @@ impl Agent {
         }
     }
 
-    /// Lists the paths to a NIC; nothing, if it is of no other NIC. Who asks makes no far NIC of it: one that is not known is looked up
-    /// for this question alone, unless there is no room for that.
+    /// Lists the paths to a NIC; `None` if the address does not belong to another NIC. The request opens no channel: an
+    /// unknown NIC is looked up temporarily, unless the engine has no room for that.
     pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
         if address == self.own {
             return None;
@@ -416,7 +416,7 @@ impl Agent {
         self.engine.values(path).map(view).collect()
     }
 
-    /// Says how far a write is.
+    /// Returns the progress of a write.
     pub fn write_view(&self, at: &At<'_>, id: u64) -> Option<WriteView> {
         let write = self.channels.iter().flat_map(|c| &c.leaving).find(|write| write.id == id);
         let gone = || self.room.done(id).map(|(view, _)| view.clone());
@@ -428,7 +428,7 @@ impl Agent {
         &self.counters
     }
 
-    /// Returns bytes that came and were not what they should be.
+    /// Returns the bytes received with a wrong value.
     pub fn wrong_bytes(&self) -> u64 {
         match &self.region {
             Region::Pattern { wrong } => *wrong,
@@ -436,12 +436,12 @@ impl Agent {
         }
     }
 
-    /// Returns the smoothed round trips to NICs that packets went to.
+    /// Returns the smoothed round trips to NICs that received packets.
     pub fn round_trips(&self) -> impl Iterator<Item = u64> {
         self.channels.iter().map(|channel| channel.sent.rtt_ns()).filter(|rtt_ns| *rtt_ns > 0)
     }
 
-    /// Returns what a write took, once the far side has all of it.
+    /// Returns the counters of a write that the far side has completely.
     pub fn written(&self, id: u64) -> Option<Tally> {
         let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
         let write = writes.find(|write| write.id == id && write.is_done()).map(|write| write.tally);
@@ -465,7 +465,7 @@ impl Agent {
         self.events.push_back(EventView { number: self.n_events, at_ns, text, change });
     }
 
-    /// Takes what the engine reports. The first answer over a path is not worth a word.
+    /// Handles the engine's events. The first answer over a path is not reported.
     pub(super) fn collect_events(&mut self) {
         while let Some(event) = self.engine.next_event() {
             if event.from == State::Unknown && event.to == State::Good {
