@@ -1,7 +1,7 @@
-//! Entities built by name: names and values go in, checked messages in the canonical form come out.
+//! Builders of entities: the input is names and values, the output is checked messages in the canonical form.
 //!
-//! Nothing is written by number. Every builder runs the same checks as a server does, so what it returns is
-//! refused by a target only for what the target alone knows.
+//! Callers use names instead of ids. Every builder runs the same checks as a server, so a target can reject the result
+//! only because of its own state.
 
 mod action;
 mod profile;

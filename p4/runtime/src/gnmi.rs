@@ -1,7 +1,8 @@
-//! A client of gNMI: what a switch has, reads and sets.
+//! A gNMI client: Capabilities, Get and Set.
 //!
-//! In: an endpoint, certificates, a user where the switch asks for one. Out: messages of [`crate::proto::gnmi`]. Invariants:
-//! every call has a deadline; an answer is weighed before it is decoded; a password is in no message and no log.
+//! In: an endpoint, certificates, and a user if the switch requires one. Out: messages of [`crate::proto::gnmi`].
+//! Invariants: every call has a deadline; the memory of an answer is estimated before it is decoded; a password is in
+//! no message and no log.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::DeviceId;
 use crate::client::{Client, ClientError, Endpoint, Options, Rpc};
 use crate::proto::gnmi;
 
-/// A user and a password, for switches that ask for them.
+/// A user and a password, for switches that require them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     user: String,
@@ -27,11 +28,11 @@ impl fmt::Debug for Login {
 }
 
 impl Login {
-    /// Takes a user and a password, both of printable ASCII, as metadata of gRPC has to be.
+    /// Returns the login of a user. Both strings must be printable ASCII, because they are sent as gRPC metadata.
     ///
     /// # Errors
     ///
-    /// Says which of both is not text of that kind.
+    /// Returns the reason if one of them is not.
     pub fn new(user: &str, password: &str) -> Result<Self, &'static str> {
         let is_printable =
             |text: &str| !text.is_empty() && text.bytes().all(|sign| (0x20..0x7f).contains(&sign));
@@ -67,43 +68,43 @@ impl GnmiClient {
     ///
     /// # Errors
     ///
-    /// Returns an error where there is no connection.
+    /// Returns an error if the connection fails.
     pub async fn connect(
         endpoint: &Endpoint,
         login: Option<Login>,
         options: Options,
     ) -> Result<Self, ClientError> {
-        // The number of a device is P4Runtime's, and no message of gNMI has it.
+        // gNMI messages have no device id; this field of the client is not used.
         let client = Client::connect(endpoint, DeviceId(0), options).await?;
         Ok(GnmiClient { client, login })
     }
 
-    /// Asks what the switch has.
+    /// Gets the capabilities of the switch.
     ///
     /// # Errors
     ///
-    /// Returns an error where the call fails.
+    /// Returns an error if the call fails.
     pub async fn capabilities(&self) -> Result<gnmi::CapabilityResponse, ClientError> {
         let deadline = self.client.options().deadlines.capabilities;
         let request = gnmi::CapabilityRequest::default();
         self.client.unary_with(Rpc::GnmiCapabilities, deadline, &request, self.metadata()).await
     }
 
-    /// Reads.
+    /// Gets values.
     ///
     /// # Errors
     ///
-    /// Returns an error where the call fails, or the answer takes more memory than it may.
+    /// Returns an error if the call fails, or if the answer exceeds the memory limit.
     pub async fn get(&self, request: &gnmi::GetRequest) -> Result<gnmi::GetResponse, ClientError> {
         let deadline = self.client.options().deadlines.read;
         self.client.unary_with(Rpc::GnmiGet, deadline, request, self.metadata()).await
     }
 
-    /// Sets, for at most `limit`: what a switch does for a Set may take minutes.
+    /// Sets values, within `limit`: a switch may take minutes for a Set.
     ///
     /// # Errors
     ///
-    /// Returns an error where the call fails. The switch may have done what was asked for all the same.
+    /// Returns an error if the call fails. The switch may have applied the request all the same.
     pub async fn set(
         &self,
         request: &gnmi::SetRequest,

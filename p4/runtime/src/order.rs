@@ -1,9 +1,9 @@
-//! The order in which a set of updates can be applied: what is referred to before what refers to it, deletes the
-//! other way round and last, modifications between.
+//! The order in which a set of updates can be applied: an object is inserted before the objects that refer to it, then
+//! modifications follow, and deletes come last, in reverse order.
 //!
-//! References are those that P4Runtime knows (members, groups, entries; replication before everything that may
-//! name it) and those that `@refers_to` annotations add between tables. The result is a list of waves: within a
-//! wave nothing depends on anything else, so that its updates may go in any order and in several requests at once.
+//! References are those of P4Runtime (members, groups, entries; replication before all tables) and those that
+//! `@refers_to` annotations add between tables. The result is a list of waves. Within a wave no update depends on
+//! another, so its updates may be sent in any order and in several requests at once.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
@@ -15,23 +15,23 @@ use v1::entity::Entity;
 use v1::packet_replication_engine_entry::Type as Replication;
 use v1::update::Type;
 
-/// Common actions of all updates of a wave.
+/// The type of all updates of a wave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// They add.
+    /// Inserts.
     Insert,
-    /// They change.
+    /// Modifications.
     Modify,
-    /// They remove.
+    /// Deletes.
     Delete,
 }
 
 /// Updates that do not depend on each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wave {
-    /// What they do.
+    /// The type of its updates.
     pub phase: Phase,
-    /// Which of the ordered updates they are.
+    /// Indices into the ordered updates.
     pub range: Range<usize>,
 }
 
@@ -40,11 +40,11 @@ pub struct Wave {
 pub struct Ordered {
     /// The updates.
     pub updates: Vec<v1::Update>,
-    /// The waves that cover all of them, one after the other.
+    /// The waves in order; together they cover all updates.
     pub waves: Vec<Wave>,
 }
 
-/// Everything of one kind and object, as far as order goes.
+/// A class of entities with a common rank: those of one kind and object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     MulticastGroups,
@@ -54,16 +54,16 @@ enum Node {
     Table(u32),
 }
 
-/// The order that a P4Info asks for; made once and used for many sets of updates.
+/// The order that a P4Info requires; it is computed once and used for many sets of updates.
 #[derive(Debug, Clone)]
 pub struct Order {
     ranks: BTreeMap<Node, u32>,
-    /// The rank of what is attached to entries.
+    /// The rank of entities that belong to table entries.
     last: u32,
 }
 
 impl Order {
-    /// Finds the order of the objects of a P4Info.
+    /// Computes the order of the objects of a P4Info.
     pub fn new(info: &Info) -> Self {
         let edges = edges(info);
         let nodes = nodes(info);
@@ -72,8 +72,8 @@ impl Order {
         Order { ranks, last }
     }
 
-    /// Puts updates in order. Updates of one rank keep the order in which they were given; an entity that comes
-    /// twice begins a new round, so that what was meant to be second is second.
+    /// Puts updates in order. Updates of one rank keep the given order. When an entity occurs a second time, a new
+    /// round begins, so that its updates are applied in the given order.
     pub fn arrange(&self, updates: Vec<v1::Update>) -> Ordered {
         let mut seen: HashSet<EntityKey> = HashSet::with_capacity(updates.len());
         let mut round = 0u32;
@@ -89,7 +89,7 @@ impl Order {
         })
     }
 
-    /// The same where no entity comes twice, as in a difference of two states.
+    /// Puts updates in order if no entity occurs twice, as in a difference of two states.
     pub fn arrange_distinct(&self, updates: Vec<v1::Update>) -> Ordered {
         self.arrange_rounds(updates, |_| 0)
     }
@@ -134,9 +134,9 @@ impl Order {
                 Some(Replication::CloneSessionEntry(_)) => Node::CloneSessions,
                 Some(Replication::MulticastGroupEntry(_)) | None => Node::MulticastGroups,
             },
-            // These belong to an entry, which must be there.
+            // These belong to an entry, which must exist.
             Some(Entity::DirectMeterEntry(_) | Entity::DirectCounterEntry(_)) => return self.last,
-            // These stand alone.
+            // These have no references.
             None
             | Some(
                 Entity::MeterEntry(_)
@@ -147,7 +147,7 @@ impl Order {
                 | Entity::ExternEntry(_),
             ) => return 0,
         };
-        // Entities unknown to the P4Info come where they do least harm; the target will refuse them anyway.
+        // For objects that are not in the P4Info, a safe rank is chosen; the target will reject them anyway.
         self.ranks.get(&node).copied().unwrap_or(match node {
             Node::MulticastGroups | Node::CloneSessions | Node::Members(_) => 0,
             Node::Groups(_) => 1,
@@ -166,7 +166,7 @@ fn nodes(info: &Info) -> BTreeSet<Node> {
     nodes
 }
 
-/// Returns what must come before what.
+/// Returns the pairs of nodes of which the first must come before the second.
 fn edges(info: &Info) -> BTreeSet<(Node, Node)> {
     let mut edges = BTreeSet::new();
     for profile in info.profiles() {
@@ -190,8 +190,8 @@ fn edges(info: &Info) -> BTreeSet<(Node, Node)> {
     edges
 }
 
-/// Adds what the parameters of a table's actions refer to: before the table, and before the members that carry
-/// the actions where there are any.
+/// Adds the references of the parameters of a table's actions. The objects that they refer to come before the table,
+/// and before the members that contain the actions if there are members.
 fn action_edges(info: &Info, table: &Table, edges: &mut BTreeSet<(Node, Node)>) {
     let params = table.actions().iter().flat_map(|reference| reference.action.params());
     for target in params.flat_map(|param| targets(info, &param.refers_to)) {
@@ -204,15 +204,15 @@ fn action_edges(info: &Info, table: &Table, edges: &mut BTreeSet<(Node, Node)>) 
 
 fn targets<'a>(info: &'a Info, references: &'a [Reference]) -> impl Iterator<Item = Node> + 'a {
     references.iter().filter_map(|reference| match reference {
-        // An annotation that names no table here orders nothing.
+        // An annotation that names an unknown table adds no edge.
         Reference::Table { table, .. } => info.table(table).ok().map(|table| Node::Table(table.preamble.id)),
         Reference::MulticastGroup => Some(Node::MulticastGroups),
         Reference::CloneSession => Some(Node::CloneSessions),
     })
 }
 
-/// Returns for each node the length of the longest chain before it. Nodes that refer to each other in a circle
-/// are freed one by one, the smallest first.
+/// Returns the rank of each node: the length of the longest chain of references before it. Cycles are broken by taking
+/// their smallest nodes first.
 fn ranks(nodes: &BTreeSet<Node>, edges: &BTreeSet<(Node, Node)>) -> BTreeMap<Node, u32> {
     let mut ranks: BTreeMap<Node, u32> = BTreeMap::new();
     let mut left: BTreeSet<Node> = nodes.clone();
@@ -241,7 +241,7 @@ mod tests {
     use crate::render;
     use crate::sample;
 
-    /// One entity of each rank: next hop, multicast group, member, group, route, the counter of an entry.
+    /// One entity of each rank: next hop, multicast group, member, group, route, counter of an entry.
     fn entities(info: &Info) -> Vec<v1::Entity> {
         let hop = [("id", 9u16.into())];
         let of = GroupMember { id: 1, weight: 1, watch_port: None };
@@ -322,7 +322,7 @@ mod tests {
     }
 
     proptest! {
-        /// Waves cover everything once, nothing is lost, and the result does not depend on the order given.
+        /// Waves cover every update once, and the result does not depend on the given order.
         #[test]
         fn arranging_is_a_permutation(picks in proptest::collection::vec((0usize..6, 0u8..3), 0..6)) {
             let info = sample::info();

@@ -1,4 +1,4 @@
-//! A program for a target, with the cookie that identifies it.
+//! A program for a target, with the cookie that identifies the program.
 //!
 //! In: a P4Info and a device configuration. Out: a [`Pipeline`]. Invariants: the same program has the same cookie everywhere.
 
@@ -12,7 +12,8 @@ use crate::proto::config;
 #[cfg(feature = "transport")]
 use crate::proto::v1;
 
-/// A program for a target: what the controller knows of it, what the target runs, and a number for both.
+/// A program for a target: the P4Info for the controller, the device configuration for the target, and the cookie of
+/// both.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     pub(crate) info: Arc<Info>,
@@ -21,15 +22,15 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Returns the pipeline of a P4Info and a device configuration (for BMv2 its JSON). The cookie is computed
-    /// from both, so that the same pipeline has the same one everywhere.
+    /// Returns the pipeline of a P4Info and a device configuration (for BMv2 its JSON). The cookie is computed from
+    /// both, so the same program has the same cookie everywhere.
     pub fn new(info: Arc<Info>, device_config: Bytes) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&info.message().encode_to_vec());
         hasher.update(&device_config);
         let mut cookie = [0; 8];
         hasher.finalize_xof().fill(&mut cookie);
-        // 0 looks like no cookie at all.
+        // The cookie is never 0, which would look like a missing cookie.
         let cookie = u64::from_be_bytes(cookie).max(1);
         Pipeline { info, device_config, cookie }
     }
@@ -39,22 +40,22 @@ impl Pipeline {
         Ok(Pipeline::new(Arc::new(Info::new(p4info)?), device_config))
     }
 
-    /// Returns the P4Info by name.
+    /// Returns the P4Info.
     pub fn info(&self) -> &Arc<Info> {
         &self.info
     }
 
-    /// Returns what the target runs.
+    /// Returns the device configuration, which the target runs.
     pub fn device_config(&self) -> &Bytes {
         &self.device_config
     }
 
-    /// Returns the number that stands for the pipeline.
+    /// Returns the cookie, which identifies the pipeline.
     pub fn cookie(&self) -> u64 {
         self.cookie
     }
 
-    /// Returns the message that sets it.
+    /// Returns the message that sets this pipeline.
     #[cfg(feature = "transport")]
     pub(crate) fn message(&self) -> v1::ForwardingPipelineConfig {
         v1::ForwardingPipelineConfig {
@@ -64,7 +65,7 @@ impl Pipeline {
         }
     }
 
-    /// Says whether a configuration read from a target is this pipeline, as far as the target tells.
+    /// Returns whether a configuration that was read from a target is this pipeline, as far as the target reports it.
     #[cfg(feature = "transport")]
     pub(crate) fn is(&self, read: &v1::ForwardingPipelineConfig) -> bool {
         let config_unknown = read.p4_device_config.is_empty();

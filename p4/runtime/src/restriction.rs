@@ -1,16 +1,16 @@
-//! Conditions of `@entry_restriction` of a table and `@action_restriction` of an action, in the language of
+//! The conditions in `@entry_restriction` of a table and `@action_restriction` of an action, in the language of
 //! [p4-constraints](https://github.com/p4lang/p4-constraints).
 //!
-//! In: the annotation, and the fields or parameters that it may name. Out: a [`Restriction`], which says of an entry or
-//! an action whether it holds, and if not which clause is broken. Units: numbers have any size and a sign. Errors:
-//! [`RestrictionError`] with line and column within the annotation. Invariants: a restriction that was read has types,
-//! so that evaluating it cannot fail; text, nesting and parts have limits.
+//! In: the annotation, and the fields or parameters that it may name. Out: a [`Restriction`], which returns the clause
+//! that an entry or an action call breaks, if any. Units: numbers have any size and a sign. Errors:
+//! [`RestrictionError`] with line and column within the annotation. Invariants: a restriction is type-checked when it
+//! is read, so evaluation cannot fail; length, nesting and number of parts are limited.
 //!
 //! The language has booleans, numbers (decimal, `0x`, `0b`, `0o`), addresses (`ipv4('..')`, `ipv6('..')`, `mac('..')`),
 //! fields and their parts (`::value`, `::mask`, `::prefix_length`, `::low`, `::high`), `::priority`, `!`, `-`,
 //! comparisons, `&&`, `||`, `->` and `;`. A number that is compared with a field of W bits is taken modulo 2^W, so -1
-//! is the greatest value. A field that is translated from text is the number of its bytes, which is 0 for the empty
-//! string only, and can be compared with text in single quotes.
+//! is the greatest value. A field that is translated from text has the number in its bytes as its value, which is 0
+//! only for the empty string. It can be compared with text in single quotes.
 
 mod evaluate;
 mod lexer;
@@ -27,16 +27,16 @@ use crate::proto::v1;
 use crate::value::Width;
 use types::Typed;
 
-/// Bytes that a restriction may have.
+/// Maximum length of a restriction, in bytes.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Parentheses, negations and implications within each other.
+/// Maximum nesting of parentheses, negations and implications.
 const MAX_DEPTH: u32 = 64;
 
-/// Parts that an expression may have in all.
+/// Maximum number of parts of an expression.
 const MAX_PARTS: u32 = 4096;
 
-/// A restriction that cannot be read.
+/// A restriction that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct RestrictionError {
@@ -60,20 +60,20 @@ impl RestrictionError {
     }
 }
 
-/// Form of something that an expression may name.
+/// Form of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A field with one value.
     Exact,
     /// A field with a value and a mask.
     Ternary,
-    /// A field with a value or none.
+    /// A field with a value or without one.
     Optional,
     /// A field with a prefix.
     Lpm,
     /// A field with two ends.
     Range,
-    /// A field of the architecture's own.
+    /// A field whose match kind is specific to the architecture.
     Other,
     /// A parameter of an action.
     Param,
@@ -92,22 +92,22 @@ pub(crate) struct Operand {
     pub(crate) kind: Kind,
 }
 
-/// Names of an expression: the fields of a table, or the parameters of an action.
+/// Names that an expression may use: the fields of a table, or the parameters of an action.
 #[derive(Clone, Copy)]
 struct Names<'n> {
     operands: &'n [Operand],
     of_table: bool,
 }
 
-/// A clause: all of them must hold.
+/// A clause; all clauses must hold.
 #[derive(Debug, Clone)]
 struct Clause {
     expression: Typed,
-    /// Where it is in the source.
+    /// Its place in the source.
     place: Range<usize>,
 }
 
-/// Conditions for entries of a table, or calls of an action.
+/// Conditions on entries of a table, or on calls of an action.
 #[derive(Debug, Clone)]
 pub struct Restriction {
     source: String,
@@ -116,7 +116,7 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// Reads the restriction that a table's annotations carry, if they do.
+    /// Reads the restriction in a table's annotations, if there is one.
     pub(crate) fn of_table(
         annotations: &[String],
         fields: Vec<Operand>,
@@ -124,7 +124,7 @@ impl Restriction {
         Self::read(annotations, "@entry_restriction", fields, true)
     }
 
-    /// Reads the restriction that an action's annotations carry, if they do.
+    /// Reads the restriction in an action's annotations, if there is one.
     pub(crate) fn of_action(
         annotations: &[String],
         params: Vec<Operand>,
@@ -155,12 +155,12 @@ impl Restriction {
         &self.source
     }
 
-    /// Returns the clause that an entry breaks, in one line. The key has been checked before.
+    /// Returns the first clause that an entry breaks, as one line. The key must have been checked before.
     pub(crate) fn broken_by_entry(&self, entry: &v1::TableEntry) -> Option<String> {
         self.broken(&evaluate::Entry { fields: &self.operands, entry })
     }
 
-    /// Returns the clause that a call breaks, in one line. The call has been checked before.
+    /// Returns the first clause that a call breaks, as one line. The call must have been checked before.
     pub(crate) fn broken_by_call(&self, call: &v1::Action) -> Option<String> {
         self.broken(&evaluate::Call { params: &self.operands, call })
     }

@@ -1,4 +1,4 @@
-//! A P4Info that has every kind of object, for tests here and, behind the feature `testing`, elsewhere.
+//! A P4Info with every kind of object, for tests in this crate and, with the feature `testing`, in others.
 
 /// The P4Info as text.
 pub const P4INFO: &str = include_str!("../tests/data/sample.p4info.txtpb");

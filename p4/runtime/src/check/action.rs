@@ -139,7 +139,7 @@ fn check_set(
         .map_err(|fault| at(ObjectKind::Table, &table.preamble, fault))
 }
 
-/// Returns how the size of a set is counted: as the set states, or by default as the selector counts.
+/// Returns the unit of the size of a set: the one that the set states, or by default that of the selector.
 fn set_semantics(profile: &ActionProfile, set: &v1::ActionProfileActionSet) -> Result<SizeSemantics, Fault> {
     use v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics as Given};
     let unknown = |field, value| Fault::UnknownEnum { field, value };

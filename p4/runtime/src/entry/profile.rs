@@ -1,4 +1,4 @@
-//! Members and groups of action profiles, and sets of actions that need neither.
+//! Members and groups of action profiles, and sets of actions, which need neither.
 
 use super::action::{Arguments, action};
 use crate::check::{Violation, check_group, check_member};
@@ -11,9 +11,9 @@ use v1::update::Type;
 pub struct GroupMember {
     /// Its id in the profile.
     pub id: u32,
-    /// Its share, at least 1.
+    /// Its weight, at least 1.
     pub weight: i32,
-    /// The port whose loss takes it out, where the target can.
+    /// The member is not used while this port is down, if the target supports this.
     pub watch_port: Option<u32>,
 }
 
@@ -24,9 +24,9 @@ pub struct WeightedAction<'a> {
     pub action: &'a str,
     /// Its arguments.
     pub arguments: Arguments<'a>,
-    /// Its share, at least 1.
+    /// Its weight, at least 1.
     pub weight: i32,
-    /// The port whose loss takes it out, where the target can.
+    /// The action is not used while this port is down, if the target supports this.
     pub watch_port: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ pub fn member(
 ) -> Result<v1::ActionProfileMember, Violation> {
     let profile = info.profile(profile)?;
     let tables = profile.table_ids.iter().filter_map(|id| info.table_by_id(*id));
-    // The name is looked up among the actions that the profile may use, where a shorter one is enough.
+    // The name is looked up among the actions that the profile may use, so a shorter suffix can be unique.
     let call = match tables.into_iter().next() {
         Some(table) => action(&table.action(name)?.action, arguments)?,
         None => action(info.action(name)?.as_ref(), arguments)?,
@@ -51,7 +51,7 @@ pub fn member(
     Ok(member)
 }
 
-/// Returns a group of members; `max_size` 0 takes what the selector allows.
+/// Returns a group of members; a `max_size` of 0 uses the limit of the selector.
 pub fn group(
     info: &Info,
     profile: &str,
@@ -77,7 +77,7 @@ pub fn group(
     Ok(group)
 }
 
-/// Returns a set of actions for one entry of a table, to be given to [`super::EntryBuilder::action_set`].
+/// Returns a set of actions for one table entry, for [`super::EntryBuilder::action_set`].
 pub fn action_set(
     info: &Info,
     table: &str,

@@ -1,4 +1,4 @@
-//! Multicast groups and clone sessions. They have no names: programs know them by number.
+//! Multicast groups and clone sessions. Programs identify them by number, so they have no names.
 
 use crate::check::{Violation, check_replication};
 use crate::proto::v1;
@@ -10,9 +10,9 @@ use v1::update::Type;
 /// One copy of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Copy {
-    /// The port that it leaves by.
+    /// The egress port.
     pub port: u32,
-    /// The number that egress sees; tells copies to one port apart.
+    /// The replica id that the egress pipeline sees; it distinguishes copies to the same port.
     pub instance: u32,
 }
 
@@ -38,7 +38,7 @@ pub fn multicast_group(id: u32, copies: &[Copy]) -> Result<v1::PacketReplication
     checked(Case::MulticastGroupEntry(group))
 }
 
-/// Returns a clone session; copies are cut to `packet_length` bytes where that is not 0.
+/// Returns a clone session; copies are truncated to `packet_length` bytes unless that is 0.
 pub fn clone_session(
     id: u32,
     copies: &[Copy],

@@ -10,8 +10,7 @@ use crate::value::{Value, bits};
 use v1::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
 use v1::table_action::Type;
 
-/// Builds an entry of one table. The first thing that is wrong is kept and returned at the end, so that calls
-/// can be chained.
+/// Builds an entry of one table. The first error is kept and returned by `build`, so that calls can be chained.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct EntryBuilder<'i> {
@@ -22,12 +21,12 @@ pub struct EntryBuilder<'i> {
 }
 
 impl Info {
-    /// Begins an entry of the table with the name.
+    /// Starts an entry of the table with a name.
     pub fn entry(&self, table: &str) -> Result<EntryBuilder<'_>, LookupError> {
         Ok(self.entry_of(self.table(table)?))
     }
 
-    /// Begins an entry of a table that was looked up before.
+    /// Starts an entry of a table.
     pub fn entry_of<'i>(&'i self, table: &'i Table) -> EntryBuilder<'i> {
         let r#match = Vec::with_capacity(table.fields().len());
         let entry = v1::TableEntry { table_id: table.preamble.id, r#match, ..Default::default() };
@@ -36,7 +35,7 @@ impl Info {
 }
 
 impl<'i> EntryBuilder<'i> {
-    /// Compares a field for equality.
+    /// Matches a field that equals a value.
     pub fn exact<'v>(self, field: &str, value: impl Into<Value<'v>>) -> Self {
         let value = value.into();
         self.field(field, |field| {
@@ -45,7 +44,7 @@ impl<'i> EntryBuilder<'i> {
         })
     }
 
-    /// Compares the first bits of a field; with 0 bits the field is left out.
+    /// Matches the first bits of a field; a prefix of 0 bits omits the field.
     pub fn lpm<'v>(self, field: &str, value: impl Into<Value<'v>>, prefix: u32) -> Self {
         let value = value.into();
         self.field(field, |field| {
@@ -59,7 +58,7 @@ impl<'i> EntryBuilder<'i> {
         })
     }
 
-    /// Compares a field under a mask; with an empty mask the field is left out.
+    /// Matches the bits of a field under a mask; an empty mask omits the field.
     pub fn ternary<'v, 'm>(
         self,
         field: &str,
@@ -77,7 +76,7 @@ impl<'i> EntryBuilder<'i> {
         })
     }
 
-    /// Compares a field with two ends that both belong to the range; with all values the field is left out.
+    /// Matches a field in a range, both ends included; a range of all values omits the field.
     pub fn range<'l, 'h>(self, field: &str, low: impl Into<Value<'l>>, high: impl Into<Value<'h>>) -> Self {
         let (low, high) = (low.into(), high.into());
         self.field(field, |field| {
@@ -87,7 +86,7 @@ impl<'i> EntryBuilder<'i> {
         })
     }
 
-    /// Compares an optional field for equality; not calling this leaves it open.
+    /// Matches an optional field that equals a value; without this call the field matches everything.
     pub fn optional<'v>(self, field: &str, value: impl Into<Value<'v>>) -> Self {
         let value = value.into();
         self.field(field, |field| {
@@ -96,13 +95,13 @@ impl<'i> EntryBuilder<'i> {
         })
     }
 
-    /// Sets the priority; the higher one wins.
+    /// Sets the priority; the highest one wins.
     pub fn priority(mut self, priority: i32) -> Self {
         self.entry.priority = priority;
         self
     }
 
-    /// Runs an action of the table.
+    /// Uses an action of the table.
     pub fn action(mut self, name: &str, arguments: Arguments<'_>) -> Self {
         let call = self.table.action(name).map_err(Violation::from);
         match call.and_then(|reference| action(&reference.action, arguments)) {
@@ -114,17 +113,17 @@ impl<'i> EntryBuilder<'i> {
         }
     }
 
-    /// Runs the action of a member of the table's action profile.
+    /// Uses the action of a member of the table's action profile.
     pub fn member(self, id: u32) -> Self {
         self.table_action(Type::ActionProfileMemberId(id))
     }
 
-    /// Spreads over the members of a group of the table's selector.
+    /// Distributes packets over the members of a group of the table's selector.
     pub fn group(self, id: u32) -> Self {
         self.table_action(Type::ActionProfileGroupId(id))
     }
 
-    /// Spreads over a set of actions that belongs to this entry; see [`super::action_set`].
+    /// Distributes packets over a set of actions that belongs to this entry; see [`super::action_set`].
     pub fn action_set(self, set: v1::ActionProfileActionSet) -> Self {
         self.table_action(Type::ActionProfileActionSet(set))
     }
@@ -140,13 +139,13 @@ impl<'i> EntryBuilder<'i> {
         self
     }
 
-    /// Asks for a notification when no packet hits the entry for so long.
+    /// Asks for a notification if no packet hits the entry for this time.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.entry.idle_timeout_ns = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
         self
     }
 
-    /// Keeps bytes of the controller's own with the entry.
+    /// Stores metadata of the controller with the entry.
     pub fn metadata(mut self, metadata: impl Into<Vec<u8>>) -> Self {
         self.entry.metadata = metadata.into();
         self
@@ -174,7 +173,7 @@ impl<'i> EntryBuilder<'i> {
         Ok(entry)
     }
 
-    /// Returns the entry with what identifies it, for a delete or a read; an action is not needed.
+    /// Returns only the key of the entry, for a delete or a read; no action is needed.
     pub fn build_key(self) -> Result<v1::TableEntry, Violation> {
         let table = self.table;
         let entry = self.finish()?;

@@ -1,4 +1,4 @@
-//! Entries by name against the sample program.
+//! Builds entities by name for the sample program.
 
 use std::net::Ipv6Addr;
 
@@ -259,8 +259,8 @@ fn wildcards_read_all_that_a_controller_writes() {
     for entity in &entities {
         assert_eq!(crate::check::check_read(&info, entity), Ok(()));
     }
-    // 2 profiles, 1 of them with groups; 7 tables with a key; 7 defaults that are not constant; 2 of replication;
-    // 1 value set, digest and meter.
+    // 2 profiles, 1 of them with groups; 7 tables with a key; 7 default entries that are not constant; 2 kinds of
+    // replication; 1 value set, 1 digest and 1 meter.
     assert_eq!(entities.len(), 3 + 7 + 7 + 2 + 3);
 }
 

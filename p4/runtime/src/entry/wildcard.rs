@@ -1,4 +1,4 @@
-//! Entities for read requests that match more than one.
+//! Entities of read requests that match more than one entity.
 
 use crate::info::Info;
 use crate::proto::v1;
@@ -9,12 +9,12 @@ pub fn wildcard(table_id: u32) -> v1::Entity {
     v1::TableEntry { table_id, ..Default::default() }.into()
 }
 
-/// Returns one entity for each part of the state that a controller writes: members, groups, every table by
-/// itself and its default entry, multicast groups, clone sessions, value sets, digests and meters.
+/// Returns one entity for each part of the state that a controller writes: members, groups, the entries and the default
+/// entry of each table, multicast groups, clone sessions, value sets, digests and meters.
 ///
-/// A table by itself keeps responses small; some targets return a whole table in one message. Counters and
-/// registers are left to those who want them: the data plane changes them. A profile whose tables take sets of actions alone
-/// (`@oneshot`, as in PINS) has neither members nor groups, and BMv2 refuses to be asked for them.
+/// One entity per table keeps responses small; some targets return a complete table in one message. Counters and
+/// registers are not included, because the data plane changes them. A profile whose tables use only sets of actions
+/// (`@oneshot`, as in PINS) has neither members nor groups, and BMv2 rejects requests for them.
 pub fn everything(info: &Info) -> Vec<v1::Entity> {
     let mut entities: Vec<v1::Entity> = Vec::new();
     let one_shot =
@@ -32,7 +32,7 @@ pub fn everything(info: &Info) -> Vec<v1::Entity> {
     for table in info.tables() {
         let table_id = table.preamble.id;
         if !table.fields().is_empty() {
-            // P4Runtime 1.3, section 9.1.4: a meter is returned only where it is asked for.
+            // P4Runtime 1.3, section 9.1.4: a meter is returned only if the request asks for it.
             let meter_config = table.direct_meter.is_some().then(v1::MeterConfig::default);
             entities.push(v1::TableEntry { table_id, meter_config, ..Default::default() }.into());
         }

@@ -1,4 +1,4 @@
-//! Errors of a P4Info, and of a name that is looked up in one.
+//! Errors of a P4Info, and of lookups by name or id.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::restriction::RestrictionError;
 
-/// The kinds of things that have names in a P4Info.
+/// The kinds of objects that have names in a P4Info.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectKind {
     /// A match-action table.
@@ -63,37 +63,37 @@ impl fmt::Display for ObjectKind {
     }
 }
 
-/// A name or an id that the P4Info does not resolve.
+/// A name or an id that is not in the P4Info.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LookupError {
-    /// Nothing has the name.
+    /// No object has the name.
     #[error("no {kind} `{name}`{}{}", in_scope(within.as_deref()), did_you_mean(suggestion.as_deref()))]
     Unknown {
-        /// Expected text.
+        /// The kind of object.
         kind: ObjectKind,
-        /// The table, action or header that it was looked for in.
+        /// The table, action or header in which it was looked up.
         within: Option<String>,
         /// The name.
         name: String,
-        /// A name that is there and looks much like it.
+        /// A similar name that exists.
         suggestion: Option<String>,
     },
-    /// Several have it.
+    /// Several objects have the name.
     #[error("{kind} `{name}` is ambiguous: {}", either(candidates))]
     Ambiguous {
-        /// Expected text.
+        /// The kind of object.
         kind: ObjectKind,
         /// The name.
         name: String,
-        /// All full names that end so.
+        /// All full names that end with this name.
         candidates: Vec<String>,
     },
-    /// Nothing has the id.
+    /// No object has the id.
     #[error("no {kind} has the id {id} (0x{id:08x}){}", in_scope(within.as_deref()))]
     UnknownId {
-        /// Expected text.
+        /// The kind of object.
         kind: ObjectKind,
-        /// The table, action or header that it was looked for in.
+        /// The table, action or header in which it was looked up.
         within: Option<String>,
         /// The id.
         id: u32,
@@ -113,10 +113,10 @@ fn either(candidates: &[String]) -> String {
     quoted.join(" or ")
 }
 
-/// One thing that is wrong with a P4Info.
+/// One error of a P4Info.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InfoFault {
-    /// An object has the id 0, or no preamble at all.
+    /// An object has the id 0, or no preamble.
     #[error("{kind} `{name}` has no id")]
     NoId {
         /// Its kind.
@@ -124,7 +124,7 @@ pub enum InfoFault {
         /// Its name.
         name: String,
     },
-    /// Two objects have one id.
+    /// Two objects have the same id.
     #[error("{kind} `{name}` has the id 0x{id:08x} of `{other}`")]
     SameId {
         /// The kind of the second.
@@ -136,7 +136,7 @@ pub enum InfoFault {
         /// The id.
         id: u32,
     },
-    /// Two objects of a kind have one name.
+    /// Two objects of a kind have the same name.
     #[error("{kind} `{name}` is there twice")]
     SameName {
         /// Their kind.
@@ -144,16 +144,16 @@ pub enum InfoFault {
         /// Their name.
         name: String,
     },
-    /// An object refers to an id that nothing has.
+    /// An object refers to an unknown id.
     #[error("{kind} `{name}` refers to {wanted} 0x{id:08x}, which is not there")]
     Dangling {
         /// The kind of the referrer.
         kind: ObjectKind,
         /// The name of the referrer.
         name: String,
-        /// Reference.
+        /// The kind that it refers to.
         wanted: ObjectKind,
-        /// By this id.
+        /// The id that it refers to.
         id: u32,
     },
     /// A table lists a direct resource of another table.
@@ -166,7 +166,7 @@ pub enum InfoFault {
         /// The table that lists it.
         table: String,
     },
-    /// A number that is not of the enumeration.
+    /// A number is not a value of the enumeration.
     #[error("{kind} `{name}`: {value} is not a known `{field}`")]
     UnknownEnum {
         /// Kind of the object.
@@ -190,7 +190,7 @@ pub enum InfoFault {
         /// The width.
         width: i32,
     },
-    /// A match field does not say how it is compared.
+    /// A match field has no match type.
     #[error("match field `{field}` of `{within}` has no match type")]
     NoMatchType {
         /// The field.
@@ -198,23 +198,23 @@ pub enum InfoFault {
         /// Its table or value set.
         within: String,
     },
-    /// The annotation that restricts entries or arguments cannot be read.
+    /// The annotation that restricts entries or arguments is invalid.
     #[error("{kind} `{name}`: its restriction, {error}")]
     Restriction {
         /// The kind of the object.
         kind: ObjectKind,
         /// Its name.
         name: String,
-        /// Where and why.
+        /// The error and its place.
         error: RestrictionError,
     },
 }
 
-/// A P4Info that cannot be used, with everything that is wrong with it.
+/// A P4Info that cannot be used, with all of its errors.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the P4Info is not consistent: {}", list(faults))]
 pub struct InfoError {
-    /// The faults in the order of the P4Info; never empty.
+    /// The errors in the order of the P4Info; never empty.
     pub faults: Vec<InfoFault>,
 }
 

@@ -1,4 +1,4 @@
-//! Makes an [`Info`] from the P4Info message and collects everything that is inconsistent on the way.
+//! Builds an [`Info`] from the P4Info message and collects all inconsistencies.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use crate::proto::config;
 use crate::restriction::{Kind, Operand, Restriction, RestrictionError};
 use crate::value::Width;
 
-/// Indexes a P4Info.
-/// Reads a P4Info, with or without what its annotations restrict.
+/// Indexes a P4Info, with or without the restrictions in its annotations.
 pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, InfoError> {
     let types = message.type_info.as_ref();
     let mut loader = Loader { types, restricts, ids: BTreeMap::new(), faults: Vec::new() };
     let mut info = Info::default();
-    // Referenced objects come first.
+    // Objects that others refer to are loaded first.
     loader.actions(&mut info, &message.actions);
     loader.profiles(&mut info, &message.action_profiles);
     loader.counters(&mut info, &message);
@@ -33,11 +32,11 @@ pub(super) fn load(message: config::P4Info, restricts: bool) -> Result<Info, Inf
     if faults.is_empty() { Ok(Info { message, text_ports, ..info }) } else { Err(InfoError { faults }) }
 }
 
-/// State while a P4Info is read.
+/// State while a P4Info is loaded.
 pub(super) struct Loader<'m> {
     pub(super) types: Option<&'m config::P4TypeInfo>,
     restricts: bool,
-    /// Owner of an id; ids are unique over all kinds.
+    /// The name of the object with an id; ids are unique over all kinds.
     ids: BTreeMap<u32, String>,
     pub(super) faults: Vec<InfoFault>,
 }
@@ -239,14 +238,14 @@ impl Loader<'_> {
         fields
     }
 
-    /// Checks that a direct resource is of the table that lists it.
+    /// Checks that a direct resource belongs to the table that lists it.
     pub(super) fn direct_resource(&mut self, info: &Info, owner: &Preamble, id: u32) {
         let counter =
             info.direct_counters.by_id(id).map(|it| (ObjectKind::DirectCounter, &it.preamble, it.table_id));
         let meter =
             info.direct_meters.by_id(id).map(|it| (ObjectKind::DirectMeter, &it.preamble, it.table_id));
         match counter.or(meter) {
-            // A resource of another architecture; nothing is read of it.
+            // A resource of another architecture; it is ignored.
             None => {}
             Some((_, _, table)) if table == Some(owner.id) => {}
             Some((kind, resource, _)) => {
@@ -256,7 +255,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Checks what points back at tables; tables are read last.
+    /// Checks references to tables. Tables are loaded last, so this is a separate step.
     fn back_references(&mut self, info: &Info) {
         let table = |id: u32| info.tables.by_id(id).is_some();
         for profile in info.profiles() {
@@ -274,7 +273,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Checks that a number is of its enumeration.
+    /// Checks that a number is a value of its enumeration.
     pub(super) fn known<E: TryFrom<i32>>(
         &mut self,
         kind: ObjectKind,
@@ -297,7 +296,7 @@ impl Loader<'_> {
         self.known::<config::meter_spec::Type>(kind, owner, ("type", spec.r#type));
     }
 
-    /// Keeps what was read of a restriction, or the fault.
+    /// Returns a restriction, or records its error.
     pub(super) fn restriction(
         &mut self,
         kind: ObjectKind,
@@ -335,7 +334,7 @@ fn meter_spec(spec: Option<&config::MeterSpec>) -> (MeterUnit, config::meter_spe
     (unit, spec.r#type())
 }
 
-/// Returns what the restriction of an action may name.
+/// Returns the operands that the restriction of an action may use.
 fn operands(params: &[Param]) -> Vec<Operand> {
     let operand = |param: &Param| {
         let (id, name, width) = (param.id, param.name.clone(), param.width);

@@ -1,4 +1,4 @@
-//! Finds an object by what people call it: its full name, its alias, or any suffix at a dot that only one has.
+//! Finds an object by its full name, its alias, or a suffix that starts at a dot and is unique.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,15 +7,15 @@ use super::error::{LookupError, ObjectKind};
 /// The names of the objects of one kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    /// Full names and aliases; they win over suffixes.
+    /// Full names and aliases; they take precedence over suffixes.
     exact: BTreeMap<Box<str>, u32>,
-    /// Shorter forms, and all who have them.
+    /// Suffixes, each with all objects that have it.
     suffixes: HashMap<Box<str>, Vec<u32>>,
     full: Vec<Box<str>>,
 }
 
 impl Names {
-    /// Adds an object; returns the position of the one that has the name already.
+    /// Adds an object, or returns the position of the object that already has the name.
     pub(super) fn add(&mut self, name: &str, alias: &str) -> Result<(), u32> {
         let position = self.full.len() as u32;
         if let Some(other) = self.exact.get(name).filter(|other| *self.full[**other as usize] == *name) {
@@ -32,7 +32,7 @@ impl Names {
         Ok(())
     }
 
-    /// Returns the position of the object that the name means.
+    /// Returns the position of the object with this name.
     pub(super) fn find(
         &self,
         kind: ObjectKind,
@@ -61,12 +61,13 @@ impl Names {
         }
     }
 
-    /// Returns the known name that a typing error most probably meant.
+    /// Returns the known name that is most similar to a misspelled one.
     fn closest(&self, name: &str) -> Option<&str> {
         let limit = 1.max(name.chars().count() / 3);
         let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
         let distance = |known: &str| {
-            // `ingress.my_sd` for `my_sid`, or `egress.my_sid` for `ingress.my_sid`: the last part is enough.
+            // The last part of a name is enough: `ingress.my_sd` matches `my_sid`, and `egress.my_sid` matches
+            // `ingress.my_sid`.
             let whole = strsim::osa_distance(name, known);
             (whole.min(strsim::osa_distance(&last(name), &last(known))), whole)
         };

@@ -1,7 +1,6 @@
 //! The objects of a P4Info with their references resolved.
 //!
-//! Ids appear here as the plain numbers that the messages carry. Nobody writes one by hand: they come from a
-//! P4Info and go into a message.
+//! Ids are the plain numbers of the messages. They are read from a P4Info and written to messages, never by hand.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,12 +21,12 @@ pub struct Preamble {
     pub name: String,
     /// A shorter name.
     pub alias: String,
-    /// Annotations as the source has them, for instance `@hidden`.
+    /// Annotations as in the source, such as `@hidden`.
     pub annotations: Vec<String>,
 }
 
 impl Preamble {
-    /// Says whether the object has an annotation without a value, written with or without parentheses.
+    /// Returns whether the object has an annotation without a value, with or without parentheses.
     pub fn is_annotated(&self, name: &str) -> bool {
         let bare = |text: &String| {
             let text = text.trim().strip_prefix('@')?.trim_end_matches("()").trim_end();
@@ -40,17 +39,17 @@ impl Preamble {
 /// Comparison of a key field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchKind {
-    /// Equal.
+    /// The field equals a value.
     Exact,
-    /// Equal in the first bits.
+    /// The first bits are equal.
     Lpm,
-    /// Equal under a mask.
+    /// The bits under a mask are equal.
     Ternary,
-    /// Between two values.
+    /// The field is between two values.
     Range,
-    /// Equal, or anything.
+    /// The field equals a value, or matches everything.
     Optional,
-    /// A kind of the architecture's own.
+    /// A match kind that is specific to the architecture.
     Other(String),
 }
 
@@ -76,13 +75,13 @@ pub struct MatchField {
     pub name: String,
     /// Width for the controller.
     pub width: Width,
-    /// The declared type, where it is one that the target translates from text.
+    /// The declared type, if the controller sees its values as text.
     pub text: Option<Arc<str>>,
     /// Whether the target translates the type, so that the data plane may have another width.
     pub translated: bool,
-    /// Its comparison.
+    /// The match kind.
     pub kind: MatchKind,
-    /// Entries that must exist before one with this value.
+    /// Objects that must exist before an entry with this value.
     pub refers_to: Vec<Reference>,
 }
 
@@ -95,15 +94,15 @@ pub struct Param {
     pub name: String,
     /// Width for the controller.
     pub width: Width,
-    /// The declared type, where it is one that the target translates from text.
+    /// The declared type, if the controller sees its values as text.
     pub text: Option<Arc<str>>,
     /// Whether the target translates the type, so that the data plane may have another width.
     pub translated: bool,
-    /// Entries that must exist before one with this value.
+    /// Objects that must exist before an entry with this value.
     pub refers_to: Vec<Reference>,
 }
 
-/// Parts of an object that are found by name or id.
+/// Parts of an object, indexed by name and id.
 #[derive(Debug, Clone)]
 pub(super) struct Parts<T> {
     pub(super) items: Vec<T>,
@@ -129,7 +128,7 @@ pub struct Action {
     /// Id and names.
     pub preamble: Preamble,
     pub(super) params: Parts<Param>,
-    /// Conditions of its arguments.
+    /// Condition on its arguments.
     pub restriction: Option<Restriction>,
 }
 
@@ -144,7 +143,7 @@ impl Action {
         self.params.find(ObjectKind::Param, &self.preamble.name, name)
     }
 
-    /// Finds a parameter by id, together with its place.
+    /// Finds a parameter by id, together with its position.
     pub fn param_by_id(&self, id: u32) -> Option<(usize, &Param)> {
         self.params.items.iter().enumerate().find(|(_, param)| param.id == id)
     }
@@ -163,7 +162,7 @@ pub enum Scope {
     GroupOnly,
 }
 
-/// An action as one table may use it.
+/// An action in a table, with the uses that the table allows.
 #[derive(Debug, Clone)]
 pub struct ActionRef {
     /// The action.
@@ -179,25 +178,25 @@ pub struct Table {
     pub preamble: Preamble,
     pub(super) fields: Parts<MatchField>,
     pub(super) actions: Parts<ActionRef>,
-    /// The default action that cannot be changed.
+    /// The default action, if it cannot be changed.
     pub const_default_action: Option<u32>,
-    /// The default action until it is written, with its arguments.
+    /// The default action of the program, with its arguments.
     pub initial_default_action: Option<config::TableActionCall>,
-    /// The action profile that gives the entries their actions.
+    /// The action profile that contains the actions of the entries.
     pub profile: Option<Arc<ActionProfile>>,
     /// The counter of each entry.
     pub direct_counter: Option<Arc<Counter>>,
     /// The meter of each entry.
     pub direct_meter: Option<Arc<Meter>>,
-    /// Number of entries that the target promises to hold; 0 promises nothing.
+    /// Number of entries that the target guarantees; 0 if it guarantees none.
     pub size: u64,
     /// Whether entries may have an idle timeout.
     pub idle_timeout: bool,
     /// Whether the entries are part of the program.
     pub is_const: bool,
-    /// Whether the program comes with entries.
+    /// Whether the program defines entries.
     pub has_initial_entries: bool,
-    /// Conditions of its entries.
+    /// Condition on its entries.
     pub restriction: Option<Restriction>,
 }
 
@@ -212,7 +211,7 @@ impl Table {
         self.fields.find(ObjectKind::MatchField, &self.preamble.name, name)
     }
 
-    /// Finds a field of the key by id, together with its place.
+    /// Finds a field of the key by id, together with its position.
     pub fn field_by_id(&self, id: u32) -> Option<(usize, &MatchField)> {
         self.fields.items.iter().enumerate().find(|(_, field)| field.id == id)
     }
@@ -232,7 +231,8 @@ impl Table {
         self.actions.items.iter().find(|reference| reference.action.preamble.id == id)
     }
 
-    /// Says whether entries have a priority: when a packet can match several that no prefix length tells apart.
+    /// Returns whether entries have a priority: a packet can match several of them, and prefix lengths do not decide
+    /// which one is used.
     pub fn needs_priority(&self) -> bool {
         self.fields.items.iter().any(|field| match field.kind {
             MatchKind::Ternary | MatchKind::Range | MatchKind::Optional => true,
@@ -241,14 +241,14 @@ impl Table {
     }
 }
 
-/// Counting of a group's size.
+/// The unit in which the size of a group is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeSemantics {
-    /// A member of weight 3 counts 3.
+    /// The size is the sum of the weights.
     Weights,
-    /// A member counts 1; its weight is at most this, where that is not 0.
+    /// The size is the number of members. The weight of each is limited to this value, unless it is 0.
     Members {
-        /// The greatest weight, or 0.
+        /// The maximum weight, or 0.
         max_weight: u32,
     },
 }
@@ -262,13 +262,13 @@ pub struct ActionProfile {
     pub table_ids: Vec<u32>,
     /// Whether it has groups.
     pub with_selector: bool,
-    /// Members, or what the semantics says; 0 says nothing.
+    /// Number of members, or of the unit in `semantics`; 0 if it is not stated.
     pub size: u64,
-    /// The greatest group; 0 leaves it open.
+    /// Maximum size of a group; 0 if it is not stated.
     pub max_group_size: u32,
-    /// Counting of sizes.
+    /// The unit in which sizes are counted.
     pub semantics: SizeSemantics,
-    /// Whether weights must be left out.
+    /// Whether weights must be omitted.
     pub weights_disallowed: bool,
 }
 
@@ -290,9 +290,9 @@ pub struct Counter {
     pub preamble: Preamble,
     /// Counted unit.
     pub unit: CounterUnit,
-    /// Places; 0 for a direct one.
+    /// Number of cells; 0 for a direct counter.
     pub size: u64,
-    /// The table of a direct one.
+    /// The table of a direct counter.
     pub table_id: Option<u32>,
 }
 
@@ -312,11 +312,11 @@ pub struct Meter {
     pub preamble: Preamble,
     /// Measured quantity.
     pub unit: MeterUnit,
-    /// Use of colours.
+    /// Number of rates and colours.
     pub kind: config::meter_spec::Type,
-    /// Places; 0 for a direct one.
+    /// Number of cells; 0 for a direct meter.
     pub size: u64,
-    /// The table of a direct one.
+    /// The table of a direct meter.
     pub table_id: Option<u32>,
 }
 
@@ -325,9 +325,9 @@ pub struct Meter {
 pub struct Register {
     /// Id and names.
     pub preamble: Preamble,
-    /// Contents of a place.
+    /// Type of a cell.
     pub spec: config::P4DataTypeSpec,
-    /// Places.
+    /// Number of cells.
     pub size: u64,
 }
 
@@ -336,9 +336,9 @@ pub struct Register {
 pub struct ValueSet {
     /// Id and names.
     pub preamble: Preamble,
-    /// Parts of a value.
+    /// Fields of a value.
     pub fields: Vec<MatchField>,
-    /// Values that fit.
+    /// Number of values that the set can hold.
     pub size: u64,
 }
 
@@ -347,7 +347,7 @@ pub struct ValueSet {
 pub struct Digest {
     /// Id and names.
     pub preamble: Preamble,
-    /// Load.
+    /// Type of the values in the message.
     pub spec: config::P4DataTypeSpec,
 }
 
@@ -360,7 +360,7 @@ pub struct Metadata {
     pub name: String,
     /// Width for the controller.
     pub width: Width,
-    /// The declared type, where it is one that the target translates from text.
+    /// The declared type, if the controller sees its values as text.
     pub text: Option<Arc<str>>,
     /// Whether the target translates the type, so that the data plane may have another width.
     pub translated: bool,
@@ -391,7 +391,7 @@ impl PacketHeader {
     }
 }
 
-/// An instance of an extern of the architecture's own.
+/// An instance of an extern that is specific to the architecture.
 #[derive(Debug, Clone)]
 pub struct ExternInstance {
     /// Id and names.

@@ -1,4 +1,4 @@
-//! The index of the sample program, and P4Infos that are not consistent.
+//! The index of the sample program, and inconsistent P4Infos.
 
 use super::*;
 use crate::sample;

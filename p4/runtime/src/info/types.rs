@@ -1,4 +1,4 @@
-//! Width for the controller: the bit width, or that of the translated type.
+//! Width of a value for the controller: the bit width, or that of the translated type.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::error::{InfoFault, ObjectKind};
 use crate::proto::config;
 use crate::value::Width;
 
-/// Where a width was written, for the message when it is wrong.
+/// The place of a width, for error messages.
 pub(super) struct Place<'a> {
     pub(super) kind: ObjectKind,
     pub(super) name: &'a str,
@@ -33,7 +33,7 @@ pub(super) fn width(
     }
 }
 
-/// Returns the width that the type declares for the controller, 0 for a string.
+/// Returns the width for the controller that the type declares, or 0 for a string.
 fn translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedType>) -> i32 {
     use config::p4_new_type_spec::Representation;
     use config::p4_new_type_translation::SdnType;
@@ -47,7 +47,7 @@ fn translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedT
     }
 }
 
-/// Returns whether the declared type is one that the target translates.
+/// Returns whether the target translates values of the declared type.
 pub(super) fn is_translated(types: Option<&config::P4TypeInfo>, name: Option<&config::P4NamedType>) -> bool {
     use config::p4_new_type_spec::Representation;
     let spec = types.zip(name).and_then(|(types, name)| types.new_types.get(&name.name));
@@ -55,13 +55,13 @@ pub(super) fn is_translated(types: Option<&config::P4TypeInfo>, name: Option<&co
     matches!(representation, Some(Representation::TranslatedType(_)))
 }
 
-/// Returns the type of something that the controller sees as text.
+/// Returns the declared type of a value that the controller sees as text.
 pub(super) fn text_type(width: Width, name: Option<&config::P4NamedType>) -> Option<Arc<str>> {
     name.filter(|_| width == Width::Text).map(|name| name.name.as_str().into())
 }
 
-/// Says whether a type is one of ports: by its name, or by the end of the URI of its translation, as PSA and
-/// sonic-pins have them (`PortId_t`, `PortIdInHeader_t`, `port_id_t`).
+/// Returns whether a type is a port type. It is one if the last part of its name, or of the URI of its translation,
+/// begins with `PortId` in any notation. PSA and sonic-pins use `PortId_t`, `PortIdInHeader_t` and `port_id_t`.
 pub(super) fn is_port_type(name: &str, uri: &str) -> bool {
     let begins = |name: &str| {
         let plain = name.rsplit(['/', '.']).next().unwrap_or(name).replace('_', "");
@@ -70,7 +70,7 @@ pub(super) fn is_port_type(name: &str, uri: &str) -> bool {
     begins(name) || begins(uri)
 }
 
-/// Returns the type of ports that the controller sees as text, the first by name.
+/// Returns the type of ports, if the controller sees them as text: the first one by name.
 pub(super) fn port_type(types: Option<&config::P4TypeInfo>) -> Option<Arc<str>> {
     use config::p4_new_type_spec::Representation;
     use config::p4_new_type_translation::SdnType;

@@ -1,4 +1,4 @@
-//! The key of an entry for people: `dst=fcbb::/32 port=1..9`.
+//! The key of an entry in readable form: `dst=fcbb::/32 port=1..9`.
 
 use std::fmt::{self, Display as _};
 
@@ -32,7 +32,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// Returns the last part of a field's name, where no other field ends so.
+/// Returns the last part of a field's name if it is unique, or else the full name.
 fn short<'n>(fields: &[MatchField], name: &'n str) -> &'n str {
     let last = |name: &'n str| name.rsplit('.').next().unwrap_or(name);
     let mine = last(name);

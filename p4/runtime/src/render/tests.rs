@@ -1,4 +1,4 @@
-//! Each kind of entity, shown.
+//! The readable form of each kind of entity.
 
 use std::net::Ipv6Addr;
 

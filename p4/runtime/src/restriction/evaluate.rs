@@ -1,4 +1,4 @@
-//! Whether a clause holds for an entry or a call.
+//! Evaluates a clause for an entry or a call.
 
 use std::cmp::Ordering;
 
@@ -15,13 +15,13 @@ use v1::field_match::FieldMatchType;
 pub(super) enum Result<'r> {
     Bool(bool),
     Number(Number<'r>),
-    /// A match of two parts: value and mask, value and length of the prefix, low and high.
+    /// A match with two parts: value and mask, value and prefix length, low and high end.
     Pair(Number<'r>, Number<'r>),
 }
 
-/// Where the values come from.
+/// The source of the values.
 pub(super) trait Given {
-    /// Returns a field or a parameter by its place.
+    /// Returns the value of a field or a parameter by its position.
     fn value(&self, place: usize) -> Result<'_>;
 
     /// Returns the priority.
@@ -40,7 +40,7 @@ pub(super) struct Call<'c> {
     pub(super) call: &'c v1::Action,
 }
 
-/// Returns the mask of a match on a whole value. Text has no width, so its mask is every bit there could be.
+/// Returns the mask of a match on a complete value. Text has no width, so its mask is -1, which has all bits set.
 fn whole(width: Width) -> Number<'static> {
     match width {
         Width::Bits(bits) => Number::all_ones(bits),
@@ -88,7 +88,7 @@ impl Given for Call<'_> {
     }
 }
 
-/// Says whether a clause holds.
+/// Returns whether a clause holds.
 pub(super) fn holds(expression: &Typed, given: &dyn Given) -> bool {
     evaluate(expression, given) == Result::Bool(true)
 }
@@ -118,7 +118,7 @@ fn evaluate<'r>(expression: &'r Typed, given: &'r dyn Given) -> Result<'r> {
     }
 }
 
-/// Returns the number that an expression comes to; its type says that it does.
+/// Returns the value of an expression of a numeric type.
 fn number<'r>(expression: &'r Typed, given: &'r dyn Given) -> Number<'r> {
     match evaluate(expression, given) {
         Result::Number(number) | Result::Pair(number, _) => number,
@@ -138,7 +138,7 @@ fn matched(value: Number<'_>, of: Type) -> Result<'_> {
 fn compare(how: Comparison, left: &Result<'_>, right: &Result<'_>) -> bool {
     let order = match (left, right) {
         (Result::Number(left), Result::Number(right)) => left.compare(right),
-        // Values without an order are only compared for equality.
+        // Values without an order are compared only for equality.
         (left, right) if left == right => Ordering::Equal,
         _ => Ordering::Less,
     };

@@ -1,11 +1,11 @@
-//! Whole numbers of any size with a sign.
+//! Signed integers of any size.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::value::bits;
 
-/// A number: its size as big-endian bytes without leading zeros, none for 0.
+/// A signed integer: its absolute value as big-endian bytes without leading zeros, and its sign. 0 has no bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Number<'n> {
     negative: bool,
@@ -23,7 +23,7 @@ impl<'n> Number<'n> {
         Number { negative: false, bytes: Cow::Borrowed(trim(bytes)) }
     }
 
-    /// Keeps the bytes.
+    /// Returns a number that owns its bytes.
     pub(super) fn into_owned(self) -> Number<'static> {
         Number { negative: self.negative, bytes: Cow::Owned(self.bytes.into_owned()) }
     }
@@ -41,7 +41,7 @@ impl<'n> Number<'n> {
         }
         let mut bytes = low_bits(&self.bytes, width);
         if self.negative {
-            // Two's complement: all bits turned, and one added.
+            // Two's complement: all bits are inverted, and one is added.
             for byte in &mut bytes {
                 *byte = !*byte;
             }
@@ -69,7 +69,7 @@ impl<'n> Number<'n> {
 }
 
 impl Number<'static> {
-    /// Reads digits of a base; none if there is another character among them.
+    /// Reads digits of a base; returns `None` if there is any other character.
     pub(super) fn from_digits(digits: &str, base: u32) -> Option<Self> {
         let mut bytes: Vec<u8> = Vec::new();
         for digit in digits.chars() {
@@ -87,7 +87,7 @@ impl Number<'static> {
         Some(Number { negative: false, bytes: Cow::Owned(trim(&bytes).to_vec()) })
     }
 
-    /// Returns the greatest number of so many bits.
+    /// Returns the greatest number with `width` bits.
     pub(super) fn all_ones(width: u32) -> Self {
         Number { negative: true, bytes: Cow::Owned(vec![1]) }.wrapped(width)
     }
@@ -105,7 +105,7 @@ impl From<i64> for Number<'static> {
     }
 }
 
-/// Returns the low bits, in as many bytes as they need.
+/// Returns the lowest `width` bits, in as many bytes as they need.
 fn low_bits(bytes: &[u8], width: u32) -> Vec<u8> {
     let length = width.div_ceil(8) as usize;
     let mut low = vec![0; length];

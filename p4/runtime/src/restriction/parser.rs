@@ -1,4 +1,5 @@
-//! Tokens as expressions. What binds least comes first: `;`, `->`, `||`, `&&`, comparisons, `!` and `-`, `::`.
+//! Parses tokens into expressions. Operators from the lowest precedence to the highest: `;`, `->`, `||`, `&&`,
+//! comparisons, `!` and `-`, `::`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -19,7 +20,7 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// An expression as it is written, with its place in the source.
+/// An untyped expression with its place in the source.
 #[derive(Debug, Clone)]
 pub(super) struct Expression {
     pub(super) form: Form,
@@ -43,7 +44,7 @@ pub(super) enum Form {
     Compare(Comparison, Box<Expression>, Box<Expression>),
 }
 
-/// Reads a restriction as its clauses.
+/// Parses a restriction into its clauses.
 pub(super) fn parse(source: &str) -> Result<Vec<Expression>, RestrictionError> {
     let mut lexer = Lexer::new(source);
     let next = lexer.next()?;
@@ -59,7 +60,7 @@ struct Parser<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     next: (Token<'s>, Range<usize>),
-    /// Where the token before the next one ended.
+    /// The end of the previous token.
     last: usize,
     depth: u32,
     parts: u32,
@@ -104,7 +105,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { form, place: start..self.last })
     }
 
-    /// Goes one level deeper, as far as that goes.
+    /// Parses one level deeper, up to the limit.
     fn deeper(&mut self, inner: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
         if self.depth >= MAX_DEPTH {
             let problem = format!("the expression is nested deeper than {MAX_DEPTH}");
@@ -127,7 +128,7 @@ impl<'s> Parser<'s> {
         Ok(clauses)
     }
 
-    /// Within parentheses, `;` stands for `&&` as well; only the outermost may end with one.
+    /// Within parentheses, `;` has the meaning of `&&`. Only the outermost expression may end with `;`.
     fn whole(&mut self) -> Parsed {
         let start = self.next.1.start;
         let mut clauses = vec![self.implication()?];
@@ -219,7 +220,7 @@ impl<'s> Parser<'s> {
             return self.make(start, Form::Minus(Box::new(inner)));
         }
         let whole = self.primary()?;
-        // A part has no parts, so they do not chain.
+        // A part has no parts, so `::` cannot be chained.
         if !self.accept("::")? {
             return Ok(whole);
         }

@@ -1,4 +1,4 @@
-//! The examples of the language's documentation, what goes wrong, and expressions at random.
+//! Examples from the documentation of the language, invalid restrictions, and random expressions.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::check::{Fault, check_update};
 use crate::proto::config;
 use crate::text::read_p4info;
 
-/// A table with a field of each kind, a priority, and an action with a parameter of each.
+/// A table with a field of each kind and a priority, and an action with a parameter of each kind.
 fn info(entries: &str, arguments: &str) -> Result<Info, String> {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let text = format!(
@@ -243,7 +243,7 @@ fn what_is_too_long_or_too_deep_is_refused() {
     assert!(allows(&format!("exact8 != {}", "9".repeat(1_000))));
 }
 
-/// A field as a number, and what it is by itself.
+/// A part of a field as text, and its value in a sample.
 type Field = (&'static str, fn(Sample) -> i64);
 
 const FIELDS: [Field; 6] = [
@@ -255,7 +255,7 @@ const FIELDS: [Field; 6] = [
     ("range8::high", |of| of.range.1.into()),
 ];
 
-/// An expression as text, and what it comes to for an entry, worked out while it is made.
+/// A random expression as text, with its value for an entry, which is computed while the text is built.
 #[derive(Debug, Clone)]
 struct Made {
     text: String,

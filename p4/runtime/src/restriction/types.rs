@@ -1,6 +1,6 @@
-//! Expressions with types: every name found, every comparison between things that can be compared.
+//! Type checking: resolves every name, and checks that every comparison has comparable operands.
 //!
-//! A number becomes what it is compared with: bits of a width, and a whole match on that value.
+//! A number is converted to the type of the other operand: bits of a width, or a match on the complete value.
 
 use std::fmt;
 
@@ -55,7 +55,7 @@ impl Type {
         }
     }
 
-    /// Says whether something of another type can become this.
+    /// Returns whether a value of another type can be converted to this one.
     fn accepts(self, other: Type) -> bool {
         match (self.width(), other) {
             (Some(_), Type::Int) => true,
@@ -84,15 +84,15 @@ pub(super) enum Part {
 pub(super) enum Typed {
     Bool(bool),
     Number(Number<'static>),
-    /// A field or a parameter, by its place.
+    /// A field or a parameter, by its position.
     Given(usize),
     Priority,
     Part(Box<Typed>, Part),
     Not(Box<Typed>),
     Minus(Box<Typed>),
-    /// A number as one of a width.
+    /// A number converted to bits of a width.
     Wrapped(Box<Typed>, Width),
-    /// A number as a match on it.
+    /// A number converted to a match on it.
     Matched(Box<Typed>, Type),
     All(Vec<Typed>),
     Any(Vec<Typed>),
@@ -100,7 +100,7 @@ pub(super) enum Typed {
     Compare(Comparison, Box<Typed>, Box<Typed>),
 }
 
-/// Gives a clause its types.
+/// Adds types to a clause.
 pub(super) fn check(source: &str, names: Names<'_>, clause: Expression) -> Result<Typed, RestrictionError> {
     Checker { source, names }.truth(clause)
 }
@@ -205,7 +205,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Makes two sides of a comparison the same.
+    /// Converts both sides of a comparison to the same type.
     fn unify(
         &self,
         place: usize,
@@ -224,7 +224,7 @@ impl Checker<'_> {
     }
 }
 
-/// Makes a number, text or bits into what it is compared with.
+/// Converts a number, text or bits to the type of the other operand.
 fn cast(value: Typed, from: Type, to: Type) -> Typed {
     let bits = match (value, from, to.width()) {
         (Typed::Number(number), Type::Int, Some(Width::Bits(width))) => Typed::Number(number.wrapped(width)),
