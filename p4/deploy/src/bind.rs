@@ -1,8 +1,8 @@
-//! Entries of a tree in the numbers of another P4Info: that of a switch whose program was compiled elsewhere.
+//! Translates entries of a tree to the ids of another P4Info: that of a switch whose program was compiled elsewhere.
 //!
-//! In: entities in the numbers of one P4Info, another P4Info, and what its tables are for. Out: the same entities in the
-//! numbers of the other, found by name, and what was left out because a switch does without. Invariants: every entity is
-//! bound, left out with a reason, or an error by name; what is bound fits the other P4Info.
+//! In: entities with the ids of one P4Info, another P4Info, and the roles of its tables. Out: the same entities with
+//! the ids of the other, found by name, and the entries omitted because the switch does without them. Invariants: every
+//! entity is bound, omitted with a reason, or an error that names it; bound entities fit the other P4Info.
 
 mod numbers;
 
@@ -45,7 +45,7 @@ pub(crate) struct LeftOut {
     pub(crate) without: String,
 }
 
-/// Says what switches do without, a line for each table.
+/// Formats the omitted entries, one line per table.
 pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) -> Vec<String> {
     let mut tables: BTreeMap<(&str, &str, &str), (Vec<&str>, usize)> = BTreeMap::new();
     for (name, left) in devices {
@@ -70,7 +70,7 @@ pub(crate) fn show<'d>(devices: impl Iterator<Item = (&'d str, &'d [LeftOut])>) 
 /// Entries that cannot be bound.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum BindError {
-    /// The P4Info of the switch has no table that entries are for.
+    /// The P4Info of the switch lacks a table that entries need.
     #[error("{source} in the P4Info of the switch, and no fabric does without it ({role})")]
     NoTable {
         /// Purpose.
@@ -86,7 +86,7 @@ pub enum BindError {
         /// Expected text.
         source: LookupError,
     },
-    /// The table takes its actions otherwise.
+    /// The table has no action profile, and the entries need one.
     #[error("`{table}` of the P4Info of the switch has no action profile, and the entries have one")]
     NoProfile {
         /// The table.
@@ -100,32 +100,32 @@ pub enum BindError {
         /// Why not.
         fault: Box<Violation>,
     },
-    /// There is more than the switch holds.
+    /// There are more entries than the switch can hold.
     #[error("the P4Info of the switch: {0}")]
     Full(Excess),
-    /// The tree has a kind of entity that is bound by no name.
+    /// The tree has a kind of entity that cannot be bound by name.
     #[error("`{entity}` is none of a table or action profile")]
     Kind {
         /// The entity, by names.
         entity: String,
     },
-    /// The switch has numbers of ports, and a port of the tree is none.
+    /// The switch identifies ports by numbers, and a port of the tree is not a number.
     #[error("port `{name}` is not a number")]
     NoPort {
         /// The port.
         name: String,
     },
-    /// The switch has numbers where the tree has names, and too few of them.
+    /// The switch has numbers where the tree has names, and not enough of them.
     #[error("{names} names of `{of}` are more than {bits} bits of the P4Info of the switch tell apart")]
     TooManyNames {
         /// The type.
         of: String,
         /// Number of names.
         names: usize,
-        /// Width of the narrowest place for one.
+        /// Width of the narrowest field or parameter for one.
         bits: u32,
     },
-    /// The tree's own P4Info does not have it.
+    /// The tree's own P4Info lacks it.
     #[error("the P4Info of the tree: {0}")]
     Own(#[from] LookupError),
 }
@@ -133,27 +133,27 @@ pub enum BindError {
 /// Result of binding.
 #[derive(Debug)]
 pub(crate) struct Bound {
-    /// In the numbers of the switch.
+    /// The entities with the ids of the switch.
     pub(crate) entities: Vec<v1::Entity>,
-    /// Missing functions.
+    /// Entries that are omitted.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// From one P4Info to another.
+/// Translation from one P4Info to another.
 pub(crate) struct Binding<'b> {
     from: &'b Info,
     to: &'b Info,
     own: &'b Roles,
     theirs: &'b Roles,
-    /// Names at a switch that has none.
+    /// Numbers for names, on a switch that has no text.
     numbers: RefCell<Numbers>,
 }
 
-/// Where a table of the tree is on the switch.
+/// The switch's counterpart of a table of the tree.
 struct Place<'b> {
     /// The table there.
     table: &'b Table,
-    /// Names there, where they differ.
+    /// Names there, if they differ.
     names: Option<&'b Role>,
 }
 
@@ -164,7 +164,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns the update that brings an entity about: default entries are always there.
+/// Returns the update that sets an entity; default entries always exist, so they are modified.
 fn bringing(entity: v1::Entity) -> v1::Update {
     match &entity.entity {
         Some(Entity::TableEntry(entry)) if entry.is_default_action => v1::Update::modify(entity),
@@ -172,18 +172,19 @@ fn bringing(entity: v1::Entity) -> v1::Update {
     }
 }
 
-/// Returns what something is called there.
+/// Returns the name on the switch.
 fn named<'n>(names: Option<&'n BTreeMap<String, String>>, own: &'n str) -> &'n str {
     names.and_then(|names| names.get(own)).map_or(own, String::as_str)
 }
 
 impl<'b> Binding<'b> {
-    /// Takes both P4Infos, what the tables of the tree are for, and what those of the other are called.
+    /// Creates a binding from both P4Infos, the roles of the tree's tables, and the names of the roles on the switch.
     pub(crate) fn new(from: &'b Info, to: &'b Info, (own, theirs): (&'b Roles, &'b Roles)) -> Self {
         Binding { from, to, own, theirs, numbers: RefCell::default() }
     }
 
-    /// Writes a number in decimal where the switch translates it from text, and a number for text where it has none.
+    /// Writes a number in decimal if the switch translates it from text, and a number for text if the switch has no
+    /// text.
     fn retype(&self, own: (Width, Option<&Arc<str>>), there: Width, value: &mut Vec<u8>) {
         match (own, there) {
             ((Width::Bits(_), _), Width::Text) => {
@@ -196,7 +197,7 @@ impl<'b> Binding<'b> {
         }
     }
 
-    /// Finds the names that need numbers, and gives them some.
+    /// Collects the names that need numbers, and assigns them.
     fn give_numbers(&self, entities: &[v1::Entity]) -> Result<(), BindError> {
         let mut left = BTreeMap::new();
         for entity in entities {
@@ -269,7 +270,7 @@ impl<'b> Binding<'b> {
                 }
                 None => false,
             },
-            // These have no number of a P4Info.
+            // These entities contain no P4Info ids.
             Some(Entity::PacketReplicationEngineEntry(entry)) => {
                 self.replication(entry)?;
                 true
@@ -279,7 +280,7 @@ impl<'b> Binding<'b> {
         Ok(kept.then_some(entity))
     }
 
-    /// Writes the ports of copies as the switch has them.
+    /// Converts the ports of replicas to the switch's form.
     fn replication(&self, entry: &mut v1::PacketReplicationEngineEntry) -> Result<(), BindError> {
         let replicas = match &mut entry.r#type {
             Some(Replication::MulticastGroupEntry(group)) => &mut group.replicas[..],
@@ -297,7 +298,7 @@ impl<'b> Binding<'b> {
         Ok(())
     }
 
-    /// Writes a port as the switch has it.
+    /// Converts a port to the switch's form.
     fn port(&self, port: &mut Vec<u8>) -> Result<(), BindError> {
         match (self.from.text_ports(), self.to.text_ports()) {
             (None, Some(_)) => self.retype((Width::Bits(32), None), Width::Text, port),
@@ -307,7 +308,7 @@ impl<'b> Binding<'b> {
         Ok(())
     }
 
-    /// Finds a table of the tree on the switch; nothing where it does without, which is counted.
+    /// Finds the switch's counterpart of a table; `None` if the switch does without it, which is counted.
     fn place(
         &self,
         table: &Table,
@@ -319,7 +320,7 @@ impl<'b> Binding<'b> {
             None => (own.as_str(), None),
         };
         let names = self.theirs.get(role);
-        // An object of another control of the switch program has the same alias.
+        // An object of another control of the switch program may have the same alias.
         let found = if let Some(role) = names {
             self.to.table(&role.table)
         } else {
@@ -342,7 +343,7 @@ impl<'b> Binding<'b> {
         }
     }
 
-    /// Finds the action profile of a table.
+    /// Finds the action profile that corresponds to one of the tree.
     fn profile(
         &self,
         id: u32,
@@ -377,7 +378,7 @@ impl<'b> Binding<'b> {
                 Some(FieldMatchType::Optional(found)) => {
                     self.retype((own.width, own.text.as_ref()), there.width, &mut found.value);
                 }
-                // Text is compared whole: a field that is compared otherwise is refused by the checks.
+                // Text has only exact matches: the later check rejects a field of another match kind.
                 Some(_) | None => {}
             }
         }
@@ -400,7 +401,7 @@ impl<'b> Binding<'b> {
 
     fn action(&self, place: &Place<'_>, action: &mut v1::Action) -> Result<(), BindError> {
         let own = self.from.require_action(action.action_id)?;
-        // The roles name actions as the tree does: by the last part of the name.
+        // Roles name actions as the tree does, by the last part of the name.
         let short = own.preamble.name.rsplit('.').next().unwrap_or_default();
         let name = match place.names.and_then(|role| role.actions.get(short)) {
             Some(name) => name,

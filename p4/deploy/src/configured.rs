@@ -1,7 +1,8 @@
 //! Digests of the configurations of a fleet.
 //!
-//! In: a fleet. Out: by switch, a digest of each table of CONFIG_DB of which something is closc's, or of the whole configuration.
-//! Invariants: nothing is written, and nothing is judged: a switch that no push could change has a digest, too.
+//! In: a fleet. Out: by switch, a digest of each table of CONFIG_DB that closc owns in part or entirely, or of the
+//! complete configuration. Invariants: nothing is written and nothing is judged: a switch that no push could change
+//! also has a digest.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ use crate::parallel::each;
 use crate::progress::Progress;
 use crate::state::StateDigest;
 
-/// Reads the configuration of every switch of which one is brought about.
+/// Reads the configuration of every switch that has one to push.
 ///
 /// # Errors
 ///
-/// Names the switches that cannot be read.
+/// Returns the switches that cannot be read.
 pub async fn configured(
     fleet: &Fleet,
     options: &PushOptions,

@@ -1,7 +1,7 @@
 //! Data to send to one switch, with digests of its state before and after.
 //!
-//! In: a plan that was made or loaded, and what the switch holds. Out: the state that the plan leads to. Invariants: a
-//! switch that is not as it was, nor as it will be, is refused.
+//! In: a plan that was made or loaded, and the live state of the switch. Out: the state after the plan. Invariants: a
+//! switch that is in neither of the two states is rejected.
 
 use std::sync::Arc;
 
@@ -18,31 +18,32 @@ use crate::tree::Desired;
 /// Data to send to one switch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DevicePlan {
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     pub plane: Option<u8>,
     /// Name of the program it is to run.
     pub program: String,
     /// Whether the program has to be set, which empties the tables.
     pub set_pipeline: bool,
-    /// Contents now, or once the program is set.
+    /// Its state now, or after the program is set.
     pub live: StateDigest,
-    /// Future contents.
+    /// Its state after the push.
     pub desired: StateDigest,
-    /// Missing functions, as its program has no table for them.
+    /// Entries that are omitted because its program has no table for them.
     pub(crate) left_out: Vec<LeftOut>,
     /// The updates, in the order in which they are sent.
     pub updates: Vec<v1::Update>,
-    /// The most entities that the switch is known to hold before and after. What a file says of it is not known.
+    /// Upper bound of the entities that the switch holds before and after. For a plan from a file it is the number of
+    /// updates.
     pub(crate) known: usize,
 }
 
 impl DevicePlan {
-    /// Says whether anything will be sent.
+    /// Returns whether anything will be sent.
     pub fn changes(&self) -> bool {
         self.set_pipeline || !self.updates.is_empty()
     }
 
-    /// Checks that the switch runs what it ran when the plan was made.
+    /// Checks that the switch still runs the program that it ran when the plan was made.
     pub(crate) fn check_pipeline(&self, has_pipeline: bool) -> Result<(), Fault> {
         if has_pipeline || self.set_pipeline {
             return Ok(());
@@ -50,11 +51,11 @@ impl DevicePlan {
         Err(Fault::Moved { moved: vec![format!("it no longer runs pipeline `{}`", self.program)] })
     }
 
-    /// Returns the state that the plan leads to, if the switch is as it was when the plan was made, or if it is
-    /// already as it will be.
+    /// Returns the state after the plan, if the switch is in the state for which the plan was made, or already in the
+    /// state after it.
     ///
-    /// A program that was set in this push was planned with empty tables. A switch that kept its entries then has more to
-    /// lose, and in the end the same.
+    /// If this push set the program, the plan was made for empty tables. A switch that kept its entries then needs more
+    /// removals, and ends in the same state.
     pub(crate) fn resolve(
         &self,
         program: &Arc<Program>,

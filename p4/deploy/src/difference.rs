@@ -1,8 +1,8 @@
 //! Changes of a switch, and their updates.
 //!
-//! In: the state that is wanted and the state that is there. Out: changes in the order of keys, and the updates
-//! that make them, ordered so that nothing refers to what is not there. Invariants: equal states give no update;
-//! applying the updates to the second state gives the first.
+//! In: the wanted state and the live state. Out: changes in the order of keys, and the updates that make them, ordered
+//! so that no entity refers to a missing one. Invariants: equal states give no updates; applying the updates to the
+//! live state gives the wanted one.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use v1::entity::Entity;
 
 use crate::state::{State, initial_default, object, shown};
 
-/// One difference between what is wanted and what is there.
+/// One difference between the wanted and the live state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change<'s> {
-    /// It is wanted and not there.
+    /// It is wanted and missing.
     Missing(&'s v1::Entity),
-    /// It is there, but otherwise.
+    /// It exists with other contents.
     Changed {
         /// As it should be.
         wanted: &'s v1::Entity,
         /// As it is.
         live: &'s v1::Entity,
     },
-    /// It is there and not wanted.
+    /// It exists and is not wanted.
     Unexpected(&'s v1::Entity),
 }
 
 impl<'s> Change<'s> {
-    /// Returns the entity that names what differs.
+    /// Returns the entity with the key that differs.
     pub fn entity(&self) -> &'s v1::Entity {
         match self {
             Change::Missing(entity) | Change::Unexpected(entity) | Change::Changed { wanted: entity, .. } => {
@@ -39,7 +39,7 @@ impl<'s> Change<'s> {
         }
     }
 
-    /// Says what differs, by names.
+    /// Describes the difference, by names.
     pub fn describe(&self, info: &Info) -> String {
         match self {
             Change::Missing(entity) => format!("missing: {}", shown(info, entity)),
@@ -51,7 +51,7 @@ impl<'s> Change<'s> {
     }
 }
 
-/// Returns everything that differs, in the order of keys.
+/// Returns all differences, in the order of keys.
 pub fn difference<'s>(wanted: &'s State, live: &'s State) -> Vec<Change<'s>> {
     let change = |pair: (Option<&'s v1::Entity>, Option<&'s v1::Entity>)| match pair {
         (Some(wanted), None) => Some(Change::Missing(wanted)),
@@ -89,7 +89,7 @@ impl Counts {
         counts
     }
 
-    /// Returns how many there are in all.
+    /// Returns their total.
     pub fn total(&self) -> u64 {
         self.insert + self.modify + self.delete
     }
@@ -105,8 +105,8 @@ impl std::ops::AddAssign for Counts {
 
 /// Returns the updates that make the changes, in an order in which they can be sent.
 ///
-/// Additions come first and removals last, so that a change of path interrupts nothing. Where the
-/// tables do not hold both, what is removed comes first.
+/// Additions come first and removals last, so that a change of path interrupts no traffic. If the tables cannot hold
+/// both at once, removals come first.
 pub(crate) fn updates(info: &Info, order: &Order, live: &State, changes: &[Change<'_>]) -> Ordered {
     let updates = changes.iter().map(|change| update(info, change)).collect();
     let ordered = order.arrange_distinct(updates);
@@ -122,7 +122,7 @@ fn update(info: &Info, change: &Change<'_>) -> v1::Update {
     }
 }
 
-/// Says whether an entity can only be modified, because the program brings it along.
+/// Returns whether an entity can only be modified, because it exists in every state of the program.
 fn is_always_there(entity: &v1::Entity) -> bool {
     match entity.entity.as_ref() {
         Some(Entity::TableEntry(entry)) => entry.is_default_action,
@@ -145,7 +145,7 @@ fn is_always_there(entity: &v1::Entity) -> bool {
     }
 }
 
-/// Returns the update that removes an entity, or brings back what the program began with.
+/// Returns the update that removes an entity, or restores its initial contents.
 fn removal(info: &Info, entity: &v1::Entity) -> v1::Update {
     if !is_always_there(entity) {
         return v1::Update::delete(entity.clone());
@@ -174,7 +174,7 @@ fn removal(info: &Info, entity: &v1::Entity) -> v1::Update {
     v1::Update::modify(initial)
 }
 
-/// Says whether every table holds what is there and what is added at the same time.
+/// Returns whether every table can hold its live and its added entries at the same time.
 fn fits(info: &Info, live: &State, changes: &[Change<'_>]) -> bool {
     let limited: BTreeMap<u32, u64> = info
         .tables()
@@ -197,7 +197,7 @@ fn fits(info: &Info, live: &State, changes: &[Change<'_>]) -> bool {
     held.iter().all(|(table, held)| limited.get(table).is_none_or(|size| held <= size))
 }
 
-/// Puts deletes before everything else; among themselves they keep their order.
+/// Puts deletes before all other updates; deletes keep their order.
 fn make_room(ordered: Ordered) -> Ordered {
     let mut waves = ordered.waves;
     waves.sort_by_key(|wave| wave.phase != Phase::Delete);
@@ -210,7 +210,7 @@ fn make_room(ordered: Ordered) -> Ordered {
     made
 }
 
-/// Returns how many differences each object has, for messages.
+/// Returns the number of differences of each object, for messages.
 pub(crate) fn by_object(info: &Info, changes: &[Change<'_>]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for change in changes {

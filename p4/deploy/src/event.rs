@@ -152,7 +152,7 @@ pub enum EventKind {
 }
 
 impl Event {
-    /// Returns what people read in the log of a watch; `None` for steps that are nothing out of the ordinary.
+    /// Returns the line for the log of a watch; `None` for routine steps.
     pub fn line(&self) -> Option<String> {
         let text = match &self.what {
             EventKind::PipelineSet { step: PipelineStep::Reconciled } => {
@@ -204,7 +204,7 @@ impl Event {
     }
 }
 
-/// Takes events as they happen, from several threads; it must not block.
+/// Receives events as they happen, from several threads; it must not block.
 pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Sends events of one run, or of one switch in it.
@@ -235,7 +235,7 @@ impl Reporter {
     }
 }
 
-/// Returns an observer that looks at nothing.
+/// Returns an observer that ignores all events.
 pub fn silent() -> Observer {
     Arc::new(|_| {})
 }

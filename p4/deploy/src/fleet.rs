@@ -1,4 +1,4 @@
-//! The switches that one command is about: who they are, and what is wanted of each.
+//! The switches of one command, and the target state of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,47 +20,47 @@ use crate::target::{Program, Programs, Target};
 use crate::tree::{Desired, Tree, TreeError, foreign_program, is_without_program, roles};
 use crate::uncarried::{Uncarried, uncarried};
 
-/// The switches that one command is about.
+/// The switches of one command.
 #[derive(Clone, Default)]
 pub struct Fleet {
     /// Name of the fabric.
     pub fabric: String,
-    /// The switches that speak P4Runtime.
+    /// The P4Runtime switches.
     pub members: Vec<Member>,
-    /// The switches of which a CONFIG_DB is brought about; those of them that are members too have two transports.
+    /// The switches with a CONFIG_DB to push. A switch that is also a member has two transports.
     pub(crate) sonic: Vec<SonicSwitch>,
-    /// The switches whose configuration is files.
+    /// The switches that are configured by files.
     pub(crate) carried: Vec<CarriedSwitch>,
-    /// The names of those of which a CONFIG_DB is brought about.
+    /// The names of the switches with a CONFIG_DB to push.
     pub configured: Vec<String>,
-    /// Files of members that no transport of the inventory brings, by member.
+    /// Files of members that no transport of the inventory carries, by member.
     pub(crate) missed: BTreeMap<String, Vec<Missed>>,
-    /// The others of the tree.
+    /// Switches of the tree that the command skips.
     pub left_alone: Vec<LeftAlone>,
 }
 
-/// Inventory and tree do not go together.
+/// Inventory and tree do not match.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum FleetError {
-    /// An entry of the inventory.
+    /// An entry of the inventory cannot be used.
     #[error("inventory: {0}")]
     Inventory(#[from] InventoryError),
-    /// A file of the tree.
+    /// A file of the tree cannot be used.
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// A switch that has entries and no address.
+    /// Switches that have entries and no address.
     #[error("{} of the tree not in the inventory: {}", some(devices), few(devices))]
     NoAddress {
         /// The switches.
         devices: Vec<String>,
     },
-    /// A device of the inventory that has no entries.
+    /// Devices of the inventory that have no entries.
     #[error("{} of the inventory without entries in the tree: {}", some(devices), few(devices))]
     NoEntries {
         /// The devices.
         devices: Vec<String>,
     },
-    /// Two devices that are one.
+    /// Two devices with the same endpoint and device id.
     #[error("`{one}` and `{other}` are both device {device_id} at {endpoint}")]
     Same {
         /// The first.
@@ -69,7 +69,7 @@ pub enum FleetError {
         other: String,
         /// Their address.
         endpoint: String,
-        /// Their number.
+        /// Their device id.
         device_id: u64,
     },
 }
@@ -87,10 +87,10 @@ fn few(devices: &[String]) -> String {
 }
 
 impl Fleet {
-    /// Puts inventory and tree together. `beside` reads the files that the inventory names; `select` says which
-    /// switches take part.
+    /// Combines inventory and tree. `beside` reads the files that the inventory names; `select` returns whether a
+    /// switch takes part.
     ///
-    /// Entries are read when a switch has its turn, so a fleet of thousands holds programs and addresses only.
+    /// Entries of a switch are read in its turn, so a fleet of thousands holds only programs and addresses in memory.
     pub fn new(
         inventory: &Inventory,
         beside: &dyn Files,
@@ -144,8 +144,9 @@ impl Fleet {
         Ok(Fleet { fabric: tree.fabric().to_owned(), missed: missed.collect(), members, ..Fleet::default() })
     }
 
-    /// Adds the switches of a tree that run SONiC, where the inventory says how they are reached. `beside` reads the files
-    /// that it names. A switch that takes entries and has a CONFIG_DB gets that too, if a rule fits it.
+    /// Adds the SONiC switches of a tree that have a connection in the inventory. `beside` reads the files that the
+    /// inventory names. A switch that has both entries and a CONFIG_DB receives its CONFIG_DB too, if a rule matches
+    /// it.
     pub fn with_sonic(
         mut self,
         inventory: &Inventory,
@@ -183,7 +184,7 @@ impl Fleet {
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
     }
 
-    /// Adds the switches of a tree whose configuration is files, where the inventory says how they are reached.
+    /// Adds the switches of a tree that are configured by files and have a connection in the inventory.
     pub fn with_carried(
         mut self,
         inventory: &Inventory,
@@ -211,8 +212,8 @@ impl Fleet {
         if devices.is_empty() { Ok(self) } else { Err(FleetError::NoAddress { devices }) }
     }
 
-    /// Adds which switches of the tree are left alone. `instead` says what closc has for an operating system that it pushes
-    /// nothing to.
+    /// Adds the switches of the tree that are skipped. `instead` returns the advice for an operating system that closc
+    /// does not push to.
     #[must_use]
     pub fn with_left_alone(
         mut self,
@@ -227,7 +228,7 @@ impl Fleet {
         self
     }
 
-    /// Returns the configurations of some switches, without their entries.
+    /// Returns the fleet with only the configurations of selected switches, without entries.
     #[must_use]
     pub fn configured_only(&self, select: impl Fn(&str) -> bool) -> Self {
         let sonic: Vec<SonicSwitch> =
@@ -237,18 +238,18 @@ impl Fleet {
         Fleet { fabric: self.fabric.clone(), sonic, configured, carried, ..Fleet::default() }
     }
 
-    /// Returns the switches that keep no state of earlier pushes.
+    /// Returns the switches that keep no backups of earlier pushes.
     pub fn without_backups(&self) -> impl Iterator<Item = &str> {
         let members = self.members.iter().map(|member| member.target.name.as_str());
         members.chain(self.sonic.iter().map(|switch| switch.name.as_str()))
     }
 
-    /// Tells whether it has switches that keep their state of earlier pushes.
+    /// Returns whether the fleet has switches that keep backups of earlier pushes.
     pub fn has_backups(&self) -> bool {
         !self.carried.is_empty()
     }
 
-    /// Tells whether it has switches of which a configuration is brought about, and not entries alone.
+    /// Returns whether the fleet has switches with a configuration to push, and not only entries.
     pub fn has_configurations(&self) -> bool {
         !(self.sonic.is_empty() && self.carried.is_empty())
     }
@@ -261,13 +262,13 @@ impl Fleet {
         )
     }
 
-    /// Returns the fleet of a lab, whose switches hold entries alone.
+    /// Returns the fleet of a lab, whose switches hold only entries.
     #[must_use]
     pub fn of_lab(self) -> Self {
         Fleet { missed: BTreeMap::new(), ..self }
     }
 
-    /// Returns how many switches there are.
+    /// Returns the number of switches.
     pub fn n_switches(&self) -> usize {
         let members: BTreeSet<&str> = self.members.iter().map(|member| member.target.name.as_str()).collect();
         self.carried.len()
@@ -275,7 +276,7 @@ impl Fleet {
             + self.sonic.iter().filter(|switch| !members.contains(switch.name.as_str())).count()
     }
 
-    /// Returns every switch, whatever it speaks.
+    /// Returns every switch, whatever its protocol.
     pub(crate) fn switches(&self) -> Vec<Arc<dyn Switch>> {
         let mut sonic: BTreeMap<&str, &SonicSwitch> =
             self.sonic.iter().map(|switch| (switch.name.as_str(), switch)).collect();
@@ -298,7 +299,8 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// Lets every connection read the certificates that the inventory names anew: for whoever runs for long.
+    /// Makes every connection read the certificates of the inventory again when it is opened, for programs that run for
+    /// long.
     #[must_use]
     pub fn renewing(mut self, inventory: &Inventory, files: &Arc<dyn Files>) -> Self {
         for member in &mut self.members {
@@ -315,7 +317,7 @@ fn missed(tree: &Tree, name: &str, transports: &[Transport]) -> Vec<Missed> {
     carriers::missed(tree.files_of(name), transports)
 }
 
-/// Checks what an inventory says of the program of a switch.
+/// Checks the settings of the inventory for the program of a switch.
 fn check_program(name: &str, device: &Device, pipeline: &str) -> Result<(), InventoryError> {
     let reason = match (device.keeps_program, &device.artefacts, &device.roles, &device.device_config) {
         (true, Some(_), ..) => "`artefacts` are set, and with `keeps_program` nothing is".to_owned(),
@@ -335,7 +337,7 @@ fn check_program(name: &str, device: &Device, pipeline: &str) -> Result<(), Inve
     Err(InventoryError::Device { device: name.to_owned(), reason })
 }
 
-/// Returns the file with what the chip of a switch loads, where no tree has the program of its pipeline.
+/// Returns the path of the file that the switch's chip loads, if no tree has the program of its pipeline.
 fn chip<'i>(
     name: &str,
     device: &'i Device,
@@ -355,13 +357,13 @@ fn chip<'i>(
     })
 }
 
-/// The pipeline where nobody says otherwise.
+/// The default pipeline.
 const PIPELINE: &str = "fabric";
 
-/// Pipelines whose tables belong to a role that is not the default one, by `@p4runtime_role` of their P4Infos.
+/// Pipelines whose tables belong to a role other than the default one, by `@p4runtime_role` of their P4Infos.
 const ROLES: [(&str, &str); 1] = [("sai", "sdn_controller")];
 
-/// Returns the role that writes the tables of a pipeline, where the inventory names none.
+/// Returns the role that writes the tables of a pipeline, if the inventory sets none.
 fn role_of(pipeline: &str) -> RoleName {
     let found = ROLES.iter().find(|(of, _)| *of == pipeline);
     RoleName::new(found.map_or("", |(_, role)| role))

@@ -1,7 +1,7 @@
-//! A push, worked out and not yet done: what will be sent to each switch, with digests of both sides.
+//! A push that was computed and not done yet: the updates for each switch, with digests of its state before and after.
 //!
-//! In: what is wanted and what is there. Out: [`Plan`], which can be shown, saved, loaded and pushed. Invariants: what is
-//! shown is what is sent; a plan is refused by a switch that is not as it was.
+//! In: the wanted and the live state. Out: [`Plan`], which can be shown, saved, loaded and pushed. Invariants: exactly
+//! the changes that are shown are sent; a switch that has changed since rejects the plan.
 
 mod carried;
 mod file;
@@ -45,20 +45,20 @@ pub struct Plan {
     pub programs: BTreeMap<String, Arc<Program>>,
     /// The switches by name.
     pub devices: BTreeMap<String, Arc<DevicePlan>>,
-    /// The switches whose CONFIG_DB is brought about, by name. Those of them that are devices too have two transports.
+    /// The switches with a CONFIG_DB to push, by name. A switch that is also in `devices` has two transports.
     pub(crate) sonic: BTreeMap<String, SonicPlan>,
-    /// The switches whose configuration is files, by name.
+    /// The switches that are configured by files, by name.
     pub(crate) carried: BTreeMap<String, CarriedPlan>,
-    /// Files of devices that no transport brings, by device.
+    /// Files of devices that no transport carries, by device.
     pub(crate) missed: BTreeMap<String, Vec<Missed>>,
-    /// Switches of the tree that the push does nothing about; no part of a saved plan.
+    /// Switches of the tree that the push skips; not part of a saved plan.
     pub(crate) left_alone: Vec<LeftAlone>,
 }
 
-/// A plan, or the switches it could not be made for.
+/// A plan, or the switches for which it could not be made.
 pub type PlanResult = Result<Plan, Vec<DeviceError>>;
 
-/// Reads every switch and works out what a push would send. Nothing is written, and nobody has to be primary.
+/// Reads every switch and computes what a push would send. Nothing is written, and no primacy is needed.
 pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::Observer) -> PlanResult {
     let reporter = Reporter::new(observer);
     let options = *options;
@@ -108,7 +108,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
     if failed.is_empty() { Ok(plan) } else { Err(failed) }
 }
 
-/// Works out what a push would do to the switches that run SONiC.
+/// Computes what a push would do to the SONiC switches.
 async fn of_sonic(
     fleet: &Fleet,
     options: &PushOptions,
@@ -127,7 +127,7 @@ async fn of_sonic(
     .await
 }
 
-/// Works out what a switch gets that has no number yet, and so takes no controller before its CONFIG_DB is there.
+/// Plans a switch without a P4Runtime device id, which accepts no controller before its CONFIG_DB is pushed.
 async fn from_nothing(member: &Member) -> Result<(Arc<Program>, DevicePlan), Fault> {
     let desired = load(member.wanted.clone()).await?;
     if desired.kept.is_some() {
@@ -158,7 +158,7 @@ async fn one(
     Ok(planned(member, &desired, &state, set_pipeline))
 }
 
-/// Plans what leads from what a switch holds to what is wanted of it.
+/// Plans the updates from the live state of a switch to its wanted state.
 fn planned(
     member: &Member,
     desired: &Desired,
@@ -183,7 +183,7 @@ fn planned(
 
 impl Plan {
     fn add(&mut self, device: String, program: Arc<Program>, mut plan: DevicePlan) {
-        // Two programs of one name are distinguished by their cookies.
+        // Different programs with the same name are distinguished by their cookies.
         let clash = self.programs.get(&plan.program);
         if clash.is_some_and(|known| known.pipeline().cookie() != program.pipeline().cookie()) {
             plan.program = format!("{}-{:016x}", plan.program, program.pipeline().cookie());
@@ -192,25 +192,25 @@ impl Plan {
         self.devices.insert(device, Arc::new(plan));
     }
 
-    /// Says whether a push would send nothing at all.
+    /// Returns whether a push would send nothing.
     pub fn is_empty(&self) -> bool {
         self.devices.values().all(|device| !device.changes())
             && self.sonic.values().all(|made| !made.changes())
             && self.carried.values().all(|made| !made.changes())
     }
 
-    /// Returns the switches that it is about, each once.
+    /// Returns the switches of the plan, each once.
     pub fn switches(&self) -> impl Iterator<Item = &str> {
         let others = self.sonic.keys().filter(|name| !self.devices.contains_key(*name));
         self.devices.keys().chain(others).chain(self.carried.keys()).map(String::as_str)
     }
 
-    /// Tells whether it has switches that keep their state of earlier pushes.
+    /// Returns whether the plan has switches that keep backups of earlier pushes.
     pub fn has_backups(&self) -> bool {
         !self.carried.is_empty()
     }
 
-    /// Leaves only some switches.
+    /// Keeps only the selected switches.
     pub fn retain(&mut self, select: impl Fn(&str) -> bool) {
         self.devices.retain(|name, _| select(name));
         self.missed.retain(|name, _| select(name));
@@ -218,7 +218,7 @@ impl Plan {
         self.carried.retain(|name, _| select(name));
     }
 
-    /// Returns how many switches it is about.
+    /// Returns the number of switches.
     pub fn n_switches(&self) -> usize {
         self.switches().count()
     }
@@ -238,7 +238,7 @@ impl Plan {
         )
     }
 
-    /// Returns how many updates a push would send.
+    /// Returns the number of updates that a push would send.
     pub fn counts(&self) -> Counts {
         let mut sum = Counts::default();
         for device in self.devices.values() {
@@ -247,12 +247,12 @@ impl Plan {
         sum
     }
 
-    /// Shows exactly what will be sent, switches with the same updates together.
+    /// Shows exactly what will be sent; switches with the same updates are grouped.
     pub fn show(&self) -> String {
         show::show(self) + &show::left_out(self) + &sonic::show(self) + &carried::show(self)
     }
 
-    /// Says the same for programs.
+    /// Returns the same for programs.
     pub fn preview(&self) -> Preview {
         Preview::of(self)
     }

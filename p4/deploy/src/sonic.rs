@@ -1,8 +1,8 @@
-//! A switch that runs SONiC, whatever it is reached over.
+//! A SONiC switch, independent of its transport.
 //!
-//! In: a compiled `config_db.json` and `frr.conf`, the site's overlay, an address. Out: the switch holds what both say, or is as it was, or a
-//! fault says how far it came. Invariants: what is not closc's is not touched; a switch is read before anything is applied
-//! and read back after.
+//! In: a compiled `config_db.json` and `frr.conf`, the site's overlay, an address. Out: the switch holds the union of
+//! both, or is unchanged, or a fault reports how far it came. Invariants: settings that closc does not own are not
+//! touched; a switch is read before anything is applied and read back afterwards.
 
 mod differs;
 mod gnmi;
@@ -51,17 +51,17 @@ use routing::RoutingChange;
 /// Common values of all SONiC switches of a fleet.
 #[derive(Debug, Clone)]
 pub struct SonicOptions {
-    /// Site additions.
+    /// Additions of the site.
     pub overlay: Overlay,
-    /// Whether drift is also ports, routes and segments that are not as the configuration has them.
+    /// Whether drift also compares the state of daemons: ports, routes, segments and buffers.
     pub state: bool,
-    /// Whether to reload where a patch would do.
+    /// Whether to reload even if a patch would suffice.
     pub reload: bool,
-    /// Time that a switch waits for a confirmation before it rolls back; over gNMI it does not.
+    /// Time that a switch waits for a confirmation before it rolls back; not used over gNMI.
     pub confirm: Duration,
-    /// A configuration of `ssh` in place of the user's.
+    /// An `ssh` configuration file in place of the user's.
     pub ssh_config: Option<String>,
-    /// Order of the signed tree; none where no signature is required. Over SSH the switch remembers it.
+    /// Sequence number of the signed tree; `None` if no signature is required. Over SSH the switch stores it.
     pub release: Option<SequenceGuard>,
     /// The name of this controller in leases of switches over SSH.
     pub owner: String,
@@ -88,7 +88,7 @@ pub(crate) struct SonicSwitch {
     pub(crate) plane: Option<u8>,
     pub(crate) link: Link,
     pub(crate) goal: SonicGoal,
-    /// The step of a push in waves that it belongs to.
+    /// Its wave in a push.
     pub(crate) wave: usize,
     pub(crate) options: Arc<SonicOptions>,
     /// Files of the tree that no transport of the switch carries.
@@ -98,9 +98,9 @@ pub(crate) struct SonicSwitch {
 /// Target state of a SONiC switch.
 #[derive(Clone)]
 pub(crate) enum SonicGoal {
-    /// It is to be as the tree says.
+    /// The state of the tree.
     Tree(Arc<Tree>),
-    /// It is to get what a plan shows, if it is as it was when the plan was made.
+    /// The changes of a plan, if the switch is in the state for which the plan was made.
     Plan { plan: Arc<SonicPlan>, resolved: Arc<OnceLock<Resolved>> },
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// Returns the row of the table of carriers.
+    /// Returns the transport, which determines the files that the link carries.
     pub(crate) fn transport(&self) -> Transport {
         match self {
             Link::Ssh(_) => Transport::SonicSsh,
@@ -131,8 +131,8 @@ impl Link {
 #[derive(Debug, Default)]
 struct Done {
     sent: Counts,
-    /// Whether the switch may run what a reboot would lose. Over gNMI nobody can read what is saved, and an earlier push may have
-    /// ended between a change and its end.
+    /// Whether the running configuration may be lost in a reboot. Over gNMI the saved configuration cannot be read, and
+    /// an earlier push may have died after a change and before saving it.
     is_unsaved: bool,
 }
 
@@ -159,7 +159,7 @@ impl Switch for SonicSwitch {
 }
 
 impl SonicSwitch {
-    /// Returns the switch as one that a plan is pushed to.
+    /// Returns the switch with a plan as its target.
     pub(crate) fn of_plan(&self, plan: SonicPlan) -> Self {
         SonicSwitch { goal: SonicGoal::of_plan(plan), ..self.clone() }
     }
@@ -204,7 +204,7 @@ impl SonicSwitch {
         }
     }
 
-    /// Reads a switch of which a plan was made, and finds out what the plan leads to.
+    /// Reads a switch with a plan, and computes its target state from the plan.
     async fn resolve(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
         let SonicGoal::Plan { plan, resolved } = &self.goal else { return Ok(()) };
         if resolved.get().is_none() {
@@ -215,7 +215,7 @@ impl SonicSwitch {
         Ok(())
     }
 
-    /// Returns what is added to closc's part.
+    /// Returns the additions to the part that closc owns.
     fn overlay(&self) -> Cow<'_, Overlay> {
         match &self.goal {
             SonicGoal::Tree(_) => Cow::Borrowed(&self.options.overlay),
@@ -253,7 +253,7 @@ impl SonicSwitch {
         Ok(DeviceDrift::Entries { objects, differences })
     }
 
-    /// Reads the switch, and compares its routing with the tree's; nothing where that does not differ.
+    /// Reads the switch and compares its routing with the tree's; the change is `None` if they agree.
     async fn both(
         &self,
         tree: &ConfigDb,
@@ -269,7 +269,7 @@ impl SonicSwitch {
         Ok((held.config, routed))
     }
 
-    /// Tells whether routing is in a file that the link carries.
+    /// Returns whether the link carries a file with routing.
     fn has_routing(&self) -> bool {
         match &self.goal {
             SonicGoal::Tree(tree) => {
@@ -279,7 +279,7 @@ impl SonicSwitch {
         }
     }
 
-    /// Compares what a switch has of routing with what is wanted; nothing where that does not differ.
+    /// Compares the routing of a switch with the wanted one; `None` if they agree.
     async fn routed(&self, held: &Held, configured: &Method) -> Result<Option<RoutingChange>, Fault> {
         let Some(routing) = &held.routing else { return Ok(None) };
         let change = match &self.goal {
@@ -298,7 +298,7 @@ impl SonicSwitch {
         Ok((!change.is_empty()).then_some(change))
     }
 
-    /// Reads what the switch holds.
+    /// Reads the CONFIG_DB of the switch.
     async fn held(
         &self,
         tree: &ConfigDb,
@@ -313,7 +313,7 @@ impl SonicSwitch {
         }
     }
 
-    /// Compares what the tree asks for with what the daemons of the switch made of it.
+    /// Compares the tree with the state of the switch's daemons.
     async fn state(
         &self,
         tree: &ConfigDb,
@@ -331,7 +331,7 @@ impl SonicSwitch {
         })
     }
 
-    /// Works out what a push would do.
+    /// Computes what a push would do.
     pub(crate) async fn plan(&self, options: &PushOptions, progress: &Progress) -> Result<SonicPlan, Fault> {
         let tree = self.wanted().await?;
         let (held, routed) = self.both(&tree, options, progress).await?;
@@ -347,7 +347,7 @@ impl SonicSwitch {
         })
     }
 
-    /// Reads what the switch holds, as a digest of each table that closc looks at.
+    /// Reads the switch, and returns a digest of each table that closc owns in part or entirely.
     pub(crate) async fn digest(
         &self,
         options: &PushOptions,
@@ -386,7 +386,7 @@ impl SonicSwitch {
         let tree = match &self.goal {
             SonicGoal::Tree(tree) => tree.clone(),
             SonicGoal::Plan { resolved, .. } => {
-                // Whoever asks has read the switch before.
+                // Callers have read the switch before.
                 let found = resolved.get().map(|found| found.tree.clone());
                 return found.ok_or_else(|| Fault::Ended { reason: "the switch was not read".to_owned() });
             }
@@ -396,7 +396,7 @@ impl SonicSwitch {
     }
 }
 
-/// Reads a file of the tree, away from the threads that serve connections.
+/// Reads a file of the tree on a blocking thread, not on those that serve connections.
 async fn away<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, TreeError> + Send + 'static,
 ) -> Result<T, Fault> {

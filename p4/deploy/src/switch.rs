@@ -1,7 +1,8 @@
-//! One switch as a fleet works on it, whatever it speaks.
+//! One switch of a fleet, independent of its protocol.
 //!
-//! In: options, and where to report to. Out: what was done, or how it differs. Invariants: a switch is read before
-//! anything is written and read back after; nothing is remembered between attempts, so each may die anywhere.
+//! In: options, and where to report to. Out: the result of a push, or the differences. Invariants: a switch is read
+//! before anything is written and read back afterwards; no state is kept between attempts, so each may be killed at any
+//! point.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,13 +21,13 @@ pub(crate) trait Switch: Send + Sync {
     /// Returns its name.
     fn name(&self) -> &str;
 
-    /// Returns its plane, where that is known.
+    /// Returns its plane, if known.
     fn plane(&self) -> Option<u8>;
 
     /// Returns the wave of a push that it belongs to.
     fn wave(&self) -> usize;
 
-    /// Brings it to what the tree says: reads, compares, applies the difference, reads back.
+    /// Brings it to the state of the tree: reads, compares, applies the difference, reads back.
     fn push<'a>(&'a self, options: &'a PushOptions, progress: &'a Progress) -> Work<'a, Pushed>;
 
     /// Reads and compares; nothing is written.

@@ -1,8 +1,8 @@
-//! Numbers for names, at a switch whose program has numbers where the tree has text: BMv2 translates no types.
+//! Numbers for names, on a switch whose program has numbers where the tree has text: BMv2 does not translate types.
 //!
-//! In: the names that the entries of one switch have, by type. Out: a number for each, that depends on its name alone unless
-//! two names would have the same one. Invariants: one name of a type is one number, other names are other numbers; the empty
-//! name is 0 and no other is; a port is the number that its name says.
+//! In: the names in the entries of one switch, by type. Out: a number for each, which depends only on the name unless
+//! the numbers of two names collide. Invariants: within a type, equal names have equal numbers and different names
+//! different ones; the empty name, and no other, is 0; a port name is its own number in decimal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use closc_runtime::value::encode_number;
 
 use super::BindError;
 
-/// Names by type, and then their numbers.
+/// Names by type, and later their numbers.
 #[derive(Debug)]
 pub(super) enum Numbers {
-    /// Names are looked for: with each type the width of its narrowest place on the switch.
+    /// Names are being collected: for each type the width of its narrowest field, and its names.
     Wanted(BTreeMap<Arc<str>, (u32, BTreeSet<Vec<u8>>)>),
-    /// Every name that was found has its number.
+    /// Every collected name has its number.
     Given(BTreeMap<Arc<str>, BTreeMap<Vec<u8>, u128>>),
 }
 
@@ -27,7 +27,7 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Writes the number of a name where it has one; else remembers that it needs one of so many bits.
+    /// Replaces a name by its number, if it has one; otherwise records that it needs one of at most this many bits.
     pub(super) fn meet(&mut self, of: &Arc<str>, bits: u32, name: &mut Vec<u8>) {
         match self {
             Numbers::Wanted(types) => {
@@ -43,7 +43,7 @@ impl Numbers {
         }
     }
 
-    /// Gives numbers to all names that were found.
+    /// Assigns numbers to all collected names.
     pub(super) fn give(&mut self, is_port: impl Fn(&str) -> bool) -> Result<(), BindError> {
         let Numbers::Wanted(types) = self else { return Ok(()) };
         let mut given = BTreeMap::new();
@@ -61,14 +61,14 @@ impl Numbers {
     }
 }
 
-/// Returns the number that the name of a port says.
+/// Parses the name of a port as a number.
 pub(super) fn port(name: &[u8]) -> Result<u128, BindError> {
     let number = std::str::from_utf8(name).ok().and_then(|name| name.parse::<u32>().ok());
     let shown = || String::from_utf8_lossy(name).into_owned();
     number.map(u128::from).ok_or_else(|| BindError::NoPort { name: shown() })
 }
 
-/// Numbers names by their digests, each the next free one from there.
+/// Numbers names by their digests; on a collision the next free number is used.
 fn numbered(of: &str, bits: u32, names: BTreeSet<Vec<u8>>) -> Result<BTreeMap<Vec<u8>, u128>, BindError> {
     let most = (1u128 << bits.min(64)) - 1;
     let named = names.iter().filter(|name| !name.is_empty()).count();

@@ -1,4 +1,4 @@
-//! Updates between random states, applied to a target that insists on references.
+//! Updates between random states, applied to a target that enforces references.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,8 @@ fn hash(seed: u8) -> v1::Entity {
     entry.action("set_wcmp_hash", &arguments).build().unwrap().into()
 }
 
-/// Everything that a state may hold: for each thing its forms, and the things that each form refers to.
+/// All entities of a random state: the variants of each, and for each variant the indices of the entities that it
+/// refers to.
 fn things() -> Vec<Vec<(v1::Entity, Vec<usize>)>> {
     let plain = |forms: [v1::Entity; 2]| forms.map(|form| (form, Vec::new())).to_vec();
     vec![
@@ -71,7 +72,7 @@ fn things() -> Vec<Vec<(v1::Entity, Vec<usize>)>> {
     ]
 }
 
-/// Picks a form of each thing, or none, and adds what the picked ones refer to.
+/// Picks a variant of each entity, or none, and adds the entities that the picked ones refer to.
 fn closed(picks: &[usize]) -> Vec<v1::Entity> {
     let things = things();
     let mut forms: Vec<Option<usize>> = picks
@@ -90,12 +91,12 @@ fn closed(picks: &[usize]) -> Vec<v1::Entity> {
     picked.collect()
 }
 
-/// State of a target that insists on references.
+/// State of a target that enforces references.
 #[derive(Default)]
 struct Strict(BTreeMap<EntityKey, v1::Entity>);
 
 impl Strict {
-    /// Says what an entity refers to that is not there.
+    /// Returns a reference to a missing entity, if there is one.
     fn dangling(&self) -> Option<String> {
         let held: BTreeSet<String> = self.0.values().map(|entity| shown(info(), entity)).collect();
         let has = |prefix: &str| held.iter().any(|line| line.starts_with(prefix));
@@ -150,8 +151,8 @@ fn picks() -> impl Strategy<Value = Vec<usize>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// The updates lead from one state to the other, each is possible when its turn comes, and nothing ever
-    /// refers to what is not there.
+    /// The updates turn one state into the other. Each is accepted in its turn, and at no time does an entity refer to
+    /// a missing one.
     #[test]
     fn updates_lead_to_what_is_wanted(wanted in picks(), live in picks()) {
         let (wanted, live) = (closed(&wanted), closed(&live));

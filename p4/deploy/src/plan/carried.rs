@@ -1,7 +1,7 @@
-//! What a push would do to switches whose configuration is files.
+//! Effect of a push on switches that are configured by files.
 //!
-//! In: a fleet, a plan. Out: the changes of each switch, for people and for files. Invariants: a file in which the changes are
-//! not lines is refused.
+//! In: a fleet, a plan. Out: the changes of each switch, for people and for files. Invariants: a plan file with changes
+//! that are not single lines is rejected.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use crate::progress::Progress;
 /// Changes shown for each switch; the rest is counted.
 const SHOWN: usize = 40;
 
-/// Works out what a push would do.
+/// Computes what a push would do.
 pub(super) async fn of(
     fleet: &Fleet,
     options: &PushOptions,
@@ -40,7 +40,7 @@ pub(super) async fn of(
     .await
 }
 
-/// Shows what changes, switches with the same change together; nothing where no configuration is files.
+/// Shows the changes; switches with the same change are grouped. Empty if no switch is configured by files.
 pub(super) fn show(plan: &Plan) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, made) in plan.carried.iter().filter(|(_, made)| made.changes()) {
@@ -79,7 +79,7 @@ pub(super) struct CarriedPreview {
     changes: Vec<String>,
 }
 
-/// Shows the same for programs.
+/// Returns the same for programs.
 pub(super) fn preview(plan: &Plan) -> BTreeMap<String, CarriedPreview> {
     let one = |made: &CarriedPlan| CarriedPreview { os: made.os.clone(), changes: made.changes.clone() };
     plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
@@ -99,7 +99,7 @@ pub(super) struct CarriedFile {
     files: BTreeMap<String, String>,
 }
 
-/// Returns the switches of a plan for a file.
+/// Returns the switches of a plan, for its file.
 pub(super) fn files(plan: &Plan) -> BTreeMap<String, CarriedFile> {
     let one = |made: &CarriedPlan| CarriedFile {
         plane: made.plane,
@@ -110,7 +110,7 @@ pub(super) fn files(plan: &Plan) -> BTreeMap<String, CarriedFile> {
     plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
 }
 
-/// Reads the switches of a file.
+/// Reads the switches of a plan file.
 pub(super) fn read(files: BTreeMap<String, CarriedFile>) -> BTreeMap<String, CarriedPlan> {
     let one = |file: CarriedFile| CarriedPlan {
         plane: file.plane,

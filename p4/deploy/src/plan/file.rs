@@ -1,7 +1,7 @@
 //! A plan as a file: JSON with every update twice, by names for people and encoded for the push.
 //!
-//! In: a plan. Out: text, and the plan again. Invariants: a file in which the two do not say the same is refused, so
-//! what was reviewed is what is sent. The programs are part of it, so a plan needs the inventory and nothing else.
+//! In: a plan. Out: text, and the plan again. Invariants: a file in which the two forms differ is rejected, so the push
+//! sends what was reviewed. The programs are included, so a push needs only the plan and the inventory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,22 +30,22 @@ use crate::sonic::{RoutingPlan, SonicPlan};
 use crate::state::StateDigest;
 use crate::target::{Cookie, Program};
 
-/// The form of the file.
+/// Kind and version of the file.
 const FORMAT: &str = PlanFile::FORMAT;
 
-/// Characters of another form's name that are shown.
+/// Characters shown of another format's name.
 const SHOWN: usize = 100;
 
 /// The field `updates` of `WriteRequest`.
 const UPDATES: u32 = 4;
 
-/// The most bytes of memory that one update takes.
+/// Memory limit of one update.
 const UPDATE_BYTES: usize = 1 << 20;
 
 /// A file that is not a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanFileError {
-    /// It is not a JSON of this form.
+    /// It is not JSON of this form.
     #[error("not a plan: {reason}")]
     Form {
         /// The error.
@@ -54,7 +54,7 @@ pub enum PlanFileError {
     /// It is of another version.
     #[error("the plan has the form `{found}`, this program reads `{FORMAT}`")]
     Format {
-        /// The form that it has.
+        /// Format of the file.
         found: String,
     },
     /// A program in it cannot be used.
@@ -75,7 +75,7 @@ pub enum PlanFileError {
     },
 }
 
-/// Inspected first; the rest is skipped, and takes no memory.
+/// The part that is read first; the rest is skipped and takes no memory.
 #[derive(Deserialize)]
 struct HeadFile<'t> {
     #[serde(borrow)]
@@ -286,7 +286,7 @@ fn read_device(plan: &Plan, file: DeviceFile) -> Result<DevicePlan, String> {
     if file.set_pipeline {
         same(&set_pipeline(&file.program))?;
     }
-    // One at a time, so that what is not shown fills no memory.
+    // One at a time, so that updates that are not shown take no memory.
     let mut updates = Vec::new();
     for update in Elements::<v1::Update>::new(bytes.into(), UPDATES, UPDATE_BYTES) {
         let update = update.map_err(|error| format!("request: {error}"))?;

@@ -1,6 +1,6 @@
 //! Preview of a push, for programs: the same as [`super::show`] prints for people.
 //!
-//! In: a plan. Out: each switch with what will be done to it, those that do not change included.
+//! In: a plan. Out: every switch with its planned changes, including switches without changes.
 
 use std::collections::BTreeMap;
 
@@ -85,7 +85,7 @@ struct RoutingPreview {
 }
 
 impl Preview {
-    /// Says what a push of a plan would do.
+    /// Returns the preview of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         let devices = plan.devices.iter().map(|(name, device)| {
             let preview = DevicePreview {

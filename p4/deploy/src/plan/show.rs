@@ -1,4 +1,4 @@
-//! A plan for people: what will be sent, line by line, in the order in which it will be sent.
+//! A plan for people: one line per update, in the order in which they are sent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use crate::device_plan::DevicePlan;
 use crate::difference::Counts;
 use crate::target::Program;
 
-/// Switches whose names stand before their common updates.
+/// Limit of switch names in the heading of common updates.
 const NAMED: usize = 8;
 
 /// Shows a plan. Switches without changes are only counted.
@@ -52,7 +52,7 @@ pub(super) fn show(plan: &Plan) -> String {
     text
 }
 
-/// Returns what will be done to a switch, one line each.
+/// Returns the changes of a switch, one per line.
 pub(super) fn lines(plan: &Plan, device: &DevicePlan) -> Vec<String> {
     let mut lines = Vec::with_capacity(device.updates.len() + 1);
     let Some(program) = plan.programs.get(&device.program) else { return lines };
@@ -63,12 +63,12 @@ pub(super) fn lines(plan: &Plan, device: &DevicePlan) -> Vec<String> {
     lines
 }
 
-/// Returns what setting a program is, as a line.
+/// Returns the line for setting a program.
 pub(super) fn set_pipeline(program: &str) -> String {
     format!("set pipeline {program} (tables are emptied)")
 }
 
-/// Returns what an update does, as a line.
+/// Returns the line for an update.
 pub(super) fn line(program: &Program, update: &v1::Update) -> String {
     render::update(program.info(), update).to_string()
 }
@@ -82,7 +82,7 @@ fn heading(names: &[&str]) -> String {
     text
 }
 
-/// Says what switches do without.
+/// Lists the entries that switches do without.
 pub(super) fn left_out(plan: &Plan) -> String {
     let devices = plan.devices.iter().map(|(name, device)| (name.as_str(), device.left_out.as_slice()));
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! Preview of a push to SONiC switches, for people: how each change is applied, its interruption, how
-//! long it takes, and what differs.
+//! Preview of a push to SONiC switches, for people: how each change is applied, which ports it interrupts, how long it
+//! takes, and the differences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use crate::sonic::{RoutingMethod, RoutingPlan, SonicPlan};
 /// Operations shown for each switch; the rest is counted.
 const SHOWN: usize = 40;
 
-/// Ports that are named.
+/// Ports listed by name.
 const PORTS: usize = 8;
 
-/// Shows what changes, switches with the same change together; nothing where no switch runs SONiC.
+/// Shows the changes; switches with the same change are grouped. Empty if no switch runs SONiC.
 pub(super) fn show(plan: &Plan) -> String {
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, made) in plan.sonic.iter().filter(|(_, made)| made.changes()) {
@@ -73,7 +73,7 @@ fn lines(made: &SonicPlan) -> String {
     text
 }
 
-/// Shows how `frr.conf` is applied, and what that interrupts.
+/// Shows how `frr.conf` is applied, and which sessions that resets.
 fn routed(routing: &RoutingPlan) -> String {
     let mut text = String::new();
     let how = match &routing.how {
@@ -103,7 +103,7 @@ fn routed(routing: &RoutingPlan) -> String {
     text
 }
 
-/// Returns what an operation does, as a line.
+/// Returns the line for an operation.
 pub(super) fn line(operation: &Operation) -> String {
     let place = operation.place();
     match &operation.action {

@@ -1,6 +1,6 @@
 //! Differences of a SONiC switch, for people.
 //!
-//! In: operations of a patch, and what the switch does not do. Out: [`Difference`]s by names.
+//! In: operations of a patch, and faults of daemon state. Out: [`Difference`]s by names.
 
 use closc_sonic::{ConfigDb, StateFault};
 
@@ -28,7 +28,7 @@ pub(super) fn difference(live: &ConfigDb, operation: &closc_sonic::Operation) ->
     }
 }
 
-/// Shows what a switch does not do, with the table of APPL_DB that it is missed in.
+/// Shows a fault of daemon state, with the table of APPL_DB that it concerns.
 pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
     match fault {
         StateFault::Port { port, status: Some(status) } => {
@@ -81,7 +81,7 @@ pub(super) fn undone(fault: &StateFault) -> (&'static str, Difference) {
     }
 }
 
-/// Names priorities, a bit each.
+/// Lists priorities from a bit mask.
 fn priorities(bits: u8) -> String {
     let set: Vec<String> =
         (0..8).filter(|number| bits >> number & 1 == 1).map(|number: u8| number.to_string()).collect();

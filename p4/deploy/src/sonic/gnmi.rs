@@ -1,8 +1,8 @@
-//! The messages of SONiC's gNMI server: paths of its databases, what a patch is as a Set, what an answer holds.
+//! The messages of SONiC's gNMI server: paths of its databases, patches as Set requests, contents of answers.
 //!
-//! In: patches and tables. Out: messages, and configurations from them. Invariants: what the server would leave out in
-//! silence is never asked of it; an answer is weighed before it is read. Source of the forms: sonic-net/sonic-gnmi,
-//! `sonic_data_client/mixed_db_client.go` and `json_client.go` (August 2026).
+//! In: patches and tables. Out: messages, and configurations from them. Invariants: requests contain nothing that the
+//! server would silently omit; the size of an answer is checked before it is parsed. Source of the forms:
+//! sonic-net/sonic-gnmi, `sonic_data_client/mixed_db_client.go` and `json_client.go` (August 2026).
 
 use closc_runtime::client::Endpoint;
 use closc_runtime::gnmi::Login;
@@ -25,14 +25,14 @@ const ORIGIN: &str = "sonic-db";
 /// The name space of a switch with one ASIC.
 const HERE: &str = "localhost";
 
-/// The most bytes of a Set: what the server takes where nobody set it otherwise.
+/// The most bytes of a Set: the server's default limit.
 pub(super) const SET_MAX: usize = 4 << 20;
 
-/// Size limit of one Set. A path is longer in gNMI than in a JSON patch, so a quarter of the bytes is enough for any; the
-/// server waits 600 s for the updater, and the estimate may be half of what it takes.
+/// Limits of one Set. A path is longer in gNMI than in a JSON patch, so a quarter of the bytes leaves room for any. The
+/// server waits 600 s for the updater, and the updater may take twice the estimate.
 pub(super) const BOUNDS: Bounds = Bounds { bytes: 1 << 20, seconds: 300 };
 
-/// Returns the path of a place in a database; no steps are the whole of it.
+/// Returns the path of a place in a database; without steps, of the complete database.
 pub(super) fn path(database: &str, steps: &[&str]) -> Path {
     let names = [database, HERE].into_iter().chain(steps.iter().copied());
     let elem = names.map(|name| PathElem { name: name.to_owned(), ..PathElem::default() }).collect();
@@ -49,8 +49,9 @@ pub(super) fn get(path: Path) -> GetRequest {
     }
 }
 
-/// Returns a patch as a Set, or the operation that SONiC's server would leave out or refuse: it looks for what is replaced
-/// and deleted before it asks the updater, and knows `~1` for `/` in keys and no other sign of JSON pointers.
+/// Returns a patch as a Set, or the operation that SONiC's server would omit or reject. Before the server calls the
+/// updater it looks up replaced and deleted paths. In keys it decodes `~1` as `/`, and no other escape of JSON
+/// pointers.
 pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
     let mut request = SetRequest::default();
     for operation in &patch.operations {
@@ -78,7 +79,7 @@ pub(super) fn set(patch: &Patch) -> Result<SetRequest, String> {
     Ok(request)
 }
 
-/// Returns a Set that changes nothing, after which the server saves what the switch runs.
+/// Returns a Set that changes nothing, after which the server saves the running configuration.
 pub(super) fn saving(config: &ConfigDb) -> Option<SetRequest> {
     let (key, field) = ("localhost", "hostname");
     let value = config.entry("DEVICE_METADATA", key)?.get(field)?;
@@ -88,7 +89,7 @@ pub(super) fn saving(config: &ConfigDb) -> Option<SetRequest> {
     Some(SetRequest { update: vec![Update { path, val, ..Update::default() }], ..SetRequest::default() })
 }
 
-/// The server puts the steps of a path into a JSON pointer as they are.
+/// Returns the path of an operation: the server copies its steps into a JSON pointer unchanged.
 fn pointed(operation: &Operation) -> Path {
     let escaped = |text: &str| text.replace('~', "~0").replace('/', "~1");
     let steps = [Some(&operation.table), operation.key.as_ref(), operation.field.as_ref()];
@@ -104,9 +105,9 @@ fn findable(operation: &Operation) -> Result<(), String> {
     if is_findable { Ok(()) } else { Err(operation.place()) }
 }
 
-/// Returns the path of an entry as a checkpoint has it and the database does not, where there is an entry for that: the
-/// server reads `~1` as `/` in checkpoints only. It answers from one for as long as `/etc/sonic/config.cp.json` is there,
-/// with what the switch held before the Set that made it.
+/// Returns a path that exists in a checkpoint and not in the database, if an entry is suitable: the server decodes `~1`
+/// as `/` only in checkpoints. While `/etc/sonic/config.cp.json` exists, the server answers from that checkpoint, which
+/// has the state before the Set that created it.
 pub(super) fn of_checkpoint(config: &ConfigDb) -> Option<Path> {
     let entries =
         config.tables().iter().flat_map(|(name, table)| table.iter().map(move |entry| (name, entry)));
@@ -116,7 +117,7 @@ pub(super) fn of_checkpoint(config: &ConfigDb) -> Option<Path> {
     Some(path("CONFIG_DB", &[table, &key.replace('/', "~1")]))
 }
 
-/// Returns the JSON of an answer to a request for one path; nothing where it has no values.
+/// Returns the JSON of an answer to a request for one path; `None` if it has no value.
 pub(super) fn json(answer: &GetResponse, memory_limit: usize) -> Result<Option<&str>, String> {
     let mut values = answer.notification.iter().flat_map(|notification| &notification.update);
     let Some(update) = values.next() else { return Ok(None) };
@@ -132,7 +133,7 @@ pub(super) fn json(answer: &GetResponse, memory_limit: usize) -> Result<Option<&
     Ok(Some(text))
 }
 
-/// Refuses JSON that would take more memory than a switch may.
+/// Rejects JSON that would take more memory than the limit for a switch.
 pub(super) fn weigh(text: &[u8], memory_limit: usize) -> Result<(), String> {
     if closc_budget::decoded_json_bytes(text) <= memory_limit {
         return Ok(());
@@ -143,7 +144,7 @@ pub(super) fn weigh(text: &[u8], memory_limit: usize) -> Result<(), String> {
     ))
 }
 
-/// Says whether a value is an object with something in it.
+/// Returns whether a value is an object that is not empty.
 pub(super) fn has_fields(text: &str) -> bool {
     let read = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
     read.is_ok_and(|map| !map.is_empty())

@@ -1,8 +1,9 @@
 //! A SONiC switch over gNMI.
 //!
-//! In: what the switch is to hold. Out: it holds that and would boot so, or a fault says how far it came. Invariants: what a
-//! patch cannot do is refused before anything is sent; after each Set the switch is read over a new connection, whatever
-//! the answer was, because an error does not mean that nothing was applied. Every Set saves, so nothing takes a change back.
+//! In: the target state of the switch. Out: the switch runs it and would boot with it, or a fault reports how far it
+//! came. Invariants: changes that a patch cannot make are rejected before anything is sent. After each Set the switch
+//! is read over a new connection, whatever the answer was, because an error does not mean that nothing was applied.
+//! Every Set saves, so there is no rollback.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -24,10 +25,10 @@ use crate::progress::Progress;
 /// Time limit of a Set: 600 s for the updater, and 60 s each for a checkpoint and for saving, which the server waits for.
 const SET_LIMIT: Duration = Duration::from_mins(15);
 
-/// Sets of one attempt; a switch that needs more never comes to an end.
+/// Sets of one attempt; a switch that needs more does not converge.
 const SETS_MAX: usize = 64;
 
-/// Where daemons say what they made of a configuration: database, table, and what is between it and a key.
+/// Tables of daemon state: database, table, and the separator between table and key.
 const APPLIED: [(&str, &str, &str); 11] = [
     ("APPL_DB", "PORT_TABLE", ":"),
     ("APPL_DB", "ROUTE_TABLE", ":"),
@@ -42,22 +43,22 @@ const APPLIED: [(&str, &str, &str); 11] = [
     ("STATE_DB", "BUFFER_MAX_PARAM_TABLE", "|"),
 ];
 
-/// Number of reads of a switch that does not answer: its server may restart after a Set.
+/// Number of retries while a switch does not answer: its server may restart after a Set.
 const READ_BACK: u32 = 8;
 
-/// Number of reads of a switch that still answers with the state before a Set; the pauses are some 40 s together.
+/// Number of reads while a switch still answers with the state before a Set; the pauses add up to some 40 s.
 const LOOKS: u32 = 12;
 
-/// Tables whose changes may cut the connection that a push is made over, or end the server.
+/// Tables whose changes may cut the connection of the push, or stop the server.
 const REACHED_BY: [&str; 5] = ["GNMI", "GNMI_CLIENT_CERT", "MGMT_INTERFACE", "MGMT_VRF_CONFIG", "TELEMETRY"];
 
-/// A switch and how it is reached.
+/// A switch and its connection.
 pub(super) struct OverGnmi<'a> {
     pub(super) switch: &'a SonicSwitch,
     pub(super) link: &'a GnmiLink,
 }
 
-/// Returns what applies a change, for people, or why nothing does.
+/// Returns how a change is applied, for people, or why it cannot be.
 pub(super) fn described(change: &Change, held: &ConfigDb) -> Result<String, Fault> {
     check(change, held)?;
     let n_sets = change.parts(held, BOUNDS).len();
@@ -65,7 +66,7 @@ pub(super) fn described(change: &Change, held: &ConfigDb) -> Result<String, Faul
     Ok(format!("{sets} of gNMI, saved at once and taken back by nothing"))
 }
 
-/// Refuses what cannot be done over gNMI.
+/// Rejects changes that cannot be made over gNMI.
 fn check(change: &Change, held: &ConfigDb) -> Result<(), Fault> {
     if let Method::Reload { reasons } = &change.method {
         let reasons = reasons.iter().map(Reason::to_string).collect();
@@ -85,7 +86,7 @@ fn check(change: &Change, held: &ConfigDb) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the Set of a part, if the server takes it.
+/// Returns the Set of a part, if the server accepts it.
 fn request(part: &Patch) -> Result<SetRequest, Fault> {
     let refused = |reason: String| Fault::Site { reason };
     let request = gnmi::set(part).map_err(|place| {
@@ -154,8 +155,8 @@ impl OverGnmi<'_> {
         Err(Fault::Differs { changes: left.patch.operations.iter().map(Difference::place).collect() })
     }
 
-    /// Has the server save what the switch runs: a Set that failed was not followed by that, and neither was one of a push that
-    /// ended with it.
+    /// Makes the server save the running configuration: it does not save after a failed Set, nor if an earlier push
+    /// died with its Set.
     async fn save(
         &self,
         held: &ConfigDb,
@@ -182,14 +183,14 @@ impl OverGnmi<'_> {
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<(), ClientError> {
-        // The server ends connections on which nothing happens for 5 s.
+        // The server closes connections that are idle for 5 s.
         let client =
             GnmiClient::connect(&self.link.endpoint, self.link.login.clone(), options.client).await?;
         progress.begin(Operation::Writing);
         client.set(request, SET_LIMIT).await.map(drop)
     }
 
-    /// Reads back, some times where the switch is not there.
+    /// Reads back, with retries while the switch does not answer.
     async fn read_back(
         &self,
         tree: &ConfigDb,
@@ -208,7 +209,8 @@ impl OverGnmi<'_> {
         }
     }
 
-    /// Reads what the switch holds. A push that lost its connection may still be at work: its end is waited for.
+    /// Reads the CONFIG_DB of the switch. A push that lost its connection may still be running, so this waits for its
+    /// end.
     pub(super) async fn read(
         &self,
         tree: &ConfigDb,
@@ -224,7 +226,7 @@ impl OverGnmi<'_> {
         Err(checkpoint())
     }
 
-    /// Reads over a new connection; nothing where the server answers with what was before a Set.
+    /// Reads over a new connection; `None` if the server answers with the state before a Set.
     async fn look(
         &self,
         tree: &ConfigDb,
@@ -237,7 +239,7 @@ impl OverGnmi<'_> {
             Ok(Some(text)) => line.parsed(&text)?,
             Ok(None) => return Err(line.invalid("it has no value")),
             Err(Fault::Call { source, .. }) if source.code() == Some(Code::ResourceExhausted) => {
-                // The server sends 4 MiB at most where nobody set it otherwise.
+                // By default the server sends at most 4 MiB.
                 line.by_table(self.tables(tree)?).await?
             }
             Err(fault) => return Err(fault),
@@ -247,7 +249,7 @@ impl OverGnmi<'_> {
         Ok((!is_old).then_some(config))
     }
 
-    /// The tables of which something may be wanted.
+    /// Returns the tables that the target state may have.
     fn tables(&self, tree: &ConfigDb) -> Result<BTreeSet<String>, Fault> {
         let site = self.switch.overlay().of(&self.switch.name, tree);
         let site = site.map_err(|error| Fault::Site { reason: error.to_string() })?;
@@ -255,12 +257,12 @@ impl OverGnmi<'_> {
         Ok(owned.chain(site.tables().keys().cloned()).collect())
     }
 
-    /// Reads what the daemons of the switch made of the configuration, in the form of `sonic-db-dump`.
+    /// Reads the daemons' state, in the form of `sonic-db-dump`.
     pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
         let mut line = Line { database: "APPL_DB", ..self.connect(options, progress).await? };
         line.progress.begin(line.reading());
         let mut dump = serde_json::Map::new();
-        // Ports of ASIC_DB are among everything else there, and are not asked for over gNMI.
+        // ASIC_DB mixes ports with all other objects, so it is not read over gNMI.
         for (database, table, separator) in APPLIED {
             line.database = database;
             let Some(text) = line.value(gnmi::path(line.database, &[table])).await? else { continue };
@@ -293,7 +295,7 @@ impl OverGnmi<'_> {
     }
 }
 
-/// A connection on which a database is read.
+/// A connection with the database that is read over it.
 struct Line<'a> {
     client: GnmiClient,
     database: &'static str,
@@ -315,9 +317,9 @@ impl Line<'_> {
         ConfigDb::parse(text).map_err(|error| self.invalid(&error.to_string()))
     }
 
-    /// Returns the JSON at a path; nothing where there is nothing.
+    /// Returns the JSON at a path; `None` if the path has no value.
     async fn value(&self, path: Path) -> Result<Option<String>, Fault> {
-        // Some versions answer with an error where there is nothing, some with nothing.
+        // For a missing value some versions answer with an error, others with an empty answer.
         let answer = match self.client.get(&gnmi::get(path)).await {
             Ok(answer) => answer,
             Err(error) if error.code() == Some(Code::NotFound) => return Ok(None),
@@ -344,10 +346,10 @@ impl Line<'_> {
     }
 }
 
-/// A place: table, and key and field where it is about less than the table.
+/// A place: a table, with key and field if it is a part of the table.
 type Place<'a> = (&'a str, Option<&'a str>, Option<&'a str>);
 
-/// Returns every place that an operation sets or takes away.
+/// Returns every place that an operation sets or removes.
 fn places(operation: &Difference) -> Vec<Place<'_>> {
     let (table, key) = (operation.table.as_str(), operation.key.as_deref());
     match &operation.action {
@@ -358,13 +360,13 @@ fn places(operation: &Difference) -> Vec<Place<'_>> {
     }
 }
 
-/// Says whether one place is in the other.
+/// Returns whether one place contains the other.
 fn overlap(one: Place<'_>, other: Place<'_>) -> bool {
     let same = |one: Option<&str>, other: Option<&str>| one.is_none() || other.is_none() || one == other;
     one.0 == other.0 && same(one.1, other.1) && (one.1.is_none() || other.1.is_none() || same(one.2, other.2))
 }
 
-/// Returns the operations of a part that are still to be done.
+/// Returns the operations of a part that are not applied yet.
 fn still_open(part: &Patch, left: &Change) -> Vec<String> {
     let mut by_table: BTreeMap<&str, Vec<Place<'_>>> = BTreeMap::new();
     for place in left.patch.operations.iter().flat_map(places) {
@@ -377,7 +379,7 @@ fn still_open(part: &Patch, left: &Change) -> Vec<String> {
     part.operations.iter().filter(is_open).map(Difference::place).collect()
 }
 
-/// Says what became of a part whose Set failed.
+/// Reports the outcome of a part whose Set failed.
 fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
     let all = part.operations.len();
     let applied = match all - open.len() {
@@ -402,7 +404,7 @@ fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
     Fault::Remote { operation: Operation::Writing, reason: format!("{reason}; {applied}"), is_transient }
 }
 
-/// Says that a Set failed, and that nobody can say what became of it.
+/// Reports that a Set failed with an unknown outcome.
 fn lost(error: &ClientError, fault: &Fault) -> Fault {
     Fault::Remote {
         operation: Operation::Writing,
@@ -411,17 +413,17 @@ fn lost(error: &ClientError, fault: &Fault) -> Fault {
     }
 }
 
-/// Says whether a Set was refused because the checkpoint of another one is there.
+/// Returns whether a Set was rejected because the checkpoint of another one exists.
 fn is_at_work(message: &str) -> bool {
     let message = message.to_lowercase();
     message.contains("checkpoint") && message.contains("exist")
 }
 
-/// Remedy for a checkpoint that stays.
+/// Advice for a checkpoint that is left over.
 const REMEDY: &str =
     "where none is, take its checkpoint away with `sudo config delete-checkpoint /etc/sonic/config`";
 
-/// The server answers with what the switch held before a Set.
+/// The server answers with the state before a Set.
 fn checkpoint() -> Fault {
     Fault::Remote {
         operation: Operation::Reading { object: "CONFIG_DB".to_owned() },
@@ -432,7 +434,7 @@ fn checkpoint() -> Fault {
     }
 }
 
-/// Somebody else changed the switch meanwhile.
+/// The switch was changed by another party in the meantime.
 fn moved() -> Fault {
     Fault::Remote {
         operation: Operation::Writing,

@@ -1,7 +1,8 @@
 //! A SONiC switch over the system's `ssh`.
 //!
-//! In: what the switch is to hold. Out: it holds that, confirmed and saved, or is as it was. Invariants: nothing is saved
-//! before a new connection read back what was wanted; until then the switch takes it back by itself, also after a reboot.
+//! In: the target state of the switch. Out: the switch runs it, confirmed and saved, or is unchanged. Invariants:
+//! nothing is saved until a new connection has read back the target state; until then the switch rolls back by itself,
+//! also after a reboot.
 
 use std::time::{Duration, Instant};
 
@@ -23,11 +24,11 @@ pub(super) struct Held {
     digest: String,
     /// Whether a change waits for its confirmation.
     is_pending: bool,
-    /// What it has of `frr.conf`, where the tree has such a file.
+    /// Its routing, if the tree has an `frr.conf`.
     pub(super) routing: Option<HeldRouting>,
 }
 
-/// A switch and how it is reached.
+/// A switch and its connection.
 pub(super) struct OverSsh<'a> {
     pub(super) switch: &'a SonicSwitch,
     pub(super) link: &'a SshLink,
@@ -50,7 +51,7 @@ impl OverSsh<'_> {
         progress.report(EventKind::Compared { updates });
         let n_entries = tree.tables().values().map(std::collections::BTreeMap::len).sum();
         if made.method == Method::Nothing && routed.is_none() {
-            // A push that died before it could confirm what it did.
+            // An earlier push may have died before it could confirm its change.
             let (state, confirm) = (&self.link.state, self.switch.options.confirm);
             if held.is_pending {
                 let script = |claim: Claim<'_>| script::confirm_of_before(state, confirm, claim);
@@ -75,7 +76,8 @@ impl OverSsh<'_> {
         Ok(n_entries)
     }
 
-    /// Reads back, and returns what is still to be done. Daemons of routing that start again take a while to run their file.
+    /// Reads back, and returns the remaining differences. Routing daemons take a while after a restart until they run
+    /// their file.
     async fn left_over(
         &self,
         tree: &ConfigDb,
@@ -103,7 +105,7 @@ impl OverSsh<'_> {
         }
     }
 
-    /// Reads what the daemons of the switch made of the configuration.
+    /// Reads the state of the switch's daemons.
     pub(super) async fn applied(&self, options: &PushOptions, progress: &Progress) -> Result<String, Fault> {
         let operation = Operation::Reading { object: "APPL_DB".to_owned() };
         self.run(operation, script::read_state(), read_limit(options), (options, progress)).await
@@ -132,8 +134,8 @@ impl OverSsh<'_> {
         Ok(Held { config, digest, is_pending: first == "pending", routing })
     }
 
-    /// Reads back over a new connection, for as long as the switch would still wait for a confirmation: a reload takes
-    /// its time.
+    /// Reads back over a new connection, with retries for half of the confirmation time, because a reload takes a
+    /// while.
     async fn read_again(&self, options: &PushOptions, progress: &Progress) -> Result<Held, Fault> {
         let start = Instant::now();
         loop {
@@ -175,8 +177,8 @@ impl OverSsh<'_> {
         self.claim(Operation::Writing, script, limit, with).await
     }
 
-    /// Has the switch run a script that takes its lease, and returns the number of the lease. The lease of a controller on this machine
-    /// that is gone is taken over; another one is an error with its owner.
+    /// Runs a script that takes the lease of the switch, and returns the number of the lease. A lease whose owner ran
+    /// on this machine and is gone is taken over; any other lease is an error that names its owner.
     async fn claim(
         &self,
         operation: Operation,
@@ -264,15 +266,16 @@ impl Failed {
     }
 }
 
-/// How long reading may take: never longer than the whole of a switch, as a process that reads cannot be cancelled.
+/// Returns the time limit for reading: at most the timeout of a switch, because a process that reads cannot be
+/// cancelled.
 fn read_limit(options: &PushOptions) -> Duration {
     READ_LIMIT.max(options.client.deadlines.read).min(options.timeout)
 }
 
-/// Time limit for reading or confirming: the slowest switches print their configuration in some seconds.
+/// Time limit for reading or confirming: the slowest switches print their configuration within seconds.
 const READ_LIMIT: Duration = Duration::from_mins(1);
 
-/// How often daemons that took commands are looked at before what they run is judged.
+/// Number of additional reads after daemons received commands, before their state counts as different.
 const LOOKS: u32 = 3;
 
 /// Time limit of a rollback.

@@ -1,7 +1,8 @@
 //! The name of this controller in leases: user, host and process.
 //!
-//! In: files of `/proc`. Out: a name without signs of a shell. Invariants: two processes have different names, also on one machine and
-//! after a restart; whether the owner of a lease is gone is decided only for processes that this one can see.
+//! In: files of `/proc`. Out: a name without special characters of a shell. Invariants: two processes have different
+//! names, also on one machine and after a restart; only for processes visible to this one is it decided whether the
+//! owner of a lease is gone.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -13,7 +14,7 @@ pub(crate) fn of_this_process() -> String {
     format!("{uid}@{}/{pid}/{}", place(), start(pid).unwrap_or(0))
 }
 
-/// Tells whether an owner ran on this machine and is gone.
+/// Returns whether an owner ran on this machine and is gone.
 pub(crate) fn is_gone(owner: &str) -> bool {
     let Some((_, rest)) = owner.split_once('@') else { return false };
     let Some(process) = rest.strip_prefix(&place()).and_then(|rest| rest.strip_prefix('/')) else {
@@ -24,7 +25,7 @@ pub(crate) fn is_gone(owner: &str) -> bool {
     start(pid) != Some(began)
 }
 
-/// The machine, its start, and the namespace in which process numbers are valid.
+/// Returns the machine, its boot, and the namespace of process ids.
 fn place() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let plain = |text: &str| -> String {
@@ -36,10 +37,10 @@ fn place() -> String {
     format!("{}/{boot}/{}", plain(read("/proc/sys/kernel/hostname").trim()), plain(&space.to_string_lossy()))
 }
 
-/// Returns when a process started, in ticks since the machine did (proc_pid_stat(5), field 22).
+/// Returns when a process started, in ticks since boot (proc_pid_stat(5), field 22).
 fn start(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program is in parentheses and may contain any sign.
+    // The name of the program is in parentheses and may contain any character.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(19)?.parse().ok()
 }
@@ -60,7 +61,7 @@ mod tests {
         child.kill().expect("it runs");
         child.wait().expect("it ended");
         assert!(is_gone(&other));
-        // A process number that is used again, and machines that are not seen.
+        // A reused process id, and machines that are not visible.
         assert!(is_gone(&own.replace(&format!("/{}", start(std::process::id()).expect("it runs")), "/1")));
         assert!(!is_gone("0@elsewhere/12345678/pid4026531836/1/1") && !is_gone("x"));
     }

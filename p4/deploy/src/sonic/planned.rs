@@ -1,8 +1,9 @@
 //! Target state of a SONiC switch in a saved plan.
 //!
-//! In: the difference that was shown and saved, and what the switch holds when it is pushed. Out: what is wanted of the switch, as a
-//! tree and an overlay say it, so that a push of a plan is a push like any other. Invariants: a switch that is neither as it was
-//! when the plan was made nor as it will be is refused; what is done is what was shown, in the same way.
+//! In: the difference that was shown and saved, and the CONFIG_DB of the switch at the time of the push. Out: the
+//! target state of the switch, as a tree and an overlay, so that a plan is pushed like any other target state.
+//! Invariants: a switch that is in neither the state before the plan nor the state after it is rejected; the changes,
+//! and how they are applied, are the ones shown.
 
 use std::collections::BTreeSet;
 
@@ -19,25 +20,25 @@ use crate::state::{ObjectDigest, StateDigest};
 /// Preview of a push to a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SonicPlan {
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     pub(crate) plane: Option<u8>,
-    /// The name of what applies it, where that is a patch.
+    /// The name of the updater, for a patch.
     pub(crate) patched_by: String,
-    /// Whether the switch has a number by which controllers know it.
+    /// Whether the switch has a P4Runtime device id.
     pub(crate) has_number: bool,
-    /// Its application.
+    /// How it is applied.
     pub(crate) method: Method,
     /// The ports that go down and come up again.
     pub(crate) bounces: Vec<Bounce>,
-    /// Duration.
+    /// Expected duration.
     pub(crate) estimate: Estimate,
     /// Differences.
     pub(crate) patch: Patch,
-    /// State of the switch, table by table.
+    /// Digest of the state before, table by table.
     pub(crate) live: StateDigest,
-    /// Future contents.
+    /// Digest of the state after.
     pub(crate) desired: StateDigest,
-    /// What is done about `frr.conf`, where that differs.
+    /// The change of `frr.conf`, if it differs.
     pub(crate) routing: Option<RoutingPlan>,
     /// Files of the tree that no transport of the switch carries.
     pub(crate) missed: Vec<Missed>,
@@ -53,7 +54,7 @@ pub(crate) struct Resolved {
 }
 
 impl SonicPlan {
-    /// Plans a change of what a switch holds.
+    /// Creates the plan of a change to a CONFIG_DB.
     pub(crate) fn new(
         plane: Option<u8>,
         change: Change,
@@ -80,17 +81,17 @@ impl SonicPlan {
         }
     }
 
-    /// Says whether anything is done to the switch.
+    /// Returns whether the plan changes the switch.
     pub(crate) fn changes(&self) -> bool {
         !self.patch.is_empty() || self.routing.as_ref().is_some_and(RoutingPlan::changes)
     }
 
-    /// Says whether a reload was asked for where a patch would do.
+    /// Returns whether a reload was requested although a patch would suffice.
     pub(crate) fn is_reload_asked(&self) -> bool {
         matches!(&self.method, Method::Reload { reasons } if reasons.contains(&Reason::Asked))
     }
 
-    /// Returns what of the plan is not a part of closc's, as an overlay says it.
+    /// Returns the settings of the plan that closc does not own, as an overlay.
     pub(crate) fn overlay(&self) -> Overlay {
         let mut site = ConfigDb::default();
         for operation in &self.patch.operations {
@@ -112,7 +113,7 @@ impl SonicPlan {
         Overlay::of_file("the plan", site)
     }
 
-    /// Returns what is wanted of a switch that holds this, if that is what it held when the plan was made, or what it will hold.
+    /// Returns the target state of a switch, if its CONFIG_DB is in the state before or after the plan.
     pub(crate) fn resolve(&self, device: &str, held: &ConfigDb) -> Result<Resolved, Fault> {
         let tables = tables(&self.patch);
         let found = digest(held, &tables);
@@ -140,7 +141,7 @@ impl SonicPlan {
         Ok(made)
     }
 
-    /// Says whether an operation is a part of what was planned.
+    /// Returns whether an operation is part of the plan.
     pub(crate) fn has(&self, operation: &Operation) -> bool {
         let covers = |planned: &Operation| {
             let same = |one: &Option<String>, other: &Option<String>| one.is_none() || one == other;
@@ -152,7 +153,7 @@ impl SonicPlan {
     }
 }
 
-/// Adds to an overlay what is not closc's of an entry that comes or changes.
+/// Adds to an overlay the fields of an added or changed entry that closc does not own.
 fn add(site: &mut ConfigDb, table: &str, key: &str, entry: Entry) {
     let rule = owned(table);
     let is_own = |field: &str| rule.is_some_and(|rule| rule.has_field(field) || rule.is_given(field));
@@ -165,18 +166,18 @@ fn add(site: &mut ConfigDb, table: &str, key: &str, entry: Entry) {
     site.insert(table, key, merged);
 }
 
-/// The tables that a plan looks at: those of which something is closc's, and those that it changes besides.
+/// Returns the tables that a plan covers: those that closc owns in part or entirely, and others that it changes.
 fn tables(patch: &Patch) -> BTreeSet<&str> {
     let own = closc_sonic::OWNED.iter().map(|owned| owned.table);
     own.chain(patch.operations.iter().map(|operation| operation.table.as_str())).collect()
 }
 
-/// Returns the digest of each table of which something is closc's.
+/// Returns the digest of each table that closc owns in part or entirely.
 pub(crate) fn digest_of_own(config: &ConfigDb) -> StateDigest {
     digest(config, &tables(&Patch::default()))
 }
 
-/// Returns the digest of each of some tables.
+/// Returns the digest of each of these tables.
 fn digest(config: &ConfigDb, tables: &BTreeSet<&str>) -> StateDigest {
     let held = tables.iter().filter_map(|table| Some((*table, config.tables().get(*table)?)));
     let objects = held.map(|(name, table)| {
@@ -204,7 +205,7 @@ fn digest(config: &ConfigDb, tables: &BTreeSet<&str>) -> StateDigest {
     StateDigest { objects: objects.collect() }
 }
 
-/// Takes text with its length, so that no two sequences of texts are one.
+/// Hashes text with its length, so that different sequences of texts have different digests.
 fn text(hasher: &mut blake3::Hasher, text: &str) {
     hasher.update(&[0]);
     hasher.update(&(text.len() as u64).to_be_bytes());
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(made.wanted, wanted);
         assert_eq!(made.patch, plan.patch);
         assert!(made.patch.operations.iter().all(|operation| plan.has(operation)));
-        // Once there, nothing is left to do, also for the one that was resolved before.
+        // After the push nothing is left to do, also with the target state that was resolved before.
         for resolved in [resolved, plan.resolve("a", &wanted).expect("it is as it will be")] {
             let again =
                 change("a", &wanted, &resolved.tree, &resolved.overlay, false).expect("they go together");

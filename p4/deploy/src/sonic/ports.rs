@@ -1,7 +1,8 @@
-//! The ports of a SONiC switch as a controller of it knows them: by the `id` that CONFIG_DB gives them.
+//! The ports of a SONiC switch as P4Runtime controllers identify them: by the `id` in CONFIG_DB.
 //!
-//! In: what a switch holds and is to hold. Out: [`PortMoves`], and the moment when the daemons have every port. Invariants: a port
-//! is there for entries if it has an id and is switched on; whether it is up is the business of the other end too.
+//! In: the live and the wanted CONFIG_DB of a switch. Out: [`PortMoves`], and the moment when the daemons have every
+//! port. Invariants: entries may name a port that has an id and is admin up; whether it is operationally up also
+//! depends on the other end.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +15,23 @@ use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
 
-/// Ports that are named in messages.
+/// Ports listed by name in messages.
 const NAMED: usize = 4;
 
 /// Effect of a change on the ports that entries may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PortMoves {
-    /// Ids that go, or belong to another port.
+    /// Ids that are removed, or move to another port.
     pub(crate) leaving: PortIds,
-    /// Ids that come, or belong to another port.
+    /// Ids that are added, or move to another port.
     pub(crate) arriving: PortIds,
-    /// Whether the switch has a number, without which it takes no controller.
+    /// Whether the switch has a device id, without which it accepts no controller.
     pub(crate) has_number: bool,
-    /// Whether everything starts again, and no entry is left.
+    /// Whether all daemons restart, so that no entry is left.
     pub(crate) is_reload: bool,
 }
 
-/// Says whether a switch has a number by which controllers know it.
+/// Returns whether a switch has a P4Runtime device id.
 pub(super) fn has_number(config: &ConfigDb) -> bool {
     config.table("NODE_CFG").values().any(|entry| entry.contains_key("node-id"))
 }
@@ -42,7 +43,7 @@ fn by_id(config: &ConfigDb) -> BTreeMap<&str, &str> {
     on.filter_map(|port| Some((config.text("PORT", port, "id")?, port))).collect()
 }
 
-/// Returns the ids of one configuration that the other gives to no port, or to another one.
+/// Returns the ids of one configuration that are missing in the other, or belong to another port there.
 fn gone(of: &ConfigDb, other: &ConfigDb) -> PortIds {
     let other = by_id(other);
     let gone = by_id(of).into_iter().filter(|(id, port)| other.get(id) != Some(port));
@@ -50,7 +51,7 @@ fn gone(of: &ConfigDb, other: &ConfigDb) -> PortIds {
 }
 
 impl SonicSwitch {
-    /// Reads the switch and says what a push would do to its ports.
+    /// Reads the switch and returns the effect of a push on its ports.
     pub(crate) async fn moves(&self, options: &PushOptions, progress: &Progress) -> Result<PortMoves, Fault> {
         self.resolve(options, progress).await?;
         let tree = self.wanted().await?;
@@ -64,7 +65,7 @@ impl SonicSwitch {
         })
     }
 
-    /// Waits until the daemons of the switch have every port that entries may name, for as long as the switch may take.
+    /// Waits, within the timeout of a switch, until its daemons have every port that entries may name.
     pub(crate) async fn until_there(&self, options: &PushOptions, progress: &Progress) -> Result<(), Fault> {
         let tree = self.wanted().await?;
         let mut n_looks = 0;
@@ -72,7 +73,7 @@ impl SonicSwitch {
         loop {
             let missing = match self.absent(&tree, options, progress).await {
                 Ok(missing) => missing,
-                // Its daemons start again after a reload.
+                // The daemons restart after a reload.
                 Err(fault) if fault.is_transient() => {
                     tokio::time::sleep(options.pause.wait(n_looks)).await;
                     n_looks += 1;

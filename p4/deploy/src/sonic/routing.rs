@@ -1,8 +1,9 @@
-//! `frr.conf` of a SONiC switch: what is installed, what FRR runs, and what leads from there to the tree's.
+//! `frr.conf` of a SONiC switch: the installed file, the running configuration of FRR, and the changes from there to
+//! the tree's file.
 //!
-//! In: the text of the tree, the installed file, `show running-config` of the `bgp` container. Out: [`RoutingChange`]. Invariants: file
-//! and daemons are compared by themselves, in the form in which FRR holds them; the daemons start again only where commands do not
-//! lead to what is wanted.
+//! In: the text of the tree, the installed file, `show running-config` of the `bgp` container. Out: [`RoutingChange`].
+//! Invariants: file and daemons are compared separately, in FRR's own form; the daemons restart only if commands cannot
+//! make the change.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,16 +17,16 @@ use crate::difference::Counts;
 use crate::fault::Fault;
 use crate::state::ObjectDigest;
 
-/// What a switch has of routing.
+/// The routing of a switch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct HeldRouting {
-    /// The installed file, where there is one.
+    /// The installed file, if it exists.
     pub(super) file: Option<String>,
-    /// What the daemons run; nothing where they do not answer.
+    /// The running configuration; `None` if the daemons do not answer.
     pub(super) running: Option<String>,
-    /// The daemons that run.
+    /// The names of the running daemons.
     pub(super) daemons: String,
-    /// The digest of all of it that the switch computed.
+    /// The digest of both texts, as the switch computed it.
     pub(super) digest: String,
 }
 
@@ -48,33 +49,34 @@ pub(crate) enum RoutingMethod {
     Reload,
 }
 
-/// What is to be done about `frr.conf` of a switch.
+/// The change of a switch's `frr.conf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RoutingChange {
     pub(crate) method: RoutingMethod,
-    /// The file that is wanted.
+    /// The file of the tree.
     pub(crate) text: String,
     /// The lines for `vtysh`.
     pub(crate) commands: Vec<String>,
     /// The neighbours whose sessions are reset by them; `*` is all.
     pub(crate) resets: Vec<String>,
-    /// What the switch has.
+    /// The state before the change.
     pub(crate) live: ObjectDigest,
-    /// The file that is installed: that of the tree, with the statements of the site.
+    /// The file to install: that of the tree, with the statements of the site.
     pub(super) file: String,
     installed: FrrChange,
     running: FrrChange,
 }
 
 impl HeldRouting {
-    /// Reads what a script printed: a digest, the file and what runs in base64 or `-`, and the names of daemons.
+    /// Parses the output of a script: a digest, the file and the running configuration in base64 or `-`, and the names
+    /// of daemons.
     pub(super) fn read(sum: &str, texts: [&str; 2], daemons: &str) -> Result<Self, String> {
         let text = |encoded: &str| {
             if encoded == "-" {
                 return Ok(None);
             }
             let bytes = STANDARD.decode(encoded).map_err(|error| format!("`{FRR_CONF}`: {error}"))?;
-            // A byte that is not text is a statement that is not wanted.
+            // A byte that is not UTF-8 makes a statement differ, so it is replaced.
             Ok::<_, String>(Some(String::from_utf8_lossy(&bytes).into_owned()))
         };
         let [file, running] = texts;
@@ -82,7 +84,7 @@ impl HeldRouting {
         Ok(HeldRouting { file, running, daemons: daemons.to_owned(), digest: digest(sum)? })
     }
 
-    /// Returns a digest of what the switch has, in the form in which FRR holds it.
+    /// Returns a digest of the switch's routing, in FRR's own form.
     pub(super) fn object(&self) -> ObjectDigest {
         let mut hasher = blake3::Hasher::new();
         let mut entities = 0;
@@ -99,8 +101,8 @@ impl HeldRouting {
         ObjectDigest { entities, blake3: hasher.finalize().to_string() }
     }
 
-    /// Compares it with the file of the tree. `configured` is how CONFIG_DB is changed in the same push; `is_asked` whether a new start
-    /// was asked for.
+    /// Compares it with the file of the tree. `configured` is how the same push changes CONFIG_DB; `is_asked` is
+    /// whether a restart was requested.
     pub(super) fn change(&self, text: String, configured: &Method, is_asked: bool) -> RoutingChange {
         let wanted = FrrConfig::parse(&text);
         let file = self.file.as_deref().map(FrrConfig::parse).unwrap_or_default();
@@ -116,7 +118,7 @@ impl HeldRouting {
             reasons.push("a reload was asked for".to_owned());
         }
         let method = match configured {
-            // Also where nothing differs: the daemons start again, and take a while until they run the file.
+            // Also without differences: the daemons restart, and take a while until they run the file.
             Method::Reload { .. } => RoutingMethod::Reload,
             Method::Nothing | Method::Patch if installed.is_empty() && running.is_empty() => {
                 RoutingMethod::Nothing
@@ -141,12 +143,12 @@ impl HeldRouting {
 }
 
 impl RoutingChange {
-    /// Tells whether nothing is to be done.
+    /// Returns whether there is nothing to do.
     pub(super) fn is_empty(&self) -> bool {
         self.method == RoutingMethod::Nothing
     }
 
-    /// Tells whether daemons start again, so that it takes a while until they run the file.
+    /// Returns whether the daemons restart, so that they take a while until they run the file.
     pub(super) fn is_restart(&self) -> bool {
         match self.method {
             RoutingMethod::Restart { .. } | RoutingMethod::Reload => true,
@@ -154,12 +156,12 @@ impl RoutingChange {
         }
     }
 
-    /// Tells whether the installed file is the one that is wanted.
+    /// Returns whether the wanted file is installed.
     pub(super) fn is_installed(&self) -> bool {
         self.installed.is_empty()
     }
 
-    /// Returns how many statements differ, of the file and of the daemons together.
+    /// Returns the number of statements that differ, in the file and in the daemons together.
     pub(super) fn counts(&self) -> Counts {
         let count = |side: fn(&FrrChange) -> &Vec<Statement>| {
             let mut all: Vec<&Statement> = side(&self.installed).iter().chain(side(&self.running)).collect();
@@ -174,7 +176,7 @@ impl RoutingChange {
         }
     }
 
-    /// Returns what differs, for people.
+    /// Returns the differences, for people.
     pub(super) fn differences(&self) -> Vec<Difference> {
         let mut lines = Vec::new();
         let sides =
@@ -200,7 +202,7 @@ impl RoutingChange {
         lines
     }
 
-    /// Names what is still to be done after a push.
+    /// Lists the differences that remain after a push.
     pub(super) fn places(&self) -> Vec<String> {
         let name = |difference: Difference| match difference {
             Difference::Missing { wanted } | Difference::Changed { wanted, .. } => wanted,
@@ -234,19 +236,19 @@ pub(crate) struct RoutingPlan {
 }
 
 impl RoutingPlan {
-    /// Takes the part of a change that is shown and saved.
+    /// Returns the part of a change that is shown and saved.
     pub(crate) fn of(change: RoutingChange) -> Self {
         let RoutingChange { method, text, commands, resets, live, .. } = change;
         RoutingPlan { how: method, text, commands, resets, live }
     }
 
-    /// Says whether anything is done.
+    /// Returns whether anything changes.
     pub(crate) fn changes(&self) -> bool {
         self.how != RoutingMethod::Nothing
     }
 
-    /// Refuses a switch whose routing is neither as it was when the plan was made, nor as it will be. One that has the file already is
-    /// what an earlier push of the plan left.
+    /// Rejects a switch whose routing is in neither the state before the plan nor the state after it. If the file is
+    /// already installed, an earlier push of the plan installed it.
     pub(super) fn check(&self, change: &RoutingChange) -> Result<(), Fault> {
         if change.is_empty() || (change.live != self.live && change.is_installed()) {
             return Ok(());

@@ -1,8 +1,8 @@
-//! Commands run on a switch: to read it, to apply a change that rolls back by itself, to confirm it.
+//! Commands run on a switch: to read it, to apply a change that rolls back automatically, to confirm it.
 //!
-//! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives in part runs not at
-//! all; names in it were checked, everything else is base64; one push at a time works on a switch; the state before the
-//! first change that was not confirmed is what is gone back to, however many pushes died since.
+//! In: a folder of the switch, patches or a file. Out: scripts for `sh`. Invariants: a script that arrives incomplete
+//! does not run at all; names in it are validated, everything else is base64; one push at a time works on a switch; a
+//! rollback returns to the state before the first unconfirmed change, however many pushes died since.
 
 pub(super) mod lease;
 mod routing;
@@ -18,17 +18,17 @@ use super::routing::RoutingChange;
 use super::ssh::SshLink;
 use crate::options::SequenceGuard;
 
-/// Computes a digest of what `sonic-db-dump` prints, without times, which differ whenever it is asked. Values of CONFIG_DB
-/// are in quotes and stay.
+/// Computes a digest of the output of `sonic-db-dump`, without timestamps, which differ between calls. Values of
+/// CONFIG_DB are quoted and therefore kept.
 const DIGEST: &str = r#"grep -Ev '^ *"(expireat|ttl)": -?[0-9.e+-]+,?$' | sha256sum"#;
 
-/// Reloads a file. SONiC's models (`sonic-port.yang` of April 2026) know no `id` of a port and none knows NODE_CFG, which switches
-/// with P4Runtime need: what comes by a pipe is not compared with them.
+/// Reloads a file. SONiC's models (`sonic-port.yang` of April 2026) lack the `id` of a port and NODE_CFG, which
+/// P4Runtime switches need. A file from a pipe is not validated against them.
 const LOAD: &str = "load() { if grep -q '\"NODE_CFG\"' \"$1\"; then config reload -y -f /dev/stdin <\"$1\"; \
                     else config reload -y -f \"$1\" </dev/null; fi; }\n";
 
-/// Refuses a switch with several ASICs: each has a CONFIG_DB in a network namespace of its own, and what is read here is the one of
-/// the host, which has no ports.
+/// Rejects a switch with several ASICs: each has a CONFIG_DB in its own network namespace, and this script reads only
+/// that of the host, which has no ports.
 fn one_asic(namespaces: &str) -> String {
     format!(
         "for space in {namespaces}/asic*; do\n\
@@ -37,11 +37,11 @@ fn one_asic(namespaces: &str) -> String {
     )
 }
 
-/// Where Linux names the network namespaces of a switch.
+/// Folder in which Linux lists network namespaces.
 const NAMESPACES: &str = "/run/netns";
 
-/// Prints whether a change waits for its confirmation, a digest of what the switch holds, then that. A push that lost its
-/// connection may still be at work: its end is waited for. With `has_routing` what is there of `frr.conf` comes in between.
+/// Prints whether a change is unconfirmed, then a digest of CONFIG_DB, then CONFIG_DB. With `has_routing`, the routing
+/// comes before CONFIG_DB. A push that lost its connection may still be running, so the script waits for its end.
 pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     let (state, one_asic) = (&link.state, one_asic(NAMESPACES));
     let (define, print) = if has_routing {
@@ -60,8 +60,8 @@ pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     ))
 }
 
-/// Prints what daemons made of the configuration, as a list: APPL_DB, how much room buffers have, and of the chip the ports with
-/// their names.
+/// Prints the state of the daemons, as a JSON list: APPL_DB, the size limits of buffers, the names of ports, and the
+/// ports of the ASIC.
 pub(super) fn read_state() -> String {
     whole(
         "echo '['; sonic-db-dump -n APPL_DB -y </dev/null\n\
@@ -72,32 +72,32 @@ pub(super) fn read_state() -> String {
     )
 }
 
-/// What is applied to a switch.
+/// The changes to apply to a switch.
 pub(super) struct Applied<'a> {
     /// The digest of the CONFIG_DB that was read.
     pub(super) digest: &'a str,
-    /// Patches, one after the other.
+    /// Patches, in the order of application.
     pub(super) patches: &'a [String],
-    /// The whole CONFIG_DB, for a reload.
+    /// The complete CONFIG_DB, for a reload.
     pub(super) file: Option<&'a str>,
-    /// `frr.conf`, and the digest of what was read of it.
+    /// The change of `frr.conf`, and the digest of the routing that was read.
     pub(super) routing: Option<(&'a RoutingChange, &'a str)>,
-    /// The controller that takes the switch.
+    /// The controller that takes the lease.
     pub(super) claim: Claim<'a>,
 }
 
-/// A controller that takes a switch for a change.
+/// A controller that takes the lease of a switch for a change.
 #[derive(Clone, Copy)]
 pub(super) struct Claim<'a> {
     /// Its name.
     pub(super) owner: &'a str,
     /// The number of a lease whose owner is gone.
     pub(super) dead: Option<u64>,
-    /// Order of its tree.
+    /// Sequence number of its tree.
     pub(super) release: Option<SequenceGuard>,
 }
 
-/// Seconds by which a lease is longer than the time for the confirmation: by then the switch rolled back.
+/// Seconds by which a lease outlasts the time for the confirmation, so that the switch has rolled back before it ends.
 const LEASE_MORE_S: u64 = 60;
 
 /// Takes the lock of the folder, then checks the sequence number and takes the lease. Prints the number of the lease.
@@ -111,8 +111,8 @@ fn claimed(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
     )
 }
 
-/// Compares the switch with what was read, arms the way back, then applies what differs: `frr.conf` is installed first, as a reload
-/// starts routing with it; its commands come last, when ports are there.
+/// Compares the switch with the state that was read, arms the rollback, then applies the changes. `frr.conf` is
+/// installed first, because a reload starts routing with it; its commands run last, when ports exist.
 pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) -> String {
     let (state, digest) = (&link.state, applied.digest);
     let end = lease::end(state);
@@ -149,9 +149,9 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) ->
     whole(&body)
 }
 
-/// Writes what goes back, and has it run unless the push is confirmed. The timer is gone after a reboot, so the unit does the same
-/// then. Nothing waits without one of them: a state that was noted and forgotten would be gone back to long after, over what the site
-/// did since. One that failed blocks its name.
+/// Writes the rollback script, and schedules it unless the push is confirmed. A timer does not survive a reboot, so a
+/// unit runs the script at boot. `pending` exists only while both are armed; otherwise a forgotten rollback could undo
+/// later changes of the site. A failed unit would block its name, so it is reset.
 fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
     let (state, seconds) = (&link.state, confirm.as_secs().max(1));
     put(body, &format!("{state}/roll-back"), &way_back(link));
@@ -170,7 +170,7 @@ fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
     );
 }
 
-/// Applies everything, or goes back.
+/// Applies all changes, or rolls back.
 fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
     let state = &link.state;
     body.push_str("go() {\n:\n");
@@ -196,8 +196,9 @@ fn go(body: &mut String, link: &SshLink, applied: &Applied<'_>) {
     );
 }
 
-/// Keeps what was applied. Until `pending` is gone nothing is confirmed: what dies before that goes back, and saves what it went
-/// back to if something else may have been saved. The timer is stopped last; one that strikes meanwhile waits for the lock.
+/// Confirms the change. The change is unconfirmed until `pending` is removed: a push that dies before that is rolled
+/// back, and the rollback saves its state if the change may have been saved. The timer is stopped last; if it fires in
+/// the meantime, the rollback waits for the lock.
 pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -> String {
     whole(&format!(
         "exec 9>{state}/lock\nflock -w 60 9 || {{ echo 'another push is at work on this switch' >&2; exit 75; }}\n\
@@ -207,12 +208,12 @@ pub(super) fn confirm(state: &str, fence: u64, release: Option<SequenceGuard>) -
     ))
 }
 
-/// Confirms a change of a push that died, as the switch holds what is wanted.
+/// Confirms the change of a push that died, because the switch is in the target state.
 pub(super) fn confirm_of_before(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
     whole(&format!("{}{}", claimed(state, confirm, claim), confirming(state, claim.release)))
 }
 
-/// Remembers the sequence number of a tree that changes nothing.
+/// Stores the sequence number of a tree that changes nothing.
 pub(super) fn remember(state: &str, confirm: Duration, claim: Claim<'_>) -> String {
     let (claimed, ended) = (claimed(state, confirm, claim), lease::end(state));
     whole(&format!("{claimed}{}{ended}", sequence::remember(state, claim.release)))
@@ -236,20 +237,21 @@ fn confirming(state: &str, release: Option<SequenceGuard>) -> String {
     )
 }
 
-/// Takes back what was applied, unless another controller took the switch over.
+/// Rolls back the change, unless another controller took the switch over.
 pub(super) fn roll_back(state: &str, fence: u64) -> String {
     whole(&format!("{}{state}/roll-back >&2\n", lease::check(state, fence)))
 }
 
-/// Seconds after which what failed to go back tries again.
+/// Seconds after which a failed rollback is retried.
 const AGAIN_S: u64 = 60;
 
-/// Seconds for which one that goes back waits for another, or for a confirmation.
+/// Seconds for which a rollback waits for another one, or for a confirmation.
 const LOCK_S: u64 = 1200;
 
-/// Rollback: a push that hangs is ended with the command that it waits for, if the process is still the one that holds the
-/// lock. Run by the timer, at boot, or by a push that failed; what fails leaves the timer. A file and a reload where SONiC's own way fails: its rollback obeys the rules of patches. The file
-/// comes by a pipe: SONiC refuses one by name that has a table without a model, and a site may have such.
+/// Rollback, run by the timer, at boot, or by a push that failed. A hanging push is killed together with its current
+/// command, if its process still holds the lock. If the rollback fails, the timer stays armed. If SONiC's own rollback
+/// fails, which has the limits of patches, the saved CONFIG_DB is reloaded. It is read from a pipe, because SONiC
+/// rejects a named file that contains a table without a model, and the site's CONFIG_DB may have one.
 fn way_back(link: &SshLink) -> String {
     let state = &link.state;
     let (put_back, run_back) = (routing::put_back(state, &link.frr), routing::run_back(state));
@@ -270,7 +272,8 @@ fn way_back(link: &SshLink) -> String {
     )
 }
 
-/// Rollback at boot. A switch that started warm still runs the unconfirmed change; one that started cold runs the saved state.
+/// Unit of the rollback at boot. A switch that started warm still runs the unconfirmed change; one that started cold
+/// runs the saved state.
 fn unit(state: &str) -> String {
     format!(
         "[Unit]\nDescription=Take back what closc pushed and nobody confirmed\n\
@@ -280,12 +283,12 @@ fn unit(state: &str) -> String {
     )
 }
 
-/// Writes a file of the switch. No line of base64 is the one that ends it.
+/// Writes a file on the switch. A line of base64 cannot be equal to the terminator.
 pub(crate) fn put(body: &mut String, path: &str, text: &str) {
     let _ = writeln!(body, "base64 -d > {path} <<'--closc--'\n{}\n--closc--", STANDARD.encode(text));
 }
 
-/// A function that is called in the last line: a shell that is cut off reads no call.
+/// Wraps a script in a function that is called in the last line: a truncated script never reaches the call.
 pub(crate) fn whole(body: &str) -> String {
     format!("main() {{\nset -eu\n{body}}}\nmain\n")
 }
@@ -296,7 +299,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs `load` of a file with a `config` that says how it was called, and what came by its input.
+    /// Runs `load` of a file with a fake `config` that prints its arguments and its input.
     fn loaded(file: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder for tests");
         let path = folder.path().join("whole.json");

@@ -1,7 +1,7 @@
 //! The system's `ssh`, with the user's own keys and known hosts.
 //!
-//! In: a script. Out: what it printed. Invariants: nobody is asked for anything (`BatchMode`), an unknown host is refused,
-//! no argument can be taken for an option, what is read and how long it takes is bounded.
+//! In: a script. Out: its output. Invariants: there are no prompts (`BatchMode`), an unknown host is rejected, no
+//! argument can be mistaken for an option, the size and duration of reads are limited.
 
 use std::io::{Read, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -9,26 +9,26 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-/// The most bytes of its complaints that are kept.
+/// Limit of the error output that is kept.
 const ERRORS_MAX: u64 = 64 << 10;
 
-/// The status with which `ssh` says that there was no connection, or that it broke.
+/// The exit status of `ssh` if there was no connection, or if it broke.
 const NO_CONNECTION: i32 = 255;
 
-/// The statuses with which our own scripts say that the switch is not as it was read: another push is at work, it took a
-/// change back, or somebody else changed it. Reading again helps.
+/// The exit statuses of our own scripts if the switch is not in the state that was read: another push is running, the
+/// switch rolled a change back, or another party changed it. Reading again helps.
 const MOVED: [i32; 3] = [75, 76, 77];
 
-/// How long output is waited for after the end of `ssh`: a child of it may keep the pipe open for ever.
+/// Time to wait for output after the end of `ssh`: one of its children may keep the pipe open forever.
 const AFTER_END: Duration = Duration::from_secs(2);
 
-/// What reads a script on a switch with a shell.
+/// The command that reads a script on a switch with a shell.
 const SHELL: &str = "sudo -n sh -s";
 
-/// Lines of complaints that a message shows.
+/// Lines of error output shown in a message.
 const SHOWN: usize = 6;
 
-/// A switch as `ssh` reaches it.
+/// Connection parameters of a switch for `ssh`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ssh {
     pub(crate) host: String,
@@ -40,33 +40,33 @@ pub(crate) struct Ssh {
 #[derive(Clone)]
 pub(crate) struct SshLink {
     pub(crate) ssh: Ssh,
-    /// The folder on the switch that keeps what is not confirmed.
+    /// The folder on the switch for unconfirmed changes.
     pub(crate) state: String,
-    /// The folder on the switch that its `bgp` container has as `/etc/frr`.
+    /// The folder on the switch that its `bgp` container mounts as `/etc/frr`.
     pub(crate) frr: String,
 }
 
-/// A script that did not run to its end.
+/// A script that failed.
 pub(crate) struct Failed {
     pub(crate) reason: String,
-    /// The status of the script, where it ended with one.
+    /// The exit status of the script, if it has one.
     pub(crate) code: Option<i32>,
     pub(crate) is_transient: bool,
 }
 
-/// Says whether text is a host name or address and nothing else.
+/// Returns whether text is a host name or address and nothing else.
 pub(crate) fn is_host(text: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || ".:-_%".contains(sign);
     !text.is_empty() && text.len() <= 253 && !text.starts_with('-') && text.chars().all(sign)
 }
 
-/// Says whether text is the name of a user and nothing else.
+/// Returns whether text is a user name and nothing else.
 pub(crate) fn is_user(text: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-".contains(sign);
     !text.is_empty() && text.len() <= 64 && !text.starts_with('-') && text.chars().all(sign)
 }
 
-/// Says whether text is an absolute path that a shell takes as it is.
+/// Returns whether text is an absolute path without special characters of a shell.
 pub(crate) fn is_state(text: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-/".contains(sign);
     text.len() > 1 && text.starts_with('/') && text.chars().all(sign) && !text.contains("..")
@@ -87,7 +87,7 @@ impl Ssh {
             "-o",
             "ConnectTimeout=10",
         ]);
-        // A switch that loses its management address says nothing any more.
+        // A switch that loses its management address no longer answers.
         command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=6"]);
         if let Some(port) = self.port {
             command.args(["-p", &port.to_string()]);
@@ -101,7 +101,7 @@ impl Ssh {
         command
     }
 
-    /// Has the switch run a script, for at most as long and with at most as many bytes of output as the bounds have.
+    /// Runs a script on the switch, within limits of time and output bytes.
     pub(crate) fn run(
         &self,
         config: Option<&str>,
@@ -111,8 +111,8 @@ impl Ssh {
         self.run_in(Some(SHELL), config, script, bounds)
     }
 
-    /// The same with the command that reads the script; without one the login shell of the switch does. It takes at most `limit`,
-    /// and takes at most `bytes_max` bytes of what the switch prints.
+    /// Runs a script with the command that reads it; without one, the login shell of the switch reads it. It takes at
+    /// most `limit`, and at most `bytes_max` bytes of output.
     pub(crate) fn run_in(
         &self,
         shell: Option<&str>,
@@ -127,7 +127,7 @@ impl Ssh {
             (reader(child.stdout.take(), bytes_max as u64), reader(child.stderr.take(), ERRORS_MAX));
         if let Some(mut input) = child.stdin.take() {
             let script = script.to_owned();
-            // A switch that does not read any more shows as its end.
+            // If the switch stops reading, its exit status shows it.
             spawn(move || input.write_all(script.as_bytes()).ok());
         }
         let status = wait(&mut child, limit).map_err(cannot)?;
@@ -153,7 +153,7 @@ impl Ssh {
     }
 }
 
-/// Waits for the end of a process, or ends it.
+/// Waits for the end of a process, or kills it after the limit.
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<std::process::ExitStatus>> {
     let start = Instant::now();
     loop {
@@ -169,20 +169,20 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<std::proce
     }
 }
 
-/// Reads in a thread, so that neither of two pipes stops the other.
+/// Reads in a thread, so that a full pipe does not block the other one.
 fn reader(from: Option<impl Read + Send + 'static>, max: u64) -> Receiver<std::io::Result<Vec<u8>>> {
     let (read, bytes) = channel();
     spawn(move || read.send(from.map_or(Ok(Vec::new()), |from| closc_budget::read(from, max))));
     bytes
 }
 
-/// The complaints, as far as they are here.
+/// Returns the error output received so far.
 fn text(errors: &Receiver<std::io::Result<Vec<u8>>>) -> String {
     let read = errors.recv_timeout(AFTER_END).ok().and_then(Result::ok).unwrap_or_default();
     String::from_utf8_lossy(&read).into_owned()
 }
 
-/// Returns the last lines of complaints, where the cause is.
+/// Returns the last lines of error output, which contain the cause.
 fn last(errors: &str) -> Option<String> {
     let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let from = lines.len().saturating_sub(SHOWN);
@@ -193,7 +193,7 @@ fn last(errors: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The limit of an answer ends one without end, and a process that outlives `ssh` is not waited for.
+    /// Endless output is cut off at the limit, and a process that outlives `ssh` is not waited for.
     #[test]
     fn what_is_printed_is_bounded_and_what_holds_the_pipe_is_not_waited_for() {
         let error =

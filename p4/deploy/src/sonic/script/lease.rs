@@ -1,17 +1,18 @@
-//! Commands by which one controller at a time changes a switch: a lease with an owner, an end and a fencing number.
+//! Commands that let one controller at a time change a switch: a lease with an owner, an end and a fencing number.
 //!
-//! In: the folder of the switch, the owner, a duration. Out: commands for `sh`, to be run under the lock of the folder. Invariants: the
-//! end counts seconds since the switch started, so no change of its clock moves it, and a restart ends it; each lease has a higher
-//! number than the ones before; a controller whose lease another one took over neither confirms nor rolls back.
+//! In: the folder of the switch, the owner, a duration. Out: commands for `sh`, to be run under the lock of the folder.
+//! Invariants: the end counts seconds since boot, so changes of the clock do not move it, and a reboot ends the lease;
+//! each lease has a higher number than earlier ones; a controller whose lease was taken over neither confirms nor rolls
+//! back.
 
-/// The status of a refusal.
+/// Exit status of a rejected request for the lease.
 pub(in crate::sonic) const HELD: i32 = 74;
 
 /// The first word of the line that names the holder.
 pub(in crate::sonic) const HOLDER: &str = "closc-lease";
 
-/// Takes the lease, or refuses with the holder and the rest of its time. A lease of the same owner, and the one with the number
-/// `dead`, whose owner is gone, are taken over.
+/// Takes the lease, or is rejected with the holder and the remaining time. A lease of the same owner is taken over, and
+/// so is the one with the number `dead`, whose owner is gone.
 pub(super) fn take(state: &str, owner: &str, seconds: u64, dead: Option<u64>) -> String {
     let dead = dead.unwrap_or(0);
     format!(
@@ -29,7 +30,7 @@ pub(super) fn take(state: &str, owner: &str, seconds: u64, dead: Option<u64>) ->
     )
 }
 
-/// Refuses a controller whose lease ended or was taken over.
+/// Rejects a controller whose lease ended or was taken over.
 pub(super) fn check(state: &str, fence: u64) -> String {
     format!(
         "fence=; by='no controller'; [ ! -e {state}/lease ] || read -r fence held until by <{state}/lease || :\n\
@@ -64,7 +65,7 @@ mod tests {
         let said = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(HELD));
         assert!(said.starts_with("closc-lease 1 ") && said.trim_end().ends_with(" alice@a"), "{said}");
-        // The owner again; another one where the owner is gone; then the first has lost it.
+        // The same owner again; then another one, because the owner is gone; then the first has lost it.
         assert_eq!(number(&run(&take(&state, "alice@a", 600, None))), Some(2));
         assert_eq!(run(&take(&state, "bob@b", 600, Some(1))).status.code(), Some(HELD));
         assert_eq!(number(&run(&take(&state, "bob@b", 600, Some(2)))), Some(3));
@@ -72,7 +73,7 @@ mod tests {
         let lost = run(&check(&state, 2));
         assert_eq!(lost.status.code(), Some(76));
         assert!(String::from_utf8_lossy(&lost.stderr).contains("held by bob@b"));
-        // An end that is over, a restart of the switch, and a torn file hold nothing.
+        // An expired end, a reboot of the switch, or a truncated file holds no lease.
         for line in ["3 BOOT 0 bob@b", "3 other-boot 99999999999 bob@b", "3", ""] {
             let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("it is mounted");
             std::fs::write(folder.path().join("lease"), line.replace("BOOT", boot.trim())).expect("ours");

@@ -1,7 +1,8 @@
-//! What a switch runs about `frr.conf`: to be read, to install it, to apply it, to go back.
+//! Commands for `frr.conf` on a switch: to read it, to install it, to apply it, to roll it back.
 //!
-//! In: folders of the switch, the file, commands. Out: parts of scripts for `sh`. Invariants: the file is there whole, the old one or the
-//! new one; what was there before the first change that was not confirmed is kept until it is confirmed.
+//! In: folders of the switch, the file, commands. Out: parts of scripts for `sh`. Invariants: the file is always
+//! complete, either the old or the new one; the state before the first unconfirmed change is kept until the
+//! confirmation.
 
 use std::fmt::Write as _;
 
@@ -11,8 +12,8 @@ use crate::sonic::routing::{RoutingChange, RoutingMethod};
 /// The name of the container, and of its service.
 const CONTAINER: &str = "bgp";
 
-/// Defines `frr`, which prints the installed file, what the daemons run, and which of them run, each in a line. No line is empty, as
-/// the shell would drop it at the end.
+/// Defines `frr`, which prints the installed file, the running configuration, and the running daemons, one per line. No
+/// line is empty, because the shell would drop empty lines at the end.
 pub(super) fn reading(folder: &str) -> String {
     format!(
         "frr() {{\n\
@@ -23,7 +24,7 @@ pub(super) fn reading(folder: &str) -> String {
     )
 }
 
-/// Notes what is installed before the first change that is not confirmed.
+/// Backs up the installed file before the first unconfirmed change.
 pub(super) fn note(state: &str, folder: &str) -> String {
     format!(
         "if [ ! -e {state}/frr-before.conf ] && [ ! -e {state}/frr-absent ]; then\n\
@@ -31,15 +32,15 @@ pub(super) fn note(state: &str, folder: &str) -> String {
     )
 }
 
-/// Removes what was noted.
+/// Removes the backup.
 pub(super) fn forget(state: &str) -> String {
     format!(
         "rm -f {state}/frr-before.conf {state}/frr-absent {state}/frr-touched {state}/frr-wanted.conf {state}/frr-commands\n"
     )
 }
 
-/// Defines what installs a file beside the old one and then in its place, and what starts the daemons again. systemd stops counting
-/// starts, of which SONiC allows three in twenty minutes.
+/// Defines functions: one writes a file beside the old one and renames it into place, the other restarts the daemons.
+/// The restart resets systemd's count of starts, because SONiC allows three in twenty minutes.
 fn functions(folder: &str) -> String {
     format!(
         "install_frr() {{ mkdir -p {folder} && cp \"$1\" {folder}/frr.conf.closc && chown --reference={folder} {folder}/frr.conf.closc && \
@@ -49,7 +50,7 @@ fn functions(folder: &str) -> String {
     )
 }
 
-/// Puts the file and the commands onto the switch. They are not applied yet.
+/// Copies the file and the commands to the switch, without applying them.
 pub(super) fn bring(body: &mut String, state: &str, folder: &str, change: &RoutingChange) {
     body.push_str(&functions(folder));
     put(body, &format!("{state}/frr-wanted.conf"), &change.file);
@@ -58,12 +59,13 @@ pub(super) fn bring(body: &mut String, state: &str, folder: &str, change: &Routi
     put(body, &format!("{state}/frr-commands"), &commands);
 }
 
-/// Installs the file. A reload starts the daemons with it, so it comes first.
+/// Installs the file. A reload starts the daemons with it, so this comes first.
 pub(super) fn install(body: &mut String, state: &str) {
     let _ = writeln!(body, ": > {state}/frr-touched\ninstall_frr {state}/frr-wanted.conf || return 1");
 }
 
-/// Has the daemons run the file. An image that writes its own while it reloads (sonic-buildimage 27014) gets it again.
+/// Makes the daemons run the file. Some images overwrite the file during a reload (sonic-buildimage 27014); it is then
+/// installed again.
 pub(super) fn apply(body: &mut String, state: &str, folder: &str, method: &RoutingMethod) {
     let _ = match method {
         RoutingMethod::Nothing | RoutingMethod::Install => Ok(()),
@@ -79,7 +81,7 @@ pub(super) fn apply(body: &mut String, state: &str, folder: &str, method: &Routi
     };
 }
 
-/// Puts back the file that was there; part of a script that goes back, before CONFIG_DB does.
+/// Restores the previous file; part of a rollback, before CONFIG_DB.
 pub(super) fn put_back(state: &str, folder: &str) -> String {
     format!(
         "{}if [ -e {state}/frr-before.conf ]; then install_frr {state}/frr-before.conf || exit 1; fi\n\
@@ -88,7 +90,7 @@ pub(super) fn put_back(state: &str, folder: &str) -> String {
     )
 }
 
-/// Has the daemons run what was put back.
+/// Makes the daemons run the restored file.
 pub(super) fn run_back(state: &str) -> String {
     format!("if [ -e {state}/frr-touched ]; then restart_frr || exit 1; fi\n{}", forget(state))
 }
