@@ -1,6 +1,7 @@
 //! A program for a target, with the cookie that identifies the program.
 //!
-//! In: a P4Info and a device configuration. Out: a [`Pipeline`]. Invariants: the same program has the same cookie everywhere.
+//! In: a P4Info and a device configuration. Out: a [`Pipeline`]. Invariants: the same program has the same cookie
+//! everywhere.
 
 use std::sync::Arc;
 

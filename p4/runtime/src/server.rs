@@ -1,7 +1,7 @@
-//! Components of a P4Runtime server besides its state: connections within limits, the generated service trait, the
-//! arbitration between controllers, and the statuses that the specification asks for.
+//! Components of a P4Runtime server, without its state: a listener with limits, the generated service trait, the
+//! arbitration between controllers, and the statuses that the specification requires.
 //!
-//! Checks of entities are in [`crate::check`], their identity in [`crate::key`], outcomes in [`crate::status`].
+//! Entities are checked in [`crate::check`] and identified in [`crate::key`]; outcomes are in [`crate::status`].
 
 mod arbitration;
 mod authority;

@@ -1,7 +1,7 @@
-//! The outcome of each update of a Write, as it travels in `grpc-status-details-bin`.
+//! The outcome of each update of a Write, as transported in `grpc-status-details-bin`.
 //!
-//! The server packs a list of [`Outcome`]s into a status, the client unpacks it. What a target sends that is no
-//! such list is not an error: then there are no details.
+//! The server packs a list of [`Outcome`]s into a status, and the client unpacks it. If the details of a target are not
+//! such a list, they are ignored and this is not an error.
 
 use std::fmt;
 
@@ -26,9 +26,9 @@ pub struct Outcome {
     pub code: Code,
     /// Text for people.
     pub message: String,
-    /// Definition of `vendor_code`; mostly empty.
+    /// The namespace that defines `vendor_code`; mostly empty.
     pub space: String,
-    /// A code of the target's own.
+    /// A code that is specific to the target.
     pub vendor_code: i32,
 }
 
@@ -43,7 +43,7 @@ impl Outcome {
         Outcome { code, message: message.into(), space: String::new(), vendor_code: 0 }
     }
 
-    /// Says whether the update was applied.
+    /// Returns whether the update was applied.
     pub fn is_ok(&self) -> bool {
         self.code == Code::Ok
     }
@@ -62,7 +62,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Returns the name of a code as the specifications write it.
+/// Returns the name of a code in the notation of the specifications.
 pub(crate) fn code_name(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",
@@ -85,7 +85,8 @@ pub(crate) fn code_name(code: Code) -> &'static str {
     }
 }
 
-/// Packs outcomes into the status of a Write or a Read: `Ok` when all are, else UNKNOWN with one detail for each.
+/// Packs outcomes into the status of a Write or a Read: `Ok` if all are successful, else UNKNOWN with one detail per
+/// outcome.
 pub fn pack(outcomes: &[Outcome], message: &str) -> Result<(), Status> {
     if outcomes.iter().all(Outcome::is_ok) {
         return Ok(());
@@ -105,12 +106,12 @@ pub fn pack(outcomes: &[Outcome], message: &str) -> Result<(), Status> {
     Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
 }
 
-/// Unpacks the outcomes from a status, one for each update, or `None` where the target sent none.
+/// Unpacks the outcomes from a status, one per update. Returns `None` if the target sent none.
 pub fn unpack(status: &Status) -> Option<Vec<Outcome>> {
     if status.details().is_empty() {
         return None;
     }
-    // An oversized list of outcomes is refused, too.
+    // A list of outcomes that is too large is ignored too.
     let details = Bytes::copy_from_slice(status.details());
     let status: rpc::Status = wire::decode(details, MEMORY_LIMIT).ok()?;
     if status.details.is_empty() {
@@ -120,7 +121,7 @@ pub fn unpack(status: &Status) -> Option<Vec<Outcome>> {
 }
 
 fn unpack_one(detail: &Any) -> Option<Outcome> {
-    // BMv2 and others differ in what stands before the slash.
+    // The part before the slash differs between BMv2 and other targets.
     if detail.type_url.rsplit('/').next() != Some("p4.v1.Error") {
         return None;
     }

@@ -1,10 +1,11 @@
-//! The `:authority` of requests over a socket of this machine, made one that HTTP can read.
+//! Makes the `:authority` of requests over a Unix socket valid.
 //!
-//! In: the bytes of a connection. Out: the same bytes, but that in a value of `:authority` characters that no host name has
-//! are dashes. Clients of grpc-core and grpc-java name the path of the socket there, as `tmp%2Fs.sock` or `/tmp/s.sock`, and
-//! HTTP/2 servers must refuse such a request as malformed (RFC 9113 8.3.1, RFC 3986 3.2.2). Over a socket the field has no
-//! meaning. Invariants: no byte is added or removed, so frames and the dynamic table of HPACK (RFC 7541 4.1) keep their sizes.
-//! Values in Huffman code stay as they are: neither client uses it for values as short as a path.
+//! In: the bytes of a connection. Out: the same bytes, except that in a value of `:authority` every character that is
+//! not allowed in a host name is replaced by a dash. Clients of grpc-core and grpc-java send the path of the socket
+//! there, as `tmp%2Fs.sock` or `/tmp/s.sock`, and HTTP/2 servers must reject such a request as malformed (RFC 9113
+//! 8.3.1, RFC 3986 3.2.2). Over a Unix socket the field has no meaning. Invariants: no byte is added or removed, so
+//! frames and the dynamic table of HPACK (RFC 7541 4.1) keep their sizes. Values in Huffman code are not changed:
+//! neither client uses it for values as short as a path.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes of the preface (RFC 9113 3.4), behind which the first frame begins.
+/// Length of the preface (RFC 9113 3.4), after which the first frame begins.
 const PREFACE: usize = 24;
 
 /// Frame types (RFC 9113 6.2, 6.10) and flags of HEADERS.
@@ -21,29 +22,29 @@ const CONTINUATION: u8 = 9;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// The place of `:authority` in the static table (RFC 7541, appendix A).
+/// The index of `:authority` in the static table (RFC 7541, appendix A).
 const INDEX: usize = 1;
 const NAME: &[u8] = b":authority";
 
-/// Where in a frame the next byte is.
+/// The position of the next byte within a frame.
 #[derive(Debug)]
 enum Frame {
-    /// Bytes of the preface that are left.
+    /// The preface, with its remaining bytes.
     Preface(usize),
-    /// The header of a frame, as much of it as was read.
+    /// The header of a frame, with the bytes read so far.
     Head([u8; 9], usize),
-    /// The length of the padding, behind which so many bytes are left.
+    /// The length of the padding, with the number of bytes that follow it.
     Padding { flags: u8, left: usize },
-    /// Bytes that are skipped, then those of a header block, then padding.
+    /// Bytes to skip, then the header block, then padding.
     Body { skip: usize, block: usize, padding: usize },
 }
 
-/// What a literal or an index consists of: bytes of integers and strings (RFC 7541 5 and 6).
+/// The state within a header block: integers and strings (RFC 7541 5 and 6).
 #[derive(Debug)]
 enum Block {
     /// The first byte of a representation.
     Start,
-    /// The rest of an integer, and what follows it.
+    /// The further bytes of an integer, and what follows them.
     Integer { value: usize, shift: u32, then: After },
     /// The first byte of a string.
     Length { name: bool },
@@ -58,18 +59,18 @@ enum Block {
 enum After {
     /// Another representation.
     Representation,
-    /// A literal, whose name is at this index or follows.
+    /// A literal whose name is at this index, or follows if the index is 0.
     Literal,
     /// The bytes of a string.
     String { name: bool, huffman: bool },
 }
 
-/// Reads the header blocks of a connection as they pass.
+/// Parses the header blocks of a connection while it passes them on.
 #[derive(Debug)]
 struct Scanner {
     frame: Frame,
     block: Block,
-    /// Whether the literal that is being read is the field.
+    /// Whether the present literal is `:authority`.
     found: bool,
 }
 
@@ -78,7 +79,7 @@ impl Scanner {
         Scanner { frame: Frame::Preface(PREFACE), block: Block::Start, found: false }
     }
 
-    /// Looks at the next bytes and changes those that cannot be read.
+    /// Parses the next bytes and replaces invalid characters of `:authority`.
     fn pass(&mut self, bytes: &mut [u8]) {
         let mut at = 0;
         while at < bytes.len() {
@@ -129,7 +130,7 @@ impl Scanner {
         };
     }
 
-    /// Reads one byte of a header block.
+    /// Parses one byte of a header block.
     fn byte(&mut self, byte: &mut u8) {
         let next = match &mut self.block {
             Block::Start => {
@@ -178,7 +179,7 @@ impl Scanner {
         };
     }
 
-    /// Returns what is read next, after an integer.
+    /// Returns the state after an integer.
     fn after(&mut self, value: usize, then: After) -> Block {
         match then {
             After::Representation => Block::Start,
@@ -198,7 +199,8 @@ impl Scanner {
     }
 }
 
-/// Begins an integer with a prefix of some bits (RFC 7541 5.1); returns it where it ends there.
+/// Starts an integer with a prefix of `bits` bits (RFC 7541 5.1). Returns its value as an error if the prefix contains
+/// all of it.
 fn integer(byte: u8, bits: u32, then: After) -> Result<Block, (usize, After)> {
     let most = (1_usize << bits) - 1;
     match usize::from(byte) & most {
@@ -212,7 +214,7 @@ fn body(flags: u8, left: usize, padding: usize) -> Frame {
     Frame::Body { skip, block: (left - skip).saturating_sub(padding), padding }
 }
 
-/// Passes over as many bytes as there are.
+/// Consumes up to `left` of the bytes that are available.
 fn take(left: &mut usize, there: usize) -> usize {
     let taken = (*left).min(there);
     *left -= taken;
@@ -223,7 +225,7 @@ fn is_of_host(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']')
 }
 
-/// A connection whose requests have an `:authority` that can be read.
+/// A connection whose requests have a valid `:authority`.
 #[derive(Debug)]
 pub(super) struct Readable<T> {
     inner: T,
@@ -231,7 +233,7 @@ pub(super) struct Readable<T> {
 }
 
 impl<T> Readable<T> {
-    /// Takes a connection before its first byte.
+    /// Wraps a connection from which no byte has been read.
     pub(super) fn new(inner: T) -> Self {
         Readable { inner, scanner: Scanner::new() }
     }

@@ -1,7 +1,7 @@
-//! The certificates of a server: read from files that nobody else can read, and read again when they change.
+//! The certificates of a server. They are read from files, and read again when these change.
 //!
-//! In: paths. Out: an acceptor, or why there is none. Invariants: a private key that others can read is refused; files
-//! that cannot be used leave the certificates before in force.
+//! In: paths. Out: an acceptor, or an error. Invariants: a private key that other users can read is rejected; if
+//! changed files are invalid, the previous certificates remain in use.
 
 use std::fs;
 use std::io;
@@ -13,21 +13,21 @@ use thiserror::Error;
 
 use super::tls::{Acceptor, Protocol, ServerTls, TlsError};
 
-/// Bits of a mode by which others than the owner can read or write a file.
+/// Mode bits with which other users than the owner can read or write a file.
 const OTHERS: u32 = 0o066;
-/// The bit by which the group can read it.
+/// The mode bit with which the group can read a file.
 const GROUP_READS: u32 = 0o040;
 
-/// Files for TLS, as PEM.
+/// Paths of the TLS files, all in PEM.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
     /// Certificate chain of the server.
     pub certificate: PathBuf,
     /// Its key.
     pub key: PathBuf,
-    /// Authority that clients must be signed by.
+    /// Authority that signs the certificates of clients.
     pub client_authority: Option<PathBuf>,
-    /// Certificates of clients that were revoked.
+    /// List of revoked client certificates.
     pub revoked: Option<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ pub enum TlsFileError {
         /// Why.
         error: io::Error,
     },
-    /// Others than the owner can read a private key.
+    /// Other users than the owner can read the private key.
     #[error("`{}` is a private key that others can read (mode {mode:03o}): `chmod 600` it", file.display())]
     OpenKey {
         /// The file.
@@ -50,7 +50,7 @@ pub enum TlsFileError {
         /// Its mode.
         mode: u32,
     },
-    /// The contents of the files do not suffice.
+    /// The contents of the files are invalid or incomplete.
     #[error("certificates cannot be used: {0}")]
     Tls(#[from] TlsError),
 }
@@ -59,12 +59,12 @@ fn read(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     fs::read(file).map_err(|error| TlsFileError::Read { file: file.to_owned(), error })
 }
 
-/// Reads a private key, unless others can.
+/// Reads a private key, unless other users can read it.
 fn read_key(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     let fail = |error| TlsFileError::Read { file: file.to_owned(), error };
     let found = fs::metadata(file).map_err(fail)?;
     let mode = found.permissions().mode();
-    // systemd hands a credential to the user of a service by an access list, which shows as a bit of the group.
+    // systemd gives the user of a service access to a credential by an ACL, which shows as the read bit of the group.
     let is_credential = found.uid() == 0
         && std::env::var_os("CREDENTIALS_DIRECTORY")
             .is_some_and(|folder| file.parent() == Some(Path::new(&folder)));
@@ -75,7 +75,7 @@ fn read_key(file: &Path) -> Result<Vec<u8>, TlsFileError> {
     read(file)
 }
 
-/// Changes of a file when it is written or replaced.
+/// A value that changes when a file is written or replaced.
 type Stamp = (u64, i64, i64, u64);
 
 impl TlsFiles {
@@ -99,14 +99,14 @@ impl TlsFiles {
         all.into_iter().flatten().map(|file| stamp(file).ok()).collect()
     }
 
-    /// Returns what makes connections with the certificates of the files as they are when a client comes. Files that
-    /// cannot be used leave the certificates before in force; `said` receives what became of files that changed.
+    /// Returns an acceptor that uses the present certificates for each new connection. If changed files are invalid,
+    /// the previous certificates remain in use. `said` receives the result each time the files have changed.
     pub fn acceptor(
         self,
         protocol: Protocol,
         said: impl Fn(Result<(), TlsFileError>) + Send + Sync + 'static,
     ) -> Result<Acceptor, TlsFileError> {
-        // The stamps first, so that what is written meanwhile is seen the next time.
+        // The stamps are read before the files, so that a change during the read is noticed the next time.
         let first = self.stamps();
         let config = self.read_all()?.server_config(protocol)?;
         let kept = Mutex::new((first, config));

@@ -2,41 +2,41 @@
 
 use std::time::Duration;
 
-/// The limits of a server. What is beyond them is refused, waits, or makes room by ending what stands still.
+/// The limits of a server. Requests beyond a limit are rejected, wait, or replace stalled ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections at a time. One more ends the connection that has been without a request for longest, or one whose
-    /// requests all stand still; where there is none, it waits for a place as long as for a handshake. Twice as many may
-    /// be on their way to it; one more ends the oldest of them.
+    /// Maximum number of open connections. One more ends the connection that has been idle for longest, or one whose
+    /// requests are all stalled. If there is none, it waits for a place within its handshake time. Twice as many may be
+    /// in their handshake; one more ends the oldest of these.
     pub connections: usize,
-    /// Requests and streams at a time of one connection.
+    /// Maximum number of requests and streams per connection.
     pub requests_per_connection: u32,
-    /// Requests and streams at a time of all connections. One more ends the connection of the request that has stood
-    /// still for longest, at once where many of one connection stand still.
+    /// Maximum number of requests and streams of all connections. One more ends the connection of the request that has
+    /// been stalled for longest. It does so at once if many requests of one connection are stalled.
     pub requests: usize,
-    /// Time that an idle entry keeps its place when others want it.
+    /// Time for which an idle connection or a stalled request keeps its place while others wait for one.
     pub grace: Duration,
-    /// From the accepted connection to its first request over HTTP/2, TLS included; and from an opened stream to its
-    /// arbitration.
+    /// Time limit from accepting a connection to its place, including TLS and the HTTP/2 preface. The same limit
+    /// applies from opening a stream to its arbitration.
     pub handshake: Duration,
-    /// Time limit without progress for a request to arrive, or an answer to be taken.
+    /// Time limit without progress, for receiving a request or sending an answer.
     pub stall: Duration,
-    /// Silence after which a client is asked whether it is still there.
+    /// Idle time after which a keep-alive is sent to a client.
     pub keep_alive: Duration,
-    /// Time limit for that answer.
+    /// Time limit for the answer to a keep-alive.
     pub keep_alive_timeout: Duration,
-    /// Bytes of a Write, a Read and of other requests.
+    /// Maximum size of a Write, a Read and other requests, in bytes.
     pub message_bytes: usize,
-    /// Bytes of a `SetForwardingPipelineConfig`.
+    /// Maximum size of a `SetForwardingPipelineConfig`, in bytes.
     pub pipeline_bytes: usize,
-    /// Bytes of a message of a controller on its stream.
+    /// Maximum size of a message on a controller's stream, in bytes.
     pub stream_message_bytes: usize,
-    /// Bytes that long requests may take on their way in, all together: what is behind their first bytes waits for its
-    /// share. One that may be longer has all of them to itself.
+    /// Memory for long requests while they are received, in bytes. After its first bytes, a request waits for its
+    /// share. A request that may be longer than this takes all of it.
     pub arriving_bytes: usize,
-    /// Bytes that requests may take once they are decoded, all together.
+    /// Memory for decoded requests, in bytes.
     pub decoded_bytes: usize,
-    /// Bytes of messages that wait for one controller to take them.
+    /// Maximum size of the messages queued for one controller, in bytes.
     pub queued_bytes: usize,
 }
 
@@ -62,7 +62,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns the limits of a server with several devices, each of which brings its controllers.
+    /// Returns the limits of a server with several devices, each with its own controllers.
     #[must_use]
     pub fn for_devices(self, n_devices: usize) -> Self {
         let more = n_devices.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The first bytes of a connection over HTTP/2: awaited before anything is set up for it.
+//! Waits for the first bytes of an HTTP/2 connection before any resource is allocated for it.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 /// First bytes of every client (RFC 9113 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Waits for the preface and returns the connection as it was before.
+/// Waits for the preface and returns a connection that still contains it.
 pub(super) async fn preface<T: AsyncRead + Unpin>(mut inner: T) -> io::Result<Prefaced<T>> {
     let mut found = [0; PREFACE.len()];
     inner.read_exact(&mut found).await?;
@@ -19,7 +19,7 @@ pub(super) async fn preface<T: AsyncRead + Unpin>(mut inner: T) -> io::Result<Pr
     Ok(Prefaced { unread: PREFACE, inner })
 }
 
-/// A connection whose preface was read and is read again.
+/// A connection whose preface was consumed and is returned again to the reader.
 #[derive(Debug)]
 pub(super) struct Prefaced<T> {
     unread: &'static [u8],

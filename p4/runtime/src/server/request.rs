@@ -1,4 +1,4 @@
-//! A request that has a place: whether it moves shows in its bodies.
+//! A request with a place. Its bodies show whether it is stalled.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tonic::codegen::Body as HttpBody;
 
 use super::roster::{Seat, Side};
 
-/// The place of a request, found among the extensions of the request.
+/// The place of a request, stored in the extensions of the request.
 #[derive(Debug, Clone)]
 pub struct Place(Arc<Shared>);
 
@@ -25,22 +25,23 @@ struct Shared {
 }
 
 impl Place {
-    /// Returns the place of a request on a connection with a number.
+    /// Returns the place of a request on the connection with this number.
     pub(super) fn new(seat: Seat, connection: u64) -> Self {
         Place(Arc::new(Shared { seat, connection, settled: AtomicBool::new(false) }))
     }
 
-    /// Returns the number of the connection, which no other of the server has ever had.
+    /// Returns the number of the connection, which is never reused.
     pub fn connection(&self) -> u64 {
         self.0.connection
     }
 
-    /// Says that the request stands still until something of it comes, because it waits for others.
+    /// Marks the request as stalled until it makes progress, because it waits for others.
     pub fn wait(&self) {
         self.stand(Side::Incoming);
     }
 
-    /// Keeps the place whether the request moves or not: that of a controller that waits for news.
+    /// Keeps the place even if the request is stalled. This is for the stream of a controller, which waits for
+    /// messages.
     pub fn settle(&self) {
         self.0.settled.store(true, Ordering::Release);
         self.0.seat.move_on(Side::Incoming);
@@ -58,8 +59,8 @@ impl Place {
     }
 }
 
-/// Bytes from the client, which stops while none arrive, or bytes to it, which stops while a
-/// part of it is not taken.
+/// A body that reports stalls: of a request, while no bytes arrive from the client, or of an answer, while the client
+/// does not accept the next part.
 pub(super) struct Watched {
     pub(super) place: Place,
     pub(super) side: Side,
@@ -77,7 +78,7 @@ impl HttpBody for Watched {
         let frame = Pin::new(&mut self.body).poll_frame(context);
         let stands = match self.side {
             Side::Incoming => frame.is_pending(),
-            // The transport asks for the next one when it has room for it.
+            // The transport polls for the next frame only when it has room for it.
             Side::Outgoing => frame.is_ready(),
         };
         if stands {
@@ -97,7 +98,7 @@ impl Drop for Watched {
     fn drop(&mut self) {
         match self.side {
             Side::Incoming => self.place.move_on(Side::Incoming),
-            // Its place ends with it.
+            // The place is freed when the answer ends.
             Side::Outgoing => {}
         }
     }

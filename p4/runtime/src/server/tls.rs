@@ -1,4 +1,4 @@
-//! TLS for a server: its certificate, and the authority whose clients it takes.
+//! TLS for a server: its certificate, and the authority that signs the certificates of clients.
 
 use std::io;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ pub struct ServerTls {
     pub certificate: Vec<u8>,
     /// Its private key.
     pub key: Vec<u8>,
-    /// The authority that clients must be signed by; without it any client is taken.
+    /// The authority that signs the certificates of clients; without it any client is accepted.
     pub client_authority: Option<Vec<u8>>,
-    /// Lists of certificates of clients that were revoked.
+    /// Lists of revoked client certificates.
     pub revoked: Option<Vec<u8>>,
 }
 
@@ -32,25 +32,25 @@ impl std::fmt::Debug for ServerTls {
     }
 }
 
-/// Protocol of an encrypted connection.
+/// Protocol over a TLS connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// HTTP/1.1: metrics and pages.
+    /// HTTP/1.1, for metrics and pages.
     Http1,
-    /// HTTP/2: gRPC.
+    /// HTTP/2, for gRPC.
     Http2,
 }
 
 /// Certificates that a server cannot use.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// A file holds none of what it should.
+    /// A file does not contain the expected PEM sections.
     #[error("the {0} is not in PEM")]
     Pem(&'static str),
-    /// Certificate and key do not go together, or are of a kind that is not known.
+    /// Certificate and key do not match, or have an unsupported type.
     #[error(transparent)]
     Rustls(#[from] rustls::Error),
-    /// The authority of clients, or what it revoked, cannot be used.
+    /// The client authority or the list of revoked certificates is invalid.
     #[error("clients cannot be verified: {0}")]
     Verifier(#[from] rustls::server::VerifierBuilderError),
 }
@@ -106,10 +106,10 @@ fn lists(pem: &[u8]) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsEr
     found.ok().filter(|found| !found.is_empty()).ok_or(TlsError::Pem("list of revoked certificates"))
 }
 
-/// Where the configuration for the next connection comes from.
+/// The source of the configuration for the next connection.
 type Source = Arc<dyn Fn() -> Arc<ServerConfig> + Send + Sync>;
 
-/// Makes encrypted connections of plain ones, each with the certificates of its time.
+/// Performs the TLS handshake of connections, each with the present certificates.
 #[derive(Clone)]
 pub struct Acceptor(Source);
 
@@ -120,13 +120,13 @@ impl std::fmt::Debug for Acceptor {
 }
 
 impl Acceptor {
-    /// Returns the acceptor that always has the same certificates.
+    /// Returns an acceptor with fixed certificates.
     pub fn new(tls: &ServerTls) -> Result<Self, TlsError> {
         let config = tls.server_config(Protocol::Http2)?;
         Ok(Acceptor(Arc::new(move || Arc::clone(&config))))
     }
 
-    /// Returns the acceptor that asks for the configuration of each connection when it comes.
+    /// Returns an acceptor that calls `source` for the configuration of each connection.
     pub fn with(source: impl Fn() -> Arc<ServerConfig> + Send + Sync + 'static) -> Self {
         Acceptor(Arc::new(source))
     }
@@ -136,7 +136,7 @@ impl Acceptor {
         (self.0)()
     }
 
-    /// Makes an encrypted connection of a plain one; an error, if the client does not fit.
+    /// Performs the TLS handshake. Returns an error if it fails, for instance because of the client's certificate.
     pub async fn accept<T: AsyncRead + AsyncWrite + Unpin>(&self, stream: T) -> io::Result<TlsStream<T>> {
         TlsAcceptor::from(self.config()).accept(stream).await
     }

@@ -1,4 +1,4 @@
-//! Certificates for tests, made on the spot: nothing that expires lies in the repository.
+//! Certificates for tests, generated at run time so that the repository contains none that expire.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,14 +10,14 @@ use rcgen::{
 /// The number of the next certificate.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// When a certificate is valid.
+/// The period in which a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
-    /// Now, and for long.
+    /// Valid now, for a long time.
     Now,
-    /// It was, and is no more.
+    /// Expired.
     Past,
-    /// It will be.
+    /// Not valid yet.
     Future,
 }
 
@@ -54,7 +54,7 @@ impl Authority {
         self.issuer.pem().into_bytes()
     }
 
-    /// Signs a certificate for a host name or an IP address, good for servers and clients.
+    /// Signs a certificate for a host name or an IP address, for use by servers and clients.
     pub fn issue(&self, name: &str, validity: Validity) -> Issued {
         let mut params = CertificateParams::new(vec![name.to_owned()]).expect("the name is plain");
         params.distinguished_name.push(DnType::CommonName, name);
@@ -73,7 +73,7 @@ impl Authority {
         Issued { certificate: certificate.pem().into_bytes(), key: key.serialize_pem().into_bytes(), serial }
     }
 
-    /// Signs a list of certificates that are revoked, as PEM.
+    /// Signs a list of revoked certificates, as PEM.
     pub fn revoke(&self, issued: &[&Issued]) -> Vec<u8> {
         let revoked = |issued: &&Issued| RevokedCertParams {
             serial_number: issued.serial.into(),

@@ -1,4 +1,4 @@
-//! A server that speaks something else.
+//! A server that does not use gRPC.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Sends the same bytes to whoever connects and listens without understanding.
+/// Sends the same bytes to every client and discards everything it receives.
 #[derive(Debug)]
 pub struct GarbageServer {
     address: SocketAddr,
@@ -15,7 +15,7 @@ pub struct GarbageServer {
 }
 
 impl GarbageServer {
-    /// Starts on a port of loopback. No bytes is a server that never says anything.
+    /// Starts on a loopback port. Without bytes, the server never sends anything.
     pub async fn start(bytes: Vec<u8>) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
@@ -32,7 +32,7 @@ impl GarbageServer {
         Ok(GarbageServer { address, task })
     }
 
-    /// Returns where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> String {
         self.address.to_string()
     }

@@ -23,12 +23,12 @@ use v1::set_forwarding_pipeline_config_request::Action;
 use v1::stream_message_request::Update as FromController;
 use v1::stream_message_response::Update as ToController;
 
-/// The number of the stream of the controller that takes the primacy away.
+/// The stream of a simulated controller that becomes primary.
 const RIVAL: StreamId = StreamId(0);
 
 type Sender = mpsc::Sender<Result<v1::StreamMessageResponse, Status>>;
 
-/// Everything about a fake target, under one lock.
+/// The complete state of a fake target, under one lock.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) script: Script,
@@ -69,12 +69,12 @@ impl State {
     pub(super) fn cut(&mut self) {
         self.lines.drain(..).for_each(|line| line.cut());
         for stream in std::mem::take(&mut self.streams).into_keys() {
-            // Nobody is left to receive it.
+            // No notification is needed, because all streams have ended.
             drop(self.arbitration.disconnect(stream));
         }
     }
 
-    /// Lets a controller that is not there become primary, above everybody else.
+    /// Makes a simulated controller primary, with the highest election id.
     pub(super) fn lose_primary(&mut self) {
         let rival = v1::MasterArbitrationUpdate {
             device_id: self.device.0,
@@ -85,7 +85,7 @@ impl State {
         self.notify(notifications);
     }
 
-    /// Lets that controller go again.
+    /// Disconnects the simulated controller.
     pub(super) fn free_primary(&mut self) {
         let notifications = self.arbitration.disconnect(RIVAL);
         self.notify(notifications);
@@ -95,7 +95,7 @@ impl State {
         for notification in notifications {
             if let Some(stream) = self.streams.get(&notification.stream) {
                 let update = Some(ToController::Arbitration(notification.update));
-                // A full stream is a controller that does not listen.
+                // A full queue belongs to a controller that does not read.
                 drop(stream.try_send(Ok(v1::StreamMessageResponse { update })));
             }
         }
@@ -163,7 +163,7 @@ impl Service {
         }
     }
 
-    /// Applies a write, or fails it as the script says; `None` never answers.
+    /// Applies a write, or fails it as the script requires. `None` means that there is no answer.
     fn answer_write(&self, request: &v1::WriteRequest) -> Result<Option<v1::WriteResponse>, Status> {
         let mut state = self.lock();
         let number = state.n_writes;
@@ -307,7 +307,7 @@ impl P4Runtime for Service {
 
     async fn read(&self, request: Request<v1::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
         self.think(Rpc::Read).await;
-        // All of it in one message, as BMv2 does.
+        // All entities are in one message, as on BMv2.
         let entities = self.read(request.get_ref())?;
         Ok(Response::new(Box::pin(tokio_stream::iter([Ok(v1::ReadResponse { entities })]))))
     }

@@ -1,4 +1,4 @@
-//! A fake target as a test holds it: start, script, break, look inside.
+//! A fake target for tests, which start it, script it, break it and inspect it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,22 +20,22 @@ use crate::server::{P4RuntimeServer, ServerTls};
 use v1::stream_message_request::Update as FromController;
 use v1::stream_message_response::Update as ToController;
 
-/// Setup of a fake target.
+/// Options of a fake target.
 #[derive(Debug, Clone, Default)]
 pub struct FakeOptions {
-    /// Its device.
+    /// Its device id.
     pub device: DeviceId,
-    /// Misbehaviour.
+    /// Its faults.
     pub script: Script,
-    /// Its certificates; without them it speaks plainly.
+    /// Its certificates; without them it uses no TLS.
     pub tls: Option<ServerTls>,
 }
 
-/// A P4Runtime server on loopback that does what a script says. Dropping it ends it.
+/// A P4Runtime server on loopback that follows a script. Dropping it stops it.
 #[derive(Debug)]
 pub struct FakeTarget {
     address: SocketAddr,
-    /// Bound and never listening: keeps the port while the target is down, when all who connect are refused.
+    /// Bound but never listening: it reserves the port while the target is down, so that connections are refused.
     _port: TcpSocket,
     service: Service,
     options: FakeOptions,
@@ -88,18 +88,18 @@ impl FakeTarget {
         }
         let router = builder.add_service(server);
         self.tasks.push(tokio::spawn(async move {
-            // An end of the server is seen by the test as a broken connection.
+            // If the server fails, the test notices a broken connection.
             drop(router.serve_with_incoming(ReceiverStream::new(incoming)).await);
         }));
         Ok(())
     }
 
-    /// Returns where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> String {
         self.address.to_string()
     }
 
-    /// Returns where it listens, as a client takes it.
+    /// Returns the address as an endpoint.
     pub fn endpoint(&self) -> Result<Endpoint, ClientError> {
         Endpoint::plain(&self.address())
     }
@@ -114,15 +114,15 @@ impl FakeTarget {
         self.service.lock().cut();
     }
 
-    /// Dies and comes back at once with nothing: no pipeline, no entries, no memory of election ids. Faults go on
-    /// counting from the start.
+    /// Restarts at once without any state: no pipeline, no entries, no election ids. Updates and Writes are counted
+    /// from 0 again.
     pub fn restart(&self) {
         let mut state = self.service.lock();
         state.cut();
         *state = State::new(state.device, state.script.clone());
     }
 
-    /// Dies and comes back with a pipeline that nobody set over P4Runtime.
+    /// Restarts with a pipeline that was not set over P4Runtime.
     pub fn restart_with(&self, pipeline: &Pipeline) {
         self.restart();
         let config = v1::ForwardingPipelineConfig {
@@ -133,40 +133,40 @@ impl FakeTarget {
         self.service.lock().pipeline = Some((pipeline.info().clone(), config));
     }
 
-    /// Gives its pipeline another cookie, as if another controller had set it.
+    /// Changes the cookie of the pipeline, as if another controller had set it.
     pub fn recookie(&self, cookie: u64) {
         if let Some((_, config)) = &mut self.service.lock().pipeline {
             config.cookie = Some(v1::forwarding_pipeline_config::Cookie { cookie });
         }
     }
 
-    /// Stops listening and breaks all connections, as a machine that is switched off.
+    /// Stops listening and breaks all connections, like a machine that is switched off.
     pub async fn down(&mut self) {
         for task in self.tasks.drain(..) {
             task.abort();
-            // Waits until the listener is gone.
+            // Wait until the listener is closed.
             drop(task.await);
         }
         self.service.lock().cut();
     }
 
-    /// Listens again on the same port, with the state that was left.
+    /// Listens again on the same port, with the same state.
     pub async fn up(&mut self) -> io::Result<()> {
         let listener = TcpListener::bind(self.address).await?;
         self.serve(listener)
     }
 
-    /// Lets another controller become primary.
+    /// Makes another controller primary.
     pub fn lose_primary(&self) {
         self.service.lock().lose_primary();
     }
 
-    /// Lets that controller go.
+    /// Disconnects that controller.
     pub fn free_primary(&self) {
         self.service.lock().free_primary();
     }
 
-    /// Puts entities in as if somebody had written them, without any check.
+    /// Adds entities without any check, as if another controller had written them.
     pub fn plant(&self, entities: impl IntoIterator<Item = v1::Entity>) {
         let mut state = self.service.lock();
         for entity in entities {
@@ -184,27 +184,27 @@ impl FakeTarget {
         self.service.lock().pipeline.as_ref().map(|(_, config)| config.clone())
     }
 
-    /// Returns how many Writes came.
+    /// Returns the number of Writes received.
     pub fn n_writes(&self) -> u64 {
         self.service.lock().n_writes
     }
 
-    /// Returns how many times a pipeline was to be set, refused or not.
+    /// Returns the number of requests to set a pipeline, including failed ones.
     pub fn n_pipelines(&self) -> u64 {
         self.service.lock().n_pipelines
     }
 
-    /// Returns how many updates were looked at.
+    /// Returns the number of updates processed.
     pub fn n_updates(&self) -> u64 {
         self.service.lock().n_updates
     }
 
-    /// Returns what controllers sent on their streams, apart from arbitration.
+    /// Returns the messages that controllers sent on their streams, except for arbitration.
     pub fn received(&self) -> Vec<FromController> {
         self.service.lock().received.clone()
     }
 
-    /// Sends a message to the primary and says whether there was one.
+    /// Sends a message to the primary; returns false if there is none.
     pub fn send_to_primary(&self, update: ToController) -> bool {
         self.service.lock().send_to_primary(update)
     }

@@ -1,4 +1,4 @@
-//! The rules of the section "Client Arbitration and Controller Replication", one by one, and a model.
+//! Every rule of the section "Client Arbitration and Controller Replication", and a comparison with a model.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ fn without_its_primary_a_role_has_none_until_somebody_comes_with_the_highest_id_
     update(&mut arbitration, 2, Some(9));
     assert_eq!(codes(&arbitration.disconnect(StreamId(1))), [(2, Code::NotFound, Some(10))]);
     assert!(write(&arbitration, Some(10)).is_err(), "the primary is gone");
-    // The same id again is not enough for a backup, a greater or equal one than the highest ever is.
+    // A backup with its old id stays backup; it becomes primary with an id that is at least the highest id so far.
     assert_eq!(update(&mut arbitration, 2, Some(9)), [(2, Code::NotFound, Some(10))]);
     assert_eq!(update(&mut arbitration, 2, Some(10)), [(2, Code::Ok, Some(10))]);
     assert_eq!(write(&arbitration, Some(10)), Ok(StreamId(2)));
@@ -177,7 +177,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// At most one controller is answered that it is primary, it has the highest id ever, and only it may write.
+    /// At most one controller is told that it is primary. It has the highest id so far, and only it may write.
     #[test]
     fn there_is_at_most_one_primary(steps in proptest::collection::vec(step(), 1..60)) {
         let mut arbitration = arbitration();
