@@ -1,7 +1,7 @@
-//! Protobuf text format: what `.txtpb` files hold, read and written for every message of P4Runtime.
+//! Protobuf text format: reads and writes `.txtpb` files with any message of P4Runtime.
 //!
-//! The descriptors drive both ways. Reading never panics and says line and column of what is wrong; writing is
-//! canonical, so that a file changes only where its content does.
+//! Reading and writing use the descriptors. The reader never panics and returns an error with line and column. The
+//! output of the writer is canonical, so a file changes only if its content does.
 
 mod entries;
 mod error;
@@ -19,10 +19,10 @@ pub use entries::{read_entries, write_entries};
 pub use error::{TextError, TextFault};
 use schema::Schema;
 
-/// Bytes of memory that a message may take for each byte of its text: several times what files of entries need.
+/// Memory limit of a message per byte of its text: several times what files of entries need.
 const MEMORY_PER_BYTE: usize = 16;
 
-/// Bytes of memory that any message may take.
+/// Memory limit that applies to a message of any length, in bytes.
 const MEMORY: usize = 16 << 20;
 
 /// Reads a message of any type, for instance a `p4.v1.WriteRequest`.
@@ -46,7 +46,7 @@ pub fn write<M: Message + Name>(message: &M) -> String {
     text
 }
 
-/// Reads a P4Info, as `p4c --p4runtime-files` writes it.
+/// Reads a P4Info in the format of `p4c --p4runtime-files`.
 pub fn read_p4info(text: &str) -> Result<config::P4Info, TextError> {
     read(text)
 }

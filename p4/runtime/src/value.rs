@@ -1,7 +1,7 @@
-//! Values as P4Runtime writes them: numbers of any width as byte strings, big-endian, in the shortest form.
+//! Values in the encoding of P4Runtime: numbers of any width as byte strings, big-endian, in the shortest form.
 //!
-//! A caller gives a [`Value`]; a [`Width`] from P4Info turns it into the canonical byte string or says why it
-//! does not fit. What comes from a target is read tolerantly: leading zeros are accepted and dropped.
+//! A caller gives a [`Value`]. A [`Width`] from P4Info converts it to the canonical byte string, or returns an error if
+//! it does not fit. Values from a target may have leading zeros, which are removed.
 
 pub mod bits;
 mod error;
@@ -14,19 +14,19 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub use error::ValueError;
 pub use signed::{check_signed, decode_signed, encode_signed};
 
-/// A caller's value of a field or a parameter, before its width is known.
+/// A value of a field or a parameter from a caller, before its width is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value<'a> {
     /// A number of at most 128 bits.
     Number(u128),
     /// A number of any size, big-endian.
     Bytes(Cow<'a, [u8]>),
-    /// A string, for types that the controller sees as one.
+    /// A string, for types that the controller sees as text.
     Text(Cow<'a, str>),
 }
 
 impl<'a> Value<'a> {
-    /// Reads a number (`7`, `0x07`), an IPv4, IPv6 or MAC address, or else takes the text as it is.
+    /// Parses a number (`7`, `0x07`) or an IPv4, IPv6 or MAC address. Any other text is kept as text.
     pub fn parse(text: &'a str) -> Self {
         if let Ok(address) = text.parse::<IpAddr>() {
             return address.into();
@@ -152,10 +152,10 @@ impl Width {
         }
     }
 
-    /// Returns the canonical part of a byte string, or why it cannot be a value of this width.
+    /// Returns the canonical part of a byte string, or an error if it is not a value of this width.
     pub fn canonical(self, bytes: &[u8]) -> Result<&[u8], ValueError> {
         match self {
-            // The empty string is a string: P4 programs name the default of something with it.
+            // The empty string is valid: P4 programs use it as the name of a default.
             Width::Text => Ok(bytes),
             Width::Bits(_) if bytes.is_empty() => Err(ValueError::Empty),
             Width::Bits(width) => {
@@ -168,7 +168,7 @@ impl Width {
         }
     }
 
-    /// Reads a byte string as a number; fails when it is wider than the width, or than 128 bits.
+    /// Reads a byte string as a number; fails if it exceeds the width or 128 bits.
     pub fn decode(self, bytes: &[u8]) -> Result<u128, ValueError> {
         let bytes = self.canonical(bytes)?;
         if bytes.len() > 16 {
@@ -186,7 +186,7 @@ impl Width {
     }
 }
 
-/// Encodes a number in the canonical form without looking at a width.
+/// Encodes a number in the canonical form, for any width.
 pub fn encode_number(number: u128) -> Vec<u8> {
     bits::strip(&number.to_be_bytes()).to_vec()
 }

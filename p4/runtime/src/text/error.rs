@@ -1,8 +1,8 @@
-//! Error of a text, with its place.
+//! An error in a text, with its place.
 
 use thiserror::Error;
 
-/// A text that cannot be read.
+/// A text that is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{line}:{column}: {fault}")]
 pub struct TextError {
@@ -14,27 +14,27 @@ pub struct TextError {
     pub fault: TextFault,
 }
 
-/// Errors of a text.
+/// Possible errors in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TextFault {
-    /// A character that starts nothing.
+    /// A character that does not start a token.
     #[error("unexpected character `{}`", char.escape_default())]
     Character {
         /// The character.
         char: char,
     },
-    /// A string without an end.
+    /// A string is not terminated.
     #[error("the string does not end in its line")]
     OpenString,
-    /// A backslash with something after it that has no meaning.
+    /// An escape sequence is unknown.
     #[error("unknown escape in the string")]
     Escape,
-    /// Something else was expected.
+    /// Another token was expected.
     #[error("expected {wanted}, found {found}")]
     Unexpected {
-        /// Expected value.
+        /// The expected token.
         wanted: &'static str,
-        /// Contents.
+        /// The token found.
         found: String,
     },
     /// The message does not have the field.
@@ -44,21 +44,21 @@ pub enum TextFault {
         message: String,
         /// The field.
         field: String,
-        /// A field with a name much like it.
+        /// A field with a similar name.
         suggestion: Option<String>,
     },
-    /// The field is set already.
+    /// The field is already set.
     #[error("`{field}` is set twice")]
     Twice {
         /// The field.
         field: String,
     },
-    /// Another case of a choice is set already.
+    /// Another field of the same `oneof` is already set.
     #[error("`{field}` and `{other}` exclude each other")]
     OneOf {
         /// The field.
         field: String,
-        /// The one before it.
+        /// The field that is already set.
         other: String,
     },
     /// The enum does not have the value.
@@ -68,7 +68,7 @@ pub enum TextFault {
         name: String,
         /// The value.
         value: String,
-        /// A value with a name much like it.
+        /// A value with a similar name.
         suggestion: Option<String>,
     },
     /// A number does not fit its type.
@@ -82,22 +82,22 @@ pub enum TextFault {
     /// A string is not UTF-8.
     #[error("the string is not UTF-8")]
     Utf8,
-    /// `[type]` names a message that P4Runtime does not have.
+    /// The message name in `[type]` is unknown.
     #[error("no message `{name}` is known")]
     NoMessage {
         /// The name.
         name: String,
     },
-    /// Messages nest without end.
+    /// Messages are nested too deeply.
     #[error("messages nest deeper than {limit} levels")]
     Depth {
         /// The limit.
         limit: u32,
     },
-    /// It would grow beyond all measure.
+    /// The message would take too much memory.
     #[error("the message would take more than {limit} bytes of memory, much more than its text")]
     TooHeavy {
-        /// The most bytes of memory.
+        /// The memory limit, in bytes.
         limit: usize,
     },
 }
@@ -106,7 +106,7 @@ fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
-/// Returns the name that is most like a wrong one, if any is much like it.
+/// Returns the name most similar to a misspelled one, if any is similar enough.
 pub(super) fn closest<'n>(wrong: &str, names: impl Iterator<Item = &'n String>) -> Option<String> {
     let limit = 1.max(wrong.chars().count() / 3);
     let near = names.map(|name| (strsim::osa_distance(wrong, name), name));

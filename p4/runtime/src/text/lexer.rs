@@ -1,13 +1,13 @@
-//! Cuts a text into tokens: names, numbers, strings and punctuation; white space and `#` comments fall away.
+//! Splits a text into tokens: names, numbers, strings and punctuation. White space and `#` comments are skipped.
 
 use super::error::{TextError, TextFault};
 
 /// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'t> {
-    /// A word: a field, an enum value, `true`.
+    /// A word, such as a field, an enum value or `true`.
     Word(&'t str),
-    /// A number as it is written, without its sign.
+    /// A number as in the text, without its sign.
     Number(&'t str),
     /// A string with its quotes.
     Quoted(&'t str),
@@ -17,7 +17,7 @@ pub(super) enum Token<'t> {
 }
 
 impl Token<'_> {
-    /// Says what is there, for a message.
+    /// Returns a description of the token for error messages.
     pub(super) fn describe(&self) -> String {
         match self {
             Token::Word(text) | Token::Number(text) => format!("`{text}`"),
@@ -32,9 +32,9 @@ impl Token<'_> {
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
-    /// Where the lexer has read to.
+    /// The end of the next token.
     end: usize,
-    /// The token that is next, and where it starts.
+    /// The next token and its start.
     next: Token<'t>,
     position: usize,
 }
@@ -46,24 +46,24 @@ impl<'t> Lexer<'t> {
         Ok(lexer)
     }
 
-    /// Returns the token that is next.
+    /// Returns the next token.
     pub(super) fn peek(&self) -> Token<'t> {
         self.next
     }
 
-    /// Returns where the next token starts.
+    /// Returns the start of the next token.
     pub(super) fn position(&self) -> usize {
         self.position
     }
 
-    /// Takes the next token.
+    /// Consumes the next token.
     pub(super) fn take(&mut self) -> Result<Token<'t>, TextError> {
         let token = self.next;
         self.advance()?;
         Ok(token)
     }
 
-    /// Takes the mark if it is next.
+    /// Consumes the next token if it is this mark.
     pub(super) fn take_mark(&mut self, mark: char) -> Result<bool, TextError> {
         let there = self.next == Token::Mark(mark);
         if there {
@@ -72,12 +72,12 @@ impl<'t> Lexer<'t> {
         Ok(there)
     }
 
-    /// Makes an error at the next token: something else was expected.
+    /// Returns an error at the next token, which is not the expected one.
     pub(super) fn unexpected(&self, wanted: &'static str) -> TextError {
         self.error(self.position, TextFault::Unexpected { wanted, found: self.next.describe() })
     }
 
-    /// Makes an error at a position of the text.
+    /// Returns an error at a position in the text.
     pub(super) fn error(&self, position: usize, fault: TextFault) -> TextError {
         let before = &self.text[..position];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -135,7 +135,8 @@ impl<'t> Lexer<'t> {
         loop {
             match bytes.get(end) {
                 None | Some(b'\n') => return Err(self.error(start, TextFault::OpenString)),
-                // The character after a backslash belongs to it, even a quote; a line end is found next time.
+                // The character after a backslash is part of the escape sequence, even if it is a quote. A line end is
+                // handled by the next iteration.
                 Some(b'\\') if bytes.get(end + 1).is_some_and(|byte| byte.is_ascii() && *byte != b'\n') => {
                     end += 2;
                 }
@@ -156,7 +157,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Appends the bytes that a quoted string means; false when an escape has no meaning.
+/// Appends the decoded bytes of a quoted string; returns false if an escape sequence is unknown.
 pub(super) fn unquote(quoted: &str, into: &mut Vec<u8>) -> bool {
     let inner = &quoted.as_bytes()[1..quoted.len() - 1];
     let mut rest = inner;
@@ -171,7 +172,7 @@ pub(super) fn unquote(quoted: &str, into: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Appends what stands after a backslash and returns how many bytes it took.
+/// Appends the decoded bytes of an escape sequence, without its backslash. Returns the length of the sequence.
 fn escape(rest: &[u8], into: &mut Vec<u8>) -> Option<usize> {
     let simple = match rest.first()? {
         b'a' => 0x07,

@@ -1,4 +1,4 @@
-//! The descriptors in the form that reading and writing text needs: messages by number, fields by name and tag.
+//! The descriptors in the form that the reader and the writer need: messages by number, fields by name and tag.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use prost_reflect::{Cardinality, FieldDescriptor, Kind, MessageDescriptor};
 
 use crate::proto::descriptors;
 
-/// A message, by its place in the schema.
+/// A message, by its index in the schema.
 pub(super) type MessageId = usize;
 
 /// The type of one value.
@@ -22,7 +22,7 @@ pub(super) enum Type {
     Bytes,
     Enum(usize),
     Message(MessageId),
-    /// A type that no P4Runtime message has.
+    /// A type that no P4Runtime message uses.
     Unsupported,
 }
 
@@ -33,22 +33,22 @@ pub(super) struct Field {
     pub(super) ty: Type,
     pub(super) repeated: bool,
     pub(super) map: bool,
-    /// Numbers with a common length before them, as proto3 packs repeated ones.
+    /// Whether the numbers are encoded with a common length before them, which proto3 does for repeated ones.
     pub(super) packed: bool,
-    /// The oneof that the field is a case of.
+    /// The `oneof` that contains the field.
     pub(super) oneof: Option<u32>,
 }
 
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) name: String,
-    /// In the order of their numbers.
+    /// The fields in the order of their numbers.
     pub(super) fields: Vec<Field>,
 }
 
 impl Message {
     pub(super) fn by_name(&self, name: &str) -> Option<(usize, &Field)> {
-        // There are few, and most differ in length.
+        // A message has few fields, and most names differ in length, so a linear search is fast.
         self.fields.iter().enumerate().find(|(_, field)| field.name == name)
     }
 
@@ -153,7 +153,7 @@ fn build_field(
 mod tests {
     use super::*;
 
-    /// The reader and the writer know only the types that P4Runtime uses; a new one must be noticed here.
+    /// The reader and the writer support only the types that P4Runtime uses; this test fails for a new one.
     #[test]
     fn every_type_of_p4runtime_is_supported() {
         let schema = Schema::get();

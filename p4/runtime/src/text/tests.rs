@@ -1,4 +1,4 @@
-//! Text against examples, against another implementation, and against garbage.
+//! Compares text with examples and with another implementation, and reads invalid text.
 
 use proptest::prelude::*;
 use prost_reflect::DynamicMessage;
@@ -90,7 +90,8 @@ fn an_any_is_written_by_its_content_where_that_is_known() {
     assert!(text.contains("CounterData] {\n    byte_count: 1\n    packet_count: 2\n  }\n"), "{text}");
     assert_eq!(read(&text), Ok(entry.clone()));
 
-    // Not known, cut off, longer than needed, nested without end: none of them changes on the way.
+    // Messages that are unknown, truncated, not minimally encoded or nested too deeply are written and read without a
+    // change.
     let known = "type.googleapis.com/p4.v1.CounterData";
     let mut nested = vec![0x08, 0x01];
     for _ in 0..10_000 {
@@ -153,7 +154,7 @@ fn update() -> impl Strategy<Value = v1::Update> {
 }
 
 proptest! {
-    /// Written text is read again, here and by prost-reflect; the output of the latter is read here.
+    /// Written text is read again, here and by prost-reflect; the output of prost-reflect is read here.
     #[test]
     fn messages_survive_and_another_implementation_agrees(
         updates in proptest::collection::vec(update(), 0..4),
@@ -176,7 +177,7 @@ proptest! {
         let _ = read::<v1::WriteRequest>(&text);
     }
 
-    /// Text that is nearly right reaches deeper than random text does.
+    /// Slightly damaged text reaches more code of the reader than random text.
     #[test]
     fn damaged_text_is_read_without_panic(at in 0usize..20_000, with in "[ {}<>\\[\\]:\"'\\\\a0-]{0,3}") {
         let at = sample::P4INFO.floor_char_boundary(at.min(sample::P4INFO.len()));

@@ -1,5 +1,5 @@
-//! Writes encoded messages as text: one field a line, two spaces a level, fields in the order of their numbers,
-//! maps in the order of their keys. The same message gives the same bytes.
+//! Writes encoded messages as text: one field per line, two spaces per level, fields in the order of their numbers,
+//! maps in the order of their keys. The same message always gives the same bytes.
 
 use std::fmt::Write as _;
 
@@ -78,7 +78,7 @@ pub(super) fn write_field(schema: &Schema, field: &Field, value: Value<'_>, inde
 
 fn write_map(schema: &Schema, map: Option<(&Field, Vec<&[u8]>)>, indent: usize, out: &mut String) {
     let Some((field, mut entries)) = map else { return };
-    // Keys are strings with the same tag, the entries begin with length and key: compare the keys themselves.
+    // Entries begin with a length and a key. The length must not affect the order, so the keys are compared.
     entries.sort_by_key(|entry| key(entry));
     for entry in entries {
         write_field(schema, field, Value::Bytes(entry), indent, out);
@@ -92,7 +92,7 @@ fn key(entry: &[u8]) -> &[u8] {
     }
 }
 
-/// Writes an `Any` by its content where the type is known, and says whether it was.
+/// Writes the content of an `Any` if its type is known; returns whether it was.
 fn write_expanded(schema: &Schema, data: &[u8], indent: usize, out: &mut String) -> bool {
     let (mut url, mut content): (&[u8], &[u8]) = (&[], &[]);
     for (number, value) in Fields::new(data) {
@@ -111,7 +111,7 @@ fn write_expanded(schema: &Schema, data: &[u8], indent: usize, out: &mut String)
     };
     let mut text = String::new();
     write(schema, inner, content, indent + 1, &mut text);
-    // Bytes may mean the same and still be others; only what comes back as it was is written by content.
+    // Different bytes can have the same meaning. The content is written only if reading it returns the same bytes.
     if reader::read(schema, inner, &text).as_deref() != Ok(content) {
         return false;
     }
@@ -123,7 +123,7 @@ fn write_expanded(schema: &Schema, data: &[u8], indent: usize, out: &mut String)
     true
 }
 
-/// Says whether data is a message with known fields only, nested no deeper than the reader goes.
+/// Returns whether data is a message with known fields only, nested no deeper than the reader supports.
 fn is_understood(schema: &Schema, id: MessageId, data: &[u8], depth: usize) -> bool {
     let message: &Message = &schema.messages[id];
     depth < MAX_DEPTH as usize
@@ -171,7 +171,7 @@ fn push_bytes(bytes: &[u8], out: &mut String) {
     out.push('"');
 }
 
-/// Escapes as protobuf's own printers do: octal, so that no following digit can join.
+/// Escapes a byte in octal, as protobuf's own printers do, so that a following digit is not part of the escape.
 fn push_escaped(byte: u8, out: &mut String) {
     match byte {
         b'\n' => out.push_str("\\n"),

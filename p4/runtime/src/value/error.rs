@@ -1,22 +1,22 @@
-//! Why a value does not fit its field.
+//! Errors of a value that does not fit its field.
 
 use thiserror::Error;
 
-/// A value that its width refuses.
+/// A value that does not fit a width.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ValueError {
-    /// A byte string without bytes is not a value; 0 is one byte.
+    /// A byte string is empty; 0 has one byte.
     #[error("the value is empty; 0 is written as one byte")]
     Empty,
-    /// More bits than there is room for.
+    /// The value needs more bits than the field has.
     #[error("the value needs {needed} bits, the field has {width}")]
     TooWide {
         /// Bits that the value needs.
         needed: u64,
-        /// Bits that there are.
+        /// Bits that the field has.
         width: u32,
     },
-    /// Text for a number.
+    /// The value is text, and the field is a number.
     #[error("`{text}` is text, the field is a number of {width} bits")]
     WantsNumber {
         /// The text.
@@ -24,7 +24,7 @@ pub enum ValueError {
         /// Bits of the field.
         width: u32,
     },
-    /// A number for text.
+    /// The value is a number, and the field is text.
     #[error("{number} is a number, the field is text")]
     WantsText {
         /// The number.

@@ -1,14 +1,14 @@
-//! `int<W>` values: two's complement in the shortest form. Only registers and digests hold them.
+//! `int<W>` values: two's complement in the shortest form. Only registers and digests contain them.
 
 use super::ValueError;
 
-/// Encodes a signed number in the canonical form, or says that it does not fit `int<width>`.
+/// Encodes a signed number in the canonical form; fails if it does not fit `int<width>`.
 pub fn encode_signed(number: i128, width: u32) -> Result<Vec<u8>, ValueError> {
     let bytes = number.to_be_bytes();
     check_signed(&bytes, width).map(<[u8]>::to_vec)
 }
 
-/// Reads a signed number of at most 128 bits, tolerating needless sign extension.
+/// Reads a signed number of at most 128 bits; redundant sign extension is accepted.
 pub fn decode_signed(bytes: &[u8], width: u32) -> Result<i128, ValueError> {
     let bytes = check_signed(bytes, width)?;
     if bytes.len() > 16 {
@@ -18,7 +18,7 @@ pub fn decode_signed(bytes: &[u8], width: u32) -> Result<i128, ValueError> {
     Ok(bytes.iter().fold(fill, |number, byte| number << 8 | i128::from(*byte)))
 }
 
-/// Returns the canonical part of a byte string, or why it cannot be an `int<width>`.
+/// Returns the canonical part of a byte string, or an error if it is not an `int<width>`.
 pub fn check_signed(bytes: &[u8], width: u32) -> Result<&[u8], ValueError> {
     if bytes.is_empty() {
         return Err(ValueError::Empty);
@@ -31,7 +31,7 @@ pub fn check_signed(bytes: &[u8], width: u32) -> Result<&[u8], ValueError> {
     Ok(&bytes[bytes.len() - used..])
 }
 
-/// Counts the bits after sign extension is undone; at least one.
+/// Counts the bits without redundant sign extension; at least one.
 fn significant(bytes: &[u8]) -> u64 {
     let extension = if bytes[0] & 0x80 == 0 { 0x00 } else { 0xff };
     let skipped = bytes.iter().take_while(|byte| **byte == extension).count();
@@ -40,7 +40,7 @@ fn significant(bytes: &[u8]) -> u64 {
         None => total,
         Some(byte) => skipped as u64 * 8 + u64::from((byte ^ extension).leading_zeros()),
     };
-    // One bit of the sign stays.
+    // One sign bit remains.
     (total - same + 1).min(total)
 }
 

@@ -1,13 +1,13 @@
-//! The codec of gRPC that hands messages on as they came, and sends those that are encoded already.
+//! A gRPC codec that receives messages without decoding them, and sends messages that are already encoded.
 
 use bytes::{Buf as _, BufMut as _, Bytes};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Bytes that a stream reserves before it knows how long its messages are.
+/// Initial buffer of a stream, before the length of its messages is known.
 const BUFFER_BYTES: usize = 512;
 
-/// Length from which encoded messages are handed on before more are put to them.
+/// Size at which buffered messages are passed on before more are added.
 const YIELD_BYTES: usize = 16 << 10;
 
 /// Sends and receives encoded messages.

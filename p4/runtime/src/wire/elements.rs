@@ -1,4 +1,4 @@
-//! The elements of a list in an encoded message, decoded one at a time.
+//! Decodes the elements of a list in an encoded message, one at a time.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use prost::{Message, Name};
 use super::fields::Fields;
 use super::weigh::{WireError, shape_of, weigh_element};
 
-/// Decodes the elements of one list of a message, each when it is asked for.
+/// An iterator over the elements of one list of a message. Each is decoded on demand.
 #[derive(Debug)]
 pub struct Elements<M> {
     message: Bytes,
@@ -18,17 +18,17 @@ pub struct Elements<M> {
     limit: usize,
     weight: usize,
     others: usize,
-    /// Of the elements, for weighing.
+    /// The shape of the elements, from which their memory is estimated.
     shape: Option<usize>,
     element: PhantomData<M>,
 }
 
-/// Fields that are not elements and that a message may have: known ones, and some of later versions. Skipping millions takes
-/// long.
+/// Maximum number of other fields in the message, known or from later versions. Skipping millions of them would take
+/// too long.
 const OTHERS_MAX: usize = 4096;
 
 impl<M: Message + Name + Default> Elements<M> {
-    /// Returns the elements of the list with a field number; one takes at most `limit` bytes of memory.
+    /// Returns the elements of the list with a field number. Each may take at most `limit` bytes of memory.
     pub fn new(message: Bytes, number: u32, limit: usize) -> Self {
         let shape = shape_of::<M>();
         Elements { message, number, at: 0, limit, weight: 0, others: 0, shape, element: PhantomData }
@@ -36,13 +36,13 @@ impl<M: Message + Name + Default> Elements<M> {
 }
 
 impl<M> Elements<M> {
-    /// Returns how many bytes of the message the elements so far had.
+    /// Returns the number of bytes of the message that were read so far.
     #[cfg(feature = "transport")]
     pub(crate) fn consumed(&self) -> usize {
         self.at
     }
 
-    /// Returns what the elements so far take in memory.
+    /// Returns the memory of the elements so far, in bytes.
     pub fn weight(&self) -> usize {
         self.weight
     }
@@ -58,7 +58,7 @@ impl<M: Message + Name + Default> Iterator for Elements<M> {
         loop {
             match fields.next()? {
                 Ok(field) if field.number == self.number && field.wire_type == WireType::LengthDelimited => {
-                    // Where the element lies in the message: its content ends where the next field begins.
+                    // The position of the element in the message: its content ends where the next field begins.
                     let from = self.at + (field.content.as_ptr() as usize - start);
                     self.at = from + field.content.len();
                     let element = self.message.slice(from..self.at);

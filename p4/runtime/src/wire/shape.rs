@@ -1,8 +1,8 @@
-//! Memory of a decoded message, from its descriptor: the bytes of the struct itself, and for each field those that
-//! comes to it on the heap.
+//! Memory of a decoded message, derived from its descriptor: the size of the struct, and for each field its memory on
+//! the heap.
 //!
-//! The sizes are bounds from above: a struct is the sum of its fields, each rounded up to words, and a test compares
-//! them with those of the compiler.
+//! The sizes are upper bounds: a struct is the sum of its fields, each rounded up to words. A test compares them with
+//! the sizes that the compiler reports.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,34 +14,34 @@ use crate::proto::descriptors;
 /// Bytes of a `Vec`, a `String` or a map.
 const COLLECTION: usize = 24;
 
-/// Bytes of a `Bytes`, the largest form that a field of bytes has.
+/// Size of `Bytes`, the largest type of a bytes field.
 pub(super) const BYTES: usize = 32;
 
-/// Levels of messages within messages whose sizes are added up; deeper ones are behind a pointer.
+/// Levels of nested messages whose sizes are added; deeper messages are behind a pointer.
 const MAX_LEVELS: usize = 12;
 
-/// Contents of a field with a length.
+/// Contents of a length-delimited field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Bytes or text, and whether there may be many, each with a place of its own in a list.
+    /// Bytes or text. `many` is set if the field is a list, where each element has its own slot.
     Bytes { many: bool },
-    /// Numbers one after the other.
+    /// Packed numbers.
     Numbers,
-    /// A message: its shape, and whether there may be many, each with a place of its own in a list.
+    /// A message with its shape. `many` is set if the field is a list, where each element has its own slot.
     Message { shape: usize, many: bool },
 }
 
 /// The shape of a message.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// Bytes of the struct, all that is in it without lists and texts.
+    /// Size of the struct, without the heap memory of lists and strings.
     pub(super) size: usize,
-    /// Fields with a length: what is in each, and whether it must be text, at its number.
+    /// Length-delimited fields, indexed by their number: the content, and whether it must be UTF-8.
     fields: Vec<Option<(Content, bool)>>,
 }
 
 impl Shape {
-    /// Returns what a field holds, and whether it must be text; `None` for fields that are not known or hold a number.
+    /// Returns the content of a field, and whether it must be UTF-8. Returns `None` for unknown fields and for numbers.
     pub(super) fn field(&self, number: u32) -> Option<(Content, bool)> {
         *self.fields.get(number as usize)?
     }
@@ -75,7 +75,7 @@ impl Shapes {
         Shapes { shapes: messages.iter().map(shape).collect(), by_name }
     }
 
-    /// Returns the number of a message by its full name.
+    /// Returns the index of a message by its full name.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }
@@ -111,7 +111,7 @@ fn size(message: &MessageDescriptor, level: usize) -> usize {
             None => sum += own,
         }
     }
-    // A word says which of the choices it is.
+    // One word is the discriminant of the `oneof`.
     sum + choices.values().map(|largest| largest + 8).sum::<usize>()
 }
 
@@ -121,7 +121,7 @@ fn field_size(field: &FieldDescriptor, level: usize) -> usize {
     }
     match field.kind() {
         Kind::Message(message) if level < MAX_LEVELS && !recursive(&message) => {
-            // A word says whether it is there.
+            // One word is the discriminant of the `Option`.
             size(&message, level + 1) + 8
         }
         Kind::String => COLLECTION,
@@ -131,7 +131,7 @@ fn field_size(field: &FieldDescriptor, level: usize) -> usize {
     }
 }
 
-/// Says whether a message can be within itself without a list between, so that it is behind a pointer.
+/// Returns whether a message can contain itself without a list in between, so that it is behind a pointer.
 fn recursive(message: &MessageDescriptor) -> bool {
     let direct = |message: &MessageDescriptor| -> Vec<MessageDescriptor> {
         let single = message.fields().filter(|field| !field.is_list() && !field.is_map());

@@ -1,4 +1,4 @@
-//! Weighs an encoded message: what it takes in memory once it is decoded. Nothing is allocated for that.
+//! Estimates the memory of a message once it is decoded, from its encoded form. This allocates nothing.
 
 use bytes::Bytes;
 use prost::encoding::WireType;
@@ -8,33 +8,33 @@ use thiserror::Error;
 use super::fields::{Fields, Malformed};
 use super::shape::{BYTES, Content, Shapes};
 
-/// Messages within messages that are decoded, as many as prost decodes.
+/// Maximum depth of nested messages, the same as prost's.
 const MAX_DEPTH: usize = 100;
 
-/// Overhead of the allocator per piece of the heap, and its rounding.
+/// Overhead of the allocator per allocation, including its rounding.
 const PIECE: usize = 32;
 
-/// A list that grows doubles, so up to twice its elements is reserved.
+/// A growing list doubles its capacity, so up to twice its elements are reserved.
 const GROWTH: usize = 2;
 
-/// Fields of a message, those of messages within it included: some twice what the longest request of a push has. Those
-/// that are skipped take no memory, but time.
+/// Maximum number of fields in a message, including nested messages: about twice the number in the longest request of a
+/// push. Fields that are skipped take no memory, but they take time.
 const FIELDS_MAX: usize = 1 << 18;
 
-/// A message that is not decoded.
+/// Reasons for not decoding a message.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum WireError {
-    /// It would take more memory than it may.
+    /// It would exceed the memory limit.
     #[error("{bytes} bytes of {message} would take more than {limit} bytes of memory")]
     TooHeavy {
         /// The message.
         message: String,
         /// Its bytes on the wire.
         bytes: usize,
-        /// The most bytes of memory.
+        /// The memory limit, in bytes.
         limit: usize,
     },
-    /// It is no such message.
+    /// It is not a valid message of this type.
     #[error("{bytes} bytes are not a {message}")]
     Malformed {
         /// The message.
@@ -42,7 +42,7 @@ pub enum WireError {
         /// Its bytes on the wire.
         bytes: usize,
     },
-    /// It would take too long.
+    /// It would take too long to decode.
     #[error("{bytes} bytes of {message} have more than {FIELDS_MAX} fields")]
     TooLong {
         /// The message.
@@ -50,12 +50,12 @@ pub enum WireError {
         /// Its bytes on the wire.
         bytes: usize,
     },
-    /// It is no such message, as the decoder found.
+    /// The decoder found that it is not a valid message of this type.
     #[error(transparent)]
     Decode(#[from] DecodeError),
 }
 
-/// Why weighing ended.
+/// The reason why an estimate stopped early.
 enum Stop {
     TooHeavy,
     TooLong,
@@ -68,13 +68,13 @@ impl From<Malformed> for Stop {
     }
 }
 
-/// Returns an upper bound for the memory that a message of somebody else takes once it is decoded, if that is at most
+/// Returns an upper bound for the memory of an untrusted message once it is decoded, or an error if the bound exceeds
 /// `limit`.
 pub fn weigh<M: Name>(bytes: &[u8], limit: usize) -> Result<usize, WireError> {
     weigh_fields::<M>(bytes, limit, FIELDS_MAX)
 }
 
-/// The same of a file, which may have any number of fields.
+/// Returns the same bound for a message from a file, which may have any number of fields.
 pub(crate) fn weigh_file<M: Name>(bytes: &[u8], limit: usize) -> Result<usize, WireError> {
     weigh_fields::<M>(bytes, limit, usize::MAX)
 }
@@ -83,12 +83,12 @@ fn weigh_fields<M: Name>(bytes: &[u8], limit: usize, fields_left: usize) -> Resu
     weigh_shape::<M>(shape_of::<M>(), bytes, limit, fields_left)
 }
 
-/// Returns the number of a message's shape, for whoever weighs many of one kind.
+/// Returns the index of a message's shape, for callers that estimate many messages of one type.
 pub(super) fn shape_of<M: Name>() -> Option<usize> {
     Shapes::get().find(&M::full_name())
 }
 
-/// The same of one of many: `shape` is that of the message.
+/// Returns the same bound as [`weigh`] for a message whose `shape` is known.
 pub(super) fn weigh_element<M: Name>(
     shape: Option<usize>,
     bytes: &[u8],
@@ -177,7 +177,7 @@ mod tests {
     use crate::proto::{config, v1};
 
     fn empty_updates(n: usize) -> Vec<u8> {
-        // Field 4 with no bytes in it.
+        // Field 4 with an empty value.
         [0x22, 0x00].repeat(n)
     }
 
