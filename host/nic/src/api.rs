@@ -1,7 +1,7 @@
-//! Requests over the Unix socket: a line of JSON, answered by a line of JSON.
+//! Requests over the Unix socket: one line of JSON each, answered by one line of JSON.
 //!
-//! In: a line. Out: a line, or that the answer comes later. Invariants: no line makes it panic; a line that cannot be
-//! read is answered with what is wrong.
+//! In: a line. Out: a line, or the indication that the answer follows later. Invariants: no input causes a panic; an
+//! invalid line is answered with an error message.
 
 use std::net::Ipv6Addr;
 
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use crate::agent::{Agent, At, Ban};
 
-/// No line is longer.
+/// Maximum length of a line.
 pub const LINE_MAX: usize = 16 * 1024;
 
-/// Questions.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
-    /// States.
+    /// The agent's status.
     Status {},
     /// The paths to a NIC.
     Paths {
@@ -26,25 +26,25 @@ pub enum Request {
     },
     /// Faults.
     Findings {},
-    /// Effects of an event.
+    /// Events after a number.
     Events {
-        /// The number of that event.
+        /// Number of the last event that the caller knows.
         #[serde(default)]
         after: u64,
     },
-    /// Packets that were lost after one of them.
+    /// Packets lost after a number.
     Losses {
-        /// The number of that one.
+        /// Number of the last loss that the caller knows.
         #[serde(default)]
         after: u64,
     },
-    /// Packets of writes that are not done of which nothing is known.
+    /// Packets of unfinished writes whose fate is unknown.
     Unanswered {},
-    /// Which NIC it is, and what is denied: all that whoever denies something has to know.
+    /// The NIC's identity and its denials: the information that a caller needs before it denies paths.
     Denials {},
     /// Deny paths.
     Deny {
-        /// Which.
+        /// The paths, with a reason.
         ban: Ban,
     },
     /// End a denial.
@@ -56,12 +56,12 @@ pub enum Request {
     Write {
         /// Its address.
         to: Ipv6Addr,
-        /// Count.
+        /// Number of bytes.
         bytes: u64,
-        /// Where they begin in the region here.
+        /// Offset in the local region.
         #[serde(default)]
         local: u64,
-        /// Where they go in the region there.
+        /// Offset in the far NIC's region.
         #[serde(default)]
         target: u64,
         /// Bytes of a packet.
@@ -77,11 +77,11 @@ pub enum Request {
 /// Answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// At once.
+    /// Available now.
     Now(Value),
-    /// When a write is done.
+    /// Available when a write is done.
     WhenWritten(u64),
-    /// After the table was read.
+    /// Available after the table was read.
     AfterReload,
 }
 
@@ -94,7 +94,7 @@ pub enum Change {
     Allowed(u64),
 }
 
-/// The answer that something is wrong.
+/// Returns the answer for a failed request.
 pub fn fault(text: impl std::fmt::Display) -> Value {
     json!({ "error": text.to_string() })
 }
@@ -103,8 +103,8 @@ fn value(of: impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_else(fault)
 }
 
-/// Returns the answer where a change of the denials could not be saved. A denial that a restart would forget does not begin; one that
-/// ended has ended, as lifting has to work on a full disk, too.
+/// Returns the answer if a changed set of denials could not be saved. A new denial does not begin, because a restart
+/// would lose it. A lifted denial stays lifted, so that lifting works on a full disk.
 pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Answer {
     Answer::Now(match change {
         Change::Denied(id) => {
@@ -117,7 +117,7 @@ pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Ans
     })
 }
 
-/// Answers a line. `unix` is the time in seconds since 1970. Tells how denials changed.
+/// Answers a line. `unix` is the time in seconds since 1970. Also returns how the denials changed.
 pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, Option<Change>) {
     let request = match serde_json::from_slice::<Request>(line) {
         Ok(request) => request,

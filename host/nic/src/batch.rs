@@ -1,13 +1,13 @@
 //! Frames that are about to be sent.
 //!
-//! Invariants: room for them is allocated once; a payload is written behind room for its headers, so that encapsulating
+//! Invariants: memory is allocated once; a payload is written behind space for its headers, so that encapsulation
 //! copies nothing.
 
 use crate::wire::{HEADER_LEN, OPTION_LEN};
 
-/// Frames of one system call.
+/// Maximum number of frames per system call.
 pub const BATCH: usize = 32;
-/// Room in front of a payload, for every header.
+/// Space in front of a payload, enough for all headers.
 pub const HEADROOM: usize = 80;
 
 const _: () = assert!(HEADROOM >= HEADER_LEN + OPTION_LEN);
@@ -28,22 +28,22 @@ impl Frame {
         &self.bytes[self.start..self.end]
     }
 
-    /// Returns the bytes on the wire, to complete them.
+    /// Returns the bytes on the wire, for changes such as a checksum.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes[self.start..self.end]
     }
 
-    /// Returns the room for a payload.
+    /// Returns the buffer for a payload.
     pub fn payload(&mut self) -> &mut [u8] {
         &mut self.bytes[HEADROOM..]
     }
 
-    /// Returns a payload that was written.
+    /// Returns the first `len` bytes of the payload.
     pub fn written(&self, len: usize) -> &[u8] {
         &self.bytes[HEADROOM..HEADROOM + len]
     }
 
-    /// Puts headers in front: `write` gets the room before the payload and says where they begin.
+    /// Adds headers: `write` gets the space before the payload and returns the offset at which the headers begin.
     pub fn finish(&mut self, plane: u8, payload_len: usize, write: impl FnOnce(&mut [u8]) -> usize) {
         self.plane = plane;
         self.start = write(&mut self.bytes[..HEADROOM]);
@@ -51,7 +51,7 @@ impl Frame {
     }
 }
 
-/// Frames, and how many of them are ready.
+/// Frames, of which the first `len` are ready.
 #[derive(Debug)]
 pub struct Batch {
     frames: Vec<Frame>,
@@ -59,23 +59,23 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Room for a batch of frames with payloads of so many bytes.
+    /// Allocates a batch of frames with payloads of up to `payload_len` bytes.
     pub fn new(payload_len: usize) -> Self {
         let bytes = vec![0; HEADROOM + payload_len].into_boxed_slice();
         Batch { frames: vec![Frame { plane: 0, start: 0, end: 0, bytes }; BATCH], len: 0 }
     }
 
-    /// Returns the frame to be filled next, if there is room.
+    /// Returns the next free frame.
     pub fn free(&mut self) -> Option<&mut Frame> {
         self.frames.get_mut(self.len)
     }
 
-    /// Counts the frame that [`Batch::free`] returned.
+    /// Marks the frame returned by [`Batch::free`] as ready.
     pub fn push(&mut self) {
         self.len = (self.len + 1).min(self.frames.len());
     }
 
-    /// Returns how many more fit.
+    /// Returns how many more frames fit.
     pub fn room(&self) -> usize {
         self.frames.len() - self.len
     }
@@ -85,7 +85,7 @@ impl Batch {
         &self.frames[..self.len]
     }
 
-    /// Forgets them.
+    /// Empties the batch.
     pub fn clear(&mut self) {
         self.len = 0;
     }

@@ -1,9 +1,9 @@
-//! Measures on the ports that there are: how fast a path is chosen, how many packets one core sends, what probes cost.
+//! Measurements on the ports of this host: choosing a path, sending packets on one core, probing.
 //!
-//! In: the table, a NIC to send to. Out: a line for each figure, and how much of the machine others had meanwhile; or what
-//! the kernel's stamps of frames that come cost, as ratios of turns that alternate.
-//! Invariants: processor time is that of this process, with what the kernel does in its name: where switches are namespaces
-//! of the same kernel, their work as well.
+//! In: the table, a NIC to send to. Out: one line per figure, and the share of the processors that other processes
+//! used; or the cost of the kernel's receive timestamps, as ratios of alternating runs. Invariants: processor time is
+//! that of this process, including the kernel's work on its behalf. If switches are namespaces of the same kernel, it
+//! includes their work.
 
 use std::fmt::{self, Write as _};
 use std::hint::black_box;
@@ -31,17 +31,17 @@ pub(crate) use stamps::Stamps;
 
 type Fault = Box<dyn std::error::Error>;
 
-/// Seconds of processor time of this thread: what a machine that does other things as well changes least.
+/// Returns the processor time of this thread in seconds, the figure least affected by other load on the machine.
 fn processor() -> f64 {
     thread_time().as_secs_f64()
 }
 
-/// Picks that are timed.
+/// Number of path choices that are timed.
 const PICKS: u32 = 10_000_000;
-/// Probes a second, and for how long they are sent.
+/// Probes per second, and the duration of probing.
 const PROBES: u64 = 2_048;
 const PROBING: Duration = Duration::from_secs(3);
-/// The longest wait for something to do.
+/// Longest sleep between two turns.
 const LOOK_NS: u64 = 100_000_000;
 
 /// Measured quantity.
@@ -52,7 +52,7 @@ pub(crate) struct Bench {
     pub(crate) to: Ipv6Addr,
     pub(crate) sizes: Vec<usize>,
     pub(crate) count: u64,
-    /// Whether nothing but sending is measured.
+    /// Whether to measure sending only.
     pub(crate) sending: bool,
     pub(crate) stamps: Stamps,
     pub(crate) xdp: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Measures all of it.
+    /// Runs all measurements.
     pub(crate) fn run(&self) -> Result<String, Fault> {
         if let Some(size) = self.sizes.iter().find(|size| !(40..=8900).contains(*size)) {
             return Err(format!("a packet has 40 to 8900 bytes, not {size}").into());
@@ -81,7 +81,7 @@ impl Bench {
         Ok(said)
     }
 
-    /// Measures each thing once.
+    /// Runs each measurement once.
     fn figures(&self, table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
         let stamped = self.stamps == Stamps::On;
         let mut said = if self.sending { String::new() } else { self.picks(table, downlink)? };
@@ -94,7 +94,7 @@ impl Bench {
         Ok(said)
     }
 
-    /// Returns how so many tiers are probed, unless they are no more than one tier fewer.
+    /// Returns the options for probing up to this tier; `None` if that adds no probes to those of the tier below.
     fn probing(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Option<Options> {
         let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turns().len() as u64;
         if probe_tiers > 0 && turns(probe_tiers) == turns(probe_tiers - 1) {
@@ -104,7 +104,7 @@ impl Bench {
         Some(Options { probe_tiers, probe_period_ns, ..Options::default() })
     }
 
-    /// Times the choice of a path.
+    /// Measures the time to choose a path.
     fn picks(&self, table: &Table<'_>, downlink: u16) -> Result<String, Fault> {
         let options = Options::default();
         let mut engine = Engine::new(table, downlink, options.engine, Capacity::of(table, 4))?;
@@ -134,7 +134,7 @@ impl Bench {
         Ok((agent, machine))
     }
 
-    /// Sends packets of the node without a node: path chosen, headers written, frames handed to the kernel.
+    /// Sends generated packets of a node: chooses a path, writes headers and passes frames to the kernel.
     fn send(
         &self,
         table: &Table<'_>,
@@ -173,8 +173,8 @@ impl Bench {
         Ok(Sending { size, made, sent, seconds, seconds_busy, seconds_handing: handing })
     }
 
-    /// Probes switches, as the agent does in bursts, and takes the answers; then once more with frames for nobody, to know
-    /// what of sending them is the work of switches of the same kernel.
+    /// Probes switches in bursts, as the agent does, and handles the answers. A second run sends frames that no switch
+    /// accepts, which shows how much of the sending time is work of switches in the same kernel.
     fn probe(&self, table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
         let Some(options) = Self::probing(table, downlink, tiers) else { return Ok(String::new()) };
         let run = |unheard| Probing::run(self, (table, downlink), options, (unheard, stamped));
@@ -198,19 +198,19 @@ impl Bench {
     }
 }
 
-/// Cost of sending.
+/// The cost of sending.
 struct Sending {
     size: usize,
     made: u64,
     sent: u64,
     seconds: f64,
-    /// Processor time: of all, and of handing frames to the kernel.
+    /// Processor time: total, and of passing frames to the kernel.
     seconds_busy: f64,
     seconds_handing: f64,
 }
 
 impl Sending {
-    /// Packets in a second of processor time, in millions.
+    /// Returns millions of packets per second of processor time.
     fn each(&self) -> f64 {
         self.sent as f64 / self.seconds_busy.max(0.01) / 1e6
     }
@@ -231,20 +231,20 @@ impl fmt::Display for Sending {
     }
 }
 
-/// Cost of probes.
+/// The cost of probes.
 struct Probing {
     probes: u64,
     answers: u64,
     seconds: f64,
-    /// Processor time: of all, and of handing frames to the kernel.
+    /// Processor time: total, and of passing frames to the kernel.
     seconds_busy: f64,
     seconds_sending: f64,
-    /// Delays of answers before they were read, the shortest first.
+    /// Times that answers waited to be read, in ascending order.
     waited_ns: Vec<u64>,
 }
 
 impl Probing {
-    /// Probes for a while. What is `unheard` has a MAC address that no switch has.
+    /// Probes for `PROBING`. With `unheard`, frames go to a MAC address that no switch has.
     fn run(
         bench: &Bench,
         (table, downlink): (&Table<'_>, u16),
@@ -292,13 +292,13 @@ impl Probing {
         Ok(Probing { probes, answers, seconds, seconds_busy, seconds_sending, waited_ns })
     }
 
-    /// Delays of answers: the share that waited no longer.
+    /// Returns a quantile of the times that answers waited.
     fn waited_us(&self, share: f64) -> f64 {
         let at = (self.waited_ns.len() as f64 * share) as usize;
         self.waited_ns.get(at).map_or(0.0, |ns| *ns as f64 / 1e3)
     }
 
-    /// Microseconds of a probe.
+    /// Returns microseconds per probe.
     fn each(&self, seconds: f64) -> f64 {
         seconds * 1e6 / self.probes.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! All that is kept of one NIC that packets go to or come from.
+//! State of one far NIC that packets go to or come from.
 
 use closc_paths::Destination;
 use closc_paths_engine::PathId;
@@ -9,22 +9,22 @@ use crate::reorder::{self, Reorder};
 use crate::sent::{self, SentLog};
 use crate::writes::{Arriving, Leaving};
 
-/// Congestion marks that one acknowledgement names.
+/// Maximum number of congestion marks in one acknowledgement.
 pub(crate) const MARKS: usize = 16;
 
-/// Paths that are probed again at once because an answer was missed, so many at a time.
+/// Maximum number of paths that are probed again immediately because an answer was missed.
 pub(crate) const SUSPECTS: usize = 8;
 
-/// Capacity and patience of a channel.
+/// Capacity and time limits of a channel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Planes of the fabric.
     pub(crate) planes: u32,
-    /// Packets of writes under way.
+    /// Maximum number of packets of writes in flight.
     pub(crate) window: u32,
-    /// Time that a packet waits for one before it.
+    /// Longest time that a packet waits for an earlier one.
     pub(crate) reorder_ns: u64,
-    /// Bytes that wait.
+    /// Maximum bytes of waiting packets.
     pub(crate) reorder_bytes: usize,
 }
 
@@ -33,40 +33,40 @@ pub(crate) struct Limits {
 pub struct Channel {
     /// Its address.
     pub address: [u8; 16],
-    /// Its paths.
+    /// Its paths in the engine.
     pub path: PathId,
-    /// Where it is.
+    /// Its position in the fabric.
     pub to: Destination,
-    /// The place of its group among those that are counted apart.
+    /// Row of its group in the group counters.
     pub(crate) group: usize,
-    /// The epoch of what goes there: another one each time that it is opened, as its numbers begin again.
+    /// Epoch of packets to it. It changes each time the channel is opened, because packet numbers restart.
     pub(crate) epoch: u16,
-    /// Packets sent there.
+    /// Log of packets sent to it.
     pub sent: SentLog,
-    /// Limit of packets under way.
+    /// Congestion control, which limits packets in flight.
     pub congestion: Congestion,
-    /// Packets from there.
+    /// Reordering buffer for packets from it.
     pub reorder: Reorder,
-    /// Writes that come from there.
+    /// Incoming writes.
     pub arriving: Arriving,
-    /// Writes that go there.
+    /// Outgoing writes.
     pub leaving: Vec<Leaving>,
-    /// When anything last came from its agent, by the time that this one ran.
+    /// When its agent last sent anything, in time during which this agent could run.
     pub alive_ns: Option<u64>,
     /// When anything was last sent or received.
     pub used_ns: u64,
-    /// Packets that no acknowledgement speaks of yet, and since when.
+    /// Packets that have not been acknowledged to it yet, and the time of the first of them.
     pub(crate) owed: u32,
     pub(crate) owed_since_ns: u64,
     pub(crate) marks: [u32; MARKS],
     pub(crate) n_marks: u8,
-    /// When paths that are bad, and one that is not, are probed next.
+    /// Times of the next probe of bad paths, and of the next probe of a path in use.
     pub(crate) probe_at_ns: u64,
     pub(crate) look_at_ns: u64,
     pub(crate) probe_round: usize,
-    /// Paths that missed an answer and are not bad, and whether to a long probe: they are probed again at once.
+    /// Paths that missed an answer but are not bad, and whether the probe was long. They are probed again immediately.
     pub(crate) suspects: Vec<(u8, u32, bool)>,
-    /// Paths from there whose packets others overtook.
+    /// Paths from it whose packets were overtaken.
     pub(crate) overtaken: Overtaken,
     /// Counters.
     pub tally: Tally,
@@ -77,24 +77,24 @@ pub struct Channel {
 pub struct Tally {
     /// Packets sent over each plane.
     pub sent: [u64; 32],
-    /// Packets that came.
+    /// Packets received.
     pub received: u64,
     /// Packets known to have arrived.
     pub arrived: u64,
     /// Packets lost.
     pub lost: u64,
-    /// Packets called lost that arrived.
+    /// Packets that were declared lost but arrived.
     pub late: u64,
-    /// Packets of which only the headers arrived.
+    /// Packets that were trimmed to their headers.
     pub cut: u64,
-    /// When a packet was last lost.
+    /// Time of the last loss.
     pub last_lost_ns: u64,
 }
 
-/// Packets of the node that nobody acknowledges are waited for no longer: who sent them will have sent them again.
+/// How long an unacknowledged packet of the node keeps its channel open: by then its sender will have retransmitted it.
 const UNANSWERED_NS: u64 = 100_000_000;
 
-/// Without a path an acknowledgement is tried again so much later, which is how often paths that are out are probed.
+/// Without a path, an acknowledgement is retried after this time, which is the interval of probes of unused paths.
 const LATER_NS: u64 = 10_000_000;
 
 impl Channel {
@@ -131,7 +131,7 @@ impl Channel {
         }
     }
 
-    /// Notes a packet that an acknowledgement has to speak of.
+    /// Records a packet that must be acknowledged.
     pub(crate) fn owe(&mut self, mark: Option<u32>, now_ns: u64) {
         if self.owed == 0 {
             self.owed_since_ns = now_ns;
@@ -144,24 +144,25 @@ impl Channel {
         }
     }
 
-    /// Puts off what is owed, because no path leads there now: whoever waits for it asks again once there is one.
+    /// Postpones acknowledgements because no path is available now. The peer asks again once there is one.
     pub(crate) fn acknowledges_later(&mut self, now_ns: u64) {
         self.owed_since_ns = now_ns + LATER_NS;
     }
 
-    /// The bytes of a channel that nothing is under way in.
+    /// Returns the memory of a channel without traffic, in bytes.
     pub(crate) fn least_bytes() -> usize {
         let suspects = SUSPECTS * size_of::<(u8, u32, bool)>();
         size_of::<Channel>() + sent::LEAST_BYTES + reorder::LEAST_BYTES + suspects
     }
 
-    /// The bytes that it takes beyond those.
+    /// Returns its memory beyond that, in bytes.
     pub(crate) fn wide_bytes(&self) -> usize {
         self.sent.wide_bytes() + self.reorder.wide_bytes()
     }
 
-    /// Tells whether somebody would miss it: who writes, who is owed an acknowledgement, or who waits for one. Not for ever where
-    /// the far side is silent, except for writes that leave, which somebody asked for.
+    /// Returns whether closing the channel would lose something: a write in either direction, or an acknowledgement
+    /// that one side expects. If the far side is silent this ends after a time, except for outgoing writes, which a job
+    /// waits for.
     pub(crate) fn is_waited_for(&self, now_ns: u64, idle_ns: u64) -> bool {
         let unused_ns = now_ns.saturating_sub(self.used_ns);
         let leaves = self.is_writing();
@@ -170,23 +171,23 @@ impl Channel {
         leaves || comes && unused_ns <= idle_ns || unanswered && unused_ns <= UNANSWERED_NS
     }
 
-    /// Tells whether a write leaves that has not ended.
+    /// Returns whether an outgoing write is not finished.
     pub(crate) fn is_writing(&self) -> bool {
         self.leaving.iter().any(|write| write.ended_ns.is_none())
     }
 
-    /// Tells whether time alone may give it something to do before its next probe: packets that wait or are waited for, an
-    /// acknowledgement that is owed, a write that leaves.
+    /// Returns whether time alone may create work before the next probe: packets that wait or are in flight, an
+    /// acknowledgement that is owed, an outgoing write.
     pub(crate) fn is_busy(&self) -> bool {
         self.is_awaited() || self.is_writing()
     }
 
-    /// Tells whether packets wait, or word of them is owed or waited for.
+    /// Returns whether packets wait, or acknowledgements are owed or expected.
     pub(crate) fn is_awaited(&self) -> bool {
         self.owed > 0 || self.sent.under_way() > 0 || self.reorder.is_waiting()
     }
 
-    /// Tells whether nobody would miss it.
+    /// Returns whether no write leaves and there was no traffic for `idle_ns`.
     pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
         !self.is_writing() && now_ns.saturating_sub(self.used_ns) > idle_ns
     }

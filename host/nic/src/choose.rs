@@ -1,8 +1,7 @@
-//! Which path the next packet takes.
+//! Path selection for the next packet.
 //!
-//! In: the engine's values of a destination, the flow that a packet belongs to. Out: a plane and an entropy value.
-//! Invariants: no transport uses a denied value; `flow` and `static` keep no state, so nothing but a denial moves what
-//! they chose.
+//! In: the engine's path states for a destination, the flow of a packet. Out: a plane and an entropy value. Invariants:
+//! no transport uses a denied value; `flow` and `static` keep no state, so only a denial changes their choice.
 
 use std::str::FromStr;
 
@@ -17,13 +16,13 @@ pub enum Transport {
     /// Packet by packet over every path that is good.
     #[default]
     Spray,
-    /// One path for a flow, by a hash of its addresses, whatever happens to it: as ECMP places a queue pair.
+    /// One path per flow, by a hash of its addresses, regardless of the path's state, as ECMP places a queue pair.
     Flow,
     /// One path for everything to a NIC: the first of the table.
     Static,
 }
 
-/// The word is none of the three.
+/// The name is not that of a transport.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{0}` is not a transport: spray, flow or static is")]
 pub struct UnknownTransport(String);
@@ -42,7 +41,7 @@ impl FromStr for Transport {
 }
 
 impl Transport {
-    /// Returns its word.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Transport::Spray => "spray",
@@ -51,7 +50,8 @@ impl Transport {
         }
     }
 
-    /// Chooses the path of the next packet of a flow. Nothing, if every path is denied or, spraying, every port is down.
+    /// Chooses the path of the next packet of a flow. Returns `None` if every path is denied or, with `spray`, every
+    /// port is down.
     pub fn next(self, engine: &mut Engine, path: PathId, flow: u64) -> Option<Pick> {
         match self {
             Transport::Spray => engine.pick(path),
@@ -59,7 +59,7 @@ impl Transport {
         }
     }
 
-    /// Returns the plane that [`Self::next`] would choose now, and chooses nothing.
+    /// Returns the plane that [`Self::next`] would choose, without choosing.
     pub fn next_plane(self, engine: &Engine, path: PathId, flow: u64) -> Option<u8> {
         match self {
             Transport::Spray => engine.next_plane(path),
@@ -80,7 +80,7 @@ impl Transport {
     }
 }
 
-/// Hashes what a flow is known by (FNV-1a, and a last mix so that low bits depend on all).
+/// Hashes the key of a flow: FNV-1a, with a final mix so that the low bits depend on all input.
 pub fn flow_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let bytes = parts.into_iter().flatten();
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -90,7 +90,7 @@ pub fn flow_hash<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     mixed ^ mixed >> 33
 }
 
-/// Returns what a packet of the node hashes by: its addresses, its protocol and, of TCP and UDP, the ports.
+/// Returns the flow hash of a packet of the node: its addresses, protocol and, for TCP and UDP, ports.
 pub fn flow_of_packet(inner: &[u8]) -> u64 {
     let protocol = inner.get(6..7).unwrap_or_default();
     let has_ports = matches!(protocol, [6 | 17]);

@@ -1,33 +1,37 @@
-//! Congestion control of one destination: how many packets may be under way to it, and which losses full queues explain.
+//! Congestion control of one destination: how many packets may be in flight, and which losses are explained by full
+//! queues.
 //!
-//! In: round trips, ECN marks, trimmed packets, losses, all with the time at which the packet was sent. Out: a window in packets,
-//! and for each loss whether its plane was crowded when the packet was sent. Invariants: no I/O and no clock; the window is
-//! between [`WINDOW_MIN`] and the most; the packets of one window shrink it to a half at most; a loss that queues do not explain
-//! never shrinks it.
+//! In: round trips, ECN marks, trimmed packets, losses, all with the time at which the packet was sent. Out: a window
+//! in packets, and for each loss whether its plane was crowded when the packet was sent. Invariants: no I/O and no
+//! clock; the window is between [`WINDOW_MIN`] and the configured maximum; the packets of one window shrink it to half
+//! at most; a loss without a full queue never shrinks it.
 //!
 //! The rules follow NSCC, the sender-based congestion control of the Ultra Ethernet specification (UE 1.0, section 3.6.13), which
 //! MRC names as its congestion control profile (`uet-1.0-nscc`; arXiv 2605.04333, OCP MRC 1.0):
 //!
 //! | | delay below target | delay at or above target |
 //! |---|---|---|
-//! | no mark | grow in proportion to what is missing to the target | grow by a packet per round trip at most, the same for all senders |
-//! | marked | hold: another path takes the load | shrink by the share of marks and the excess of delay |
+//! | no mark | grow in proportion to the distance from the target | grow by at most one packet per round trip, the same for all senders |
+//! | marked | hold: another path takes the load | shrink by the share of marks times the excess delay |
 //!
-//! A trimmed packet, and one that a full queue dropped, shrink the window. MRC marks nothing at the port to the receiver, so in an
-//! incast trims and drops are the only signals. Delay alone shrinks nothing: on a busy machine it is processors that are late.
+//! A trimmed packet, and one that a full queue dropped, shrink the window. MRC does not mark at the port to the
+//! receiver, so in an incast trims and drops are the only signals. Delay alone does not shrink the window: on a busy
+//! machine it may come from the processors.
 
-/// Planes that there may be.
+/// Maximum number of planes.
 const PLANES_MAX: usize = 32;
-/// The smallest window: with one packet, a loss would always wait for a timeout.
+/// Minimum window: with a single packet in flight, every loss would cost a timeout.
 pub(crate) const WINDOW_MIN: u32 = 2;
-/// Packets for each plane with which a destination begins.
+/// Initial window, in packets per plane.
 const FIRST_PER_PLANE: u32 = 16;
-/// The target of queueing delay is the round trip of an empty fabric (UE 1.0: 0.75 of it where switches trim), and this at least.
+/// Minimum of the target queueing delay, which is otherwise the round trip of an empty fabric (UE 1.0: 0.75 of that if
+/// switches trim).
 const TARGET_MIN_NS: u64 = 500_000;
-/// Queueing delay of so many targets is that of a queue that is full or soon will be.
+/// A queueing delay of this many targets indicates a queue that is full or nearly full.
 const CROWDED: u64 = 3;
-/// Up to this queueing delay every sender adds a packet per round trip. Beyond it they add less, all by the same factor, so that they
-/// share a queue equally and do not overfill it: in a long queue a round trip is short of packets of each of many senders.
+/// Up to this queueing delay every sender adds one packet per round trip. Beyond it all add less, by the same factor,
+/// so that they share a queue equally without overfilling it: in a long queue with many senders, one packet each per
+/// round trip is too much.
 const FAIR_NS: u64 = 2_000_000;
 /// Share of the excess of delay by which a marked packet shrinks the window (`gamma` of UE 1.0).
 const GAMMA: f64 = 0.8;
@@ -35,7 +39,7 @@ const GAMMA: f64 = 0.8;
 /// lose one per round trip.
 const SHRINK: f64 = 2.0;
 
-/// A stretch of time in which packets of a plane met full queues, by when they were sent.
+/// A period in which packets of a plane met full queues, by the time at which they were sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Episode {
     first_ns: u64,
@@ -47,11 +51,11 @@ struct Episode {
 pub struct Arrivals {
     /// Packets that arrived.
     pub packets: u32,
-    /// Those of them that were marked.
+    /// How many of them were marked.
     pub marked: u32,
-    /// The shortest round trip of them, which waited least for the acknowledgement.
+    /// Shortest round trip among them, which includes the least waiting for the acknowledgement.
     pub rtt_ns: u64,
-    /// Packets under way before it.
+    /// Packets in flight before the acknowledgement.
     pub under_way: u32,
 }
 
@@ -64,15 +68,15 @@ pub struct Congestion {
     base_ns: u64,
     /// The last round trip.
     rtt_ns: u64,
-    /// Packets before this number were sent with the window before it was shrunk last.
+    /// Packets before this number were sent before the window was last shrunk.
     shrunk_at: Option<u32>,
-    /// The window is not shrunk below this by packets before that number.
+    /// Packets before that number cannot shrink the window below this.
     floor: f64,
     crowded: [Option<Episode>; PLANES_MAX],
 }
 
 impl Congestion {
-    /// Begins with some packets for each plane, and never has more than `most` under way.
+    /// Starts with some packets per plane. The window never exceeds `most`.
     pub fn new(planes: u32, most: u32) -> Self {
         let most = most.max(WINDOW_MIN);
         Congestion {
@@ -86,17 +90,17 @@ impl Congestion {
         }
     }
 
-    /// Returns the packets that may be under way.
+    /// Returns the number of packets that may be in flight.
     pub fn window(&self) -> u32 {
         self.window as u32
     }
 
-    /// Returns the queueing delay that is aimed at.
+    /// Returns the target queueing delay.
     pub fn target_ns(&self) -> u64 {
         self.base_ns.max(TARGET_MIN_NS)
     }
 
-    /// Takes an acknowledgement.
+    /// Handles an acknowledgement.
     pub fn arrived(&mut self, arrivals: &Arrivals) {
         let Arrivals { packets, marked, rtt_ns, under_way } = *arrivals;
         if packets == 0 {
@@ -112,7 +116,7 @@ impl Congestion {
             }
             return;
         }
-        // A window that is not used says nothing of what the fabric carries.
+        // An unused window is no evidence that the fabric can carry more.
         if f64::from(under_way) < self.window / 2.0 {
             return;
         }
@@ -122,7 +126,8 @@ impl Congestion {
         self.set(self.window + fair.max(missing));
     }
 
-    /// Takes a packet that was trimmed, or that a full queue dropped. `next` is the number of the next packet that is sent.
+    /// Handles a packet that was trimmed or dropped by a full queue. `next` is the number of the next packet to be
+    /// sent.
     pub fn shrink(&mut self, number: u32, next: u32) {
         let is_before = self.shrunk_at.is_some_and(|at| at.wrapping_sub(number).cast_signed() > 0);
         if !is_before {
@@ -136,14 +141,15 @@ impl Congestion {
         self.window = window.clamp(f64::from(WINDOW_MIN), self.most);
     }
 
-    /// Takes the shortest round trip of a plane's packets in an acknowledgement, and when that packet was sent.
+    /// Handles the shortest round trip of a plane's packets in an acknowledgement, with the time at which that packet
+    /// was sent.
     pub fn waited(&mut self, plane: u8, rtt_ns: u64, sent_ns: u64) {
         if self.base_ns > 0 && rtt_ns.saturating_sub(self.base_ns) >= CROWDED * self.target_ns() {
             self.crowd(plane, sent_ns);
         }
     }
 
-    /// Takes a packet that met a full queue, or one that is filling up: it was trimmed, marked, or waited for long.
+    /// Records a packet that met a full or filling queue: it was trimmed, marked or delayed for long.
     pub fn crowd(&mut self, plane: u8, sent_ns: u64) {
         let reach_ns = self.reach_ns();
         let Some(known) = self.crowded.get_mut(usize::from(plane)) else { return };
@@ -156,8 +162,8 @@ impl Congestion {
         });
     }
 
-    /// Tells whether queues of a plane were full when a packet was sent, so that its loss says nothing of its path. Packets that
-    /// were sent within two round trips share a queue.
+    /// Returns whether queues of a plane were full when a packet was sent, so that its loss is no evidence against its
+    /// path. Packets sent within two round trips are assumed to share a queue.
     pub(crate) fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
         let episode = self.crowded.get(usize::from(plane)).copied().flatten();
         let reach_ns = self.reach_ns();

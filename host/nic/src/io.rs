@@ -1,4 +1,4 @@
-//! Everything that touches the machine: devices, sockets, files, the clock.
+//! All access to the machine: devices, sockets, files, the clock.
 
 mod asking;
 pub mod client;

@@ -1,8 +1,8 @@
-//! Faults, from the probes that returned.
+//! Localisation of faults from probe results.
 //!
-//! In: for each turn how many probes were sent and came back, and the own ports. Out: findings, the surest first, each
-//! with its counts and how likely chance is not the reason. Invariants: a switch or cable is named only if everything
-//! before it is good, so one fault gives one finding.
+//! In: probes sent and returned for each turn, and the state of the NIC's ports. Out: findings in order of confidence,
+//! each with its counts. Invariants: a switch or cable is named only if everything before it is good, so one fault
+//! gives one finding.
 
 use serde::Serialize;
 
@@ -10,23 +10,23 @@ use crate::long::{Long, NARROW_RUN};
 use crate::schedule::Turn;
 use crate::wire::SELF_PROBE_BYTES as SHORT_BYTES;
 
-/// Results that are remembered of a turn.
+/// Number of results that are kept per turn.
 const MEMORY: u32 = 64;
 
 /// The results of one turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Record {
-    /// The last results, the latest lowest; a bit is a loss.
+    /// The most recent results, the latest in the lowest bit; 1 is a loss.
     losses: u64,
-    /// Number of results, up to the memory.
+    /// Number of results in `losses`.
     n: u32,
     /// Probes sent since the start.
     pub sent: u64,
     /// Probes lost since the start.
     pub lost: u64,
-    /// Of those lost, probes that came back with other bytes than were sent.
+    /// Probes among the lost ones that returned with different bytes.
     pub damaged: u64,
-    /// Round trip of the last that came back.
+    /// Round trip of the last probe that returned.
     pub rtt_ns: u64,
     /// Probes lost in a row.
     pub in_a_row: u32,
@@ -35,12 +35,12 @@ pub struct Record {
 }
 
 impl Record {
-    /// A record without results, of the turn in this place of the schedule.
+    /// An empty record for the turn at this index of the schedule.
     pub(crate) fn at(place: usize) -> Record {
         Record { long: Long::staggered(place), ..Record::default() }
     }
 
-    /// Takes a result.
+    /// Records a result.
     pub fn result(&mut self, rtt_ns: Option<u64>) {
         let lost = rtt_ns.is_none();
         self.losses = self.losses << 1 | u64::from(lost);
@@ -51,28 +51,28 @@ impl Record {
         self.rtt_ns = rtt_ns.unwrap_or(self.rtt_ns);
     }
 
-    /// Returns how many of the remembered were lost, and how many there are.
+    /// Returns how many of the recent probes were lost, and how many there were.
     pub fn lately(&self) -> (u32, u32) {
         (self.losses.count_ones(), self.n)
     }
 
-    /// Tells whether nothing comes back.
+    /// Returns whether probes no longer return.
     pub fn is_dead(&self) -> bool {
         self.in_a_row >= 3
     }
 
-    /// Tells whether the last probe of it came back.
+    /// Returns whether the last probe returned.
     pub(crate) fn is_good(&self) -> bool {
         self.in_a_row == 0 && self.sent > 0
     }
 
-    /// Tells whether short packets pass and long ones do not.
+    /// Returns whether short packets pass but long ones do not.
     pub(crate) fn is_narrow(&self) -> bool {
         self.is_good() && self.long.is_narrow()
     }
 }
 
-/// Faults.
+/// A faulty element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum Culprit {
@@ -81,7 +81,7 @@ pub enum Culprit {
         /// The plane.
         plane: u8,
     },
-    /// The cable to the T0, or the T0.
+    /// The cable to the T0, or the T0 itself.
     NicCable {
         /// The plane.
         plane: u8,
@@ -93,7 +93,7 @@ pub enum Culprit {
         /// The uplink.
         uplink: u16,
     },
-    /// The cable from a T1 to a T2, or the T2.
+    /// The cable from a T1 to a T2, or the T2 itself.
     T1Uplink {
         /// The plane.
         plane: u8,
@@ -102,7 +102,7 @@ pub enum Culprit {
         /// The uplink of the T1.
         t1_uplink: u16,
     },
-    /// A T1: all of its several cables to the T0 fail at once.
+    /// A T1: all of its parallel cables to the T0 fail at once.
     T1 {
         /// The plane.
         plane: u8,
@@ -114,34 +114,35 @@ pub enum Culprit {
 /// One finding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Finding {
-    /// Faults.
+    /// The faulty element.
     #[serde(flatten)]
     pub culprit: Culprit,
-    /// Whether packets are lost now and then, and not all of them.
+    /// Whether only some packets are lost.
     pub gray: bool,
-    /// Probes lost of those remembered.
+    /// Recent probes that were lost.
     pub lost: u32,
-    /// Probes remembered.
+    /// Recent probes.
     pub sent: u32,
-    /// Confidence that this is not chance and not an earlier element: 0 to 1.
+    /// Confidence, 0 to 1, that neither chance nor an element before this one explains the losses.
     pub confidence: f64,
-    /// Where short packets pass and long ones do not, bytes of the longest IP packet that passed; the counts are those of long
-    /// probes then.
+    /// Length of the longest IP packet that passed, in bytes, if only short packets pass. The counts are then those of
+    /// long probes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes_bytes: Option<u16>,
-    /// Bytes of the shortest that did not pass.
+    /// Length of the shortest IP packet that did not pass, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loses_bytes: Option<u16>,
 }
 
 impl Finding {
-    /// A finding of short probes.
+    /// Makes a finding from short probes.
     fn new(culprit: Culprit, gray: bool, (lost, sent): (u32, u32), confidence: f64) -> Finding {
         Finding { culprit, gray, lost, sent, confidence, passes_bytes: None, loses_bytes: None }
     }
 }
 
-/// Names what is broken. `up` says of a plane whether its own port is; `parallel` is the cables between a T0 and a T1.
+/// Finds faulty elements. `up` returns whether a plane's port is up; `parallel` is the number of cables between a T0
+/// and a T1.
 pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u16) -> Vec<Finding> {
     let mut findings = narrow(records, &up);
     let t0s = records.iter().filter_map(|(turn, record)| match turn {
@@ -172,7 +173,7 @@ pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u
     findings
 }
 
-/// The uplinks of a plane, whose T0 loses a share of `before` itself.
+/// Checks the uplinks of a plane, where probes to the T0 already lose a share of `before`.
 fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) -> Vec<Finding> {
     let of_plane: Vec<(u16, Record)> = records
         .iter()
@@ -204,7 +205,7 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
     out
 }
 
-/// The cables behind T1s of a plane that are good themselves.
+/// Checks the cables behind those T1s of a plane that are good.
 fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
     let mut out = Vec::new();
     for (turn, record) in records {
@@ -226,7 +227,7 @@ fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
     out
 }
 
-/// Elements that pass short packets only. Each is the first on its way that does.
+/// Finds elements that pass short packets only, in each case the first on the path.
 fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
     let is_wide = |turn: Turn| {
         let before = records.iter().find(|(other, _)| *other == turn);
@@ -257,18 +258,18 @@ fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
         .collect()
 }
 
-/// The largest loss that short probes may have beside long ones that are all lost.
+/// Assumed loss of short probes, at least, when losses of long probes are judged.
 const GRAY_MAX: f64 = 0.05;
 
-/// Loss of a good path that is not worth a word.
+/// Loss rate of a good path.
 const BACKGROUND: f64 = 0.000_1;
 
 fn is_sure(lost: u32, confidence: f64) -> bool {
     lost >= 2 && confidence >= 0.99
 }
 
-/// Probability that fewer than `lost` of `n` are lost if each is lost with probability `share`: if that is near 1, chance is not
-/// the reason.
+/// Returns the probability that fewer than `lost` of `n` probes are lost if each is lost with probability `share`. If
+/// it is near 1, chance does not explain the losses.
 fn unlikely(lost: u32, n: u32, share: f64) -> f64 {
     if lost == 0 || n == 0 {
         return 0.0;

@@ -1,19 +1,21 @@
-//! Probes as long as the path MTU allows: cables and switches that pass short packets only.
+//! Long probes, up to the path MTU: they detect cables and switches that pass short packets only.
 //!
-//! In: results of long probes of one turn. Out: the length of the next one, how many of full length were lost in a row, the
-//! longest packet that passed and the shortest that did not. Invariants: only a full-length probe that returns clears a turn; short
-//! probes are counted elsewhere; once several were lost, probes of lengths between find the limit.
+//! In: results of long probes of one turn. Out: the length of the next probe, the number of full-length probes lost in
+//! a row, the longest packet that passed and the shortest that did not. Invariants: only a full-length probe that
+//! returns clears a turn; short probes are counted elsewhere; after several losses, probes of intermediate lengths
+//! search for the limit.
 
 use serde::{Deserialize, Serialize};
 
-/// Every so many short probes of a turn are followed by a long one.
+/// One in this many short probes of a turn is followed by a long one.
 const EVERY: u8 = 16;
-/// While a turn is in doubt, a long probe follows every short one, up to so many losses; afterwards one in [`LATER`].
+/// While a turn is in doubt, every short probe is followed by a long one, until this many are lost; then one in
+/// [`LATER`].
 const EAGER: u32 = 12;
 const LATER: u8 = 4;
-/// Full-length probes lost in a row after which a turn passes short packets only, if short probes return.
+/// A turn passes short packets only if this many full-length probes in a row are lost while short probes return.
 pub(crate) const NARROW_RUN: u32 = 5;
-/// Lengths are not searched more finely than this.
+/// Resolution of the search for the limit, in bytes.
 const STEP: u16 = 8;
 
 /// The results of long probes of one turn.
@@ -25,61 +27,61 @@ pub(crate) struct Long {
     pub(crate) lost: u64,
     /// Full-length probes lost in a row.
     pub(crate) in_a_row: u32,
-    /// Whether one of full length returned since the start.
+    /// Whether a full-length probe has returned since the start.
     has_passed: bool,
-    /// The longest packet that passed since a full one was lost; 0 before the first.
+    /// Longest packet that passed since a full-length one was lost; 0 before the first.
     passed: u16,
-    /// The shortest that did not; 0 while full-length packets pass.
+    /// Shortest packet that did not pass; 0 while full-length packets pass.
     failed: u16,
     /// Short probes until the next long one.
     wait: u8,
-    /// Whether the last one searched for the limit: the next is of full length again.
+    /// Whether the last probe was part of the search. The next one is then of full length.
     has_searched: bool,
 }
 
-/// A turn whose last long probe was lost, or that none returned from since the agent started.
+/// A turn whose last long probe was lost, or from which none has returned since the agent started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongView {
     /// Its plane.
     pub plane: u8,
-    /// Tier of the switch where it turns.
+    /// Tier of the switch at which it turns.
     pub tier: u8,
-    /// The T0's uplink.
+    /// The T0 uplink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink: Option<u16>,
-    /// The T1's uplink.
+    /// The T1 uplink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t1_uplink: Option<u16>,
-    /// Full-length probes lost in a row; 0 where none was answered or lost yet.
+    /// Full-length probes lost in a row; 0 if there is no result yet.
     pub lost: u32,
-    /// Bytes of the longest IP packet that passed.
+    /// Length of the longest IP packet that passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passes_bytes: Option<u16>,
-    /// Bytes of the shortest IP packet that did not.
+    /// Length of the shortest IP packet that did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loses_bytes: Option<u16>,
 }
 
 impl Long {
-    /// A turn whose first long probe follows the short probe of this number, so that turns do not send theirs together.
+    /// Makes the state of a turn. The index staggers the first long probes, so that turns do not send them together.
     pub(crate) fn staggered(place: usize) -> Long {
         Long { wait: (place % usize::from(EVERY)) as u8, ..Long::default() }
     }
 
-    /// Counts a short probe. Tells whether a long one is to follow.
+    /// Counts a short probe. Returns whether a long one must follow.
     pub(crate) fn is_due(&mut self) -> bool {
         self.wait = self.wait.saturating_sub(1);
         self.wait == 0
     }
 
-    /// Has a long probe follow the next short one: data was lost over this turn.
+    /// Requests a long probe after the next short one, because data was lost over this turn.
     pub(crate) fn doubt(&mut self) {
         if self.in_a_row == 0 {
             self.wait = self.wait.min(1);
         }
     }
 
-    /// Returns the length of the next probe, between that of a short one and the full one.
+    /// Returns the length of the next probe: the full length, or a step of the search.
     pub(crate) fn next_len(&mut self, short: u16, full: u16) -> u16 {
         self.sent += 1;
         self.wait = match self.in_a_row {
@@ -92,11 +94,11 @@ impl Long {
             return full;
         }
         let (low, high) = (self.passed.max(short), self.failed.min(full));
-        // At the end of the search the limit is tried again: chance may have lost one probe.
+        // At the end of the search the shortest failed length is probed again, in case a probe was lost by chance.
         if high.saturating_sub(low) <= STEP { high } else { low.midpoint(high) }
     }
 
-    /// Takes the result of a probe of a length.
+    /// Records the result of a probe of a given length.
     pub(crate) fn result(&mut self, len: u16, full: u16, returned: bool) {
         self.lost += u64::from(!returned);
         match (returned, len >= full) {
@@ -126,17 +128,17 @@ impl Long {
         }
     }
 
-    /// Tells whether packets of full length do not pass, which says nothing of short ones.
+    /// Returns whether full-length packets do not pass. Short packets are not considered.
     pub(crate) fn is_narrow(&self) -> bool {
         self.in_a_row >= NARROW_RUN
     }
 
-    /// Tells whether a full-length probe was the last to be answered or lost, and returned.
+    /// Returns whether the last full-length probe with a result returned.
     pub(crate) fn passes(&self) -> bool {
         self.has_passed && self.in_a_row == 0
     }
 
-    /// Returns the longest packet that passed, at least as long as a short probe, and the shortest that did not.
+    /// Returns the longest packet that passed, at least that of a short probe, and the shortest that did not.
     pub(crate) fn bounds(&self, short: u16) -> (u16, u16) {
         (self.passed.max(short), self.failed)
     }
@@ -149,7 +151,7 @@ mod tests {
     const SHORT: u16 = 84;
     const FULL: u16 = 4000;
 
-    /// Sends long probes over a turn that passes packets of up to some bytes.
+    /// Sends long probes over a turn whose limit is `limit` bytes.
     fn probe(long: &mut Long, limit: u16, n: usize) {
         for _ in 0..n {
             let len = long.next_len(SHORT, FULL);
@@ -168,7 +170,7 @@ mod tests {
         let (passes, loses) = long.bounds(SHORT);
         assert!(passes <= 1300 && loses > 1300 && loses - passes <= 2 * STEP, "{passes} {loses}");
         assert!(long.is_narrow());
-        // Shorter ones that return clear nothing.
+        // Shorter probes that return do not clear the turn.
         long.result(FULL - 1, FULL, true);
         assert!(long.is_narrow() && !long.passes());
         long.result(FULL, FULL, true);

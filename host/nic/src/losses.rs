@@ -1,8 +1,8 @@
-//! Packets that were lost lately, one by one: who measures how fast a path was left asks for them, and for those of which nothing
-//! is known.
+//! Recently lost packets, one by one, for measuring how fast a bad path is abandoned; and packets whose fate is
+//! unknown.
 //!
-//! In: verdicts. Out: the last of them, numbered. Invariants: so many are remembered and no more; a number that is missing
-//! says that some were forgotten.
+//! In: verdicts. Out: the most recent losses, numbered. Invariants: the number of losses that are kept is bounded; a
+//! gap in the numbers shows that some were dropped.
 
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;
@@ -11,78 +11,78 @@ use serde::{Deserialize, Serialize};
 
 use crate::sent::{Cargo, Sent};
 
-/// Losses that are remembered.
+/// Number of losses that are kept.
 pub const LOSSES_MAX: usize = 2048;
-/// Losses that one answer has.
+/// Maximum number of losses in one answer.
 pub const ANSWER_MAX: usize = 512;
 
 /// A packet that was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// Counts from 1.
+    /// Number, from 1.
     pub number: u64,
     /// The NIC that it was sent to.
     pub to: Ipv6Addr,
-    /// The plane that lost it.
+    /// The plane on which it was lost.
     pub plane: u8,
     /// Its path.
     pub entropy: u32,
-    /// Its number among packets to that NIC.
+    /// Its packet number, which counts packets to that NIC.
     pub packet: u32,
     /// When it was sent, by the agent's clock.
     pub sent_ns: u64,
-    /// When it was known to be lost.
+    /// When it was declared lost.
     pub known_ns: u64,
-    /// Whether this takes back what was said of the packet before: it arrived after all.
+    /// Whether the packet arrived after all; this corrects an earlier loss.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub came: bool,
-    /// Whether it was a probe that asked what became of packets before it: it carried nothing that has to go again.
+    /// Whether it was a probe after unacknowledged packets, which carries no data to retransmit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub probe: bool,
 }
 
 impl Loss {
-    /// A packet to a NIC that is known to be lost. It gets its number where it is remembered.
+    /// A loss of a packet to a NIC. [`Losses::push`] assigns its number.
     pub fn of(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
         let Sent { number: packet, plane, entropy, at_ns: sent_ns, cargo, .. } = *sent;
         let probe = cargo == Cargo::Probe;
         Loss { number: 0, to, plane, entropy, packet, sent_ns, known_ns, came: false, probe }
     }
 
-    /// A packet that was called lost and arrived after all.
+    /// A packet that was declared lost but arrived.
     pub(crate) fn came(to: Ipv6Addr, sent: &Sent, known_ns: u64) -> Loss {
         Loss { came: true, ..Loss::of(to, sent, known_ns) }
     }
 }
 
-/// A packet of a write that is not done, of which nobody said that it arrived or did not.
+/// A packet of an unfinished write that was reported neither as arrived nor as lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unanswered {
     /// The NIC that it was sent to.
     pub to: Ipv6Addr,
     /// Its path.
     pub entropy: u32,
-    /// Its number among packets to that NIC.
+    /// Its packet number, which counts packets to that NIC.
     pub packet: u32,
     /// When it was sent, by the agent's clock.
     pub sent_ns: u64,
 }
 
 impl Unanswered {
-    /// A packet to a NIC.
+    /// Describes a packet to a NIC.
     pub(crate) fn of(to: Ipv6Addr, sent: &Sent) -> Unanswered {
         Unanswered { to, entropy: sent.entropy, packet: sent.number, sent_ns: sent.at_ns }
     }
 }
 
-/// Those packets: the first of them, and how many there are.
+/// Packets whose fate is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
-    /// All of them.
+    /// Number of such packets of unfinished writes.
     pub count: u64,
     /// The first of them.
     pub packets: Vec<Unanswered>,
-    /// Besides them, packets of which no word came: of writes that are done, and those for which there was no room any more.
+    /// Other packets whose fate is unknown: those of finished writes, and those that left the log without a verdict.
     #[serde(default)]
     pub others: u64,
 }
@@ -97,7 +97,7 @@ impl Silence {
     }
 }
 
-/// The last losses.
+/// The most recent losses.
 #[derive(Debug, Default)]
 pub struct Losses {
     ring: VecDeque<Loss>,
@@ -105,7 +105,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Remembers a loss; its number is given here.
+    /// Adds a loss and assigns its number.
     pub fn push(&mut self, loss: Loss) {
         if self.ring.len() == LOSSES_MAX {
             self.ring.pop_front();
@@ -114,7 +114,7 @@ impl Losses {
         self.ring.push_back(Loss { number: self.count, ..loss });
     }
 
-    /// Returns those after a number, oldest first, so many at most.
+    /// Returns losses after a number, oldest first, at most `ANSWER_MAX`.
     pub fn after(&self, number: u64) -> Vec<Loss> {
         self.ring.iter().filter(|loss| loss.number > number).take(ANSWER_MAX).copied().collect()
     }

@@ -28,7 +28,7 @@ const MANUAL: Manual<'static> = Manual {
     see_also: &["closc(1)", "systemctl(1)"],
 };
 
-/// Writes the pages into a folder, and prints them as Markdown, each where it is asked for.
+/// Writes the pages into a folder, prints them as Markdown, or both.
 pub(crate) fn write(command: Command, folder: Option<&Path>, markdown: bool) -> io::Result<()> {
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder)?;

@@ -1,12 +1,13 @@
-//! Segments of up to 64 KiB between the kernel and the agent: taken from a TUN device and split, joined again and handed over.
+//! Segments of up to 64 KiB between the kernel and the agent: split when read from a TUN device, joined before they are
+//! written to it.
 //!
-//! In: what a TUN device with IFF_VNET_HDR gives, packets that arrived in order. Out: packets that fit the fabric, with their
-//! checksums; segments with a header that says how the kernel may split them. Invariants: nothing is joined whose checksum is
-//! wrong, or that is not exactly the next piece of the same stream; what cannot be split or joined passes as it is.
+//! In: data from a TUN device with IFF_VNET_HDR, packets that arrived in order. Out: packets that fit the fabric, with
+//! checksums; segments with a header that tells the kernel how it may split them. Invariants: packets are joined only
+//! if their checksum is correct and each continues the same stream exactly; everything else passes unchanged.
 
-/// Length of the header in front of what a TUN device gives and takes (`struct virtio_net_hdr`).
+/// Length of the header in front of each packet of a TUN device (`struct virtio_net_hdr`).
 pub(crate) const VNET_LEN: usize = 10;
-/// The longest packet that the kernel gives.
+/// Maximum length of a packet from the kernel.
 pub(crate) const SEGMENT_MAX: usize = 65_535 + 40;
 
 const NEEDS_CHECKSUM: u8 = 1;
@@ -57,10 +58,10 @@ impl Vnet {
     }
 }
 
-/// The sum of 16-bit words in network order, not folded.
+/// Returns the sum of 16-bit words in network order, not folded.
 ///
-/// Words are added in the order of this machine and the sum is turned at the end, which gives the same (RFC 1071 2 (B)) and lets
-/// several be added at once: of what an agent does to a byte of TCP by itself, this was the most.
+/// Words are added in native order and the sum is swapped at the end, which gives the same result (RFC 1071 2 (B)) and
+/// allows several words per addition. Per byte of TCP data, this was the agent's most expensive own work.
 fn sum(bytes: &[u8], from: u64) -> u64 {
     const LANES: usize = 8;
     let (blocks, rest) = bytes.as_chunks::<{ 4 * LANES }>();
@@ -85,12 +86,12 @@ fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// The sum of the pseudo header of a packet whose upper layer has a length (RFC 8200 8.1).
+/// Returns the sum of the pseudo header for an upper layer of `len` bytes (RFC 8200 8.1).
 fn pseudo(head: &[u8], len: usize) -> u64 {
     sum(&head[8..IPV6], len as u64 + u64::from(head[6]))
 }
 
-/// Length of the TCP header of an IPv6 packet, if that is what it is.
+/// Returns the length of the TCP header; `None` if this is not an IPv6 packet with TCP.
 fn tcp_len(packet: &[u8]) -> Option<usize> {
     let is_tcp = packet.len() >= IPV6 + 20 && packet[0] >> 4 == 6 && packet[6] == TCP;
     let len = usize::from(packet.get(IPV6 + 12)? >> 4) * 4;
@@ -105,10 +106,11 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes([packet[IPV6 + 4], packet[IPV6 + 5], packet[IPV6 + 6], packet[IPV6 + 7]])
 }
 
-/// Takes what a TUN device gave apart. `room` is called with the length of each packet and its writer, in order.
+/// Splits data from a TUN device into packets. `packet` is called with the length of each packet and its writer, in
+/// order.
 ///
-/// A packet without segments is one packet, whose checksum is completed if the kernel left that to the device. Nothing results from data
-/// is malformed.
+/// Data without segmentation is one packet; its checksum is completed if the kernel left that to the device. Malformed
+/// data yields no packets.
 pub(crate) fn split(given: &[u8], mut packet: impl FnMut(usize, &mut dyn FnMut(&mut [u8]))) {
     let Some((head, whole)) = given.split_first_chunk::<VNET_LEN>() else { return };
     let vnet = Vnet::read(head);
@@ -137,7 +139,7 @@ fn complete(packet: &mut [u8], vnet: Vnet) {
     if vnet.flags & NEEDS_CHECKSUM == 0 || start + at + 2 > packet.len() {
         return;
     }
-    // The field holds the sum of the pseudo header.
+    // The field already contains the sum of the pseudo header.
     let checksum = !fold(sum(&packet[start..], 0));
     put(packet, start + at, if checksum == 0 { 0xffff } else { checksum });
 }
@@ -150,7 +152,7 @@ fn segment(out: &mut [u8], (head, piece): (&[u8], &[u8]), (at, last): (usize, us
     put(out, 4, upper as u16);
     let next = number(head).wrapping_add(at as u32 * u32::from(size));
     out[IPV6 + 4..IPV6 + 8].copy_from_slice(&next.to_be_bytes());
-    // Congestion was answered once, and the stream ends once.
+    // CWR belongs to the first packet only, FIN and PSH to the last.
     let flags = &mut out[IPV6 + 13];
     *flags &= if at > 0 { !CWR } else { 0xff };
     *flags &= if at < last { !(FIN | PSH) } else { 0xff };
@@ -159,16 +161,16 @@ fn segment(out: &mut [u8], (head, piece): (&[u8], &[u8]), (at, last): (usize, us
     put(out, IPV6 + TCP_CHECKSUM, checksum);
 }
 
-/// Joins packets of one stream that come one after the other.
+/// Joins consecutive packets of one stream.
 #[derive(Debug)]
 pub(crate) struct Joiner {
     /// The header for the kernel, and the segment so far.
     bytes: Vec<u8>,
-    /// Length of the headers and of the first piece; nothing waits if the segment is empty.
+    /// Lengths of the headers and of the first piece. The joiner is empty if `bytes` is empty.
     head: usize,
     size: usize,
     pieces: usize,
-    /// Whether nothing may follow.
+    /// Whether no packet may be added.
     closed: bool,
 }
 
@@ -180,7 +182,7 @@ impl Default for Joiner {
 }
 
 impl Joiner {
-    /// Takes a packet for the node. What it does not continue goes to `out` before it.
+    /// Adds a packet for the node. If it does not continue the pending segment, that segment goes to `out` first.
     pub(crate) fn push(&mut self, packet: &[u8], mut out: impl FnMut(&[u8])) {
         if self.continues(packet) {
             let piece = &packet[self.head..];
@@ -202,7 +204,7 @@ impl Joiner {
         }
     }
 
-    /// Tells whether a packet is the next piece of what waits.
+    /// Returns whether a packet is the next piece of the pending segment.
     fn continues(&self, packet: &[u8]) -> bool {
         let Some(before) = self.bytes.get(VNET_LEN..).filter(|_| self.pieces > 0 && !self.closed) else {
             return false;
@@ -214,8 +216,8 @@ impl Joiner {
         let piece = packet.len() - self.head;
         let fits = piece <= self.size && before.len() + piece <= SEGMENT_MAX - IPV6;
         let next = number(before).wrapping_add((before.len() - self.head) as u32);
-        // All but length, sequence number, PSH and checksum is the same: class and label, addresses, ports, what is
-        // acknowledged, window, options.
+        // All fields except length, sequence number, PSH and checksum must be equal: traffic class and flow label,
+        // addresses, ports, acknowledgement number, window, options.
         let same = before[..4] == packet[..4]
             && before[6..IPV6 + 4] == packet[6..IPV6 + 4]
             && before[IPV6 + 8..IPV6 + 13] == packet[IPV6 + 8..IPV6 + 13]
@@ -224,7 +226,7 @@ impl Joiner {
         fits && same && number(packet) == next
     }
 
-    /// Hands over what waits.
+    /// Passes on the pending segment.
     pub(crate) fn flush(&mut self, mut out: impl FnMut(&[u8])) {
         if self.bytes.len() > VNET_LEN {
             if self.pieces > 1 {
@@ -236,7 +238,7 @@ impl Joiner {
         self.pieces = 0;
     }
 
-    /// Says in the headers what was joined; the kernel completes the checksum where it splits it again.
+    /// Updates the headers for the joined segment. The kernel completes the checksum if it splits the segment again.
     fn finish(&mut self) {
         let upper = self.bytes.len() - VNET_LEN - IPV6;
         let packet = &mut self.bytes[VNET_LEN..];
@@ -255,7 +257,8 @@ impl Joiner {
     }
 }
 
-/// Tells whether a TCP packet may be part of a segment: data and nothing special, whole, and with the right checksum.
+/// Returns whether a TCP packet may be part of a segment: it carries data, has no special flags, is complete and has a
+/// correct checksum.
 fn may_begin(packet: &[u8], tcp: usize) -> bool {
     let upper = packet.len() - IPV6;
     let said = usize::from(u16::from_be_bytes([packet[4], packet[5]]));
@@ -311,7 +314,7 @@ mod tests {
         out
     }
 
-    /// The sum as RFC 1071 4.1 writes it: word after word in network order.
+    /// The sum as in RFC 1071 4.1: word by word in network order.
     #[test]
     fn the_sum_is_that_of_the_standard() {
         let bytes: Vec<u8> = (0..4_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
@@ -406,8 +409,8 @@ mod tests {
         assert_eq!(pieces(&far).len(), 1);
     }
 
-    /// The checksum of TCP over IPv6 as RFC 8200 8.1 and RFC 1071 put it: a pseudo header laid out byte by byte, and every
-    /// carry brought round at once.
+    /// The checksum of TCP over IPv6 as in RFC 8200 8.1 and RFC 1071: an explicit pseudo header, and every carry folded
+    /// immediately.
     fn independent(packet: &[u8]) -> u16 {
         let upper = &packet[IPV6..];
         let mut bytes = packet[8..IPV6].to_vec();
@@ -445,7 +448,7 @@ mod tests {
             proptest::prop_assert_eq!(packets.len(), body.len().div_ceil(usize::from(size)));
             for packet in &packets {
                 let said = u16::from_be_bytes([packet[IPV6 + 16], packet[IPV6 + 17]]);
-                // Of the two forms of zero both are right.
+                // Zero has two valid representations.
                 proptest::prop_assert!(said == independent(packet) || said ^ independent(packet) == 0xffff);
                 proptest::prop_assert_eq!(packet.len() - IPV6, usize::from(u16::from_be_bytes([packet[4], packet[5]])));
             }

@@ -1,23 +1,24 @@
-//! Paths whose packets others overtook: which path reorders, as far as the receiver knows.
+//! Paths whose packets are overtaken, as seen by the receiver: slow paths.
 //!
-//! In: packets with their path, and how far they came behind. Out: the paths with most of them. Invariants: so many paths are
-//! remembered and no more; of one that takes the place of another it is known how many packets it may have too many. A packet
-//! names its path and has one number among all packets of its sender, so that it is late says that its path is slower than
-//! others, not that packets change places on that path: two of one path in the wrong order look like any other two.
+//! In: packets with their path, and how far behind later packets they arrived. Out: the paths with most such packets.
+//! Invariants: the number of paths that are kept is bounded; if a path replaces another, the possible excess in its
+//! count is known. Packet numbers count all packets of a sender. A late packet therefore shows that its path is slower
+//! than others, not that packets change places on that path: two packets of the same path in the wrong order look like
+//! any other two.
 
-/// Paths of one sender that are remembered.
+/// Number of paths per sender that are kept.
 pub const PATHS_MAX: usize = 16;
 
-/// A path whose packets came behind others.
+/// A path whose packets arrived behind later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
     /// Its entropy value, as the sender has it.
     pub entropy: u32,
-    /// Packets that came behind one that was sent later.
+    /// Packets that arrived behind a later one.
     pub packets: u32,
-    /// Number that may be another path's, whose place it took.
+    /// How many of them may belong to the path that this one replaced.
     pub uncertain: u32,
-    /// The most packets that one of them was behind.
+    /// Largest number of packets that one of them was behind.
     pub behind_most: u32,
 }
 
@@ -26,7 +27,7 @@ pub struct Path {
 pub(crate) struct Overtaken(Vec<Path>);
 
 impl Overtaken {
-    /// Takes a packet that came behind so many numbers.
+    /// Counts a packet that arrived behind `behind` later ones.
     pub(crate) fn take(&mut self, entropy: u32, behind: u32) {
         if let Some(path) = self.0.iter_mut().find(|path| path.entropy == entropy) {
             path.packets = path.packets.saturating_add(1);
@@ -37,13 +38,13 @@ impl Overtaken {
         if self.0.len() < PATHS_MAX {
             self.0.push(new);
         } else if let Some(least) = self.0.iter_mut().min_by_key(|path| path.packets) {
-            // A frequent neighbour stays, whatever came between.
+            // The new path inherits the count (Space-Saving algorithm), so that a frequent path stays in the list.
             let (packets, uncertain) = (least.packets.saturating_add(1), least.packets);
             *least = Path { packets, uncertain, ..new };
         }
     }
 
-    /// Returns the paths, those with most packets first.
+    /// Returns the paths, most affected first.
     pub(crate) fn paths(&self) -> Vec<Path> {
         let mut paths = self.0.clone();
         paths.sort_by_key(|path| (std::cmp::Reverse(path.packets), path.entropy));
@@ -60,7 +61,7 @@ mod tests {
         let mut overtaken = Overtaken::default();
         for round in 0..400 {
             overtaken.take(7, 3);
-            // Many others, each seen once in a while.
+            // Many other paths, each seen only occasionally.
             overtaken.take(1000 + round % 100, 1 + round % 5);
         }
         let paths = overtaken.paths();

@@ -1,11 +1,11 @@
-//! Kernel's information about this process and the machine.
+//! Data of the kernel about this process and the machine.
 //!
-//! In: `/proc`. Out: memory, who else had the processors. Invariants: what cannot be read counts as zero.
+//! In: `/proc`. Out: memory, processor use by other processes. Invariants: a value that cannot be read counts as zero.
 
 use std::fmt;
 use std::fs;
 
-/// The most memory that this process had, in MiB.
+/// Returns the peak memory of this process, in MiB.
 pub(crate) fn memory() -> f64 {
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -13,7 +13,7 @@ pub(crate) fn memory() -> f64 {
     kilobytes.unwrap_or(0.0) / 1024.0
 }
 
-/// Use of the processors, in ticks since the machine started.
+/// Processor use, in ticks since boot.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Shares {
     all: f64,
@@ -22,12 +22,12 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Reads them now.
+    /// Reads the current values.
     pub(crate) fn read() -> Shares {
         Shares::of(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// Reads the first line: user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already.
+    /// Parses the first line: user, nice, system, idle, iowait, irq, softirq, steal; user includes guests.
     fn of(text: &str) -> Shares {
         let line = text.lines().next().unwrap_or_default();
         let ticks: Vec<f64> =
@@ -36,7 +36,7 @@ impl Shares {
         Shares { all: ticks.iter().sum(), idle: tick(3) + tick(4), stolen: tick(7) }
     }
 
-    /// Reads them again, and returns what passed.
+    /// Reads the values again and returns the difference.
     pub(crate) fn since(self) -> Shares {
         let now = Shares::read();
         Shares { all: now.all - self.all, idle: now.idle - self.idle, stolen: now.stolen - self.stolen }

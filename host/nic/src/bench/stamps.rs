@@ -1,8 +1,8 @@
-//! Cost of the kernel's timestamps of arriving frames: the same with and without them, in turns.
+//! Cost of the kernel's receive timestamps: alternating runs with and without them.
 //!
-//! In: what to measure. Out: a line for each size of packets, and one for probes. Invariants: turns of both alternate, and the
-//! middle one of their ratios is stated, so that what else the machine does falls on both alike. While any socket of the
-//! machine asks for stamps, the kernel makes them for all frames; then both are the same.
+//! In: the measurements to run. Out: one line per packet size, and one for probes. Invariants: runs alternate and the
+//! median of their ratios is reported, so that other load affects both equally. While any socket on the machine
+//! requests timestamps, the kernel stamps all frames and the two cannot be told apart.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use closc_paths::Table;
 
 use super::{Bench, Fault, Probing};
 
-/// Turns of each.
+/// Runs of each kind.
 const TURNS: u64 = 5;
 
 /// Whether frames are stamped as they come.
@@ -47,7 +47,7 @@ impl Bench {
     }
 }
 
-/// Measures in turns, with stamps and without; who is first alternates.
+/// Alternates runs with and without timestamps, and also which of them comes first.
 fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64, f64)>, Fault> {
     let mut turn = |number: u64| -> Result<(f64, f64), Fault> {
         let stamped_first = number.is_multiple_of(2);
@@ -58,7 +58,7 @@ fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64
     (0..TURNS).map(&mut turn).collect()
 }
 
-/// Says medians of both, and of their ratios.
+/// Formats the medians of both, and of their ratios.
 fn both(each: &[(f64, f64)]) -> String {
     let ratios = sorted(each.iter().map(|(with, without)| with / without.max(1e-9)));
     let with = sorted(each.iter().map(|(with, _)| *with));

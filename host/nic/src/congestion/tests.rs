@@ -1,4 +1,4 @@
-//! Rules one by one, their invariants under any signals, and a fluid model of senders that share a queue.
+//! The rules one by one, their invariants for arbitrary signals, and a fluid model of senders that share a queue.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ fn arrivals(packets: u32, marked: u32, delay_ns: u64) -> Arrivals {
     Arrivals { packets, marked, rtt_ns: BASE_NS + delay_ns, under_way: 1000 }
 }
 
-/// A window of so many packets whose base is known.
+/// A window of `window` packets with a known base round trip.
 fn of(window: u32) -> Congestion {
     let mut congestion = Congestion::new(2, 192);
     congestion.base_ns = BASE_NS;
@@ -89,8 +89,8 @@ fn a_plane_is_crowded_around_what_met_its_queue_and_other_planes_are_not() {
     assert_eq!((congestion.is_crowded(2, 5 * BASE_NS), congestion.is_crowded(3, 5 * BASE_NS)), (true, false));
 }
 
-/// Senders that share one queue of `room` packets, which drains `rate` packets in a base round trip. Returns what each sent in
-/// the second half, and the share of packets that were trimmed.
+/// Simulates senders that share one queue of `room` packets, drained at `rate` packets per base round trip. Returns the
+/// packets that each sent in the second half, and the share of packets that were trimmed.
 fn share(windows: &[u32], (room, rate): (f64, f64), rounds: usize) -> (Vec<f64>, f64) {
     let mut senders: Vec<Congestion> = windows.iter().map(|window| of(*window)).collect();
     let (mut sent, mut trimmed, mut total) = (vec![0.0; senders.len()], 0.0, 0.0);
@@ -105,13 +105,13 @@ fn share(windows: &[u32], (room, rate): (f64, f64), rounds: usize) -> (Vec<f64>,
             let arrived = window * (1.0 - lost);
             sender.arrived(&arrivals(arrived as u32, 0, delay_ns));
             let cuts = window * lost;
-            // Less than a packet is one now and then, of each sender at another time.
+            // A fraction of a packet becomes one packet in some rounds, at different times for each sender.
             let more = (round * 7 + n * 3) % 10 < ((cuts - cuts.floor()) * 10.0) as usize;
             for _ in 0..cuts as u32 + u32::from(more) {
                 sender.shrink(next, next + 1000);
             }
             if round >= rounds / 2 {
-                // A round trip is longer by the delay for all of them.
+                // The queueing delay extends the round trip of all senders.
                 sent[n] += arrived / (1.0 + queue / rate);
                 (trimmed, total) = (trimmed + cuts, total + window);
             }
