@@ -1,22 +1,22 @@
-//! Send rate of a port: the line rate of a NIC port where the machine would go faster, or so fast that processor
-//! time would be what is measured.
+//! Send rate of a port: either the line rate of the NIC port, on a machine that would be faster, or a lower rate at
+//! which processor time is not the bottleneck of a measurement.
 //!
 //! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts; only
-//! pieces of writes wait, because everything else answers somebody or comes from the node; acknowledgements take no
-//! more than a share of the ports that are up, so that what they cost falls with the ports that data has left.
+//! pieces of writes wait, because all other frames are answers or come from the node; acknowledgements use at most a
+//! share of the ports that are up, so their cost decreases when data leaves some ports.
 
 /// Burst of a port after it was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortBurst {
-    /// So long at its rate: a process that got no processor for a while catches up.
+    /// Duration of a burst at the configured rate, in which a process that had no processor for a while catches up.
     pub ns: u64,
-    /// So many bytes at least.
+    /// Minimum size of a burst.
     pub bytes: u64,
 }
 
 impl Default for PortBurst {
     fn default() -> Self {
-        // Two of the largest frames at least.
+        // At least two frames of maximum size.
         PortBurst { ns: 30_000_000, bytes: 20_000 }
     }
 }
@@ -26,24 +26,24 @@ impl Default for PortBurst {
 pub struct Rate {
     /// Megabits a second.
     pub mbps: u32,
-    /// At once after it was idle.
+    /// Burst after an idle period.
     pub burst: PortBurst,
-    /// Bytes that the port carries of each frame besides those that the agent writes.
+    /// Bytes per frame that the port carries in addition to those that the agent writes.
     pub besides: u16,
 }
 
-/// Acknowledgements take one in so many bytes that ports carry.
+/// Acknowledgements use at most one in this many bytes that ports carry.
 const ACKNOWLEDGEMENTS: u64 = 16;
-/// Burst of acknowledgements after none were sent: those of some NICs.
+/// Burst of acknowledgements after an idle period, enough for several NICs.
 const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
 
 /// Rate limit.
 #[derive(Debug, Clone, Copy)]
 struct Credit {
-    /// Bytes that may leave; below 0 after a frame that did not wait.
+    /// Bytes that may leave; negative after a frame that did not wait.
     bytes: i64,
     at_ns: u64,
-    /// Time that has not yet made a whole byte, in byte-nanoseconds.
+    /// Time that is not yet worth a byte, in byte-nanoseconds.
     rest: u64,
 }
 
@@ -52,9 +52,9 @@ impl Credit {
         Credit { bytes: bytes.cast_signed(), at_ns: now_ns, rest: 0 }
     }
 
-    /// Adds what has been earned since the last time, up to a burst.
+    /// Adds the bytes earned since the last call, up to a burst.
     fn earn(&mut self, rate: u64, burst: u64, now_ns: u64) {
-        // A long idle time is worth a burst, whatever its length.
+        // Limits the multiplication: after a long idle time a burst is reached in any case.
         let passed = now_ns.saturating_sub(self.at_ns).min(1_000_000_000);
         let earned = u128::from(passed) * u128::from(rate) + u128::from(self.rest);
         self.bytes = (self.bytes + (earned / 1_000_000_000) as i64).min(burst.cast_signed());
@@ -62,7 +62,7 @@ impl Credit {
         self.at_ns = now_ns;
     }
 
-    /// Tells when something may leave, if nothing else does before.
+    /// Returns when something may leave, if nothing else does before.
     fn ready_at(&self, rate: u64) -> u64 {
         if self.bytes > 0 {
             return self.at_ns;
@@ -72,21 +72,21 @@ impl Credit {
     }
 }
 
-/// The rate of every port.
+/// The rate limits of all ports.
 #[derive(Debug)]
 pub struct Pace {
-    /// None: no limit.
+    /// `None`: no limit.
     bytes_per_second: Option<u64>,
     burst: PortBurst,
     besides: i64,
     ports: Vec<Credit>,
     acknowledgements: Credit,
-    /// Bytes a second that acknowledgements may take.
+    /// Bytes per second that acknowledgements may use.
     acknowledgements_rate: u64,
 }
 
 impl Pace {
-    /// Takes the rate of a port, if there is one.
+    /// Makes the limits for the rate of a port, if one is configured.
     pub fn new(planes: usize, rate: Option<Rate>, now_ns: u64) -> Pace {
         let bytes_per_second = rate.map(|rate| u64::from(rate.mbps.max(1)) * 125_000);
         let burst = rate.map(|rate| rate.burst).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Pace {
             as u64
     }
 
-    /// Tells when a piece may leave by a port: now, or later.
+    /// Returns when a piece may leave by a port; not later than `now_ns` if it may leave now.
     pub fn ready_at(&mut self, plane: u8, now_ns: u64) -> u64 {
         let burst = self.burst();
         let Some(rate) = self.bytes_per_second else { return now_ns };
@@ -114,8 +114,8 @@ impl Pace {
         port.ready_at(rate)
     }
 
-    /// Lets time pass for acknowledgements while so many ports are up, and tells when they may leave: all that are owed
-    /// then, whatever they take. Without a rate they never wait.
+    /// Updates the budget of acknowledgements for the number of ports that are up. Returns the time from which all that
+    /// are owed may leave, regardless of their size. Without a rate they never wait.
     pub fn acknowledge_at(&mut self, ports_up: u32, now_ns: u64) -> u64 {
         let Some(rate) = self.bytes_per_second else { return now_ns };
         self.acknowledgements_rate = (rate * u64::from(ports_up.max(1)) / ACKNOWLEDGEMENTS).max(1);
@@ -123,7 +123,7 @@ impl Pace {
         self.acknowledgements.ready_at(self.acknowledgements_rate)
     }
 
-    /// Tells when acknowledgements may leave, as of the last look; 0 if they never wait.
+    /// Returns when acknowledgements may leave, as of the last update; 0 if they never wait.
     pub fn acknowledgements_ready_ns(&self) -> u64 {
         if self.bytes_per_second.is_none() {
             return 0;
@@ -131,17 +131,17 @@ impl Pace {
         self.acknowledgements.ready_at(self.acknowledgements_rate)
     }
 
-    /// Counts an acknowledgement that left, besides what its port carried.
+    /// Charges an acknowledgement that left to their budget; [`Self::took`] charges the port.
     pub fn acknowledged(&mut self, bytes: usize) {
         if self.bytes_per_second.is_some() {
-            // Work that could not wait is not owed for ever.
+            // The debt is limited, so that acknowledgements that could not wait do not delay others for long.
             let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
             let credit = &mut self.acknowledgements.bytes;
             *credit = (*credit - (bytes as u64).cast_signed() - self.besides).max(least);
         }
     }
 
-    /// Counts a frame that leaves.
+    /// Charges a frame that leaves to its port.
     pub fn took(&mut self, plane: u8, bytes: usize) {
         if self.bytes_per_second.is_some()
             && let Some(port) = self.ports.get_mut(usize::from(plane))
@@ -158,7 +158,7 @@ mod tests {
     const RATE: Option<Rate> =
         Some(Rate { mbps: 8, burst: PortBurst { ns: 30_000_000, bytes: 20_000 }, besides: 0 });
 
-    /// Sends frames as fast as it is allowed to and returns the bytes of so many nanoseconds.
+    /// Sends frames as fast as permitted and returns the bytes sent until `until_ns`.
     fn bytes_in(pace: &mut Pace, plane: u8, until_ns: u64, frame: usize) -> u64 {
         let (mut now_ns, mut sent) = (0, 0);
         loop {

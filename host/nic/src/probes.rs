@@ -1,36 +1,36 @@
-//! Probes under way.
+//! Probes in flight.
 //!
-//! In: probes as they are sent and as they come back. Out: results. Invariants: an answer counts once, and only if it is
-//! to a probe of this process; what is remembered is bounded.
+//! In: probes as they are sent and as they return. Out: results. Invariants: an answer counts once, and only if it
+//! belongs to a probe of this process; memory is bounded.
 
 use crate::schedule::Turn;
 
-/// Probes that are remembered.
+/// Maximum number of probes in flight.
 const ROOM: usize = 1024;
 
-/// Probed elements.
+/// The target of a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// A switch, and its place in the schedule.
+    /// A switch, and its index in the schedule.
     Switch(Turn, usize),
-    /// The same by a long probe, and the bytes of its IP packet.
+    /// The same with a long probe, and the length of its IP packet.
     Long(Turn, usize, u16),
-    /// The T0 of another plane, by a port that its own T0 does not answer to.
+    /// The T0 of another plane, by a port whose own T0 does not answer.
     Other {
         /// The port, by its plane.
         port: u8,
         /// The plane of the T0.
         plane: u8,
     },
-    /// A path to a NIC, by its channel.
+    /// A path to a NIC.
     Path {
-        /// Its address.
+        /// The address of the NIC.
         address: [u8; 16],
         /// Its plane.
         plane: u8,
         /// Its entropy value.
         entropy: u32,
-        /// Whether the probe is as long as packets of data may be.
+        /// Whether the probe is as long as a full-length data packet.
         is_long: bool,
     },
 }
@@ -39,7 +39,7 @@ pub enum Target {
 struct UnderWay {
     id: u32,
     target: Target,
-    /// When it left, by the time that the process ran and by the real one.
+    /// Time at which it left, in time during which the process could run, and in real time.
     sent_ns: u64,
     at_ns: u64,
     open: bool,
@@ -55,15 +55,15 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Nothing is under way.
+    /// No probe is in flight yet.
     pub fn new(timeout_ns: u64) -> Self {
         let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
         let none = UnderWay { id: 0, target, sent_ns: 0, at_ns: 0, open: false };
         Probes { ring: vec![none; ROOM], next: 1, oldest: 1, timeout_ns }
     }
 
-    /// Remembers a probe and returns its number: when it left, by the time that the process ran and by the real one. Nothing, if
-    /// too many are under way.
+    /// Records a probe and returns its number. `sent_ns` is in time during which the process could run, `at_ns` in real
+    /// time. Returns `None` if too many are in flight.
     pub fn sent(&mut self, target: Target, sent_ns: u64, at_ns: u64) -> Option<u32> {
         if self.next.wrapping_sub(self.oldest) as usize >= ROOM {
             return None;
@@ -74,7 +74,7 @@ impl Probes {
         Some(id)
     }
 
-    /// Takes an answer that came at a time, the real one: what was probed, and the round trip.
+    /// Handles an answer that arrived at `came_ns` in real time. Returns the target and the round trip.
     pub fn answered(&mut self, id: u32, came_ns: u64) -> Option<(Target, u64)> {
         let probe = &mut self.ring[id as usize % ROOM];
         if probe.id != id || !probe.open {
@@ -84,7 +84,7 @@ impl Probes {
         Some((probe.target, came_ns.saturating_sub(probe.at_ns)))
     }
 
-    /// Returns one probe that did not come back in time, and when it was sent.
+    /// Returns a probe that timed out, and when it was sent.
     pub fn missed(&mut self, now_ns: u64) -> Option<(Target, u64)> {
         while self.oldest != self.next {
             let probe = &mut self.ring[self.oldest as usize % ROOM];

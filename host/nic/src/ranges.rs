@@ -1,15 +1,16 @@
-//! A set of numbers, kept as ranges: pieces of a write that have arrived.
+//! A set of numbers, stored as ranges: the pieces of a write that have arrived.
 //!
-//! In: numbers below a count. Out: which of them are in the set, and which ranges are not. Invariants: ranges are sorted, apart
-//! and not empty; memory follows from the gaps, which a window bounds, and never from the count that a packet names.
+//! In: numbers below a count. Out: which of them are in the set, and which ranges are missing. Invariants: ranges are
+//! sorted, disjoint, not adjacent and not empty; memory depends on the number of gaps, which a window limits, and never
+//! on the count that a packet contains.
 
-/// Bytes of a range.
+/// Size of a range in bytes.
 pub(crate) const RANGE_BYTES: usize = size_of::<(u32, u32)>();
 
 /// The set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ranges {
-    /// First number, and one past the last.
+    /// First number of each range, and one past its last.
     all: Vec<(u32, u32)>,
     count: u32,
     held: u32,
@@ -39,7 +40,7 @@ impl Ranges {
         next > 0 && number < self.all[next - 1].1
     }
 
-    /// Tells whether a number would begin a range of its own.
+    /// Returns whether a number would start a new range.
     pub(crate) fn is_apart(&self, number: u32) -> bool {
         let next = self.all.partition_point(|(first, _)| *first <= number);
         let follows = next > 0 && number <= self.all[next - 1].1;
@@ -47,7 +48,7 @@ impl Ranges {
         number < self.count && !follows && !leads
     }
 
-    /// Adds a number, and tells whether it is new.
+    /// Adds a number, and returns whether it is new.
     pub(crate) fn add(&mut self, number: u32) -> bool {
         if number >= self.count || self.has(number) {
             return false;
@@ -65,14 +66,14 @@ impl Ranges {
             (false, true) => self.all[next].0 -= 1,
             (false, false) => self.all.insert(next, (number, number + 1)),
         }
-        // A burst of gaps is over when they are filled; its memory is not kept.
+        // Memory needed for a burst of gaps is released when they are filled.
         if self.all.capacity() > 4 * self.all.len().max(4) {
             self.all.shrink_to(2 * self.all.len());
         }
         true
     }
 
-    /// Removes numbers from `first` up to `end`, and tells whether any was there.
+    /// Removes numbers from `first` up to `end`, exclusive, and returns whether any was in the set.
     pub(crate) fn remove(&mut self, first: u32, end: u32) -> bool {
         let before = self.held;
         let mut kept = Vec::with_capacity(self.all.len() + 1);
@@ -86,7 +87,7 @@ impl Ranges {
         self.held < before
     }
 
-    /// Returns ranges that are not in the set, in order.
+    /// Returns the missing ranges, in order.
     pub(crate) fn gaps(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let starts = std::iter::once(0).chain(self.all.iter().map(|(_, end)| *end));
         let ends = self.all.iter().map(|(first, _)| *first).chain([self.count]);

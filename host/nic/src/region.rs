@@ -1,7 +1,7 @@
-//! The bytes that writes come from and go to.
+//! The memory that writes read from and write to.
 //!
-//! In: where, and bytes. Out: bytes. Invariants: nothing outside the region is touched. A region is a file that the job
-//! maps into its memory as well, or a pattern that can be checked, for tests of a fabric without a job.
+//! In: offsets and bytes. Out: bytes. Invariants: nothing outside the region is accessed. A region is a file that the
+//! job maps into its memory too, or a pattern that can be verified, for tests of a fabric without a job.
 
 use std::fs::File;
 use std::io;
@@ -10,17 +10,17 @@ use std::os::unix::fs::FileExt;
 /// A region.
 #[derive(Debug)]
 pub enum Region {
-    /// A file of so many bytes.
+    /// A file, and its size in bytes.
     File(File, u64),
-    /// Every byte follows from its place; what arrives is compared with that and counted.
+    /// Every byte is a function of its offset; received bytes are compared with it and errors are counted.
     Pattern {
-        /// Bytes that were not what they should be.
+        /// Received bytes with a wrong value.
         wrong: u64,
     },
 }
 
 impl Region {
-    /// Returns how many bytes it has.
+    /// Returns its size in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Region::File(_, len) => *len,
@@ -28,12 +28,12 @@ impl Region {
         }
     }
 
-    /// Tells whether it has none.
+    /// Returns whether its size is zero.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Tells whether a range is inside.
+    /// Returns whether a range is inside the region.
     pub fn holds(&self, at: u64, len: u64) -> bool {
         at.checked_add(len).is_some_and(|end| end <= self.len())
     }
@@ -49,7 +49,7 @@ impl Region {
         }
     }
 
-    /// Writes bytes that came: to `target`, and from place `source` if it is a pattern.
+    /// Writes received bytes to offset `target`. A pattern compares them with the bytes at that offset.
     pub fn write(&mut self, target: u64, bytes: &[u8]) -> io::Result<()> {
         if !self.holds(target, bytes.len() as u64) {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -65,7 +65,7 @@ impl Region {
     }
 }
 
-/// The byte at a place: it differs between neighbours and between pieces.
+/// Returns the byte at an offset. It differs between adjacent bytes and between pieces.
 fn pattern(place: u64) -> u8 {
     (place ^ place >> 8 ^ place >> 16 ^ place >> 24) as u8
 }

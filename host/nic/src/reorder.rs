@@ -1,35 +1,35 @@
-//! Packets of one sender, put in order again.
+//! Restores the order of packets of one sender.
 //!
-//! In: numbered packets in any order, the time. Out: packets in order, each once, and what arrived, for
-//! acknowledgements. Invariants: a packet waits no longer than the limit, and no more than a window of packets and a
-//! budget of bytes wait; then what is missing is passed over. TCP takes packets out of order for loss, so this wait is
-//! what lets it run over many paths.
+//! In: numbered packets in any order, the time. Out: packets in order, each once, and the numbers received, for
+//! acknowledgements. Invariants: the time that a packet waits, the number of waiting packets and their bytes are
+//! limited; at a limit the missing packet is skipped. TCP mistakes reordering for loss, so this wait allows it to use
+//! many paths.
 
 use crate::wire::{SACK_BITS, Sack};
 
-/// Packets that can wait, at most and at least.
+/// Limits of the number of packets that can wait.
 pub const WINDOW_MAX: usize = 512;
 const WINDOW_MIN: usize = 64;
 
-/// The first packet of a sender need not be the first that comes: those so many before it are waited for.
+/// The first packet to arrive need not be the first that was sent: up to this many before it are awaited.
 const LOOK_BACK: u32 = 32;
 
-/// One packet that waits: nothing, if it was for the agent itself.
+/// A waiting packet; `None` if it was for the agent itself.
 type Waiting = Option<Vec<u8>>;
 
-/// Bytes of the least room.
+/// Memory of the smallest buffer.
 pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<Waiting>>();
 
-/// Course of a packet.
+/// How a packet was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It is in its turn, with those that waited for it.
+    /// It is the next one; it was passed on, with those that waited for it.
     InOrder,
-    /// It waits.
+    /// It waits for earlier packets.
     Waits,
-    /// It came before.
+    /// It had already arrived.
     Duplicate,
-    /// It came after it was passed over: it is handed on at once.
+    /// It had been skipped, and was passed on immediately.
     Late,
 }
 
@@ -37,34 +37,34 @@ pub enum Taken {
 #[derive(Debug)]
 pub struct Reorder {
     epoch: Option<u16>,
-    /// The number whose turn it is.
+    /// Number of the next packet in order.
     next: u32,
-    /// The number that came first: those before it are not missed.
+    /// Number of the first packet that arrived; earlier ones do not count as missed.
     first: u32,
-    /// One after the highest number that came.
+    /// One past the highest number that arrived.
     end: u32,
     waiting: Vec<Option<Waiting>>,
-    /// Packets that there may be room for.
+    /// Maximum number of waiting packets after widening.
     room_max: usize,
     n_waiting: usize,
     bytes: usize,
     budget: usize,
-    /// When the turn came to what is missing.
+    /// Since when the next packet has been missing.
     since_ns: u64,
     wait_ns: u64,
-    /// The last numbers, a bit each if it came: number n is bit n modulo its length.
+    /// Whether each of the last numbers arrived: number n is bit n modulo its length.
     came: [u64; SACK_BITS / 64],
-    /// Packets that came out of order.
+    /// Packets that arrived out of order.
     pub reordered: u64,
-    /// Packets that were passed over.
+    /// Packets that were skipped.
     pub missed: u64,
-    /// Packets that came again.
+    /// Packets that arrived more than once.
     pub duplicates: u64,
 }
 
 impl Reorder {
-    /// Nothing came yet. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them do. Senders have
-    /// so many under way; once it was widened there is room for twice as many.
+    /// Makes an empty buffer. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them. It can
+    /// grow to twice the `under_way` packets that a sender may have in flight.
     pub fn new(under_way: u32, wait_ns: u64, budget: usize) -> Self {
         Reorder {
             epoch: None,
@@ -90,36 +90,36 @@ impl Reorder {
         self.epoch
     }
 
-    /// Tells whether packets wait.
+    /// Returns whether packets wait.
     pub fn is_waiting(&self) -> bool {
         self.n_waiting > 0
     }
 
-    /// Returns how many later packets came before one.
+    /// Returns how many later packets arrived before this one.
     pub fn behind(&self, (epoch, number): (u16, u32)) -> u32 {
         let behind = self.end.wrapping_sub(number);
         if self.epoch == Some(epoch) && behind <= u32::MAX / 2 { behind.saturating_sub(1) } else { 0 }
     }
 
-    /// Returns how many bytes more it takes to let twice as many packets wait, if there may be room for so many and the next one
-    /// needs it.
+    /// Returns the memory needed to let twice as many packets wait; `None` if the next packet does not need it or the
+    /// maximum is reached.
     pub(crate) fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
         let ahead = number.wrapping_sub(self.next) as usize;
         let needed = self.epoch == Some(epoch) && (self.waiting.len()..self.room_max).contains(&ahead);
         needed.then_some(self.waiting.len() * size_of::<Option<Waiting>>())
     }
 
-    /// Returns the bytes that the room takes beyond the least, without packets.
+    /// Returns the memory of the buffer beyond its minimum, in bytes, without packets.
     pub(crate) fn wide_bytes(&self) -> usize {
         self.waiting.len() * size_of::<Option<Waiting>>() - LEAST_BYTES
     }
 
-    /// Makes room for twice as many packets.
+    /// Doubles the buffer, up to its maximum.
     pub fn widen(&mut self) {
         self.resize((self.waiting.len() * 2).min(self.room_max));
     }
 
-    /// Gives back what it was widened by, if nothing waits.
+    /// Shrinks the buffer to its minimum if nothing waits.
     pub fn narrow(&mut self) {
         if self.n_waiting == 0 {
             self.resize(WINDOW_MIN);
@@ -135,7 +135,7 @@ impl Reorder {
         self.waiting = waiting;
     }
 
-    /// Takes a packet. `packet` is nothing for what is not handed on. Packets whose turn it is go to `out`.
+    /// Handles a packet. `packet` is `None` if it is not for the node. Packets that are in order go to `out`.
     pub fn take(
         &mut self,
         (epoch, number): (u16, u32),
@@ -144,7 +144,7 @@ impl Reorder {
         out: &mut impl FnMut(&[u8]),
     ) -> Taken {
         if self.epoch != Some(epoch) {
-            // The sender started over. What waits of its past is handed on.
+            // The sender started a new epoch. Packets waiting from the old one are passed on.
             self.flush(out);
             let next = number - number.min(LOOK_BACK);
             (self.epoch, self.next, self.end, self.first) = (Some(epoch), next, number, number);
@@ -155,7 +155,7 @@ impl Reorder {
         if ahead > u32::MAX / 2 {
             return self.take_old(number, packet, out);
         }
-        // A jump that no window holds is a sender that was silent here for long: start where it is now.
+        // A jump beyond any window means that nothing arrived from the sender for long: continue at its current number.
         if ahead as usize >= 4 * self.room_max {
             self.flush(out);
             self.missed += u64::from(number.wrapping_sub(self.end).min(1 << 20));
@@ -206,7 +206,7 @@ impl Reorder {
         Taken::Late
     }
 
-    /// Notes that a number came, and forgets those that fall out of the window of acknowledgements.
+    /// Records that a number arrived, and drops numbers that leave the acknowledgement window.
     fn mark(&mut self, number: u32) {
         let beyond = number.wrapping_sub(self.end);
         if beyond <= u32::MAX / 2 {
@@ -223,7 +223,7 @@ impl Reorder {
         self.came[word] |= 1 << bit;
     }
 
-    /// Hands on what waited long enough.
+    /// Passes on packets that waited long enough.
     pub fn tick(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
         while self.n_waiting > 0 && now_ns.saturating_sub(self.since_ns) >= self.wait_ns {
             let since = self.since_ns;
@@ -235,7 +235,7 @@ impl Reorder {
         }
     }
 
-    /// Passes over what is missing, up to the next packet that waits.
+    /// Skips the missing packets up to the next waiting one.
     fn pass_over(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
         while self.waiting[self.slot(self.next)].is_none() {
             let (word, bit) = place(self.next);
@@ -249,7 +249,7 @@ impl Reorder {
         self.drain(now_ns, out);
     }
 
-    /// Where a number waits, in a window whose length is a power of two.
+    /// Returns the slot of a number; the length of the buffer is a power of two.
     fn slot(&self, number: u32) -> usize {
         number as usize & (self.waiting.len() - 1)
     }
@@ -274,12 +274,12 @@ impl Reorder {
         }
     }
 
-    /// Writes what came lately: the last numbers up to the highest.
+    /// Returns an acknowledgement of the last numbers up to the highest.
     pub fn acknowledge(&self, ports: u32) -> Option<Sack> {
         let epoch = self.epoch?;
         let base = self.end.wrapping_sub(SACK_BITS as u32);
         let mut bits = [0; SACK_BITS / 64];
-        // The ring turned so that the oldest is first: whole words and a shift.
+        // Rotate the ring so that the oldest number comes first: whole words and a shift.
         let (first, shift) = place(base);
         for (n, word) in bits.iter_mut().enumerate() {
             let low = self.came[(first + n) % self.came.len()];

@@ -1,37 +1,37 @@
-//! Time as far as the process ran: what its patience is measured in.
+//! Time during which the process could run; its timeouts are measured in it.
 //!
-//! In: the time at each turn of the loop, how long the loop was going to wait. Out: a clock that stands still while the
-//! process got no processor. Invariants: it never runs faster than the real one; a turn moves it by no more than the
-//! wait that was asked for and what a turn of work takes. Frames that came meanwhile wait in the socket, so time that
-//! passed without a look at them says nothing about what was lost.
+//! In: the time at each turn of the loop, how long the loop was going to sleep. Out: a clock that stops while the
+//! process has no processor. Invariants: it never runs faster than real time; a turn advances it by at most the
+//! requested sleep plus the normal duration of a turn. Frames that arrive in the meantime wait in the socket, so time
+//! in which the process could not read them is no evidence of loss.
 
-/// Time limit of a turn of work: a longer one means that something else had the processor.
+/// Normal maximum duration of a turn: a longer one means that the process had no processor.
 const TURN_NS: u64 = 250_000;
 
 /// The clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunClock {
-    /// The last turn, by the real clock, in nanoseconds.
+    /// Real time of the last turn, in nanoseconds.
     turn: u64,
-    /// The same, by this one.
+    /// The same in this clock.
     ran: u64,
-    /// Time that the loop was going to wait.
+    /// Time that the loop was going to sleep.
     wait: u64,
 }
 
 impl RunClock {
-    /// Begins at a time of the real clock.
+    /// Starts the clock at a real time.
     pub fn new(now_ns: u64) -> RunClock {
         RunClock { turn: now_ns, ran: now_ns, wait: 0 }
     }
 
-    /// Notes that the loop is about to wait, for so long at most: this much of what passes until the next turn is time
-    /// in which the process could have run.
+    /// Records that the loop will sleep for at most `wait_ns`. Up to this much of the time until the next turn counts
+    /// as time during which the process could run.
     pub fn wait(&mut self, wait_ns: u64) {
         self.wait = wait_ns;
     }
 
-    /// Takes the time of a turn. Calls with the same time are one turn.
+    /// Advances the clock to a turn. Calls with the same time are one turn.
     pub fn turn(&mut self, now_ns: u64) {
         let passed = now_ns.saturating_sub(self.turn);
         if passed > 0 {
@@ -40,7 +40,7 @@ impl RunClock {
         }
     }
 
-    /// Returns the time as far as the process ran.
+    /// Returns the time during which the process could run.
     pub fn ran_ns(&self) -> u64 {
         self.ran
     }

@@ -1,13 +1,13 @@
-//! Which switch is probed when.
+//! The schedule of switch probes.
 //!
 //! In: the table and the period. Out: the probes that are due. Invariants: in every period a NIC probes each of its own
-//! T0s, and with the other NICs of its group every uplink of those T0s twice, by two NICs; so all NICs together probe
-//! every cable between T0 and T1 in every period, also if one of them is down. The cables between T1 and T2 are shared by all
-//! NICs of the zone, likewise twice.
+//! T0s, and the NICs of a group together probe every uplink of those T0s twice, from two NICs. So all NICs together
+//! probe every cable between T0 and T1 in every period, even if one NIC is down. The cables between T1 and T2 are
+//! distributed over all NICs of the zone in the same way, also twice.
 
 use closc_paths::{Header, Reason, Table};
 
-/// Where a probe turns.
+/// The switch at which a probe turns back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Turn {
     /// At the own T0.
@@ -41,7 +41,7 @@ impl Turn {
         }
     }
 
-    /// Returns its place among the turns of a schedule, which are in this order.
+    /// Returns its sort key; schedules are sorted by it.
     pub(crate) fn order(self) -> (u8, u8, u16, u16) {
         let (uplink, t1_uplink) = match self {
             Turn::T0 { .. } => (0, 0),
@@ -51,7 +51,7 @@ impl Turn {
         (self.plane(), self.tier(), uplink, t1_uplink)
     }
 
-    /// Returns how far it is.
+    /// Returns the tier of the switch.
     pub(crate) fn tier(self) -> u8 {
         match self {
             Turn::T0 { .. } => 0,
@@ -61,18 +61,20 @@ impl Turn {
     }
 }
 
-/// Probes that leave together: a lone one costs several times as much, because both ends wake up for it.
+/// Minimum number of probes sent together: a single probe costs several times as much, because both ends wake up for
+/// it.
 const BURST_MIN: u64 = 8;
-/// No more of them leave together, so that a batch has room for what answers frames.
+/// Maximum number of probes sent together, so that a batch has room for answers to frames.
 const BURST_MAX: u64 = 24;
-/// Where probes are many, those of so long leave together.
+/// With many probes, those of this much time are sent together.
 const BURST_NS: u64 = 12_500_000;
 
-/// NICs that probe the same cable.
+/// Number of NICs that probe the same cable.
 const TWICE: u16 = 2;
 
-/// The cables between T1 and T2 that a NIC probes: an uplink of its T0 to each T1, and the T1's uplink. They belong to
-/// the zone, so all of its NICs share them, and the two that probe one are of two groups if there are two.
+/// Returns the cables between T1 and T2 that a NIC probes: a T0 uplink to each T1, and the T1's uplink. They are
+/// distributed over all NICs of the zone, and the two that probe a cable belong to different groups if there is more
+/// than one.
 fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
     let (nics, groups) = (u32::from(h.nics.max(1)), u32::from(h.groups.max(1)));
     let all = nics * groups;
@@ -83,7 +85,7 @@ fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
     cables.zip(0u32..).filter(|(_, at)| mine(*at)).map(|(cable, _)| cable).collect()
 }
 
-/// Tells whether every path that takes a turn is absent.
+/// Returns whether every path over a turn is absent.
 fn is_absent(table: &Table<'_>, downlink: u16, turn: Turn) -> bool {
     let within = |range: Option<(u16, u16)>, value: Option<u16>| match (range, value) {
         (None, _) => true,
@@ -115,20 +117,20 @@ pub struct Schedule {
     started_ns: u64,
     /// Probes sent since the start.
     count: u64,
-    /// Probes that leave together.
+    /// Probes sent together.
     burst: u64,
 }
 
 impl Schedule {
-    /// Makes the schedule of the NIC on a downlink: how far its probes go (0 to T0s, 1 to T1s, 2 to T2s), and how long a round
-    /// takes. What the table denies because it is absent is left out.
+    /// Makes the schedule of the NIC on a downlink. `tiers` is the reach of its probes (0 to T0s, 1 to T1s, 2 to T2s),
+    /// `period_ns` the length of a round. Turns that the table denies as absent are omitted.
     pub fn new(table: &Table<'_>, downlink: u16, (tiers, period_ns): (u8, u64), now_ns: u64) -> Schedule {
         let h = table.header();
         let beyond = t2_turns(h, downlink);
         let mine = |uplink: u16| {
             let nics = h.nics.max(1);
             let shared = (0..TWICE.min(nics)).any(|n| (uplink % nics + n) % nics == downlink);
-            // An element behind a T1 can be blamed only if the T1 is known to be good.
+            // An element behind a T1 can be blamed only if the T1 itself is known to be good.
             shared || beyond.iter().any(|(other, _)| *other == uplink)
         };
         let planes = || 0..h.planes;
@@ -140,12 +142,12 @@ impl Schedule {
             turns.extend(planes().map(|plane| Turn::T2 { plane, uplink, t1_uplink }));
         }
         turns.retain(|turn| turn.tier() <= tiers && !is_absent(table, downlink, *turn));
-        // Plane by plane: probes of a cable and of what is before it leave together, and what they take of a port does not
-        // come between each two packets.
+        // Plane by plane: probes of a cable and of the elements before it are sent together, and probes do not
+        // interleave with all data packets of a port.
         turns.sort_by_key(|turn| turn.order());
         let period_ns = period_ns.max(1);
         let many = turns.len() as u128 * u128::from(BURST_NS) / u128::from(period_ns);
-        // No switch is probed twice in a burst, unless there are very few.
+        // No switch is probed twice in a burst, unless there are very few switches.
         let burst = (many as u64).min(turns.len() as u64).clamp(BURST_MIN, BURST_MAX);
         Schedule { turns, period_ns, next: 0, started_ns: now_ns, count: 0, burst }
     }
@@ -155,8 +157,8 @@ impl Schedule {
         &self.turns
     }
 
-    /// Returns the next probe if it is due, and its place among [`Self::turns`]. Time that was lost is not made up for by a
-    /// burst.
+    /// Returns the next probe if it is due, and its index in [`Self::turns`]. After a long pause the missed probes are
+    /// not sent in a burst.
     pub fn due(&mut self, now_ns: u64) -> Option<(usize, Turn)> {
         if self.turns.is_empty() || now_ns < self.due_at() {
             return None;
@@ -187,7 +189,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Two groups of three NICs under T1s with two cables each and three uplinks.
+    /// A table with two groups of three NICs; the T1s have two cables to each T0 and three uplinks.
     pub(crate) fn table(group: u16) -> Vec<u8> {
         let header = Header {
             planes: 2,

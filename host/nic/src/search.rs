@@ -1,14 +1,14 @@
-//! Which T0 a port is attached to, while its own does not answer.
+//! Search for the T0 that a port is plugged into, while its own T0 does not answer.
 //!
-//! In: that the own T0 is dead, answers to probes of other planes that left by this port, frames for other NICs. Out: which
-//! planes to try next, and where the cable is plugged in. Invariants: no more than a few probes for each one to the own T0;
-//! what was found is dropped when it is not confirmed, or when the own T0 answers.
+//! In: the own T0's state, answers to probes of other planes sent by this port, frames for other NICs. Out: planes to
+//! try next, and where the cable is plugged in. Invariants: only a few probes per probe to the own T0; a result is
+//! dropped if it is not confirmed, or when the own T0 answers.
 
 use serde::{Deserialize, Serialize};
 
-/// Planes that are tried for each probe to the own T0.
+/// Planes that are tried per probe to the own T0.
 const AT_A_TIME: u8 = 4;
-/// Answers missed in a row after which a T0 that was found is not there any more.
+/// Number of missed answers in a row after which a result is dropped.
 const MISSED_MAX: u8 = 3;
 
 /// A port of a T0 of the NIC's group.
@@ -29,7 +29,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Returns the planes to try now: the one that was found, or some of all others in turn.
+    /// Returns the planes to try now: the one that was found, or the next few of the others.
     pub(crate) fn next(&mut self, own: u8, planes: u8) -> impl Iterator<Item = u8> + use<> {
         let others = planes.saturating_sub(1);
         let from = self.turn;
@@ -40,7 +40,7 @@ impl Search {
         if found.is_none() && others > 0 {
             self.turn = (from + count) % others;
         }
-        // Counted from the plane behind the own one, so that none is left out and the own never tried.
+        // Starts after the own plane, so that every other plane is tried and the own one is not.
         let other = move |n: u8| {
             let step = (u16::from(from) + u16::from(n)) % u16::from(others.max(1)) + 1;
             ((u16::from(own) + step) % u16::from(planes.max(1))) as u8
@@ -48,13 +48,13 @@ impl Search {
         (0..count).map(move |n| found.unwrap_or_else(|| other(n)))
     }
 
-    /// Takes word of where the cable is plugged in. Tells whether that is news.
+    /// Records where the cable is plugged in. Returns whether that is new.
     pub(crate) fn found(&mut self, port: T0Port) -> bool {
         self.missed = 0;
         self.found.replace(port) != Some(port)
     }
 
-    /// Takes word that the T0 of another plane did not answer.
+    /// Records that the T0 of another plane did not answer.
     pub(crate) fn missed(&mut self, plane: u8) {
         if self.found.is_some_and(|found| found.plane == plane) {
             self.missed += 1;
@@ -64,7 +64,7 @@ impl Search {
         }
     }
 
-    /// Forgets what was found.
+    /// Resets the search.
     pub(crate) fn end(&mut self) {
         *self = Search::default();
     }

@@ -1,23 +1,23 @@
-//! Packets sent to a NIC and not known to have arrived.
+//! Packets sent to a NIC that are not known to have arrived.
 //!
-//! In: packets as they are sent, acknowledgements, the time. Out: which arrived, which are lost, over which entropy
-//! value. Invariants: a packet number is never used twice, so an acknowledgement means one packet and one path; what
-//! is remembered is bounded. A packet is lost when one that was sent later arrived, and it was late by more than paths
-//! differ: the limit widens when a packet that was called lost arrives after all. What nobody answers goes again, which
-//! says nothing about its path before something that was sent later is acknowledged; soon at first, and later where it
-//! arrives after all, as RFC 8985 6.2 (step 4) widens its window when a resend was needless. Times are of the clock that
-//! stands still while the process does not run.
+//! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were lost, with
+//! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
+//! one path; memory is bounded. A packet is declared lost when a later one arrived and it is late by more than paths
+//! differ. The limit grows when a packet declared lost arrives after all. Packets without any acknowledgement are
+//! retransmitted after a timeout, which is no evidence against their path until a later packet is acknowledged. The
+//! timeout grows if retransmissions were needless, as RFC 8985 6.2 (step 4) widens its window. Times are of the clock
+//! that stops while the process does not run.
 
 use crate::wire::{SACK_BITS, Sack};
 
-/// Contents of a packet.
+/// The contents of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cargo {
-    /// A packet of the node, which its sender sends again if it has to.
+    /// A packet of the node. Its sender retransmits it if necessary.
     Inner,
-    /// A probe, sent to be acknowledged.
+    /// A probe that requests an acknowledgement.
     Probe,
-    /// A piece of a write: where it begins, how long it is.
+    /// A piece of a write.
     Chunk {
         /// The write.
         write: u64,
@@ -28,7 +28,7 @@ pub enum Cargo {
     },
 }
 
-/// A packet under way.
+/// A packet in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
     /// Its number.
@@ -37,94 +37,94 @@ pub struct Sent {
     pub entropy: u32,
     /// Its plane.
     pub plane: u8,
-    /// When it left.
+    /// Time at which it left.
     pub at_ns: u64,
-    /// The same, by the time that the process ran.
+    /// The same, in time during which the process could run.
     pub ran_ns: u64,
-    /// Whether its cargo went again because nothing came for long.
+    /// Whether its contents were retransmitted after a timeout.
     pub again: bool,
-    /// Carried load.
+    /// Its contents.
     pub cargo: Cargo,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     UnderWay,
-    /// Its cargo went again, and nothing is known.
+    /// Its contents were retransmitted after a timeout, and its fate is unknown.
     Overdue,
     Arrived,
     Lost,
 }
 
-/// Fate of a packet.
+/// The fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It arrived.
     Arrived(Sent),
-    /// It did not.
+    /// It was lost.
     Lost(Sent),
-    /// It was called lost and arrived after all.
+    /// It was declared lost but arrived.
     Late(Sent),
 }
 
-/// Packets that are remembered, at most and at least.
+/// Limits of the number of packets in the log.
 const ROOM_MAX: usize = 1024;
 const ROOM_MIN: usize = 64;
-/// Packets that are overdue at a time.
+/// Maximum number of packets declared overdue at a time.
 const FEW: usize = 2;
-/// Patience doubles so often while nothing arrives.
+/// Maximum number of times that the timeout doubles while nothing arrives.
 const BACKOFF_MAX: u32 = 4;
-/// Patience is the limit of lateness, and so many times more where resends were needless.
+/// Maximum multiple of the lateness limit that needless retransmissions add to the timeout.
 const SLACK_MAX: u64 = 3;
-/// The same at first, before anything is known of who answers when.
+/// The initial multiple, before anything is known of the far side's response time.
 const SLACK: u64 = 1;
-/// So many packets in a row that arrive without a needless resend take one of these times back.
+/// After this many packets in a row without a needless retransmission the multiple decreases by one.
 const CALM: u32 = 1024;
-/// A packet late by more than so many round trips is lost.
+/// A packet that is late by more than this many round trips is lost.
 const RTTS: u64 = 4;
-/// A packet sent so many times that long ago may still be reported as arrived.
+/// A packet is worth keeping for this multiple of the lateness limit, because it may still be reported as arrived.
 const KEPT: u64 = 4;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
 
-/// The place of no packet.
+/// Content of an unused slot.
 const NONE: (Sent, Fate) = (
     Sent { number: 0, entropy: 0, plane: 0, at_ns: 0, ran_ns: 0, again: false, cargo: Cargo::Inner },
     Fate::Arrived,
 );
 
-/// Bytes of the least room.
+/// Memory of the smallest log.
 pub(crate) const LEAST_BYTES: usize = ROOM_MIN * size_of::<(Sent, Fate)>();
 
 /// The packets to one NIC.
 #[derive(Debug)]
 pub struct SentLog {
     ring: Vec<(Sent, Fate)>,
-    /// Packets that there may be room for.
+    /// Maximum number of packets after widening.
     room_max: usize,
     /// The next number.
     next: u32,
-    /// Packets before this one have their verdict.
+    /// Packets before this number have a verdict.
     oldest: u32,
-    /// When the latest packet that arrived was sent.
+    /// Time at which the latest packet that arrived was sent.
     latest_ns: u64,
-    /// Delay after which a packet counts as lost.
+    /// Lateness after which a packet counts as lost.
     late_ns: u64,
     rtt_ns: u64,
     under_way: u32,
-    /// When packets were last overdue, and how often since one arrived.
+    /// Time of the last timeout, and the number of timeouts since a packet arrived.
     overdue_ns: u64,
     backoff: u32,
-    /// Multiple of `late_ns` for which the end of a burst is awaited.
+    /// Multiple of `late_ns` that is added to the timeout at the end of a burst.
     slack: u64,
-    /// Packets that arrived since that changed.
+    /// Packets that arrived since `slack` changed.
     calm: u32,
-    /// Packets that left the ring without a verdict, whether or not their cargo went again.
+    /// Packets that left the log without a verdict, whether or not they were retransmitted.
     forgotten: u64,
 }
 
 impl SentLog {
-    /// An empty log, with room for some windows of packets once it was widened.
+    /// Makes an empty log that can grow to several windows of packets.
     pub fn of_window(window: u32) -> Self {
         SentLog {
             ring: vec![NONE; ROOM_MIN],
@@ -148,12 +148,13 @@ impl SentLog {
         self.next
     }
 
-    /// Tells whether somebody may still answer what is asked about overdue packets: not after some times.
+    /// Returns whether the far side should be asked about overdue packets: not after several questions without an
+    /// answer.
     pub fn is_worth_asking(&self) -> bool {
         self.backoff < BACKOFF_MAX
     }
 
-    /// Returns packets without a verdict.
+    /// Returns the number of packets without a verdict that are not overdue.
     pub fn under_way(&self) -> u32 {
         self.under_way
     }
@@ -163,18 +164,19 @@ impl SentLog {
         self.rtt_ns
     }
 
-    /// Returns how late is lost.
+    /// Returns the lateness after which a packet is lost.
     pub fn late_ns(&self) -> u64 {
         self.late_ns
     }
 
-    /// Tells whether there is room for a packet whose verdict matters: an overdue one, whose cargo went again, makes it.
+    /// Returns whether there is room for a packet that needs a verdict. An overdue packet has been retransmitted and
+    /// can be dropped.
     pub fn has_room(&self) -> bool {
         !self.is_full() || self.ring[self.place(self.oldest)].1 != Fate::UnderWay
     }
 
-    /// Returns how many bytes more it takes to remember twice as many packets, if there may be room for so many and the next
-    /// packet would push out one of which something may still be said.
+    /// Returns the memory needed to keep twice as many packets; `None` if the maximum is reached, or if the next packet
+    /// only displaces one that is settled.
     pub(crate) fn wants_bytes(&self, now_ns: u64) -> Option<usize> {
         let (pushed_out, _) = &self.ring[self.place(self.next)];
         let is_known = pushed_out.number == self.next.wrapping_sub(self.ring.len() as u32);
@@ -183,7 +185,7 @@ impl SentLog {
         may.then_some(self.bytes())
     }
 
-    /// Returns the bytes that the room takes beyond the least.
+    /// Returns the memory of the log beyond its minimum, in bytes.
     pub(crate) fn wide_bytes(&self) -> usize {
         self.bytes() - LEAST_BYTES
     }
@@ -192,12 +194,12 @@ impl SentLog {
         self.ring.len() * size_of::<(Sent, Fate)>()
     }
 
-    /// Makes room for twice as many packets.
+    /// Doubles the log, up to its maximum.
     pub fn widen(&mut self) {
         self.resize((self.ring.len() * 2).min(self.room_max));
     }
 
-    /// Gives back what it was widened by, if nothing is under way.
+    /// Shrinks the log to its minimum if nothing is in flight.
     pub fn narrow(&mut self) {
         if self.under_way == 0 {
             self.resize(ROOM_MIN);
@@ -216,7 +218,7 @@ impl SentLog {
         self.ring = ring;
     }
 
-    /// Takes the oldest out of those that a verdict may come of, and counts it if none came.
+    /// Drops the oldest packet that may still get a verdict, and counts it if it had none.
     fn forget_oldest(&mut self) -> (Sent, Fate) {
         let (old, fate) = self.ring[self.place(self.oldest)];
         self.under_way -= u32::from(fate == Fate::UnderWay);
@@ -225,7 +227,7 @@ impl SentLog {
         (old, fate)
     }
 
-    /// Returns packets of which no word came before there was no room for them.
+    /// Returns packets that left the log without a verdict.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
     }
@@ -234,13 +236,13 @@ impl SentLog {
         self.next.wrapping_sub(self.oldest) as usize >= self.ring.len()
     }
 
-    /// Where a number is in the ring, whose length is a power of two.
+    /// Returns the slot of a number; the length of the ring is a power of two.
     fn place(&self, number: u32) -> usize {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// Remembers a packet. If there is no room the oldest is forgotten; a piece of a write is returned, so that it can
-    /// be sent again.
+    /// Adds a packet. If the log is full, the oldest packet is dropped. If that was a piece of a write in flight it is
+    /// returned, so that it can be retransmitted.
     pub fn sent(
         &mut self,
         (entropy, plane): (u32, u8),
@@ -261,11 +263,11 @@ impl SentLog {
         pushed_out
     }
 
-    /// Takes an acknowledgement.
+    /// Handles an acknowledgement.
     ///
-    /// Of packets that nobody had acknowledged until the far side was asked it says little of round trips: an acknowledgement
-    /// that was lost would make the next one late, and patience so long that it finds nothing. But where queues grow, packets are
-    /// late because they waited, so the round trip that patience follows may double at a time.
+    /// For packets acknowledged only after the far side was asked, the measured time is not a round trip: after a lost
+    /// acknowledgement it would make the timeout so long that losses are missed. But in growing queues packets are
+    /// really late, so such a measurement may double the round trip at most.
     pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
         let timed_from_ns = if self.backoff > 0 { self.overdue_ns } else { 0 };
         let grown_ns = if self.rtt_ns == 0 { u64::MAX } else { 2 * self.rtt_ns };
@@ -324,14 +326,14 @@ impl SentLog {
             let most_ns = if sent.ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
             let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
             self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
-            // It narrows slowly, so that one late packet does not cost a second verdict soon.
+            // The limit decreases slowly, so that one late packet does not soon cause another wrong verdict.
             let wanted = (RTTS * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
             self.late_ns =
                 if wanted > self.late_ns { wanted } else { self.late_ns - (self.late_ns - wanted) / 256 };
         }
     }
 
-    /// Takes word that only the headers of a packet arrived. Its cargo has to go again, at once; its path is fine.
+    /// Handles a packet that was trimmed. Its contents must be retransmitted immediately; its path is fine.
     pub fn cut(&mut self, number: u32) -> Option<Sent> {
         if !self.is_known(number) {
             return None;
@@ -352,14 +354,14 @@ impl SentLog {
             && self.next.wrapping_sub(number) as usize <= self.ring.len()
     }
 
-    /// Returns the packets that are remembered and have no verdict, oldest first.
+    /// Returns packets in the log without a verdict, oldest first.
     pub(crate) fn without_verdict(&self) -> impl Iterator<Item = &Sent> {
         let count = self.next.wrapping_sub(self.oldest);
         let known = (0..count).map(|n| &self.ring[self.place(self.oldest.wrapping_add(n))]);
         known.filter(|(_, fate)| matches!(fate, Fate::UnderWay | Fate::Overdue)).map(|(sent, _)| sent)
     }
 
-    /// Calls lost what was sent before a time.
+    /// Declares packets lost that were sent before a time.
     fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
         while self.oldest != self.next {
             let place = self.place(self.oldest);
@@ -376,13 +378,14 @@ impl SentLog {
         }
     }
 
-    /// Returns what has been under way for so long that nothing sent later will say so: the end of a burst, or all
-    /// of it if nobody answers. Its cargo has to go again.
+    /// Passes overdue packets to `what`: the end of a burst, or any packets if the far side does not answer. No later
+    /// packet can reveal their fate, so their contents must be retransmitted.
     ///
-    /// Only the oldest few, and less and less often: once one of them, sent again, arrives, its acknowledgement says
-    /// what became of the rest. A receiver that had no processor for a while is not sent everything again.
+    /// Only the oldest few are overdue at a time, and at growing intervals: when one of the retransmissions arrives,
+    /// its acknowledgement shows the fate of the rest. So a receiver that had no processor for a while does not get
+    /// everything twice.
     pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent)) {
-        // Lateness has an upper limit, as paths differ by little; the time until an answer comes has none.
+        // The lateness limit has a maximum, because paths differ little; the response time does not.
         let answer_ns = self.late_ns.max(RTTS * self.rtt_ns);
         let patience = (answer_ns + self.slack * self.late_ns).max(5_000_000) << self.backoff;
         if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
@@ -412,7 +415,7 @@ impl SentLog {
     }
 }
 
-/// Tells whether an acknowledgement has a bit for a number.
+/// Returns whether an acknowledgement contains a number.
 pub fn has_bit(sack: &Sack, number: u32) -> bool {
     let at = number.wrapping_sub(sack.base) as usize;
     at < SACK_BITS && sack.bits[at / 64] >> (at % 64) & 1 == 1
@@ -432,7 +435,7 @@ mod tests {
         Sack { epoch: 1, base, bits, ports: 0, marks: [0; 16], n_marks: 0 }
     }
 
-    /// With all the room that there may be.
+    /// A log of maximum size.
     fn wide() -> SentLog {
         let mut log = SentLog::of_window(256);
         while log.ring.len() < log.room_max {
@@ -513,7 +516,7 @@ mod tests {
         assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
     }
 
-    /// When the first packet of a burst goes again that nobody acknowledges.
+    /// Returns the time until the first packet of a burst is retransmitted without an acknowledgement.
     fn patience_ns(log: &mut SentLog, now_ns: u64) -> u64 {
         log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
         let mut waited_ns = 0;
@@ -540,7 +543,7 @@ mod tests {
             let waited_ns = patience_ns(&mut log, now_ns);
             waited.push(waited_ns / 10_000_000);
             now_ns += waited_ns;
-            // It was late and not lost.
+            // The packet was late, not lost.
             assert_eq!(verdicts(&mut log, &sack(&[number]), now_ns).0, [number]);
             (number, now_ns) = (number + 1, now_ns + 300_000_000);
         }
@@ -581,7 +584,7 @@ mod tests {
         assert_eq!(verdicts(&mut log, &sack(&all), 1000).0, all);
         log.narrow();
         assert_eq!((log.ring.len(), log.wide_bytes()), (ROOM_MIN, 0));
-        // Slow senders need no more than the least.
+        // A slow sender needs only the minimum.
         for number in 0..500 {
             let now_ns = KEPT * LATE_MAX_NS * (number + 1);
             assert_eq!(log.wants_bytes(now_ns), None);

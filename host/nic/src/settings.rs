@@ -1,7 +1,8 @@
-//! Options of `run` from a file, as a unit of systemd or a container has them.
+//! Options of `run` in a file, for a systemd unit or a container.
 //!
-//! In: what the command line says, a file of lines `OPTION=VALUE`. Out: a command line with both. Invariants: what the command
-//! line says stays; an option that there is not is refused, with its line; an empty value is none.
+//! In: the command line, a file of lines `OPTION=VALUE`. Out: a command line with both. Invariants: options on the
+//! command line take precedence; an unknown option is rejected with its line; an empty value means that the option is
+//! not set.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -10,10 +11,10 @@ use clap::{ArgAction, Command};
 
 /// The option that names the file.
 const OPTION: &str = "--settings";
-/// The most bytes of a file.
+/// Maximum size of the file in bytes.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Adds what the file of `--settings` says to a command line, if there is one.
+/// Adds the options of the `--settings` file to a command line, if it names one.
 pub(crate) fn with_file(command: &Command, mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     let Some(run) = words.iter().position(|word| word == "run") else { return Ok(words) };
     let Some(file) = named(&words[run..]) else { return Ok(words) };
@@ -33,20 +34,20 @@ pub(crate) fn with_file(command: &Command, mut words: Vec<OsString>) -> Result<V
     Ok(words)
 }
 
-/// The file that is named, in two words or in one.
+/// Returns the file that is named, as `--settings FILE` or `--settings=FILE`.
 fn named(words: &[OsString]) -> Option<OsString> {
     let at = words.iter().position(|word| is(word, OPTION))?;
     let joined = words[at].to_str().and_then(|word| word.split_once('='));
     joined.map(|(_, file)| file.into()).or_else(|| words.get(at + 1).cloned())
 }
 
-/// Tells whether a word is an option, with its value in the same word or not.
+/// Returns whether a word is an option, with or without `=VALUE`.
 fn is(word: &OsStr, option: &str) -> bool {
     let rest = word.to_str().and_then(|word| word.strip_prefix(option));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
 }
 
-/// Reads a line: an option and its value; nothing, if it says nothing.
+/// Parses a line into an option and its value; `None` if the line does not set one.
 fn option(run: &Command, line: &str) -> Result<Option<(String, Option<String>)>, String> {
     let line = line.trim();
     if line.is_empty() || line.starts_with(['#', ';']) {
@@ -101,7 +102,7 @@ mod tests {
         assert_eq!(words(&["closc-nic", "status"], "WINDOW=64").unwrap(), ["closc-nic", "status"]);
     }
 
-    /// Reads the output of `closc export host`.
+    /// Options in the template of `closc export host` exist.
     #[test]
     fn every_line_of_the_template_is_an_option() {
         let template = include_str!("../../../templates/host/nic.env.j2");

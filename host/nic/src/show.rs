@@ -1,7 +1,8 @@
 //! Answers of the agent as tables for people.
 //!
-//! In: an answer in JSON. Out: text. Invariants: columns are as wide as their widest cell; a field that an older agent does not
-//! report is a dash; text from the network has no control characters, which a terminal would obey.
+//! In: an answer in JSON. Out: text. Invariants: columns are as wide as their widest cell; a field that an older agent
+//! does not report is shown as a dash; control characters in text from the network are removed, because a terminal
+//! would interpret them.
 
 use std::fmt::Write as _;
 
@@ -16,7 +17,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Answers with a table.
+/// Answers that can be shown as tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Status,
@@ -24,7 +25,7 @@ pub(crate) enum Kind {
     Events,
 }
 
-/// Writes an answer for people.
+/// Formats an answer for people.
 pub(crate) fn human(kind: Kind, answer: &Value) -> String {
     match kind {
         Kind::Status => status(answer),
@@ -87,7 +88,7 @@ fn status(answer: &Value) -> String {
     text
 }
 
-/// The row of a finding.
+/// Formats the row of a finding.
 fn finding(finding: &Value) -> Vec<String> {
     let of = ["plane", "t1", "uplink", "t1_uplink"].map(|key| (key, &finding[key]));
     let place = of.iter().filter(|(_, value)| !value.is_null());
@@ -150,7 +151,7 @@ fn tenths(value: &Value) -> String {
     value.as_f64().map_or_else(|| "-".to_owned(), |number| format!("{number:.1}"))
 }
 
-/// Adds a table after an empty line, if it has rows.
+/// Adds a table after an empty line, unless it has no rows.
 fn section(text: &mut String, head: &[&str], rows: &[Vec<String>]) {
     if !rows.is_empty() {
         text.push('\n');
