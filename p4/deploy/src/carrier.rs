@@ -1,9 +1,8 @@
-//! Switches whose configuration is files, brought to them over `ssh`: EOS, Cumulus Linux, FRRouting
-//! and Linux.
+//! Switches that are configured by files over `ssh`: EOS, Cumulus Linux, FRRouting and Linux.
 //!
-//! In: the files of a tree for a switch, an address. Out: the switch holds what they say, confirmed and saved, or is as it
-//! was. Invariants: a switch is read before anything changes and read back over a new connection; until that is as wanted it
-//! rolls back by itself; every file of the tree is compared, or named.
+//! In: the files of a tree for a switch, an address. Out: the switch has the configuration of the files, confirmed and
+//! saved, or is unchanged. Invariants: a switch is read before anything changes and read back over a new connection;
+//! until the read-back succeeds, the switch rolls back automatically; every file of the tree is compared, or reported.
 
 mod eos;
 mod facts;
@@ -43,13 +42,13 @@ use crate::state::{ObjectDigest, StateDigest};
 use crate::switch::{Switch, Work};
 use crate::tree::Tree;
 
-/// How long reading, staging or confirming may take.
+/// Time limit for reading, staging or confirming.
 const READ_LIMIT: Duration = Duration::from_mins(2);
 
 /// Time limit of a rollback.
 const ROLL_BACK_LIMIT: Duration = Duration::from_mins(15);
 
-/// Every system, by the word of its switches in fabric files.
+/// Every operating system, by its keyword in fabric files.
 static SYSTEMS: [(&str, &dyn System); 4] = [
     ("nvue", &nvue::Nvue),
     ("eos", &eos::Eos),
@@ -60,16 +59,16 @@ static SYSTEMS: [(&str, &dyn System); 4] = [
 /// The options of a push, and its progress.
 type With<'a> = (&'a PushOptions, &'a Progress);
 
-/// What holds for all of these switches.
+/// Common options of all these switches.
 #[derive(Debug, Clone)]
 pub struct CarrierOptions {
-    /// How long a switch waits for a confirmation before it rolls a change back.
+    /// Time that a switch waits for a confirmation before it rolls a change back.
     pub confirm: Duration,
-    /// A configuration of `ssh` in place of the user's.
+    /// An `ssh` configuration file in place of the user's.
     pub ssh_config: Option<String>,
-    /// The name of the push, under which a switch keeps its state from before.
+    /// The name of the push, under which a switch keeps a backup of its earlier state.
     pub run: String,
-    /// The push that is undone, if that is what is asked for.
+    /// The push to undo, for a rollback.
     pub undo: Option<String>,
 }
 
@@ -89,12 +88,12 @@ impl Default for CarrierOptions {
 pub(crate) struct CarriedSwitch {
     pub(crate) name: String,
     pub(crate) plane: Option<u8>,
-    /// The word of what it runs.
+    /// The keyword of its operating system.
     pub(crate) os: &'static str,
     pub(crate) ssh: Ssh,
     pub(crate) place: Place,
     pub(crate) goal: CarriedGoal,
-    /// The step of a push in waves that it belongs to.
+    /// Its wave in a push.
     pub(crate) wave: usize,
     pub(crate) options: Arc<CarrierOptions>,
 }
@@ -102,18 +101,18 @@ pub(crate) struct CarriedSwitch {
 /// Target state of a switch.
 #[derive(Clone)]
 pub(crate) enum CarriedGoal {
-    /// It is to be as the tree says.
+    /// The files of the tree.
     Tree(Arc<Tree>),
-    /// It is to get what a plan shows.
+    /// The files and changes of a plan.
     Plan(Arc<CarriedPlan>),
 }
 
-/// Tells whether switches that run `os` are reached over `ssh`.
+/// Returns whether switches that run `os` are reached over `ssh`.
 pub fn has_carrier(os: &str) -> bool {
     system(os).is_some()
 }
 
-/// Tells whether switches of a system have folders for closc.
+/// Returns whether switches of an operating system have folders for closc.
 pub(crate) fn has_folders(os: &str) -> bool {
     system(os).is_some_and(System::has_folders)
 }
@@ -145,12 +144,12 @@ impl Switch for CarriedSwitch {
 }
 
 impl CarriedSwitch {
-    /// Returns the switch as one that a plan is pushed to.
+    /// Returns the switch with a plan as its target.
     pub(crate) fn of_plan(&self, plan: CarriedPlan) -> Self {
         CarriedSwitch { goal: CarriedGoal::Plan(Arc::new(plan)), ..self.clone() }
     }
 
-    /// Returns a switch of a saved plan; nothing where the inventory does not say how it is reached.
+    /// Returns a switch of a saved plan; `None` if the inventory has no connection for it.
     pub(crate) fn planned(
         name: &str,
         plan: &CarriedPlan,
@@ -213,7 +212,8 @@ impl CarriedSwitch {
         let lines = wanted.values().map(|text| text.lines().count()).sum();
         let (mut held, mut found) = self.compared(&wanted, with).await?;
         if let (Some(pending), false) = (&held.pending, found.is_empty()) {
-            // A push that died, or one that waits for another hand: the state before it is the one to start from.
+            // An unconfirmed change of an earlier push differs from the target: roll it back, and start from the state
+            // before it.
             self.roll_back(pending, with).await?;
             (held, found) = self.compared(&wanted, with).await?;
         }
@@ -243,7 +243,8 @@ impl CarriedSwitch {
         Ok(lines)
     }
 
-    /// Reads and compares. What a switch does not print because it is the default is asked for where it seems to be missing.
+    /// Reads and compares. Settings that seem to be missing may be defaults that the switch does not print, so they are
+    /// read separately.
     async fn compared(&self, wanted: &Texts, with: With<'_>) -> Result<(Held, Vec<Finding>), Fault> {
         let system = self.system()?;
         let mut held = self.held(wanted, with).await?;
@@ -267,7 +268,7 @@ impl CarriedSwitch {
         system.held(&output).map_err(|reason| Fault::Remote { operation, reason, is_transient: false })
     }
 
-    /// Refuses a switch on which more would change than the plan shows.
+    /// Rejects a switch with changes that the plan does not show.
     fn as_planned(&self, found: &[Finding]) -> Result<(), Fault> {
         let CarriedGoal::Plan(plan) = &self.goal else { return Ok(()) };
         let moved: Vec<String> = found.iter().map(line).filter(|line| !plan.changes.contains(line)).collect();
@@ -295,7 +296,7 @@ impl CarriedSwitch {
         Ok(())
     }
 
-    /// Reads back over a new connection, for as long as the switch would still wait for a confirmation.
+    /// Reads back over a new connection, with retries for half of the confirmation time.
     async fn read_back(&self, wanted: &Texts, with: With<'_>) -> Result<(Held, Vec<Finding>), Fault> {
         let start = Instant::now();
         loop {
@@ -305,7 +306,7 @@ impl CarriedSwitch {
                     tokio::time::sleep(with.0.pause.wait(3)).await;
                 }
                 Ok((held, mut found)) => {
-                    // What the switch starts with is written when the change is confirmed.
+                    // The startup configuration is written when the change is confirmed.
                     found.retain(|found| !is_of_start(found));
                     return Ok((held, found));
                 }
@@ -335,7 +336,7 @@ impl CarriedSwitch {
         })
     }
 
-    /// Works out what a push would do.
+    /// Computes what a push would do.
     pub(crate) async fn plan(
         &self,
         options: &PushOptions,
@@ -348,7 +349,7 @@ impl CarriedSwitch {
         Ok(CarriedPlan { changes: found.iter().map(line).collect(), files, ..made })
     }
 
-    /// Reads what the switch holds, as a digest.
+    /// Reads the configuration of the switch, as a digest.
     pub(crate) async fn digest(
         &self,
         options: &PushOptions,
@@ -361,7 +362,7 @@ impl CarriedSwitch {
         Ok(StateDigest { objects: BTreeMap::from([(self.os.to_owned(), digest)]) })
     }
 
-    /// Returns the files that the switch is to hold; nothing where a push that is undone changed nothing on it.
+    /// Returns the target files of the switch; `None` if the push to undo did not change it.
     async fn wanted(&self, with: With<'_>) -> Result<Option<Texts>, Fault> {
         let system = self.system()?;
         let tree = match &self.goal {
@@ -386,7 +387,7 @@ impl CarriedSwitch {
         Ok(Some(texts))
     }
 
-    /// Names a file that switches of this system do not get over `ssh`.
+    /// Returns the message for a file that is not pushed over `ssh` to this operating system.
     fn uncarried(&self, file: &str) -> String {
         let instead = SwitchFile::of_name(file).filter(|file| !Transport::Ssh.carries(*file));
         let instead = instead
@@ -417,12 +418,13 @@ impl CarriedSwitch {
     }
 }
 
-/// How long reading may take: never longer than the whole of a switch, as a process that reads cannot be cancelled.
+/// Returns the time limit for reading: at most the timeout of a switch, because a process that reads cannot be
+/// cancelled.
 fn read_limit(options: &PushOptions) -> Duration {
     READ_LIMIT.max(options.client.deadlines.read).min(options.timeout)
 }
 
-/// Tells whether something is about what a switch starts with, and not about what it runs.
+/// Returns whether a difference is in the startup configuration, and not in the running one.
 fn is_of_start(found: &Finding) -> bool {
     let lines = match &found.difference {
         Difference::Missing { wanted } => [wanted, wanted],

@@ -1,8 +1,8 @@
-//! Entries that name ports, and those that refer to them.
+//! Entries that name ports, and entries that refer to them.
 //!
-//! In: what a switch holds, what it is to hold, and which ports go and come. Out: the state in between, in which no entry names
-//! a port that goes or one that is not there yet. Invariants: what an entry of that state refers to is in it; where no port
-//! comes, everything that is wanted is in it.
+//! In: the live and the wanted state of a switch, and the ports that are removed and added. Out: an intermediate state,
+//! in which no entry names a removed port or one that is not added yet. Invariants: every reference of that state
+//! resolves in it; if no port is added, it contains the complete wanted state.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -17,10 +17,10 @@ use v1::table_action::Type as Action;
 use crate::invalid::InvalidState;
 use crate::state::State;
 
-/// The ids of ports, as entries name them.
+/// Ids of ports, as used in entries.
 pub(crate) type PortIds = BTreeSet<String>;
 
-/// Returns the state in between.
+/// Returns the intermediate state.
 pub(crate) fn between(
     info: &Info,
     (wanted, live): (&State, &State),
@@ -40,15 +40,15 @@ pub(crate) fn between(
 /// Fields of a key and their values, in the order of the fields.
 type Fields = Vec<(u32, Vec<u8>)>;
 
-/// The entries that name some ports, or refer to entries that do.
+/// The entries that name certain ports, or refer to entries that do.
 #[derive(Default)]
 struct Dependents {
     keys: HashSet<EntityKey>,
-    /// Every part of the keys of those entries, by table: what references name.
+    /// Every subset of the key fields of those entries, by table: references name such subsets.
     named: HashSet<(u32, Fields)>,
 }
 
-/// Fields of a key of which every part is kept; references name one or two.
+/// Limit of key fields for which subsets are kept; references name one or two fields.
 const FIELDS_MAX: usize = 4;
 
 impl Dependents {
@@ -56,7 +56,7 @@ impl Dependents {
         let mut made = Dependents::default();
         let Some(port_type) = info.text_ports().filter(|_| !ports.is_empty()) else { return made };
         let reader = Reader { info, port_type, ports };
-        // One round for each step from a port to what refers to it.
+        // Each round adds the entries that refer to those of the previous round.
         loop {
             let before = made.keys.len();
             for entity in state.entities() {
@@ -133,7 +133,7 @@ impl Reader<'_> {
         in_key || in_action || watched(entry).any(|port| self.is_port(port))
     }
 
-    /// References of an entry, table by table.
+    /// Returns the references of an entry, by table.
     fn references(&self, entry: &v1::TableEntry) -> Vec<(u32, Fields)> {
         let mut found: Vec<(u32, Fields)> = Vec::new();
         if let Some(table) = self.info.table_by_id(entry.table_id) {
@@ -156,7 +156,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The field of a table that a value refers to.
+    /// Returns the fields that a value refers to, with their tables.
     fn named(&self, references: &[Reference], value: &[u8]) -> Vec<(u32, (u32, Vec<u8>))> {
         let field = |reference: &Reference| {
             let Reference::Table { table, field } = reference else { return None };
@@ -167,7 +167,7 @@ impl Reader<'_> {
     }
 }
 
-/// Puts the fields of a table together.
+/// Groups fields by table.
 fn grouped(mut named: Vec<(u32, (u32, Vec<u8>))>) -> Vec<(u32, Fields)> {
     named.sort();
     let mut grouped: Vec<(u32, Fields)> = Vec::new();
@@ -180,7 +180,7 @@ fn grouped(mut named: Vec<(u32, (u32, Vec<u8>))>) -> Vec<(u32, Fields)> {
     grouped
 }
 
-/// The actions of an entry: one, or those of a one-shot set.
+/// Returns the actions of an entry: one, or those of a one-shot set.
 fn actions(entry: &v1::TableEntry) -> impl Iterator<Item = &v1::Action> {
     let of = entry.action.as_ref().and_then(|action| action.r#type.as_ref());
     let one = of.and_then(|of| match of {
@@ -201,7 +201,7 @@ fn set(entry: &v1::TableEntry) -> impl Iterator<Item = &v1::ActionProfileAction>
     set.into_iter().flatten()
 }
 
-/// The ports that the members of a one-shot set watch.
+/// Returns the ports that the members of a one-shot set watch.
 fn watched(entry: &v1::TableEntry) -> impl Iterator<Item = &[u8]> {
     set(entry).filter_map(|member| match &member.watch_kind {
         Some(WatchKind::WatchPort(port)) => Some(&port[..]),

@@ -1,7 +1,7 @@
-//! Brings one switch to where it should be.
+//! Brings one switch to its target state.
 //!
-//! In: a member of the fleet. Out: what was done, or a fault. Invariants: the switch is read before anything is written
-//! and read back after; nothing is remembered between attempts, so each may die anywhere.
+//! In: a member of the fleet. Out: the result of the push, or a fault. Invariants: the switch is read before anything
+//! is written and read back afterwards; no state is kept between attempts, so each may be killed at any point.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ use crate::tree::{Desired, TreeError, Wanted};
 /// Target state of a switch.
 #[derive(Clone)]
 pub(crate) enum Goal {
-    /// It is to be as the tree says.
+    /// The state of the tree.
     Tree(Wanted),
-    /// It is to get the updates of a plan, if it is as it was when the plan was made.
+    /// The updates of a plan, if the switch is in the state for which the plan was made.
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 
@@ -58,12 +58,12 @@ pub(crate) async fn push(
     }
 }
 
-/// A goal, as far as it is known.
+/// A goal whose state may not be known yet.
 #[derive(Clone)]
 enum ResolvedGoal {
     /// The state is known.
     Desired(Arc<Desired>),
-    /// The state follows from the plan and what is there, which was not read yet.
+    /// The state follows from the plan and the live state, which was not read yet.
     Plan { plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 
@@ -82,7 +82,7 @@ impl ResolvedGoal {
         }
     }
 
-    /// A plan says what is sent to empty tables. Where a switch keeps its entries, those that stay over are removed.
+    /// A plan for a new program was made for empty tables, so the entries that a switch keeps are cleared.
     fn commit(&self, options: &PushOptions) -> Commit {
         match self {
             ResolvedGoal::Desired(_) => options.commit,
@@ -91,7 +91,7 @@ impl ResolvedGoal {
     }
 }
 
-/// Reads what is wanted, away from the threads that serve connections: a large file takes its time.
+/// Reads the target state on a blocking thread, because a large file takes a while.
 pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
     match tokio::task::spawn_blocking(move || wanted()).await {
         Ok(Ok(desired)) => Ok(desired),
@@ -100,7 +100,7 @@ pub(crate) async fn load(wanted: Wanted) -> Result<Arc<Desired>, Fault> {
     }
 }
 
-/// Returns what is wanted in the numbers of the program that the switch runs, where it keeps that.
+/// Translates the target state to the ids of the program that the switch keeps, if it keeps one.
 pub(crate) async fn bind(
     client: &Client,
     desired: Arc<Desired>,
@@ -139,7 +139,7 @@ async fn once(
     }
     let unbound = std::mem::replace(goal, bound);
     let done = bring(&session, goal, options, progress, sent, pipeline).await;
-    // A switch may run another program the next time.
+    // The switch may run another program in the next attempt.
     if let ResolvedGoal::Desired(_) = &unbound {
         *goal = unbound;
     }
@@ -148,7 +148,7 @@ async fn once(
     Ok((desired.state.len(), desired.left_out.clone()))
 }
 
-/// Sets the program and brings about the entries.
+/// Sets the program and pushes the entries.
 async fn bring(
     session: &Session,
     goal: &mut ResolvedGoal,
@@ -180,7 +180,7 @@ async fn bring(
     Ok(desired)
 }
 
-/// Writes what differs, and reads back. `read` is what is there now.
+/// Writes the differences, and reads back. `read` is the live state.
 pub(crate) async fn reconcile(
     session: &Session,
     desired: &Desired,
@@ -236,7 +236,7 @@ pub(crate) async fn lead(
     let fault = |source| Fault::Call { operation: operation.clone(), source };
     let session = Session::open(client, target.controller.clone()).await.map_err(fault)?;
     let highest = match session.primacy() {
-        // Nobody is there to be disturbed: an id above the highest that was ever seen is all it takes.
+        // Without a primary, an id above the highest one seen so far disturbs no controller.
         Primacy::Vacant { highest } => highest,
         Primacy::Backup { primary } if options.take_over => primary,
         Primacy::Primary { .. }
@@ -253,9 +253,9 @@ pub(crate) async fn lead(
     Ok(session)
 }
 
-/// Returns an election id above another that still tells controllers apart: the upper half counts how often the
-/// primacy passed on, the lower half is the controller's own. So of two controllers that reach for a vacant primacy
-/// at once, the one with the greater id of its own wins, and neither has the other's id.
+/// Returns an election id above another one that still distinguishes controllers. The upper half counts how often
+/// primacy changed, the lower half is the controller's own id. So if two controllers claim a vacant primacy at once,
+/// the one with the greater own id wins, and their ids differ.
 pub(crate) fn above(own: ElectionId, highest: ElectionId) -> ElectionId {
     const HALF: u32 = 64;
     let own = own.0 & (u128::MAX >> HALF);
@@ -268,7 +268,7 @@ pub(crate) fn above(own: ElectionId, highest: ElectionId) -> ElectionId {
     }
 }
 
-/// Says whether a switch runs a program.
+/// Returns whether a switch runs a program.
 pub(crate) async fn has_pipeline(
     client: &Client,
     program: &Program,
@@ -278,7 +278,7 @@ pub(crate) async fn has_pipeline(
     client.has_pipeline(program.pipeline()).await.map_err(|source| Fault::Call { operation, source })
 }
 
-/// Brings a program into force unless it is already.
+/// Sets a program unless the switch runs it already.
 pub(crate) async fn set_pipeline(
     session: &Session,
     program: &Program,
@@ -315,7 +315,7 @@ async fn write(
             Ok(())
         }
         Err(error) => {
-            // Waves are written in order and do one thing each, so the first ones are as many of each kind.
+            // Waves are written in order and each has one kind of update, so the counts of the first updates are exact.
             *sent += Counts::of(&updates[..error.n_applied]);
             Err(Fault::Write(Box::new(WriteFault::new(program.info(), updates, error))))
         }

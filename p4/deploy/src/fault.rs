@@ -17,7 +17,7 @@ use tonic::Code;
 
 use crate::invalid::InvalidState;
 
-/// Refused updates and differences that a message lists; the rest is counted.
+/// Limit of rejected updates and differences in a message; the rest is counted.
 const LISTED: usize = 10;
 
 /// Operation during an error.
@@ -25,7 +25,7 @@ const LISTED: usize = 10;
 pub enum Operation {
     /// The connection was being made.
     Connecting,
-    /// The controller took part in the arbitration.
+    /// The controller was taking part in arbitration.
     Arbitrating,
     /// The pipeline was being compared.
     ComparingPipeline,
@@ -40,11 +40,11 @@ pub enum Operation {
     Writing,
     /// A change was being confirmed and saved.
     Confirming,
-    /// A change was being taken back.
+    /// A change was being rolled back.
     RollingBack,
-    /// Something was being waited for.
+    /// The push was waiting.
     Waiting {
-        /// What.
+        /// What it was waiting for.
         what: String,
     },
 }
@@ -86,22 +86,22 @@ pub enum Fault {
         /// Failure.
         source: ClientError,
     },
-    /// A write was not wholly applied.
+    /// A write was not fully applied.
     #[error("{0}")]
     Write(Box<WriteFault>),
-    /// The switch says that everything was applied, and reads back otherwise.
+    /// The switch reported that all updates were applied, and its state still differs.
     #[error("{} entries differ after everything was written: {}", changes.len(), listed(changes))]
     Differs {
         /// The differences, by names.
         changes: Vec<String>,
     },
-    /// The switch is not as it was when the plan was made.
+    /// The switch has changed since the plan was made.
     #[error("the live state has moved since the plan was made: {}; make a new plan", moved.join(", "))]
     Moved {
-        /// Moved parts, object by object.
+        /// Changed parts, object by object.
         moved: Vec<String>,
     },
-    /// The switch cannot hold, or cannot show, some kind of entity that is wanted.
+    /// The switch cannot hold, or cannot read back, some kind of wanted entity.
     #[error("the switch does not support `{object}`, which {entities} of the entries need")]
     Unsupported {
         /// The table, profile or other object.
@@ -109,7 +109,7 @@ pub enum Fault {
         /// Number of wanted entities in it.
         entities: u64,
     },
-    /// The switch returned something that cannot be.
+    /// The switch returned an invalid state.
     #[error("while {operation}: {invalid}")]
     InvalidState {
         /// Request.
@@ -117,7 +117,7 @@ pub enum Fault {
         /// Error of the answer.
         invalid: InvalidState,
     },
-    /// The time for the switch is over.
+    /// The timeout of the switch expired.
     #[error("not finished within {} s, while {operation}", after.as_secs_f64())]
     Timeout {
         /// Duration.
@@ -128,32 +128,32 @@ pub enum Fault {
     /// The compiled entries of the switch cannot be used.
     #[error("{0}")]
     Tree(Box<crate::tree::TreeError>),
-    /// A change takes a reload, which gNMI has none of.
+    /// A change needs a reload, which gNMI does not offer.
     #[error(
         "the change takes a reload, and gNMI of SONiC has none: push this switch over sonic-ssh, or reload it by hand; {}",
         listed(reasons)
     )]
     NeedsReload {
-        /// Why a patch cannot do it.
+        /// Why a patch does not suffice.
         reasons: Vec<String>,
     },
-    /// A SONiC switch did not do what it was asked to.
+    /// A SONiC switch failed to carry out a request.
     #[error("while {operation}: {reason}")]
     Remote {
         /// Request.
         operation: Operation,
-        /// Message of it, or of `ssh`.
+        /// Message of the switch, or of `ssh`.
         reason: String,
-        /// Whether another attempt may go better: the connection failed, not the switch.
+        /// Whether another attempt may succeed: the connection failed, not the switch.
         is_transient: bool,
     },
-    /// The tree and the site's overlay do not go together.
+    /// The tree and the site's overlay do not match.
     #[error("{reason}")]
     Site {
         /// Why not.
         reason: String,
     },
-    /// The work was ended from inside, which is a fault of this program.
+    /// The task ended early, which is a bug of closc.
     #[error("the work on the switch ended by itself: {reason}")]
     Ended {
         /// How.
@@ -170,31 +170,31 @@ pub struct Refused {
     pub outcome: String,
 }
 
-/// A write that was not wholly applied. Every update is applied, refused, not tried, in doubt or unsent.
+/// A write that was not fully applied. Every update is applied, rejected, not tried, in doubt or unsent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteFault {
     /// Updates that were applied.
     pub applied: usize,
-    /// Updates that were refused; the first few of them in full.
+    /// Updates that were rejected; the first few of them in full.
     pub refused: Vec<Refused>,
-    /// Number refused.
+    /// Number of rejected updates.
     pub n_refused: usize,
-    /// Number refused because the switch was not as it had been read.
+    /// Number of updates rejected because the switch had changed since it was read.
     pub n_conflicts: usize,
-    /// Updates that the switch did not try because of those, however often they were sent.
+    /// Updates that the switch never tried because of those, however often they were sent.
     pub aborted: usize,
-    /// Number sent and not answered.
+    /// Number of updates sent without an answer.
     pub in_doubt: usize,
-    /// Number not sent.
+    /// Number of updates not sent.
     pub unsent: usize,
-    /// The first update that nobody can say was applied, by names.
+    /// The first update of unknown outcome, by names.
     pub first_open: Option<String>,
     /// Reason for an early end of the write.
     pub cause: Option<ClientError>,
 }
 
 impl WriteFault {
-    /// Puts the error of a write into words.
+    /// Summarizes the error of a write.
     pub(crate) fn new(info: &Info, updates: &[v1::Update], error: WriteError) -> Self {
         let show = |update| render::update(info, update).to_string();
         let open = error.in_doubt.first().map(|range| range.start).or_else(|| {
@@ -260,7 +260,7 @@ fn listed(changes: &[String]) -> String {
 }
 
 impl Fault {
-    /// Returns a word for programs that read reports.
+    /// Returns a keyword for programs that read reports.
     pub fn kind(&self) -> &'static str {
         match self {
             Fault::Call { source: ClientError::NotPrimary { .. }, .. } => "not-primary",
@@ -286,10 +286,11 @@ impl Fault {
         }
     }
 
-    /// Says whether another attempt may go better without anybody doing anything.
+    /// Returns whether another attempt may succeed without intervention.
     pub fn is_transient(&self) -> bool {
         match self {
-            // The id is still that of a stream of our own which the switch has not seen end.
+            // The election id is still in use by an earlier stream of this controller, whose end the switch has not
+            // noticed.
             Fault::Call { operation: Operation::Arbitrating, source }
                 if source.code() == Some(Code::InvalidArgument) =>
             {
@@ -298,8 +299,8 @@ impl Fault {
             Fault::Call { source, .. } => is_transient(source),
             Fault::Write(fault) => match &fault.cause {
                 Some(cause) => is_transient(cause),
-                // A rejected update may be accepted once the others are in place; where another client wrote
-                // meanwhile, reading again helps.
+                // A rejected update may be accepted once the others are in place. If another client wrote in the
+                // meantime, reading again helps.
                 None => fault.applied > 0 || fault.n_conflicts > 0,
             },
             Fault::Differs { .. } => true,
@@ -315,7 +316,7 @@ impl Fault {
         }
     }
 
-    /// Returns the updates that were refused.
+    /// Returns the updates that were rejected.
     pub fn refused(&self) -> &[Refused] {
         match self {
             Fault::Write(fault) => &fault.refused,
@@ -324,15 +325,15 @@ impl Fault {
     }
 }
 
-/// Says whether an update was refused because an entity is there, or is not there, against what was read.
+/// Returns whether an update was rejected because an entity exists, or is missing, contrary to the state that was read.
 fn is_conflict(code: Code) -> bool {
     matches!(code, Code::AlreadyExists | Code::NotFound)
 }
 
-/// Says whether a call may succeed when it is made again on a new connection.
+/// Returns whether a call may succeed when it is repeated on a new connection.
 fn is_transient(error: &ClientError) -> bool {
     match error {
-        // The stream ends when a target restarts; what it says instead of an answer is worth a second question.
+        // The stream ends when a target restarts, so an unexpected answer is worth another attempt.
         ClientError::Protocol { .. } => true,
         error => error.is_transient(),
     }

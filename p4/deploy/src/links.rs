@@ -1,8 +1,8 @@
 //! Connection data of switches over SSH and gNMI, checked: names, ports, users and certificates of an inventory.
 //!
-//! In: an inventory and the files that it names. Out: a [`Link`] for each switch. Invariants: what `ssh` and the switch's
-//! shell get to see is a plain name; a password goes over TLS only; what a transport has no use for is refused; each file
-//! is read once for each rule.
+//! In: an inventory and the files that it names. Out: a [`Link`] for each switch. Invariants: values for `ssh` and the
+//! switch's shell contain no special characters; a password is sent only over TLS, or to this machine; settings that a
+//! transport does not use are rejected; each file is read once per rule.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use crate::inventory::{Inventory, InventoryError, Sonic, SshRule, Tls, Transport
 use crate::sonic::{GnmiLink, Link, Ssh, SshLink, is_host, is_state, is_user};
 use crate::target::read_tls;
 
-/// The folder of a switch for what is not confirmed: `/etc/sonic` outlives reboots and new images.
+/// The folder of a switch for unconfirmed changes: `/etc/sonic` survives reboots and new images.
 const STATE: &str = "/etc/sonic/closc";
 
-/// The folder of a switch that its `bgp` container has as `/etc/frr` (`docker_image_ctl.j2` of sonic-buildimage).
+/// The folder of a switch that its `bgp` container mounts as `/etc/frr` (`docker_image_ctl.j2` of sonic-buildimage).
 const FRR: &str = "/etc/sonic/frr";
 
-/// The port of SONiC's gNMI server where nobody set another one.
+/// The default port of SONiC's gNMI server.
 const GNMI_PORT: u16 = 8080;
 
-/// The most bytes of a file with a password.
+/// Size limit of a password file.
 const PASSWORD_MAX: usize = 4 << 10;
 
-/// What the switches of one rule share.
+/// Common data of the switches of one rule.
 #[derive(Clone)]
 struct Shared {
     tls: Option<ClientTls>,
@@ -38,7 +38,7 @@ struct Shared {
 pub(crate) struct Links<'a> {
     inventory: &'a Inventory,
     beside: &'a dyn Files,
-    /// By the pattern of the rule, of which the first counts.
+    /// By the pattern of the rule; the first that matches applies.
     shared: BTreeMap<&'a str, Shared>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Links<'a> {
         Links { inventory, beside, shared: BTreeMap::new() }
     }
 
-    /// Returns how a switch is reached, and its plane; nothing where the inventory does not say it.
+    /// Returns the connection of a switch, and its plane; `None` if the inventory has none.
     pub(crate) fn of(&mut self, name: &str) -> Result<Option<(Link, Option<u8>)>, InventoryError> {
         let Some(rule) = self.inventory.sonic_of(name) else { return Ok(None) };
         let host = self.inventory.filled(&rule.address, name, false)?;
@@ -65,7 +65,7 @@ impl<'a> Links<'a> {
         Ok(Some((link, rule.plane)))
     }
 
-    /// Returns how a switch that runs `os` is reached over `ssh`, and its plane; nothing where the inventory does not have it.
+    /// Returns the `ssh` connection of a switch that runs `os`, and its plane; `None` if the inventory has none.
     pub(crate) fn over_ssh(
         &self,
         name: &str,
@@ -120,7 +120,7 @@ impl<'a> Links<'a> {
         Ok(GnmiLink { endpoint, login: shared.login })
     }
 
-    /// Reads what the switches of a rule share.
+    /// Reads the common data of the switches of a rule.
     fn share(&mut self, name: &str, rule: &'a Sonic) -> Result<Shared, InventoryError> {
         let nothing = Tls::default();
         let tls = match (&rule.tls, &self.inventory.defaults.tls) {
@@ -157,13 +157,13 @@ impl<'a> Links<'a> {
     }
 }
 
-/// The folder of a switch for changes that are not confirmed and for backups.
+/// The folder of a switch for unconfirmed changes and for backups.
 const FOLDER: &str = "/var/lib/closc";
 
 /// The folder of configuration files.
 const ETC: &str = "/etc";
 
-/// Returns where closc keeps things on a switch.
+/// Returns the folders that closc uses on a switch.
 fn place((name, os): (&str, &str), has_folders: bool, rule: &SshRule) -> Result<Place, InventoryError> {
     let mut found = [FOLDER.to_owned(), ETC.to_owned()];
     for (place, (field, given)) in found.iter_mut().zip([("state", &rule.state), ("etc", &rule.etc)]) {
@@ -198,7 +198,7 @@ fn check_folder(name: &str, field: &str, folder: &str) -> Result<(), InventoryEr
     Err(fault(name, field, folder, "is not an absolute path of letters, digits, `.`, `_`, `-` and `/`"))
 }
 
-/// Checks what `ssh` and the switch's shell get to see.
+/// Checks the values for `ssh` and the switch's shell.
 fn ssh(name: &str, rule: &Sonic, host: String) -> Result<SshLink, InventoryError> {
     let state = rule.state.clone().unwrap_or_else(|| STATE.to_owned());
     let frr = rule.frr.clone().unwrap_or_else(|| FRR.to_owned());

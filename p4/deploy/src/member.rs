@@ -1,7 +1,7 @@
-//! A switch of a fleet that speaks P4Runtime.
+//! A P4Runtime switch of a fleet.
 //!
-//! In: an address, and what is wanted of it. Out: a [`Switch`]. Invariants: those of that trait; to compare it, nobody has
-//! to be primary.
+//! In: an address, and the target state. Out: a [`Switch`]. Invariants: those of that trait; a comparison needs no
+//! primacy.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::switch::{Switch, Work};
 use crate::target::{Cookie, Target};
 use crate::tree::{Desired, Wanted};
 
-/// One switch that speaks P4Runtime.
+/// One P4Runtime switch.
 #[derive(Clone)]
 pub struct Member {
     /// Connection.
@@ -27,7 +27,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns a member of which the same is wanted always.
+    /// Returns a member with a fixed target state.
     pub fn new(target: Target, desired: Arc<Desired>) -> Self {
         Member { target, wanted: Arc::new(move || Ok(desired.clone())) }
     }
@@ -55,7 +55,7 @@ impl Switch for Member {
     }
 }
 
-/// Compares what a target holds with what is wanted of it.
+/// Compares the live state of a target with its target state.
 async fn compare(member: &Member, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
     let desired = load(member.wanted.clone()).await?;
     let client = device::connect(&member.target, options, progress).await?;

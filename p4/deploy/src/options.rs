@@ -7,9 +7,9 @@ use closc_runtime::client::{Backoff, Commit, Deadlines, Jitter, Options};
 /// The options of a push.
 #[derive(Debug, Clone, Copy)]
 pub struct PushOptions {
-    /// Switches that are worked on at the same time.
+    /// Number of switches that are pushed concurrently.
     pub max_parallel: usize,
-    /// Switches that may fail before no further one is begun.
+    /// Number of switches that may fail before the push stops.
     pub max_failures: usize,
     /// Time limit per switch, all attempts together.
     pub timeout: Duration,
@@ -17,27 +17,27 @@ pub struct PushOptions {
     pub attempts: u32,
     /// Delay between attempts.
     pub pause: Backoff,
-    /// Activation of a pipeline that differs.
+    /// How a different pipeline is activated.
     pub commit: Commit,
-    /// Whether to become primary where another controller is.
+    /// Whether to become primary in place of another controller.
     pub take_over: bool,
     /// Deadlines, sizes of requests, limits of answers.
     pub client: Options,
 }
 
 impl PushOptions {
-    /// Returns the same options with another deadline for every call to a switch.
+    /// Returns the options with one deadline for all calls to a switch.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.client.deadlines = Deadlines::all(deadline);
         self
     }
 
-    /// Returns the same options with another limit for what the entries of a switch take in memory.
+    /// Returns the options with another memory limit for the entries of a switch.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
         self.client.memory_limit = bytes;
-        // Some switches return a whole table in one message.
+        // Some switches return a complete table in one message.
         self.client.decode_limit = self.client.decode_limit.max(bytes / 2);
         self
     }
@@ -50,7 +50,7 @@ impl Default for PushOptions {
             max: Duration::from_secs(5),
             jitter: Jitter::None,
         };
-        // A stream that breaks ends the attempt: the next one begins by reading what is there.
+        // A broken stream ends the attempt; the next one begins with a read.
         let client = Options { reconnect: None, ..Options::default() };
         PushOptions {
             max_parallel: 64,
@@ -65,11 +65,11 @@ impl Default for PushOptions {
     }
 }
 
-/// Order of signed trees, as a switch that remembers it compares them.
+/// Sequence number of a signed tree, for switches that store the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SequenceGuard {
-    /// The number of the tree.
+    /// The sequence number of the tree.
     pub sequence: u64,
-    /// Whether the switch may have taken a tree with a higher one.
+    /// Whether the tree may be older than the last one that the switch accepted.
     pub allow_older: bool,
 }

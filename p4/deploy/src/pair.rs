@@ -1,8 +1,8 @@
 //! A switch with two transports: CONFIG_DB over one of SONiC's, table entries over P4Runtime.
 //!
-//! In: both, as a fleet works on each by itself. Out: a [`Switch`]. Invariants: no entry names a port that CONFIG_DB has not. Ports
-//! that come are configured, and there, before entries name them; ports that go are named by none before they are taken
-//! away. Nothing is remembered, so a push that died is finished by the next one.
+//! In: both transports of a switch. Out: a [`Switch`]. Invariants: no entry names a port that CONFIG_DB lacks. Added
+//! ports are configured, and exist, before entries name them; entries of removed ports are deleted before the ports
+//! are. No state is kept, so the next push finishes one that died.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::tree::Desired;
 pub(crate) struct Pair {
     pub(crate) member: Member,
     pub(crate) sonic: SonicSwitch,
-    /// Entries of a saved plan, in place of the target state of the member.
+    /// Entries of a saved plan, in place of the member's target state.
     pub(crate) planned: Option<(Arc<DevicePlan>, Arc<Program>)>,
 }
 
@@ -60,7 +60,7 @@ impl Switch for Pair {
 }
 
 impl Pair {
-    /// Returns a switch that is brought to what a plan says.
+    /// Returns a switch with a plan as its target.
     pub(crate) fn planned(
         target: Target,
         entries: Arc<DevicePlan>,
@@ -90,7 +90,7 @@ impl Pair {
         pair.bring_both(options, progress).await
     }
 
-    /// Finds out what the plan leads to, before anything is touched.
+    /// Computes the target state from the plan, before anything is changed.
     async fn resolve(
         &self,
         plan: &DevicePlan,
@@ -108,11 +108,11 @@ impl Pair {
         plan.resolve(program, &read.state, PipelineStep::Unchanged)
     }
 
-    /// Entries of ports that go, CONFIG_DB, entries of ports that come.
+    /// Removes entries of removed ports, then pushes CONFIG_DB, then the entries of added ports.
     async fn bring_both(&self, options: &PushOptions, progress: &Progress) -> Result<Pushed, Fault> {
         let moves = self.sonic.moves(options, progress).await?;
         let mut sent = Counts::default();
-        // A switch that never had a number has no entries, and a reload takes all of them.
+        // A switch without a device id has no entries, and a reload removes all of them.
         if !moves.leaving.is_empty() && moves.has_number && !moves.is_reload {
             sent += self.withdraw(&moves, options, progress).await?;
         }
@@ -128,8 +128,8 @@ impl Pair {
         Ok(pushed)
     }
 
-    /// Brings the entries about. What was just configured may not have reached the daemon that takes them; how long that is
-    /// waited for is how long the switch may take in all.
+    /// Pushes the entries. After a change of CONFIG_DB the P4Runtime server may not have applied it yet, so this
+    /// retries until the timeout of the switch.
     async fn entries(
         &self,
         is_changed: bool,
@@ -150,7 +150,7 @@ impl Pair {
         }
     }
 
-    /// Takes away the entries of ports that go, and brings about what needs no port that comes.
+    /// Deletes the entries of removed ports, and pushes everything that needs no added port.
     async fn withdraw(
         &self,
         moves: &PortMoves,
@@ -184,7 +184,7 @@ impl Pair {
         let client = device::connect(target, options, progress).await?;
         let desired = device::bind(&client, desired, progress).await?;
         let program = &desired.program;
-        // Entries of another program are none that this one could name.
+        // If the switch runs another program, this one cannot name its entries.
         if !device::has_pipeline(&client, program, progress).await? {
             return Ok(());
         }
@@ -200,7 +200,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Both differences. Where the switch takes no controller because of how it is configured, that is the one that counts.
+    /// Returns the differences of both transports. If the switch accepts no controller because of its configuration,
+    /// the difference of the configuration is reported.
     async fn compare(&self, options: &PushOptions, progress: &Progress) -> Result<DeviceDrift, Fault> {
         let configured = self.sonic.drift(options, progress).await?;
         let entries = match self.member.drift(options, progress).await {
@@ -215,7 +216,7 @@ impl Pair {
     }
 }
 
-/// Says whether a switch may take a controller in a while: it is not there, or has no number or program yet.
+/// Returns whether a switch may accept a controller soon: it does not answer yet, or has no device id or program yet.
 fn is_starting(fault: &Fault) -> bool {
     match fault {
         Fault::Call { operation: Operation::Connecting | Operation::Arbitrating, source } => {
@@ -227,7 +228,7 @@ fn is_starting(fault: &Fault) -> bool {
     }
 }
 
-/// Puts the differences of both transports together.
+/// Merges the differences of both transports.
 fn both(configured: DeviceDrift, entries: DeviceDrift) -> DeviceDrift {
     match (configured, entries) {
         (DeviceDrift::None, other) | (other, DeviceDrift::None) => other,
@@ -242,7 +243,7 @@ fn both(configured: DeviceDrift, entries: DeviceDrift) -> DeviceDrift {
     }
 }
 
-/// Counts and differences; another program is one.
+/// Returns counts and differences; a different program is one difference.
 fn parts(drift: DeviceDrift) -> (BTreeMap<String, u64>, Vec<Difference>) {
     match drift {
         DeviceDrift::Entries { objects, differences } => (objects, differences),

@@ -1,11 +1,11 @@
-//! Work on many switches, a bounded number at a time.
+//! Work on many switches, with limited concurrency.
 
 use std::future::Future;
 
 use tokio::task::JoinSet;
 
-/// Runs one future for each item, at most `max` at a time, and returns the results in the order of the items. Dropping
-/// the returned future ends all of them.
+/// Runs one future per item, at most `max` at a time, and returns the results in the order of the items. Dropping the
+/// returned future aborts all of them.
 pub(crate) async fn each<I, T, F>(items: Vec<I>, max: usize, work: impl Fn(I) -> F) -> Vec<T>
 where
     I: Send + 'static,
@@ -24,7 +24,7 @@ where
         match running.join_next().await {
             None => break,
             Some(Ok((place, result))) => results[place] = Some(result),
-            // A panic inside is a fault of this program: it goes on where it would have gone without the task.
+            // A panic in a task is a bug of closc: it is resumed here, as if there were no task.
             Some(Err(error)) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(_) => break,

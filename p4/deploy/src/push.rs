@@ -1,8 +1,8 @@
-//! A push: wave after wave, many switches at a time, with a gate between waves and a bound on failures.
+//! A push: wave after wave, many switches at a time, with a gate between waves and a limit on failures.
 //!
-//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Invariants: what is worked on at a time are switches of one
-//! plane, in the order of the waves that targets belong to; all other planes carry on meanwhile; after too many failures
-//! no further switch is begun.
+//! In: a fleet, or a plan and addresses. Out: [`PushReport`]. Invariants: only switches of one plane are pushed at a
+//! time, in the order of their waves, so all other planes keep carrying traffic; after too many failures no further
+//! switch is started.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -30,10 +30,11 @@ use crate::sonic::{SonicGoal, SonicOptions, SonicSwitch};
 use crate::switch::Switch;
 use crate::target::{Program, Target};
 
-/// The result of a gate: an error is the reason why the next wave must not begin.
+/// The result of a gate: an error is the reason why the next wave must not start.
 pub type GateResult = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
-/// Asked after each wave but the last, with the plane that was finished: is the fabric healthy enough to go on?
+/// Called after each wave but the last, with the plane that was finished; returns whether the fabric is healthy enough
+/// to continue.
 pub type Gate = Arc<dyn Fn(Option<u8>) -> GateResult + Send + Sync>;
 
 /// Returns a gate that is always open.
@@ -41,7 +42,7 @@ pub fn open_gate() -> Gate {
     Arc::new(|_| Box::pin(std::future::ready(Ok(()))))
 }
 
-/// A plan and an inventory do not go together.
+/// A plan and an inventory do not match.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanTargetError {
     /// A switch of the plan has no address.
@@ -52,15 +53,15 @@ pub enum PlanTargetError {
     },
 }
 
-/// Pushes what is wanted to every switch of a fleet.
+/// Pushes the target state to every switch of a fleet.
 pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate: Gate) -> PushReport {
     let jobs = fleet.switches().into_iter().map(Job::Switch);
     let report = run(jobs.collect(), options, Reporter::new(observer), gate).await;
     PushReport { left_alone: fleet.left_alone.clone(), uncarried: fleet.uncarried(), ..report }
 }
 
-/// Pushes a plan. A switch that is not as it was when the plan was made is refused; switches of the fleet that the
-/// plan does not change are left alone.
+/// Pushes a plan. A switch that has changed since the plan was made is rejected; switches of the fleet that the plan
+/// does not change are skipped.
 pub async fn push_plan(
     reached: &Reached,
     plan: &Plan,
@@ -106,7 +107,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Finds the switches of a plan in an inventory. `beside` reads the files that it names.
+    /// Finds the switches of a plan in an inventory. `beside` reads the files that the inventory names.
     pub fn new(
         inventory: &Inventory,
         beside: &dyn Files,
@@ -130,7 +131,7 @@ impl Reached {
         Ok(made)
     }
 
-    /// Finds the switches of a plan whose configuration is files.
+    /// Adds the switches of a plan that are configured by files.
     pub fn with_carried(
         mut self,
         inventory: &Inventory,
@@ -147,7 +148,7 @@ impl Reached {
         Ok(self)
     }
 
-    /// The switches of a fleet.
+    /// Returns the switches of a fleet.
     pub fn of(fleet: &Fleet) -> Self {
         let targets = fleet.members.iter().map(|member| (member.target.name.clone(), member.target.clone()));
         let sonic = fleet.sonic.iter().map(|switch| (switch.name.clone(), switch.clone()));
@@ -155,7 +156,7 @@ impl Reached {
         Reached { targets: targets.collect(), sonic: sonic.collect(), carried: carried.collect() }
     }
 
-    /// Puts each switch into a wave.
+    /// Sets the wave of each switch.
     #[must_use]
     pub fn in_waves(mut self, wave: impl Fn(&str) -> usize) -> Self {
         self.targets.iter_mut().for_each(|(name, target)| target.wave = wave(name));
@@ -165,11 +166,11 @@ impl Reached {
     }
 }
 
-/// A switch and what is to become of it.
+/// A switch and its target.
 enum Job {
-    /// It is to be as the tree says.
+    /// The target state of the switch itself.
     Switch(Arc<dyn Switch>),
-    /// It is to get the updates of a plan.
+    /// The updates of a plan.
     Planned { target: Box<Target>, plan: Arc<DevicePlan>, program: Arc<Program> },
 }
 
@@ -227,7 +228,7 @@ async fn run(jobs: Vec<Job>, options: &PushOptions, reporter: Reporter, gate: Ga
     report
 }
 
-/// Asks the gate whether the next wave may begin.
+/// Asks the gate whether the next wave may start.
 async fn ask(plane: Option<u8>, gate: &Gate, reporter: &Reporter, report: &mut PushReport) {
     let reporter = reporter.of_plane(plane);
     reporter.send(EventKind::GateAsked);
@@ -254,7 +255,7 @@ fn skip(jobs: impl IntoIterator<Item = Job>, report: &mut PushReport) {
     }
 }
 
-/// Works on the switches of one plane.
+/// Pushes to the switches of one plane.
 async fn wave(
     plane: Option<u8>,
     jobs: Vec<Job>,
@@ -277,7 +278,7 @@ async fn wave(
             Some(Ok((name, outcome))) => {
                 report.devices.insert(name, outcome);
             }
-            // The name went with the task; whoever has no outcome in the end was lost so.
+            // The task's name is lost with it; below, every switch without an outcome is reported as lost.
             Some(Err(error)) => tracing::error!(%error, "the work on a switch ended by itself"),
         }
         let n_failed = report.failed().count();
@@ -303,7 +304,7 @@ fn too_many(n_failed: usize, options: &PushOptions) -> String {
     format!("{n_failed} switches failed, {} may", options.max_failures)
 }
 
-/// Works on one switch, but no longer than it may take.
+/// Pushes to one switch, within its timeout.
 async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String, Outcome) {
     let reporter = reporter.of_device(job.name(), job.plane());
     reporter.send(EventKind::DeviceStarted);

@@ -84,14 +84,14 @@ pub struct PushReport {
 }
 
 impl PushReport {
-    /// Says whether every switch is up to date, with every file that the tree has for it.
+    /// Returns whether every switch is up to date, with every file that the tree has for it.
     pub fn is_good(&self) -> bool {
         self.stopped.is_none()
             && self.uncarried.is_empty()
             && self.devices.values().all(|outcome| matches!(outcome, Outcome::Good(_)))
     }
 
-    /// Returns everything that was sent.
+    /// Returns the number of all updates that were sent.
     pub fn updates(&self) -> Counts {
         let mut sum = Counts::default();
         for outcome in self.devices.values() {
@@ -102,7 +102,7 @@ impl PushReport {
         sum
     }
 
-    /// Returns what switches do without, a line each.
+    /// Returns the entries that switches do without, one line per table.
     pub fn left_out(&self) -> Vec<String> {
         let good = self.devices.iter().filter_map(|(name, outcome)| match outcome {
             Outcome::Good(good) => Some((name.as_str(), good.left_out.as_slice())),
@@ -111,7 +111,7 @@ impl PushReport {
         bind::show(good)
     }
 
-    /// Returns the switches that failed, and how.
+    /// Returns the switches that failed, with their faults.
     pub fn failed(&self) -> impl Iterator<Item = (&str, &Fault)> {
         self.devices.iter().filter_map(|(name, outcome)| match outcome {
             Outcome::Failed(fault) => Some((name.as_str(), fault)),
@@ -119,7 +119,7 @@ impl PushReport {
         })
     }
 
-    /// Returns how many switches are good, failed and skipped.
+    /// Returns the numbers of good, failed and skipped switches.
     pub fn counts(&self) -> (usize, usize, usize) {
         let mut counts = (0, 0, 0);
         for outcome in self.devices.values() {

@@ -1,6 +1,6 @@
-//! What the tables of a pipeline are for.
+//! Roles of the tables of a pipeline.
 //!
-//! In: YAML, one role a key. Out: [`Roles`]. Invariants: an unknown key is refused; a table has one role.
+//! In: YAML, one role per key. Out: [`Roles`]. Invariants: an unknown key is rejected; a table has one role.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +20,16 @@ const SHIPPED: [(&str, &str); 3] = [
 pub(crate) struct Role {
     /// The table, by full name, alias or unique suffix.
     pub(crate) table: String,
-    /// Function that is missing without it; a pipeline must have it where this is empty.
+    /// Function that is missing without the table; if empty, a pipeline must have the table.
     #[serde(default)]
     pub(crate) without: Option<String>,
-    /// Names of its match fields, by those of the pipeline of the tree.
+    /// Names of its match fields, by those of the tree's pipeline.
     #[serde(default)]
     pub(crate) fields: BTreeMap<String, String>,
-    /// Names of its actions, by those of the pipeline of the tree.
+    /// Names of its actions, by those of the tree's pipeline.
     #[serde(default)]
     pub(crate) actions: BTreeMap<String, String>,
-    /// Names of the parameters of its actions, by those of the pipeline of the tree.
+    /// Names of the parameters of its actions, by those of the tree's pipeline.
     #[serde(default)]
     pub(crate) params: BTreeMap<String, String>,
 }
@@ -41,28 +41,28 @@ pub(crate) struct Roles(BTreeMap<String, Role>);
 /// Roles that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RolesError {
-    /// They are not a YAML of this form.
+    /// They are not YAML of this form.
     #[error("{0}")]
     Syntax(String),
-    /// A role that nothing has.
+    /// An unknown role.
     #[error("there is no role `{role}`; there are {}", known.join(", "))]
     Unknown {
         /// The role.
         role: String,
-        /// Those that there are.
+        /// The known roles.
         known: Vec<String>,
     },
 }
 
 impl Roles {
-    /// Returns the roles of a pipeline that trees are compiled for; none of another.
+    /// Returns the roles of a pipeline that trees are compiled for; empty for any other.
     pub(crate) fn of(pipeline: &str) -> Roles {
         let found = SHIPPED.iter().find(|(name, _)| *name == pipeline);
         let read = |text| serde_saphyr::from_str(text).expect("a test reads the roles that ship");
         Roles(found.map(|(_, text)| read(*text)).unwrap_or_default())
     }
 
-    /// Reads roles of a pipeline of a site's own. A role that is left out has the names of the pipeline of the tree.
+    /// Reads the roles of a site's own pipeline. A missing role has the names of the tree's pipeline.
     pub(crate) fn parse(text: &str) -> Result<Roles, RolesError> {
         let syntax = |error: serde_saphyr::Error| {
             let text = error.without_snippet().to_string();
@@ -82,7 +82,7 @@ impl Roles {
         self.0.get(role)
     }
 
-    /// Returns the role of a table by any of its names, with its own.
+    /// Returns the role of a table by any of its names, with the role's own name.
     pub(crate) fn of_table(&self, names: [&str; 2]) -> Option<(&str, &Role)> {
         self.0
             .iter()

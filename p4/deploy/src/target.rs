@@ -1,4 +1,4 @@
-//! One switch as a controller reaches it, and the program it is to run.
+//! The connection of a controller to one switch, and the program that the switch runs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,18 +14,18 @@ use tonic::transport::Channel;
 
 use crate::inventory::{Defaults, Device, Inventory, InventoryError, Tls};
 
-/// A switch as a controller reaches it.
+/// A switch and its P4Runtime connection.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     pub plane: Option<u8>,
-    /// The wave of a push that it belongs to; waves go one after the other, and within a wave the planes.
+    /// Its wave in a push. Waves run one after the other, and the planes of a wave too.
     pub wave: usize,
     /// Connection.
     pub dial: Dial,
-    /// The number by which the target knows it.
+    /// Its P4Runtime device id.
     pub device: DeviceId,
     /// Role of the controller.
     pub controller: Controller,
@@ -36,13 +36,13 @@ pub struct Target {
 pub enum Dial {
     /// Over the network.
     Address(Endpoint),
-    /// Over the network, with the certificates that are in their files when a connection is made.
+    /// Over the network, with certificates that are read again for each connection.
     Renewed(Endpoint, Renewal),
-    /// Over a channel that is there already, for instance within one process.
+    /// Over an existing channel, for example within one process.
     Channel(Channel),
 }
 
-/// Reads the certificates of an endpoint anew.
+/// Reads the certificates of an endpoint again.
 #[derive(Clone)]
 pub struct Renewal(Arc<dyn Fn() -> Result<Endpoint, InventoryError> + Send + Sync>);
 
@@ -53,7 +53,7 @@ impl fmt::Debug for Renewal {
 }
 
 impl Target {
-    /// Returns the target that an inventory describes; certificates are read from `files`.
+    /// Returns the target of an inventory entry; certificates are read from `files`.
     pub fn from_inventory(
         name: &str,
         device: &Device,
@@ -77,7 +77,7 @@ impl Target {
         })
     }
 
-    /// Lets every connection read the certificates that an inventory names anew, so that new ones need no restart.
+    /// Makes every connection read the certificates of the inventory again, so that new ones need no restart.
     pub(crate) fn renewing(&mut self, device: &Device, defaults: &Defaults, files: &Arc<dyn Files>) {
         if device.tls.is_none() && defaults.tls.is_none() {
             return;
@@ -107,7 +107,7 @@ impl Target {
 }
 
 impl Inventory {
-    /// Returns all switches as targets, with certificates that are read anew for each connection.
+    /// Returns all switches as targets, with certificates that are read again for each connection.
     pub fn targets(&self, files: &Arc<dyn Files>) -> Result<Vec<Target>, InventoryError> {
         let target = |(name, device): (&String, &Device)| {
             let mut target = Target::from_inventory(name, device, &self.defaults, &**files)?;
@@ -118,7 +118,7 @@ impl Inventory {
     }
 }
 
-/// Returns where a device is, with the certificates as they are in `files`.
+/// Returns the endpoint of a device, with certificates from `files`.
 fn endpoint(
     name: &str,
     device: &Device,
@@ -137,7 +137,7 @@ fn endpoint(
     endpoint.map_err(|error| InventoryError::Device { device: name.to_owned(), reason: error.to_string() })
 }
 
-/// The most bytes of a certificate or key: they stay in memory for each switch.
+/// Size limit of a certificate or key: they stay in memory for each switch.
 const PEM_MAX: usize = 1 << 20;
 
 pub(crate) fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<ClientTls, InventoryError> {
@@ -161,7 +161,7 @@ pub(crate) fn read_tls(name: &str, tls: &Tls, files: &dyn Files) -> Result<Clien
     Ok(ClientTls { authority: read("authority", ca)?, identity, server_name: tls.server_name.clone() })
 }
 
-/// A pipeline, and the order that its P4Info asks for.
+/// A pipeline, and the write order that its P4Info requires.
 #[derive(Debug)]
 pub struct Program {
     name: String,
@@ -171,18 +171,18 @@ pub struct Program {
 }
 
 impl Program {
-    /// Takes a pipeline under a name.
+    /// Creates a program with a name.
     pub fn new(name: impl Into<String>, pipeline: Pipeline) -> Self {
         let order = Order::new(pipeline.info());
         Program { name: name.into(), pipeline, order, is_kept: false }
     }
 
-    /// Takes the pipeline that a switch runs and keeps, so that it is never set.
+    /// Creates the program of a switch that keeps the pipeline it runs, so that it is never set.
     pub(crate) fn kept(pipeline: Pipeline) -> Self {
         Program { is_kept: true, ..Program::new("kept", pipeline) }
     }
 
-    /// Says whether a switch ran it and keeps it.
+    /// Returns whether it is the program that a switch keeps.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
@@ -197,18 +197,18 @@ impl Program {
         &self.pipeline
     }
 
-    /// Returns the P4Info by name.
+    /// Returns the P4Info, indexed by name.
     pub fn info(&self) -> &Arc<Info> {
         self.pipeline.info()
     }
 
-    /// Returns the order of its objects.
+    /// Returns the write order of its objects.
     pub fn order(&self) -> &Order {
         &self.order
     }
 }
 
-/// The number of a pipeline, as messages and files have it.
+/// The cookie of a pipeline, as shown in messages and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cookie(pub u64);
 

@@ -1,7 +1,7 @@
-//! Target state of each switch by the compiled tree.
+//! Target state of each switch, from the compiled tree.
 //!
 //! In: the bytes of `manifest.json`, `p4/` and `switches/*/entries.txtpb`. Out: [`Desired`], checked against the
-//! P4Info. Invariants: a file that is not the one of the manifest is refused; nothing is kept but programs, so a tree
+//! P4Info. Invariants: a file that differs from the manifest is rejected; only programs are kept in memory, so a tree
 //! of thousands of switches is read one switch at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,24 +29,24 @@ use crate::target::Program;
 /// Target state of a switch.
 #[derive(Debug, Clone)]
 pub struct Desired {
-    /// The program it is to run.
+    /// The program to run.
     pub program: Arc<Program>,
-    /// The entities it is to hold.
+    /// The wanted entities.
     pub state: State,
-    /// Missing functions, as its program has no table for them.
+    /// Entries that are omitted because its program has no table for them.
     pub(crate) left_out: Vec<LeftOut>,
-    /// What the tables of the program are called that the switch runs and keeps. Until that is known, `program` and
-    /// `state` are in the numbers of the tree.
+    /// Names of the tables in the program that the switch keeps. Until that program is known, `program` and `state`
+    /// have the ids of the tree.
     pub(crate) kept: Option<Arc<Roles>>,
 }
 
 impl Desired {
-    /// Takes what is in the numbers of the program that is set.
+    /// Creates the target state of a program that is set.
     pub fn new(program: Arc<Program>, state: State) -> Self {
         Desired { program, state, left_out: Vec::new(), kept: None }
     }
 
-    /// Returns it in the numbers of another program.
+    /// Translates it to the ids of another program.
     pub(crate) fn bound(&self, program: Arc<Program>, roles: &Roles) -> Result<Desired, TreeError> {
         let own = Roles::of(self.program.name());
         let binding = Binding::new(self.program.info(), program.info(), (&own, roles));
@@ -57,7 +57,7 @@ impl Desired {
     }
 }
 
-/// Returns what is wanted of a switch; called when its turn comes, and again whenever it is to be compared.
+/// Returns the target state of a switch; called in the switch's turn, and again for each comparison.
 pub type Wanted = Arc<dyn Fn() -> Result<Arc<Desired>, TreeError> + Send + Sync>;
 
 /// A file of the tree, or of the inventory, that cannot be used.
@@ -68,7 +68,7 @@ pub enum TreeError {
     Read {
         /// Its path in the tree.
         path: String,
-        /// What the system says.
+        /// The error of the system.
         reason: String,
     },
     /// It is not text.
@@ -77,7 +77,7 @@ pub enum TreeError {
         /// Its path in the tree.
         path: String,
     },
-    /// There is no manifest to go by.
+    /// The manifest is missing or cannot be used.
     #[error("{0}")]
     Manifest(String),
     /// The file is not the one that was compiled.
@@ -86,13 +86,13 @@ pub enum TreeError {
         /// Its path in the tree.
         path: String,
     },
-    /// The file is there and was not compiled.
+    /// The file is in the tree and not in the manifest.
     #[error("`{path}` is not in the manifest: it was put there after the tree was compiled")]
     Unlisted {
         /// Its path in the tree.
         path: String,
     },
-    /// It is not a protobuf text.
+    /// It is not protobuf text.
     #[error("`{path}`:{fault}")]
     Text {
         /// Its path in the tree.
@@ -100,7 +100,7 @@ pub enum TreeError {
         /// Line, column and reason.
         fault: TextError,
     },
-    /// A file that the inventory names is not a P4Info. What is in it may be nobody's business.
+    /// A file that the inventory names is not a P4Info. The message omits its contents, which may be confidential.
     #[error("`{path}`:{line}:{column}: it is not a P4Info in protobuf text")]
     Foreign {
         /// Its path.
@@ -110,7 +110,7 @@ pub enum TreeError {
         /// The character in the line, from 1.
         column: u32,
     },
-    /// The P4Info does not hold together.
+    /// The P4Info is inconsistent.
     #[error("`{path}`: {fault}")]
     Info {
         /// Its path in the tree.
@@ -136,7 +136,7 @@ pub enum TreeError {
         /// The error.
         fault: Box<Violation>,
     },
-    /// An update is not part of a state that a controller keeps.
+    /// An update is not part of a persistent state.
     #[error("`{path}`: `{update}`: {reason}")]
     NotState {
         /// Its path in the tree.
@@ -155,7 +155,7 @@ pub enum TreeError {
         /// Why not.
         reason: String,
     },
-    /// A file of roles.
+    /// A file of roles cannot be used.
     #[error("`{path}`: {fault}")]
     Roles {
         /// Its path.
@@ -163,7 +163,7 @@ pub enum TreeError {
         /// The error.
         fault: RolesError,
     },
-    /// An entity is there twice, or without identity.
+    /// An entity occurs twice, or has no key.
     #[error("`{path}`: {invalid}")]
     InvalidState {
         /// Its path in the tree.
@@ -177,15 +177,15 @@ pub enum TreeError {
 pub struct Tree {
     files: Arc<dyn Files>,
     fabric: String,
-    /// Files of the manifest; none where there is none because the files are made when they are asked for.
+    /// Files of the manifest; `None` for a tree without a manifest, whose files are generated on demand.
     listed: Option<BTreeMap<Utf8PathBuf, Entry>>,
-    /// The switches that have entries, each with the pipeline that they are for.
+    /// The switches that have entries, each with the pipeline of the entries.
     devices: BTreeMap<String, &'static str>,
     /// The switches that have a CONFIG_DB and no entries.
     sonic: BTreeSet<String>,
     /// The switches that have both.
     both: BTreeSet<String>,
-    /// The switches that have neither, each with the word of what it runs.
+    /// The switches that have neither, each with the keyword of its operating system.
     others: BTreeMap<String, &'static str>,
 }
 
@@ -217,8 +217,8 @@ impl Tree {
         })
     }
 
-    /// Returns what was compiled just now and lies in no folder: `files` makes what is asked for, so there are no
-    /// digests to compare it with.
+    /// Returns a tree that exists only in memory: `files` generates files on demand, so there are no digests to compare
+    /// them with.
     pub fn made(fabric: String, devices: BTreeMap<String, &'static str>, files: Arc<dyn Files>) -> Self {
         let (sonic, both, others) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
         Tree { files, fabric, listed: None, devices, sonic, both, others }
@@ -229,12 +229,12 @@ impl Tree {
         &self.fabric
     }
 
-    /// Returns the switches that have entries, each with the pipeline that they are for.
+    /// Returns the switches that have entries, each with the pipeline of the entries.
     pub fn devices(&self) -> &BTreeMap<String, &'static str> {
         &self.devices
     }
 
-    /// Returns the switches that run SONiC and nothing else.
+    /// Returns the switches that have a CONFIG_DB and no entries.
     pub(crate) fn sonic(&self) -> &BTreeSet<String> {
         &self.sonic
     }
@@ -244,18 +244,18 @@ impl Tree {
         &self.both
     }
 
-    /// Returns the switches that nothing is pushed to, each with the word of what it runs.
+    /// Returns the switches that have neither entries nor a CONFIG_DB, each with the keyword of its operating system.
     pub(crate) fn others(&self) -> &BTreeMap<String, &'static str> {
         &self.others
     }
 
-    /// Returns the switches that have a CONFIG_DB, each with what reads it.
+    /// Returns the switches that have a CONFIG_DB, each with a function that reads it.
     pub fn config_dbs(&self) -> BTreeMap<&str, impl Fn() -> Result<ConfigDb, TreeError>> {
         let switches = self.sonic.iter().chain(&self.both);
         switches.map(|switch| (switch.as_str(), || self.config_db(switch))).collect()
     }
 
-    /// Returns the switches whose configuration is files.
+    /// Returns the switches that are configured by other files.
     pub fn carried(&self) -> impl Iterator<Item = &str> {
         self.others.keys().map(String::as_str)
     }
@@ -273,15 +273,15 @@ impl Tree {
         ConfigDb::parse(&text).map_err(|fault| TreeError::ConfigDb { path: path.to_string(), fault })
     }
 
-    /// Tells whether a switch has a file.
+    /// Returns whether a switch has a file.
     pub(crate) fn has(&self, device: &str, file: &str) -> bool {
         self.files_of(device).any(|name| name == file)
     }
 
-    /// Returns the names of the files of a switch; none where no manifest lists them.
+    /// Returns the names of the files of a switch; none if there is no manifest.
     pub(crate) fn files_of(&self, device: &str) -> impl Iterator<Item = &str> {
         let folder = Utf8Path::new(paths::SWITCHES).join(device);
-        // What is below a folder is one run of the list.
+        // The files of a folder are consecutive in the list.
         let listed = self.listed.iter().flat_map(move |listed| {
             let folder = folder.clone();
             let own = listed.range(folder.join("")..).map(|(path, _)| path);
@@ -295,14 +295,14 @@ impl Tree {
         self.text(paths::switch(device, paths::FRR_CONF).as_str())
     }
 
-    /// Reads a pipeline of the tree; without a program where no tree has it.
+    /// Reads a pipeline of the tree; its program is empty if trees do not contain one.
     pub fn program(&self, name: &str) -> Result<Program, TreeError> {
         let config =
             if is_without_program(name) { Vec::new() } else { self.read(paths::bmv2(name).as_str())? };
         self.program_of(name, config)
     }
 
-    /// Reads a pipeline of the tree whose program is another file.
+    /// Reads a pipeline of the tree, with a program from another file.
     pub(crate) fn program_with(
         &self,
         name: &str,
@@ -321,7 +321,7 @@ impl Tree {
         program(name, info.as_str(), &p4info, config)
     }
 
-    /// Reads what a switch is to hold.
+    /// Reads the target state of a switch.
     pub fn desired(&self, device: &str, program: Arc<Program>) -> Result<Desired, TreeError> {
         let own = self.devices.get(device);
         let file = paths::ENTRIES_OF.iter().find(|(_, pipeline)| Some(pipeline) == own);
@@ -349,12 +349,12 @@ impl Tree {
     }
 }
 
-/// Tells whether trees have a pipeline without its program.
+/// Returns whether trees contain the pipeline without its program.
 pub(crate) fn is_without_program(pipeline: &str) -> bool {
     paths::WITHOUT_PROGRAM.contains(&pipeline)
 }
 
-/// Reads a program that is not of the tree.
+/// Reads a program from outside the tree.
 pub(crate) fn foreign_program(artefacts: &Artefacts, files: &dyn Files) -> Result<Program, TreeError> {
     let read = |path: &String| {
         files.read(path).map_err(|error| TreeError::Read { path: path.clone(), reason: error.to_string() })
@@ -370,7 +370,7 @@ pub(crate) fn foreign_program(artefacts: &Artefacts, files: &dyn Files) -> Resul
     })
 }
 
-/// Reads a file of roles; without one, tables have the names of the pipeline of the tree.
+/// Reads a file of roles; without one, tables have the names of the tree's pipeline.
 pub(crate) fn roles(path: Option<&String>, files: &dyn Files) -> Result<Roles, TreeError> {
     let Some(path) = path else { return Ok(Roles::default()) };
     let bytes = files
@@ -403,7 +403,7 @@ pub fn desired(path: &str, text: &str, program: Arc<Program>) -> Result<Desired,
     Ok(Desired::new(program, state))
 }
 
-/// Checks that an update fits the P4Info and adds something that stays.
+/// Checks that an update fits the P4Info and adds a persistent entity.
 fn check_wanted(info: &Info, path: &str, update: &v1::Update) -> Result<(), TreeError> {
     let shown = || render::update(info, update).to_string();
     check::update(info, update).map(drop).map_err(|fault| TreeError::Entry {

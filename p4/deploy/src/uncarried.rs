@@ -1,7 +1,7 @@
-//! Files of switches that no transport of the inventory brings.
+//! Files of switches that no transport of the inventory carries.
 //!
-//! In: for each switch the files that are missed. Out: [`Uncarried`], one for each file. Invariants: a command that neither brings nor
-//! compares a file names it, and does not end as if all were well.
+//! In: for each switch the files that are not carried. Out: [`Uncarried`], one per file. Invariants: a command that
+//! neither pushes nor compares a file reports it, and does not end as a success.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Uncarried {
 }
 
 impl Uncarried {
-    /// Returns it as a line for people.
+    /// Returns the line for people.
     pub fn line(&self) -> String {
         let Uncarried { file, switches, first, instead } = self;
         let of = if *switches == 1 { "1 switch".to_owned() } else { format!("{switches} switches") };
@@ -32,7 +32,7 @@ impl Uncarried {
     }
 }
 
-/// Puts together what is missed of switches.
+/// Groups the files by name, over all switches.
 pub(crate) fn uncarried<'m>(switches: impl Iterator<Item = (&'m str, &'m [Missed])>) -> Vec<Uncarried> {
     let mut found: BTreeMap<&Missed, Uncarried> = BTreeMap::new();
     for (name, missed) in switches {

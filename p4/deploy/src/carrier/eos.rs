@@ -1,8 +1,8 @@
 //! Arista EOS: `eos.conf` in a configuration session.
 //!
 //! In: the file of a tree, and `show running-config`. Out: a session that replaces the configuration, committed with a timer.
-//! Invariants: users, AAA and the rest of the site's part are in the session; what EOS does not print because it is the
-//! default counts as there if `show running-config all` prints it; the session is confirmed over a new connection.
+//! Invariants: the session keeps users, AAA and the rest of the site's settings; a default that EOS does not print
+//! counts as present if `show running-config all` prints it; the session is confirmed over a new connection.
 
 use super::facts::{Facts, Finding, fact, facts, findings, paths, setting};
 use super::system::{Held, Making, Step, System, Texts};
@@ -11,13 +11,13 @@ use crate::folders::Place;
 /// The file.
 const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
-/// How sessions and backups of ours are called.
+/// Prefix of closc's sessions and backups.
 const PREFIX: &str = "closc-";
 
-/// Backups that a switch keeps.
+/// Backups kept on a switch.
 const KEPT: usize = 8;
 
-/// First words of commands that are the site's, below nothing. `no` before them does not count.
+/// First words of top-level commands that belong to the site, after an optional `no`.
 const OF_SITE: [&str; 45] = [
     "aaa",
     "agent",
@@ -69,12 +69,12 @@ const OF_SITE: [&str; 45] = [
 /// The operating system.
 pub(super) struct Eos;
 
-/// A command below nothing, with what is below it.
+/// A top-level command, with the lines below it.
 struct Block<'t> {
     lines: Vec<&'t str>,
 }
 
-/// Takes a configuration apart.
+/// Splits a configuration into its top-level commands.
 fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut found: Vec<Block<'_>> = Vec::new();
     let mut in_banner = false;
@@ -111,12 +111,12 @@ impl<'t> Block<'t> {
         let head = head.strip_prefix("no ").unwrap_or(&head);
         OF_SITE.iter().any(|words| {
             let rest = head.strip_prefix(words);
-            // Names of ports follow without a space.
+            // Port names follow without a space.
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || words.ends_with("Management"))
         })
     }
 
-    /// Tells whether it is a static route of the fabric, which are closc's where it is IPv4.
+    /// Returns whether it is a static route of the fabric; closc owns those of an IPv4 fabric.
     fn is_route_of_fabric(&self, wanted: &Facts) -> bool {
         let is_route = |head: &str| head.starts_with("ip route ") && !head.starts_with("ip route vrf ");
         is_route(&self.head()) && wanted.iter().any(|fact| is_route(fact))
@@ -126,7 +126,7 @@ impl<'t> Block<'t> {
         self.lines.first().is_some_and(|line| line.starts_with("banner "))
     }
 
-    /// Returns the facts of it: closc's, and the site's.
+    /// Splits the command into the facts that closc owns, and the lines of the site.
     fn facts(&self, wanted: &Facts, settings: &Facts) -> (Facts, Vec<&'t str>) {
         let of_site = self.is_of_site() && !self.is_route_of_fabric(wanted);
         let (mut own, mut site) = (Facts::new(), Vec::new());
@@ -134,7 +134,7 @@ impl<'t> Block<'t> {
             return (own, self.lines.clone());
         }
         let text = self.lines.join("\n");
-        // Comments below a command have no fact, so lines are looked at one by one.
+        // Comments below a command have no fact, so every line is checked.
         let mut found = paths(&text).into_iter();
         for line in &self.lines {
             if paths(line).is_empty() {
@@ -151,7 +151,7 @@ impl<'t> Block<'t> {
                 site.push(*line);
             }
         }
-        // Lines of the site need the mode that they are in.
+        // Lines of the site need the command that opens their mode.
         if !site.is_empty() && self.lines.first() != site.first() {
             site.insert(0, self.lines[0]);
         }
@@ -159,9 +159,9 @@ impl<'t> Block<'t> {
     }
 }
 
-/// What is closc's of a configuration, and the site's lines.
+/// Splits a configuration into the facts that closc owns, and the lines of the site.
 fn split<'t>(text: &'t str, wanted: &Facts) -> (Facts, Vec<&'t str>) {
-    // A name is not a value: other routing tables are the site's.
+    // The name of a VRF is not a value of a setting: other VRFs belong to the site.
     let settings: Facts = wanted
         .iter()
         .map(|fact| setting(fact).to_owned())
@@ -185,24 +185,24 @@ fn wanted_facts(wanted: &Texts) -> Result<Facts, String> {
     Ok(found)
 }
 
-/// The lines of a file that are commands.
+/// Returns the lines of a file that are commands.
 fn commands(text: &str) -> String {
     lines(blocks(text).iter().flat_map(|block| &block.lines))
 }
 
-/// Joins lines, each with a line end.
+/// Joins lines, each with a line feed.
 fn lines<T: std::fmt::Display>(lines: impl IntoIterator<Item = T>) -> String {
     lines.into_iter().fold(String::new(), |text, line| text + &line.to_string() + "\n")
 }
 
-/// Commands before all others.
+/// Commands that begin every script.
 const START: &str = "enable\nterminal length 0\nterminal width 32767\n";
 
 fn session(run: &str) -> String {
     format!("{PREFIX}{run}")
 }
 
-/// Seconds as EOS takes them.
+/// Formats seconds as an EOS timer.
 fn timer(seconds: u64) -> String {
     let seconds = seconds.clamp(1, 24 * 3600 - 1);
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
@@ -307,7 +307,7 @@ impl System for Eos {
     fn complaint(&self, output: &str) -> Option<String> {
         let end = output.find("! Command: ").unwrap_or(output.len());
         let complaints = output[..end].lines().map(|line| {
-            // Where the switch prints its prompt, the complaint is behind it.
+            // If the line begins with a prompt, the error message follows it.
             let prompt = line.find(['#', '>']).filter(|at| !line[..*at].contains(' '));
             prompt.map_or(line, |at| &line[at + 1..]).trim_start()
         });
@@ -315,12 +315,12 @@ impl System for Eos {
     }
 }
 
-/// Tells whether a file of the flash is a backup of ours.
+/// Returns whether a file of the flash is a backup of closc.
 fn is_backup(name: &str) -> bool {
     name.strip_suffix(".conf").is_some_and(|name| name.starts_with(PREFIX))
 }
 
-/// Tells whether the differences of running and startup configuration have a line that is not a comment.
+/// Returns whether the running and the startup configuration differ in a line that is not a comment.
 fn is_unsaved(head: &str) -> bool {
     let Some(at) = head.find("\n--- ") else { return false };
     head[at..].lines().any(|line| {
@@ -334,7 +334,8 @@ fn is_unsaved(head: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A stale route of an IPv4 fabric is removed; beside an IPv6 fabric, and in other VRFs, IPv4 routes are the site's.
+    /// A stale route of an IPv4 fabric is removed; in an IPv6 fabric, and in other VRFs, IPv4 routes belong to the
+    /// site.
     #[test]
     fn ipv4_routes_are_closcs_in_an_ipv4_fabric() {
         let live = "ip route vrf MGMT 0.0.0.0/0 10.3.0.193\n!\nip route 10.0.0.1/32 Ethernet1/1 100.64.0.0\n!\n\

@@ -1,33 +1,33 @@
-//! Configurations as sets of lines, so that order and spacing do not count.
+//! Configurations as sets of lines, independent of order and spacing.
 //!
-//! In: a text in which what belongs to a line is indented below it. Out: facts, one for each line with the lines above it.
-//! Invariants: comments and ends of modes are not facts; each fact is there once.
+//! In: a text in which subordinate lines are indented. Out: facts, one per line, together with the lines above it.
+//! Invariants: comments and ends of modes are not facts; each fact occurs once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
 use crate::device_drift::Difference;
 
-/// What is between a line and the ones it is below.
+/// Separator between a line and the lines above it.
 const BELOW: &str = " / ";
 
-/// Lines that close a mode.
+/// Lines that end a mode.
 const ENDS: [&str; 4] = ["exit", "end", "exit-address-family", "exit-vrf"];
 
-/// How facts begin that are about what a switch starts with.
+/// First words of facts about the startup configuration.
 pub(super) const STARTS: [&str; 3] = ["as the ", "saved: ", "startup-config "];
 
 /// Facts of one file.
 pub(super) type Facts = BTreeSet<String>;
 
-/// Something that differs, with the file of the tree that it is about.
+/// A difference, with the file of the tree that it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) file: String,
     pub(super) difference: Difference,
 }
 
-/// Reads the lines of a text, each with the lines that it is below.
+/// Reads the lines of a text, each with the lines above it.
 pub(super) fn paths(text: &str) -> Vec<Vec<String>> {
     let mut open: Vec<(usize, String)> = Vec::new();
     let mut found = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn paths(text: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Writes a line for each.
+/// Writes one line per item.
 pub(super) fn lines(all: impl IntoIterator<Item = impl fmt::Display>) -> String {
     let mut text = String::new();
     for line in all {
@@ -64,12 +64,12 @@ pub(super) fn facts(text: &str) -> Facts {
     paths(text).iter().map(|path| fact(path)).collect()
 }
 
-/// Returns a fact without its last word: what is set, without its value.
+/// Returns a fact without its last word: the setting without its value.
 pub(super) fn setting(fact: &str) -> &str {
     fact.rsplit_once(' ').map_or(fact, |(head, _)| head)
 }
 
-/// Names what is missing and what is unexpected in a file; of one setting with two values, that it changed.
+/// Returns the missing and the unexpected facts of a file. A setting with one of each is reported as changed.
 pub(super) fn findings(file: &str, missing: &Facts, unexpected: &Facts) -> Vec<Finding> {
     let mut live: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for fact in unexpected {

@@ -1,8 +1,8 @@
-//! FRRouting: `frr.conf` and which daemons run.
+//! FRRouting: `frr.conf` and the list of daemons.
 //!
-//! In: the files of a tree, and `show running-config`. Out: what differs, and commands for `vtysh`. Invariants: a line that
-//! FRR does not print because it is the default counts as there only if it is one of a list; lines about other ports than
-//! those of the tree are the site's.
+//! In: the files of a tree, and `show running-config`. Out: differences, and commands for `vtysh`. Invariants: a
+//! default that FRR does not print counts as present only if it is in a list; lines about ports that the tree does not
+//! name belong to the site.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,14 +13,14 @@ use super::facts::{Facts, Finding, fact, findings, lines, paths};
 use super::system::{Held, Texts, begin};
 use crate::folders::Place;
 
-/// First words of lines that are the site's, below nothing.
+/// First words of top-level lines that belong to the site.
 const OF_SITE: [&str; 20] = [
     "agentx",
     "banner",
     "debug",
     "enable",
     "frr version",
-    // FRR prints the name of the system.
+    // FRR prints the system's host name.
     "hostname",
     "ip forwarding",
     "ip nht",
@@ -29,7 +29,7 @@ const OF_SITE: [&str; 20] = [
     "line",
     "log",
     "no ip forwarding",
-    // FRR prints the state of the kernel here: `sysctl.conf` has the setting.
+    // FRR prints the kernel's state here; the setting is in `sysctl.conf`.
     "no ipv6 forwarding",
     "no zebra",
     "password",
@@ -39,8 +39,8 @@ const OF_SITE: [&str; 20] = [
     "zebra",
 ];
 
-/// Last lines of facts that FRR does not print because they are defaults, those of `frr defaults datacenter` too. Any other
-/// value of theirs is printed.
+/// Last lines of facts that FRR does not print because they are defaults, including those of `frr defaults datacenter`.
+/// FRR prints any other value of these settings.
 const DEFAULTS: [&str; 6] = [
     "bgp graceful-restart restart-time 120",
     "detect-multiplier 3",
@@ -53,10 +53,10 @@ const DEFAULTS: [&str; 6] = [
 /// The section with the running configuration.
 const RUNNING: &str = "frr";
 
-/// The section with the number of paths that FRR was built for. It is the default, and not printed.
+/// The section with the number of paths that FRR was built for. This number is the default, so FRR does not print it.
 const WIDTH: &str = "frr multipath";
 
-/// The commands that print what FRR runs, and its files.
+/// Returns the commands that print FRR's running configuration and its files.
 pub(super) fn read(place: &Place) -> String {
     let (running, width) = (begin(RUNNING), begin(WIDTH));
     let (conf, daemons) = (begin("saved frr.conf"), begin("saved daemons"));
@@ -68,13 +68,13 @@ pub(super) fn read(place: &Place) -> String {
     )
 }
 
-/// Lines of `vtysh` around a configuration.
+/// First words of the lines that `vtysh` prints around a configuration.
 const AROUND: [&str; 2] = ["Building ", "Current "];
 
-/// Reads facts in one form, whichever release printed them.
+/// Reads facts in one form, whichever FRR release printed them.
 fn normal(text: &str) -> Facts {
     let all: Facts = paths(text).iter().flat_map(|path| of_path(path)).collect();
-    // FRR 8 prints a line for BFD beside the one with its profile.
+    // FRR 8 prints a line for BFD in addition to the one with its profile.
     let has_profile = |fact: &str| {
         fact.ends_with(" bfd") && all.iter().any(|other| other.starts_with(&format!("{fact} profile ")))
     };
@@ -89,9 +89,9 @@ fn of_path(path: &[String]) -> Vec<String> {
     }
     let words: Vec<&str> = last.split(' ').collect();
     let lines = match words.as_slice() {
-        // Lengths that are the default are not printed.
+        // Default lengths are not printed.
         ["prefix", ..] => vec![last.replace(" func-bits 0", "").replace(" block-len 32 node-len 16", "")],
-        // FRR 8 has the group in this line, and FRR 10 the AS number.
+        // In this line FRR 8 prints the group, and FRR 10 the AS number.
         ["neighbor", port, "interface", "v6only", rest @ ..] => {
             let more = (!rest.is_empty()).then(|| format!("neighbor {port} {}", rest.join(" ")));
             [format!("neighbor {port} interface v6only")].into_iter().chain(more).collect()
@@ -102,9 +102,9 @@ fn of_path(path: &[String]) -> Vec<String> {
     lines.into_iter().map(whole).collect()
 }
 
-/// The facts of a text, without what is the site's.
+/// Returns the facts of a text, without those that belong to the site.
 fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
-    // Static routes are closc's where the fabric is IPv4.
+    // closc owns the static routes of an IPv4 fabric.
     let routes_ipv4 = wanted.iter().any(|fact| fact.starts_with("ip route "));
     let is_of_site = |fact: &str| {
         let head = fact.split(" / ").next().unwrap_or_default();
@@ -118,7 +118,7 @@ fn own(text: &str, ports: &BTreeSet<&str>, wanted: &Facts) -> Facts {
     normal(text).into_iter().filter(|fact| wanted.contains(fact) || !is_of_site(fact)).collect()
 }
 
-/// Tells whether a fact is a default of FRR, as it was built.
+/// Returns whether a fact is a default of this build of FRR.
 fn is_default(fact: &str, held: &Held) -> bool {
     let last = fact.rsplit(" / ").next().unwrap_or_default();
     let is_width =
@@ -126,7 +126,7 @@ fn is_default(fact: &str, held: &Held) -> bool {
     DEFAULTS.contains(&last) || last.starts_with("frr version ") || is_width()
 }
 
-/// The wanted facts, and those of a configuration of FRR.
+/// Returns the wanted facts, and those of a configuration of FRR.
 fn both(wanted: &Texts, live: &str) -> (Facts, Facts) {
     let asked = normal(wanted.get(FRR_CONF).map_or("", String::as_str));
     let ports = asked.iter().filter_map(|fact| fact.strip_prefix("interface "));
@@ -135,7 +135,7 @@ fn both(wanted: &Texts, live: &str) -> (Facts, Facts) {
     (asked, live)
 }
 
-/// Compares what FRR runs and what it would start with.
+/// Compares the running configuration and the startup file with the tree.
 pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
     let (asked, live) = both(wanted, held.section(RUNNING));
     let missing: Facts = asked
@@ -158,7 +158,7 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Vec<Finding> {
     found
 }
 
-/// FRR prints no port of which nothing is set, and the name of the system in place of that of the file.
+/// FRR does not print a port without settings, and it prints the system's host name instead of the file's.
 fn is_unprinted(fact: &str, asked: &Facts) -> bool {
     fact.starts_with("hostname ")
         || fact.starts_with("interface ")
@@ -175,7 +175,7 @@ fn running(held: &Held) -> String {
 /// The state of FRR, as files of a tree.
 pub(super) fn texts(wanted: &Texts, held: &Held) -> Texts {
     let saved = Texts::from([(FRR_CONF.to_owned(), held.section("saved frr.conf").to_owned())]);
-    // The file that FRR starts with keeps its order, its comments and the name of the switch.
+    // The startup file keeps its order, its comments and the name of the switch.
     let is_saved = !saved[FRR_CONF].is_empty() && compare(&saved, held).is_empty();
     let mut made = if is_saved { saved } else { Texts::from([(FRR_CONF.to_owned(), running(held))]) };
     if wanted.contains_key(DAEMONS) && !held.section("saved daemons").is_empty() {
@@ -184,18 +184,18 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Texts {
     made
 }
 
-/// The file with the commands for `vtysh`, and the one with the configuration from before.
+/// The file with the commands for `vtysh`, and the one with the previous configuration.
 pub(super) const CHANGE: &str = "frr.change";
 pub(super) const BEFORE: &str = "frr.before";
 
-/// The files that a change takes.
+/// Returns the files that a change needs.
 pub(super) fn changes(wanted: &Texts, held: &Held) -> Texts {
     let daemons = wanted.get(DAEMONS).map(|text| (DAEMONS, text.clone()));
     let files = [(FRR_CONF, whole(wanted, held)), (CHANGE, commands(wanted, held)), (BEFORE, running(held))];
     files.into_iter().chain(daemons).map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
-/// The whole file: what is the site's of the running configuration, then the file of the tree.
+/// Returns the complete file: the site's part of the running configuration, and the file of the tree.
 fn whole(wanted: &Texts, held: &Held) -> String {
     let asked = wanted.get(FRR_CONF).map_or("", String::as_str);
     let (known, live) = both(wanted, held.section(RUNNING));
@@ -203,7 +203,7 @@ fn whole(wanted: &Texts, held: &Held) -> String {
     let mut site = String::new();
     for path in paths(held.section(RUNNING)) {
         let facts = of_path(&path);
-        // A line that is left out of the facts goes with another one that is there.
+        // A fact that `normal` dropped belongs to another one that it kept.
         let is_own = |fact| !all.contains(fact) || live.contains(fact) || known.contains(fact);
         let is_own = facts.iter().any(is_own);
         let is_of_tree = ["frr version", "hostname", "service integrated-vtysh-config", "no ipv6 forwarding"];
@@ -214,12 +214,13 @@ fn whole(wanted: &Texts, held: &Held) -> String {
     if site.is_empty() {
         return asked.to_owned();
     }
-    // Behind what is the same in every file, which comes first.
+    // Inserted after the header, which is the same in every file.
     let end = asked.find("\n!\n").map_or(0, |at| at + 3);
     format!("{}{site}!\n{}", &asked[..end], &asked[end..])
 }
 
-/// Commands for `vtysh` that lead from what FRR runs to the file, for a system without FRR's own `frr-reload.py`.
+/// Returns the commands for `vtysh` that change the running configuration to the file, for a system without FRR's
+/// `frr-reload.py`.
 fn commands(wanted: &Texts, held: &Held) -> String {
     let (asked, live) = both(wanted, held.section(RUNNING));
     let asked_text = wanted.get(FRR_CONF).map_or("", String::as_str);
@@ -230,7 +231,7 @@ fn commands(wanted: &Texts, held: &Held) -> String {
         let is_gone = |fact: &String| live.contains(fact) && !asked.contains(fact) && !is_default(fact, held);
         !facts.is_empty() && facts.iter().all(is_gone)
     };
-    // Removing a line removes the lines below it.
+    // Removing a line also removes the lines below it.
     for path in running.iter().filter(|path| gone(path) && !(1..path.len()).any(|at| gone(&path[..at]))) {
         let last = path.last().map_or("", String::as_str);
         let removed = last.strip_prefix("no ").map_or_else(|| format!("no {last}"), str::to_owned);
@@ -238,7 +239,7 @@ fn commands(wanted: &Texts, held: &Held) -> String {
     }
     for path in paths(asked_text) {
         let is_there = of_path(&path).iter().all(|fact| live.contains(fact));
-        // The version of a file selects defaults, and cannot be given in a session.
+        // The version selects defaults in a file, and is not accepted in a session.
         if !is_there && !path[0].starts_with("frr version") {
             command(&mut text, &path[..path.len() - 1], &path[path.len() - 1]);
         }
@@ -246,13 +247,13 @@ fn commands(wanted: &Texts, held: &Held) -> String {
     text
 }
 
-/// One command, in its mode.
+/// Writes one command, in its mode.
 fn command(text: &mut String, modes: &[String], line: &str) {
     for mode in modes {
         let _ = writeln!(text, "{mode}");
     }
     let _ = writeln!(text, "{line}");
-    // A line that opened a mode has none below it here; those below come with it again.
+    // Leave the mode: each later command enters its modes again.
     for _ in modes {
         text.push_str("exit\n");
     }
@@ -262,7 +263,7 @@ fn command(text: &mut String, modes: &[String], line: &str) {
 mod tests {
     use super::*;
 
-    /// A stale route of an IPv4 fabric is removed; beside an IPv6 fabric IPv4 routes are the site's.
+    /// A stale route of an IPv4 fabric is removed; in an IPv6 fabric IPv4 routes belong to the site.
     #[test]
     fn ipv4_routes_are_closcs_in_an_ipv4_fabric() {
         let live = "ip route 10.0.0.1/32 100.64.0.0 eth1\nip route 10.0.0.9/32 100.64.0.8 eth9\n";

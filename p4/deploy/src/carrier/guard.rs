@@ -1,8 +1,8 @@
-//! Changes that a switch with a shell rolls back by itself unless they are confirmed.
+//! Changes on a switch with a shell that roll back automatically unless they are confirmed.
 //!
-//! In: commands that print, change and go back. Out: scripts for `sh`. Invariants: a script that arrives in part does not
-//! run; one push at a time works on a switch; nothing is saved before the confirmation; the state before a push is kept
-//! under its name.
+//! In: commands that print, change and restore. Out: scripts for `sh`. Invariants: a script that arrives incomplete
+//! does not run; one push at a time works on a switch; nothing is saved before the confirmation; the state before a
+//! push is kept under the push's name.
 
 use std::fmt::Write as _;
 
@@ -10,35 +10,35 @@ use super::system::{Held, Making, Texts, begin, sections};
 use crate::folders::Place;
 use crate::sonic::{put, whole};
 
-/// Backups that a switch keeps.
+/// Backups kept on a switch.
 const KEPT: usize = 8;
 
-/// Seconds after which a rollback that failed is tried again.
+/// Seconds after which a failed rollback is retried.
 const AGAIN_S: u64 = 60;
 
-/// The section with what waits for a confirmation.
+/// The section with the unconfirmed change.
 const PENDING: &str = "pending";
 
 /// A change.
 pub(super) struct Change<'a> {
-    /// Commands that print what the switch holds.
+    /// Commands that print the state of the switch.
     pub(super) held: &'a str,
-    /// The digest of what they printed.
+    /// The digest of their output.
     pub(super) digest: &'a str,
-    /// The state before, as files of a tree.
+    /// The earlier state, as files of a tree.
     pub(super) before: &'a Texts,
     /// Files in the folder `new`.
     pub(super) new: &'a Texts,
-    /// Commands that note in the folder `before` what the way back needs.
+    /// Commands that save in the folder `before` the files that a rollback needs.
     pub(super) note: &'a str,
-    /// Commands that change the switch; the first that fails ends them.
+    /// Commands that change the switch; they stop at the first that fails.
     pub(super) go: &'a str,
-    /// Commands that go back.
+    /// Commands that roll back.
     pub(super) back: &'a str,
 }
 
-/// Prints what waits for a confirmation, a digest of what the switch holds, then that. The end of a push that lost its
-/// connection is waited for.
+/// Prints the unconfirmed change, a digest of the state of the switch, then the state. A push that lost its connection
+/// may still be running, so the script waits for its end.
 pub(super) fn read(place: &Place, held: &str) -> String {
     let state = &place.state;
     let pending = begin(PENDING);
@@ -52,7 +52,7 @@ pub(super) fn read(place: &Place, held: &str) -> String {
     ))
 }
 
-/// Reads what [`read`] printed.
+/// Parses the output of [`read`].
 pub(super) fn held(output: &str) -> Result<Held, String> {
     let mut found = sections(output);
     let head = found.remove(PENDING).ok_or("the switch printed no sections")?;
@@ -64,7 +64,8 @@ pub(super) fn held(output: &str) -> Result<Held, String> {
     Ok(Held { sections: found, digest: digest.to_owned(), pending })
 }
 
-/// Compares the switch with what was read, keeps the state before, arms the way back, then changes the switch.
+/// Compares the switch with the state that was read, keeps the earlier state, arms the rollback, then changes the
+/// switch.
 pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
     let (state, run) = (&making.place.state, making.run);
     let Change { held, digest, before, new, note, go, back } = change;
@@ -89,7 +90,7 @@ pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
     put(&mut body, &format!("{state}/roll-back"), &roll_back_script(state, back));
     put(&mut body, &format!("{state}/closc-roll-back.service"), &unit(state));
     let seconds = making.confirm.as_secs().max(1);
-    // Without systemd a process of its own waits. It goes back only from the push that started it.
+    // Without systemd a background process waits. It rolls back only the push that started it.
     let _ = write!(
         body,
         "chmod 700 {state}/roll-back\n\
@@ -110,7 +111,7 @@ pub(super) fn apply(change: &Change<'_>, making: &Making<'_>) -> String {
     whole(&body)
 }
 
-/// Keeps a change: saves it first, so that what dies before the end goes back.
+/// Confirms a change. It is saved first, so that a confirmation that dies is rolled back.
 pub(super) fn confirm(place: &Place, save: &str) -> String {
     let state = &place.state;
     whole(&format!(
@@ -127,12 +128,12 @@ pub(super) fn confirm(place: &Place, save: &str) -> String {
     ))
 }
 
-/// Rolls back what is not confirmed.
+/// Rolls back an unconfirmed change.
 pub(super) fn roll_back(place: &Place) -> String {
     whole(&format!("{}/roll-back >&2\n", place.state))
 }
 
-/// Prints the state before a push, a section for each file.
+/// Prints the state before a push, one section per file.
 pub(super) fn backup(place: &Place, run: &str) -> String {
     let folder = format!("{}/runs/{run}", place.state);
     let found = begin("found");
@@ -142,7 +143,7 @@ pub(super) fn backup(place: &Place, run: &str) -> String {
     ))
 }
 
-/// Reads the files of a system from what [`backup`] printed.
+/// Parses the output of [`backup`] into the files of an operating system.
 pub(super) fn restored(output: &str, files: &[&str]) -> Option<Texts> {
     let mut found = sections(output);
     found.remove("found")?;
@@ -150,7 +151,7 @@ pub(super) fn restored(output: &str, files: &[&str]) -> Option<Texts> {
     Some(found)
 }
 
-/// Goes back: a push that hangs is ended with the command that it waits for, if the process still holds the lock.
+/// Rollback: a hanging push is killed together with its current command, if its process still holds the lock.
 fn roll_back_script(state: &str, back: &str) -> String {
     format!(
         "#!/bin/sh\n\
@@ -168,7 +169,7 @@ fn roll_back_script(state: &str, back: &str) -> String {
     )
 }
 
-/// Goes back at boot.
+/// Unit of the rollback at boot.
 fn unit(state: &str) -> String {
     format!(
         "[Unit]\nDescription=Roll back what closc pushed and did not confirm\nAfter=network.target frr.service nvued.service\n\

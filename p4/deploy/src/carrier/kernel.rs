@@ -1,8 +1,8 @@
 //! Target state of the Linux kernel of a switch: ports, addresses, neighbours, routes, settings.
 //!
-//! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and what `ip -json` and `/proc/sys` print. Out: facts, each
-//! of which is a command for `ip`, or a setting. Invariants: only ports that the tree names are compared, and of `lo` only
-//! what the tree sets; a command that this file does not know is an error.
+//! In: `ip.batch`, `devices.batch` and `sysctl.conf` of a tree, and the output of `ip -json` and `/proc/sys`. Out:
+//! facts, each of which is a command for `ip`, or a setting. Invariants: only ports that the tree names are compared,
+//! and of `lo` only what the tree sets; an unknown command is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,26 +16,27 @@ use super::system::{Held, Texts, begin};
 /// Settings of one port, in `link set dev PORT`.
 const LINK: [&str; 3] = ["address", "mtu", "addrgenmode"];
 
-/// Protocols of routes that are written by commands.
+/// Protocols of routes that commands create.
 const WRITTEN: [&str; 2] = ["boot", "static"];
 
-/// Target state by a file of commands for `ip`.
+/// Target state, from files of commands for `ip`.
 #[derive(Debug, Default)]
 struct Asked {
     facts: Facts,
     ports: BTreeSet<String>,
-    /// Ports whose neighbours, addresses or routes are of the tree.
+    /// Whether addresses and neighbours are compared: only if the tree has any. The same with `has_routes`.
     has_addresses: bool,
     has_routes: bool,
-    /// Devices that closc makes.
+    /// Devices that closc creates.
     made: BTreeSet<String>,
 }
 
-/// The start of a line that widens the comparison, in a file that was written of a state: it may ask for less than was wanted.
+/// First word of a line that widens the comparison, in files written from live state: they may cover less than the tree
+/// did.
 const SCOPE: &str = "#closc";
 
 impl Asked {
-    /// Writes what is compared.
+    /// Writes the scope of the comparison.
     fn scope(&self) -> String {
         let words = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         let mut text = format!("{SCOPE} ports {}\n{SCOPE} made {}\n", words(&self.ports), words(&self.made));
@@ -103,10 +104,10 @@ impl Asked {
     }
 }
 
-/// The metric that the kernel gives a route of a command without one.
+/// The metric that the kernel assigns to a route without one.
 const METRIC: u64 = 1024;
 
-/// Writes a route in one form: next hops in order.
+/// Returns a route in canonical form, with its next hops sorted.
 fn route_of_words(words: &[&str]) -> Option<String> {
     if let Some(at) = words.iter().position(|word| *word == "metric") {
         let (head, [_, metric, tail @ ..]) = words.split_at(at) else { return None };
@@ -132,7 +133,7 @@ fn route_of_words(words: &[&str]) -> Option<String> {
     }
 }
 
-/// Writes a route that has a metric: of two routes with one prefix, the lower metric wins.
+/// Inserts the metric into a route: of two routes to one prefix, the one with the lower metric is used.
 fn with_metric(route: &str, metric: &str) -> String {
     let n_words = if route.starts_with("blackhole ") { 2 } else { 1 };
     let words: Vec<&str> = route.split(' ').collect();
@@ -140,8 +141,8 @@ fn with_metric(route: &str, metric: &str) -> String {
     [head, &["metric", metric], tail].concat().join(" ")
 }
 
-/// Edits for `sed` that leave out state that changes without a command: lifetimes, timers of bridges, carrier, duplicate address
-/// detection, packet captures. A push compares two readings, so both must be equal where the configuration is.
+/// Edits for `sed` that remove state that changes without a command: lifetimes, timers of bridges, carrier, duplicate
+/// address detection, packet captures. A push compares two readings, so both must be equal if the configuration is.
 const STEADY: [&str; 6] = [
     r#"s/"(valid_life_time|preferred_life_time|expires|promiscuity|allmulti)":[0-9]+/"\1":0/g"#,
     r#"s/"(info_data|info_slave_data)":\{([^{}]|\{[^{}]*\})*\}/"\1":0/g"#,
@@ -151,12 +152,12 @@ const STEADY: [&str; 6] = [
     r#"s/"(tentative|dadfailed)":true,//g; s/"flags":\["(dead|linkdown|offload|rt_offload|trap|rt_trap)"/"flags":[""/g"#,
 ];
 
-/// The section with routes of a protocol.
+/// Returns the section with the routes of a protocol.
 fn routes_by(protocol: &str) -> String {
     format!("route {protocol}")
 }
 
-/// The commands that print what the kernel holds. Routes of other protocols are those of routing daemons.
+/// Returns the commands that print the kernel's state. Routes of other protocols belong to routing daemons.
 pub(super) fn read(wanted: &Texts) -> String {
     let mut script = String::new();
     let steady: String = STEADY.map(|edit| format!("-e '{edit}'")).join(" ");
@@ -180,13 +181,13 @@ pub(super) fn read(wanted: &Texts) -> String {
     script
 }
 
-/// Tells whether text is the name of a setting and nothing else.
+/// Returns whether text is the name of a setting and nothing else.
 fn is_key(key: &str) -> bool {
     let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-/".contains(sign);
     !key.is_empty() && !key.contains("..") && key.chars().all(sign)
 }
 
-/// In names of settings, `.` and `/` change places: a port may have a dot in its name.
+/// Returns the path of a setting. In names `.` and `/` are swapped, because the name of a port may contain a dot.
 fn path_of(key: &str) -> String {
     let swapped = |sign| match sign {
         '.' => '/',
@@ -196,7 +197,7 @@ fn path_of(key: &str) -> String {
     format!("/proc/sys/{}", key.chars().map(swapped).collect::<String>())
 }
 
-/// Reads settings; the last line of one counts.
+/// Parses settings; the last line of a setting applies.
 fn settings(text: &str) -> BTreeMap<String, String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';']));
     let pairs = lines.filter_map(|line| line.split_once('='));
@@ -214,7 +215,7 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, Strin
     let (asked, live) = both(wanted, held)?;
     let missing: Facts = asked.facts.difference(&live).cloned().collect();
     let unexpected: Facts = live.difference(&asked.facts).cloned().collect();
-    // A device that is not there is of the other file.
+    // A missing device belongs to the other file.
     let (devices, missing): (Facts, Facts) =
         missing.into_iter().partition(|fact| fact.starts_with("link add "));
     let mut found = findings(DEVICES_BATCH, &devices, &Facts::new());
@@ -226,15 +227,15 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, Strin
     Ok(found)
 }
 
-/// The end of settings in milliseconds that the kernel keeps in ticks of its clock, rounded up.
+/// Suffix of settings in milliseconds that the kernel stores in clock ticks, rounded up.
 const IN_TICKS: &str = "_unsolicited_report_interval";
 
-/// Ticks per second that a kernel can be built with (`kernel/Kconfig.hz`).
+/// Tick rates that a kernel can be built with (`kernel/Kconfig.hz`).
 const TICKS_PER_S: [u64; 4] = [100, 250, 300, 1000];
 
-/// Tells whether a kernel prints `live` after `wanted` was written. `proc_dointvec_ms_jiffies` keeps whole ticks:
-/// `msecs_to_jiffies` rounds up on the way in, `jiffies_to_msecs` on the way out. The tick of the switch is not known, so
-/// the value of each kernel is accepted, and no other.
+/// Returns whether a kernel may print `live` after `wanted` was written. `proc_dointvec_ms_jiffies` stores whole ticks:
+/// `msecs_to_jiffies` rounds up when it writes, `jiffies_to_msecs` when it reads. The tick rate of the switch is
+/// unknown, so the result for each possible rate is accepted.
 fn is_same_tick(wanted: &str, live: &str) -> bool {
     let (Ok(wanted), Ok(live)) = (wanted.parse::<u64>(), live.parse::<u64>()) else { return false };
     let printed =
@@ -242,7 +243,7 @@ fn is_same_tick(wanted: &str, live: &str) -> bool {
     TICKS_PER_S.into_iter().any(|ticks| printed(ticks) == live)
 }
 
-/// Settings that are wanted, and those of the kernel.
+/// Returns the wanted settings, and those of the kernel.
 fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
     let asked = settings(wanted.get(SYSCTL_CONF).map_or("", String::as_str));
     let by_path: BTreeMap<String, &String> = asked.keys().map(|key| (path_of(key), key)).collect();
@@ -257,7 +258,7 @@ fn kept_settings(wanted: &Texts, held: &Held) -> (Facts, Facts) {
     (setting_facts(&asked), live.collect())
 }
 
-/// Target state, and the facts of the kernel that it covers.
+/// Returns the target state, and the facts of the kernel that it covers.
 fn both(wanted: &Texts, held: &Held) -> Result<(Asked, Facts), String> {
     let asked = Asked::read(wanted)?;
     let json = |name: &str| -> Result<Vec<Value>, String> {
@@ -317,7 +318,7 @@ fn links(all: &[Value], asked: &Asked, live: &mut Facts) {
         if asked.made.contains(port) {
             live.insert(format!("link add name {port} type {kind}"));
         }
-        // A port of a bridge or bond does not route.
+        // A port of a bridge or bond does not route by itself.
         if !text(link, "master").is_empty() {
             live.insert(format!("{head}master {}", text(link, "master")));
         }
@@ -330,7 +331,7 @@ fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
         for address in link.get("addr_info").and_then(Value::as_array).into_iter().flatten() {
             let length = address.get("prefixlen").and_then(Value::as_u64).unwrap_or_default();
             let fact = format!("address replace {}/{length} dev {port} nodad", text(address, "local"));
-            // Addresses that the kernel makes itself are not global.
+            // Addresses that the kernel assigns itself are not global.
             if text(address, "scope") == "global" && (port != "lo" || asked.facts.contains(&fact)) {
                 live.insert(fact);
             }
@@ -338,7 +339,7 @@ fn addresses(all: &[Value], asked: &Asked, live: &mut Facts) {
     }
 }
 
-/// Returns a route where it is a blackhole or leaves by a port of the tree.
+/// Returns a route, if it is a blackhole or uses a port of the tree.
 fn route_of_json(route: &Value, asked: &Asked) -> Option<String> {
     let prefix = text(route, "dst");
     let prefix =
@@ -390,11 +391,11 @@ pub(super) struct Moves {
     pub(super) back: String,
     /// For `sysctl -p`.
     pub(super) settings: String,
-    /// For `sysctl -p`, back.
+    /// For `sysctl -p`, in a rollback.
     pub(super) settings_back: String,
 }
 
-/// Works out what changes.
+/// Computes the changes.
 pub(super) fn moves(wanted: &Texts, held: &Held) -> Result<Moves, String> {
     let (asked, live) = both(wanted, held)?;
     let (kept, now) = kept_settings(wanted, held);
@@ -416,7 +417,7 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
         .collect();
     if let Some(text) = saved.get_mut(IP_BATCH) {
         text.push_str(&asked.scope());
-        // The files that the system starts with keep their order and their comments.
+        // The startup files keep their order and their comments.
         if compare(&saved, held).is_ok_and(|found| found.is_empty()) {
             return Ok(saved);
         }
@@ -435,13 +436,13 @@ pub(super) fn texts(wanted: &Texts, held: &Held) -> Result<Texts, String> {
     Ok(files.into_iter().map(|(name, text)| (name.to_owned(), text)).collect())
 }
 
-/// The order in which facts come about.
+/// Returns the position of a fact in the order of creation.
 fn rank(fact: &str) -> usize {
     let kinds = ["link add ", "link set ", "address ", "neighbour ", "route "];
     kinds.iter().position(|kind| fact.starts_with(kind)).unwrap_or(kinds.len())
 }
 
-/// Segments count their packets; the kernel prints that apart.
+/// Returns the command for a fact. Segments count packets, which the kernel prints separately.
 fn command(fact: &str) -> String {
     if fact.contains(" encap seg6local ") {
         fact.replacen(" dev ", " count dev ", 1)
@@ -450,14 +451,14 @@ fn command(fact: &str) -> String {
     }
 }
 
-/// Returns the port that a fact is about, behind `dev`.
+/// Returns the ports that a fact names after `dev`.
 fn ports(fact: &str) -> impl Iterator<Item = &str> {
     let words: Vec<&str> = fact.split(' ').collect();
     let found: Vec<&str> = words.windows(2).filter(|pair| pair[0] == "dev").map(|pair| pair[1]).collect();
     found.into_iter()
 }
 
-/// Returns what takes a fact away; nothing where another one takes its place.
+/// Returns the command that removes a fact; `None` if another fact replaces it.
 fn removal(fact: &str, to: &Facts) -> Option<String> {
     let words: Vec<&str> = fact.split(' ').collect();
     let begins = |head: String| to.iter().any(|fact| fact.starts_with(&head));
@@ -473,7 +474,7 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
             });
             (!other).then(|| format!("neighbour del {address} dev {port}"))
         }
-        // Without one, the command would remove the route that is wanted.
+        // Without the metric, the command would remove the wanted route.
         ["route", "replace", prefix, "metric", metric, ..] => {
             Some(format!("route del {prefix} metric {metric}"))
         }
@@ -481,7 +482,7 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
             Some(format!("route del blackhole {prefix} metric {metric}"))
         }
         ["route", "replace", "blackhole", prefix] => {
-            // Of one prefix the kernel keeps both kinds.
+            // The kernel keeps both kinds of routes to one prefix.
             Some(format!("route del blackhole {prefix}"))
         }
         ["route", "replace", prefix, ..] => {
@@ -492,8 +493,8 @@ fn removal(fact: &str, to: &Facts) -> Option<String> {
     }
 }
 
-/// Returns the commands from one state to another. What is attached to a port whose link changes is written again, as the kernel
-/// may drop it.
+/// Returns the commands from one state to another. If the link of a port changes, the kernel may drop the entries of
+/// that port, so they are written again.
 fn batch(from: &Facts, to: &Facts) -> String {
     let mut removed: Vec<&String> = from.difference(to).collect();
     removed.sort_by_key(|fact| std::cmp::Reverse(rank(fact)));

@@ -1,8 +1,8 @@
 //! NVIDIA Cumulus Linux: `nvue.yaml` by NVUE.
 //!
-//! In: the file of a tree, and `nv config show`. Out: a whole configuration for `nv config replace`, applied with a timer.
-//! Invariants: what is the site's is in it (management ports and VRFs, users, access lists of the control plane); the result
-//! of `nv config apply` is what is read back, as its status is 0 where it failed, too.
+//! In: the file of a tree, and `nv config show`. Out: a complete configuration for `nv config replace`, applied with a
+//! timer. Invariants: it contains the site's settings (management ports and VRFs, users, access lists of the control
+//! plane). The result of `nv config apply` is determined by reading back, because its status is 0 even after a failure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,22 +18,22 @@ use crate::folders::Place;
 /// The file of the tree.
 const FILE: &str = NVUE_YAML;
 
-/// The file that goes to `nv config replace`.
+/// The file for `nv config replace`.
 const WHOLE: &str = "whole.yaml";
 
-/// What is between the keys of a path.
+/// Separator between the keys of a path.
 const BELOW: &str = " / ";
 
-/// The file that tells that nothing is applied.
+/// Marker file: nothing has to be applied.
 const SETTLED: &str = "settled";
 
 /// The operating system.
 pub(super) struct Nvue;
 
-/// A configuration as leaves: a path of keys, and a value, which is an empty mapping where a name alone counts.
+/// A configuration as leaves: a path of keys, and a value, which is an empty mapping if only the key counts.
 type Leaves = BTreeMap<Vec<String>, Value>;
 
-/// Reads a configuration.
+/// Parses a configuration.
 fn leaves(text: &str) -> Result<Leaves, String> {
     let mut found = Leaves::new();
     if text.trim().is_empty() {
@@ -69,7 +69,7 @@ fn walk(value: &Value, path: &mut Vec<String>, found: &mut Leaves) {
     }
 }
 
-/// Names of ports: newer releases print `swp1-4,7` for several.
+/// Expands names of ports: newer releases print several as `swp1-4,7`.
 fn expanded(key: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut stem = String::new();
@@ -100,27 +100,27 @@ fn shown(path: &[String], value: &Value) -> String {
     format!("{} = {value}", path.join(BELOW))
 }
 
-/// What is set, without its value: of a name alone, the list that it is in.
+/// Returns the setting without its value; for a bare name, the list that contains it.
 fn setting(path: &[String], value: &Value) -> String {
     let is_name = value.as_object().is_some_and(Map::is_empty);
     let end = if is_name { path.len().saturating_sub(1) } else { path.len() };
     path[..end].join(BELOW)
 }
 
-/// Tells whether a path is the site's where the tree does not set it.
+/// Returns whether a path belongs to the site unless the tree sets it.
 fn is_of_site(path: &[String]) -> bool {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["interface", name, ..] => name.starts_with("eth") || name.starts_with("usb"),
         ["vrf", name, ..] => *name != "default",
-        // Free text that goes into the files of daemons can stop sessions and forwarding.
+        // Free text in the files of daemons can stop sessions and forwarding.
         ["system", "hostname" | "forwarding", ..] | ["system", "config", "snippet", ..] => false,
         ["acl" | "platform" | "service" | "system", ..] => true,
         _ => false,
     }
 }
 
-/// What is closc's of a configuration, and the site's.
+/// Splits a configuration into closc's leaves and the site's.
 fn split(all: &Leaves, wanted: &Leaves) -> (Leaves, Leaves) {
     let settings: Facts = wanted.iter().map(|(path, value)| setting(path, value)).collect();
     let is_own = |path: &[String], value: &Value| {
@@ -143,7 +143,7 @@ fn applied(held: &Held) -> Result<Leaves, String> {
         .map_err(|reason| format!("`nv config show` printed what cannot be read: {reason}"))
 }
 
-/// Writes leaves as one configuration. JSON is YAML.
+/// Writes leaves as one configuration, in JSON, which is valid YAML.
 fn written(all: &Leaves) -> String {
     let mut set = Map::new();
     for (path, value) in all {
@@ -165,7 +165,7 @@ fn put_leaf(map: &mut Map<String, Value>, path: &[String], value: &Value) {
     }
 }
 
-/// The commands that print what is applied, and what the switch starts with.
+/// Returns the commands that print the applied and the startup configuration.
 fn printed(place: &Place) -> String {
     let (applied, saved) = (begin("applied"), begin("saved"));
     format!(
@@ -203,7 +203,7 @@ impl System for Nvue {
         let missing = asked_facts.difference(&live).cloned().collect();
         let unexpected = live.difference(&asked_facts).cloned().collect();
         let mut found = findings(FILE, &missing, &unexpected);
-        // A change that waits is not saved yet.
+        // An unconfirmed change is not saved yet.
         if found.is_empty() && held.pending.is_none() {
             let saved = leaves(held.section("saved")).unwrap_or_default();
             if facts(&split(&saved, &asked).0) != asked_facts {
@@ -223,13 +223,13 @@ impl System for Nvue {
         let mut new =
             Texts::from([(WHOLE.to_owned(), written(&whole)), ("before.yaml".to_owned(), before.clone())]);
         let minutes = making.confirm.as_secs().div_ceil(60).max(1);
-        // Prompts are answered; what was applied is read back, whatever the status.
+        // Prompts are answered; the read-back decides, whatever the status.
         let mut go = format!(
             "nv config replace {state}/new/{WHOLE} </dev/null\n\
              nv config apply --assume-yes --confirm {minutes}m </dev/null\n"
         );
         if live == whole {
-            // Only what the switch starts with differs, and NVUE has nothing to confirm.
+            // Only the startup configuration differs, and NVUE has nothing to confirm.
             go.clear();
             new.insert(SETTLED.to_owned(), String::new());
         }

@@ -1,24 +1,24 @@
-//! What a push would do to a switch that is reached over `ssh`.
+//! Effect of a push on a switch that is configured over `ssh`.
 //!
-//! In: what was compared. Out: the changes, and the files that lead to them, so that a saved plan needs no tree.
+//! In: the result of a comparison. Out: the changes, and the files to push, so that a saved plan needs no tree.
 
 use super::system::Texts;
 
 /// Preview of a push to a switch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CarriedPlan {
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     pub(crate) plane: Option<u8>,
-    /// The word of what it runs.
+    /// The keyword of its operating system.
     pub(crate) os: String,
-    /// What changes, a line each.
+    /// The changes, one per line.
     pub(crate) changes: Vec<String>,
-    /// What the switch is to hold.
+    /// The target files.
     pub(crate) files: Texts,
 }
 
 impl CarriedPlan {
-    /// Tells whether anything is done to the switch.
+    /// Returns whether anything changes on the switch.
     pub(crate) fn changes(&self) -> bool {
         !self.changes.is_empty()
     }

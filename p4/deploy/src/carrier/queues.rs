@@ -1,7 +1,7 @@
-//! Queues of a switch whose kernel forwards: `tc.batch`.
+//! Queues of a switch with kernel forwarding: `tc.batch`.
 //!
-//! In: the file of a tree, and what `tc` prints. Out: facts for each port. Invariants: only ports that the file names are
-//! compared; a command that this file does not know is an error.
+//! In: the file of a tree, and the output of `tc`. Out: facts of each port. Invariants: only ports that the file names
+//! are compared; an unknown command is an error.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,22 +12,22 @@ use serde_json::Value;
 use super::facts::{self, Facts, Finding, findings};
 use super::system::{Held, Texts, begin};
 
-/// Fields of `red` that the kernel prints as they were written.
+/// Parameters of `red` that the kernel prints as they were written.
 const RED: [&str; 3] = ["limit", "min", "max"];
 
-/// Lines of the file that are commands.
+/// Returns the lines of the file that are commands.
 fn lines(wanted: &Texts) -> impl Iterator<Item = &str> {
     let text = wanted.get(TC_BATCH).map_or("", String::as_str);
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The ports of the file.
+/// Returns the ports of the file.
 fn ports(wanted: &Texts) -> BTreeSet<&str> {
     let is_name = |name: &str| name.chars().all(|sign| sign.is_ascii_alphanumeric() || "._-".contains(sign));
     lines(wanted).filter_map(|line| line.split_whitespace().nth(3)).filter(|name| is_name(name)).collect()
 }
 
-/// The commands that print queues and filters.
+/// Returns the commands that print queues and filters.
 pub(super) fn read(wanted: &Texts) -> String {
     let ports = ports(wanted);
     if ports.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn read(wanted: &Texts) -> String {
     script
 }
 
-/// Returns a file that leads back to what a switch had before: the one that it starts with, or none of our queues.
+/// Returns a file that restores the earlier queues: the startup file, or commands that remove closc's queues.
 pub(super) fn before(wanted: &Texts, held: &Held) -> String {
     let saved = held.section(&format!("saved {TC_BATCH}"));
     if !saved.is_empty() {
@@ -65,7 +65,7 @@ pub(super) fn compare(wanted: &Texts, held: &Held) -> Result<Vec<Finding>, Strin
     Ok(findings(TC_BATCH, &missing, &unexpected))
 }
 
-/// The fact that a command leads to; none where it only makes room for those that follow.
+/// Returns the fact that a command creates; an empty set for a command that only removes.
 fn asked_fact(words: &[&str]) -> Option<Facts> {
     let one = |fact: String| Some(Facts::from([fact]));
     match words {
@@ -140,7 +140,7 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
         |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     for qdisc in all.iter().filter(|qdisc| ports.contains(string(qdisc, "dev").as_str())) {
         let [port, kind, handle, parent] = ["dev", "kind", "handle", "parent"].map(|key| string(qdisc, key));
-        // The kernel's own queue, where it is the only one.
+        // The kernel's own queue, if no other is configured.
         if handle == "0:" {
             continue;
         }
@@ -172,8 +172,8 @@ fn qdiscs(text: &str, ports: &BTreeSet<&str>) -> Result<Facts, String> {
     Ok(live)
 }
 
-/// Reads filters: a line with what it does, then one with what it matches. Filters of other kinds, without a class or with an action
-/// are facts too: any of them can drop what it matches.
+/// Parses filters: a line with the class, followed by one with the match. Filters of other kinds, without a class, or
+/// with an action are facts too, because any of them can drop packets.
 fn filters(text: &str, live: &mut Facts) {
     let (mut port, mut open) = ("", String::new());
     for line in text.lines() {
@@ -199,7 +199,8 @@ fn filters(text: &str, live: &mut Facts) {
     }
 }
 
-/// Protocol, preference and class of a filter, `-` for the class of one that leads to none. Heads and hash tables of u32 are not filters.
+/// Returns protocol, preference and class of a filter; `-` is the class of a filter that sets none. Heads and hash
+/// tables of u32 are not filters.
 fn opened(words: &[&str]) -> String {
     let value = |key: &str| {
         let at = words.iter().position(|word| word.trim_start_matches('*') == key)?;

@@ -1,7 +1,7 @@
-//! Files on a switch that are to be those of the tree.
+//! Files on a switch that must be equal to those of the tree.
 //!
-//! In: texts of both sides. Out: what differs. Invariants: comments and empty lines do not count; order does, as programs
-//! read such files from top to bottom.
+//! In: texts of both sides. Out: differences. Invariants: comments and empty lines are ignored; order is not, because
+//! programs read such files from top to bottom.
 
 use super::facts::{Facts, Finding, findings};
 use super::system::{Held, Texts};

@@ -1,7 +1,7 @@
-//! What one operating system takes to be reached over `ssh`: its commands, and how its configuration is compared.
+//! An operating system that is configured over `ssh`: its commands, and how its configuration is compared.
 //!
-//! In: the files of a tree for a switch, and what the switch prints. Out: scripts, and what differs. Invariants: a system
-//! does no I/O; what it takes for the site's is kept, and what it does not know is closc's and named.
+//! In: the files of a tree for a switch, and the output of the switch. Out: scripts, and differences. Invariants: a
+//! system does no I/O; settings of the site are kept, and unknown settings count as closc's and are reported.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,91 +12,92 @@ use crate::folders::Place;
 /// Files by name, with their texts.
 pub(crate) type Texts = BTreeMap<String, String>;
 
-/// A change as a push makes it.
+/// Parameters of a change.
 pub(super) struct Making<'a> {
     pub(super) place: &'a Place,
-    /// The name of the push, under which the state before it is kept.
+    /// The name of the push, under which the earlier state is kept.
     pub(super) run: &'a str,
-    /// After which time the switch rolls back.
+    /// Time after which the switch rolls back.
     pub(super) confirm: Duration,
 }
 
 /// State of a switch.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    /// What its commands printed, by name.
+    /// The output of its commands, by section.
     pub(super) sections: Texts,
-    /// The digest of that.
+    /// The digest of the output.
     pub(super) digest: String,
-    /// A change that waits for its confirmation.
+    /// The name of an unconfirmed change.
     pub(super) pending: Option<String>,
 }
 
 impl Held {
-    /// Returns what a command printed; nothing where it was not run.
+    /// Returns a section; empty if its command was not run.
     pub(super) fn section(&self, name: &str) -> &str {
         self.sections.get(name).map_or("", String::as_str)
     }
 }
 
-/// One step of a change, which has a connection of its own.
+/// One step of a change, with a connection of its own.
 pub(super) struct Step {
     pub(super) script: String,
-    /// Whether it prints what the switch holds, as [`System::read`] does, so that a change by another hand shows.
+    /// Whether it prints the state of the switch, as [`System::read`] does, so that a change by another party is
+    /// detected.
     pub(super) rereads: bool,
 }
 
 /// An operating system.
 pub(super) trait System: Send + Sync {
-    /// Returns the remote command that reads scripts; none where the login shell of the switch does.
+    /// Returns the remote command that reads scripts; `None` if the login shell of the switch reads them.
     fn shell(&self) -> Option<&'static str>;
 
-    /// Tells whether it has folders for closc.
+    /// Returns whether it has folders for closc.
     fn has_folders(&self) -> bool;
 
-    /// Returns the file names that it knows.
+    /// Returns the file names that it supports.
     fn files(&self) -> &'static [&'static str];
 
-    /// Returns the script that prints what a switch holds.
+    /// Returns the script that prints the state of a switch.
     fn read(&self, place: &Place, wanted: &Texts) -> String;
 
-    /// Reads what that printed.
+    /// Parses the output of that script.
     fn held(&self, output: &str) -> Result<Held, String>;
 
-    /// Returns the script that reads what only matters where something seems to be missing, if there is one.
+    /// Returns the script for additional settings, if there is one. It is run only if settings seem to be missing.
     fn read_more(&self) -> Option<String> {
         None
     }
 
-    /// Compares.
+    /// Returns the differences.
     fn compare(&self, wanted: &Texts, held: &Held) -> Result<Vec<Finding>, String>;
 
-    /// Returns the steps that lead to what is wanted. Before the last one, nothing has changed.
+    /// Returns the steps of a change. The switch changes only in the last one.
     fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String>;
 
-    /// Returns the script that undoes steps before the last one, if that is necessary.
+    /// Returns the script that undoes the steps before the last one, if necessary.
     fn abandon(&self, making: &Making<'_>) -> Option<String>;
 
-    /// Returns the script that keeps a change and saves it.
+    /// Returns the script that confirms a change and saves it.
     fn confirm(&self, place: &Place, pending: &str, held: &Held) -> String;
 
-    /// Returns the script that rolls a change back that is not confirmed.
+    /// Returns the script that rolls back an unconfirmed change.
     fn roll_back(&self, place: &Place, pending: &str) -> String;
 
     /// Returns the script that prints the state before a push.
     fn backup(&self, place: &Place, run: &str) -> String;
 
-    /// Reads what that printed; nothing where the push changed nothing on the switch.
+    /// Parses the output of that script; `None` if the push did not change the switch.
     fn restored(&self, output: &str) -> Result<Option<Texts>, String>;
 
-    /// Returns what a switch complains about in what it printed, where that does not show in a status.
+    /// Returns an error message in the output, for systems that do not report errors by their exit status.
     fn complaint(&self, output: &str) -> Option<String> {
         let _ = output;
         None
     }
 }
 
-/// The start of a line that begins a section.
+/// First words of a line that begins a section.
 const SECTION: &str = "--closc-section ";
 
 /// Returns the shell command that begins a section.
@@ -104,7 +105,7 @@ pub(super) fn begin(name: &str) -> String {
     format!("echo '{SECTION}{name}'\n")
 }
 
-/// Takes apart what was printed in sections.
+/// Splits output into its sections.
 pub(super) fn sections(output: &str) -> Texts {
     let mut found = Texts::new();
     let mut open = None;

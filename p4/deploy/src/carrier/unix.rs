@@ -1,7 +1,7 @@
-//! Switches that are a Linux system: with FRRouting, or with routes of the kernel alone.
+//! Switches that are a Linux system: with FRRouting, or with kernel routes only.
 //!
-//! In: the files of a tree, and what the system holds. Out: scripts that change only what differs. Invariants: files that
-//! the system starts with are replaced when the change is confirmed, so a reboot before that goes back.
+//! In: the files of a tree, and the state of the system. Out: scripts that change only differences. Invariants: startup
+//! files are replaced when the change is confirmed, so a reboot before that returns to the earlier state.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,8 @@ use crate::folders::Place;
 /// Files of the kernel.
 const KERNEL: [&str; 4] = [DEVICES_BATCH, IP_BATCH, SYSCTL_CONF, TC_BATCH];
 
-/// The service that applies the files of the kernel at boot. The play of `closc export ansible` writes the same.
+/// The service that applies the files of the kernel at boot. The playbook of `closc export ansible` writes the same
+/// unit.
 const UNIT: &str = "closc-network.service";
 
 /// A Linux system.
@@ -25,7 +26,7 @@ pub(super) struct Unix {
 }
 
 impl Unix {
-    /// The commands that print what it holds.
+    /// Returns the commands that print its state.
     fn printed(&self, place: &Place, wanted: &Texts) -> String {
         let mut script = kernel::read(wanted) + &queues::read(wanted);
         if self.has_frr {
@@ -53,7 +54,7 @@ fn unit(etc: &str) -> String {
     )
 }
 
-/// Paths of what a confirmation writes.
+/// Returns the paths of the files that a confirmation writes.
 fn kept(etc: &str, has_frr: bool) -> Vec<(&'static str, String)> {
     let kernel = KERNEL.iter().map(|file| (*file, format!("{etc}/closc/{file}")));
     let frr =
@@ -61,7 +62,7 @@ fn kept(etc: &str, has_frr: bool) -> Vec<(&'static str, String)> {
     kernel.chain(frr).chain([(UNIT, format!("{etc}/systemd/system/{UNIT}"))]).collect()
 }
 
-/// Puts a file back as it was; one that was not there goes.
+/// Restores a file, or removes it if it did not exist.
 fn restore(state: &str, name: &str, path: &str) -> String {
     format!(
         "if [ -e {state}/before/{name} ]; then cp -p {state}/before/{name} {path}.closc; mv {path}.closc {path}; \
@@ -69,19 +70,19 @@ fn restore(state: &str, name: &str, path: &str) -> String {
     )
 }
 
-/// Puts a file into its place in one step.
+/// Replaces a file atomically.
 fn install(from: &str, to: &str, mode: &str) -> String {
     format!("cp {from} {to}.closc\nchmod {mode} {to}.closc\nsync {to}.closc\nmv {to}.closc {to}\n")
 }
 
-/// FRR's own files belong to it.
+/// Installs a file of FRR, owned by FRR's user.
 fn install_frr(from: &str, to: &str) -> String {
     format!(
         "cp {from} {to}.closc\nchmod 640 {to}.closc\nchown frr:frr {to}.closc 2>/dev/null || :\nsync {to}.closc\nmv {to}.closc {to}\n"
     )
 }
 
-/// Finds FRR's own program for changes of a file, which comes in a package of its own.
+/// Finds `frr-reload.py`, which is in a separate package of FRR.
 const RELOAD: &str = "reload=$(command -v frr-reload.py || command -v /usr/lib/frr/frr-reload.py || :)\n";
 
 impl Unix {
@@ -112,7 +113,7 @@ impl Unix {
         }
         if !queues::compare(wanted, held)?.is_empty() {
             new.insert("tc.back".to_owned(), queues::before(wanted, held));
-            // The reading afterwards counts: a queue that is gone already is an error to `tc`.
+            // Errors are ignored, because the read-back decides: `tc` fails on a queue that does not exist.
             let _ = writeln!(go, "tc -force -batch {state}/new/{TC_BATCH} </dev/null || :");
             let _ = writeln!(back, "tc -force -batch {state}/new/tc.back </dev/null || :");
         }
@@ -124,7 +125,7 @@ impl Unix {
             go += &there;
             back += &undo;
         }
-        // A confirmation that died has written some of them.
+        // A confirmation that died may have written some of them.
         for (name, path) in kept(etc, self.has_frr) {
             back += &restore(state, name, &path);
         }
@@ -132,7 +133,7 @@ impl Unix {
     }
 }
 
-/// Another set of daemons requires a restart with the new files.
+/// A different set of daemons requires a restart with the new files.
 fn restarted(place: &Place) -> (String, String) {
     let Place { state, etc } = place;
     let mut go = String::new();
@@ -143,14 +144,14 @@ fn restarted(place: &Place) -> (String, String) {
     (go, restarted_before(place))
 }
 
-/// Restarts FRR with the daemons and the running configuration from before. The file that it starts with is restored last.
+/// Restarts FRR with the earlier daemons and running configuration. The startup file is restored last.
 fn restarted_before(Place { state, etc }: &Place) -> String {
     let daemons = restore(state, DAEMONS, &format!("{etc}/frr/{DAEMONS}"));
     let running = install_frr(&format!("{state}/new/{}", frr::BEFORE), &format!("{etc}/frr/{FRR_CONF}"));
     format!("{daemons}{running}systemctl restart frr </dev/null\n")
 }
 
-/// Another configuration takes only what differs.
+/// For the same daemons, only differences of the configuration are applied.
 fn reloaded(place: &Place) -> (String, String) {
     let state = &place.state;
     let with = |file: &str, or: &str| {
