@@ -1,8 +1,8 @@
-//! Completion in shells: the shell asks this program what the word under the cursor may become.
+//! Shell completion: the shell asks this program for candidates for the word under the cursor.
 //!
-//! In: the words of the line, by the environment variable and arguments that the scripts of `closc completions` set. Out:
-//! candidates, each with what it means. Invariants: names come from the fabric file that is on the line, as functions of
-//! position, so never more than a screenful; nothing is written, and what cannot be read has no candidates.
+//! In: the words of the line, in the environment variable and arguments that the scripts of `closc completions` set.
+//! Out: candidates with descriptions. Invariants: names are computed from the fabric file on the line, and are limited
+//! in number. Nothing is written, and an unreadable file yields no candidates.
 
 mod explain;
 mod line;
@@ -25,7 +25,7 @@ use names::Sort;
 /// Variable set by scripts to the name of their shell.
 const VARIABLE: &str = "CLOSC_COMPLETE";
 
-/// Answers a shell that asks for candidates. Returns nothing where none does.
+/// Answers a shell that asks for candidates; `None` if this is not such a call.
 pub(crate) fn answer() -> Option<ExitCode> {
     let answered = CompleteEnv::with_factory(command)
         .var(VARIABLE)
@@ -41,7 +41,7 @@ pub(crate) fn answer() -> Option<ExitCode> {
     }
 }
 
-/// Returns the script that makes a shell ask.
+/// Returns the script that enables completion in a shell.
 pub(crate) fn script(shell: Shell) -> anyhow::Result<String> {
     let word = shell.to_string();
     let shells = Shells::builtins();
@@ -50,14 +50,15 @@ pub(crate) fn script(shell: Shell) -> anyhow::Result<String> {
     shell.write_registration(VARIABLE, "closc", "closc", "closc", &mut script)?;
     let mut script = String::from_utf8(script)?;
     if word == "zsh" {
-        // As a file in `fpath` it is the function that zsh calls first, and has to answer that call too.
+        // As a file in `fpath`, the script is also the body of the function that zsh calls first, and must answer that
+        // call.
         script
             .push_str("\nif [[ $funcstack[1] == _closc ]]; then _clap_dynamic_completer_closc \"$@\"; fi\n");
     }
     Ok(script)
 }
 
-/// The command line, with what completes each value.
+/// The command line with a completer for each value.
 fn command() -> Command {
     fitted(Args::command(), "")
 }
@@ -69,7 +70,7 @@ fn fitted(command: Command, path: &str) -> Command {
     })
 }
 
-/// Says what completes a value: by what it is, then by how it is called.
+/// Adds a completer to an argument, chosen by its meaning or else by its value name.
 fn fit(arg: Arg, path: &str) -> Arg {
     let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     if !takes_value || !arg.get_possible_values().is_empty() {
@@ -81,7 +82,7 @@ fn fit(arg: Arg, path: &str) -> Arg {
     let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
     let name = name.unwrap_or_default();
     let is = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    // Reports of devices have any name: `[DEVICE=]FILE|DIR`.
+    // Reports of devices, `[DEVICE=]FILE|DIR`, can have any name.
     if arg.is_positional()
         && ["file", "files", "old", "new", "source"].contains(&arg.get_id().as_str())
         && !name.contains('|')
@@ -100,12 +101,12 @@ fn fit(arg: Arg, path: &str) -> Arg {
     arg
 }
 
-/// Fabric files, and folders on the way to them.
+/// Fabric files, and folders.
 fn fabric_files() -> PathCompleter {
     PathCompleter::any().filter(line::is_fabric_file).stdio()
 }
 
-/// Completion of an argument that names something.
+/// Completion of an argument whose values are names or keywords.
 fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     let names = |sort| Some(ArgValueCompleter::new(move |typed: &OsStr| of_fabric(typed, sort)));
     let words = |all: fn() -> Vec<CompletionCandidate>| {
@@ -134,7 +135,7 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
     }
 }
 
-/// Names of the fabric that the line is about.
+/// Names in the fabric on the command line.
 fn of_fabric(typed: &OsStr, sort: Sort) -> Vec<CompletionCandidate> {
     let (Some(typed), line) = (typed.to_str(), Line::here()) else { return Vec::new() };
     match line.fabric() {
@@ -147,7 +148,7 @@ fn of_fabric(typed: &OsStr, sort: Sort) -> Vec<CompletionCandidate> {
     }
 }
 
-/// Terms of `--select`, of which the last is being written.
+/// Terms of `--select`; the last one is completed.
 fn select(typed: &OsStr) -> Vec<CompletionCandidate> {
     let Some(typed) = typed.to_str() else { return Vec::new() };
     let (before, term) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
@@ -170,7 +171,7 @@ fn beginning(mut all: Vec<CompletionCandidate>, typed: &OsStr) -> Vec<Completion
     all
 }
 
-/// Fabric files that begin as what was typed.
+/// Fabric files that begin with the typed text.
 fn files(typed: &OsStr) -> Vec<CompletionCandidate> {
     fabric_files().complete(typed)
 }
@@ -184,7 +185,7 @@ mod tests {
         command().debug_assert();
     }
 
-    /// Nothing that names a thing or a file is left to chance: what no shell can complete is listed.
+    /// Every value has a completer, or is listed here as one that cannot be completed.
     #[test]
     fn every_value_is_completed_or_known_to_be_free() {
         let free = [

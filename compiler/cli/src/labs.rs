@@ -1,7 +1,7 @@
-//! Start of labs by this program.
+//! Options with which this program starts and finds labs.
 //!
-//! In: the program's own path and the environment. Out: the options of a lab. Invariants: commands that look for a lab and
-//! those that bring one up use the same folder.
+//! In: the program's own path and the environment. Out: the options of a lab. Invariants: commands that look for a lab
+//! and commands that start one use the same folder.
 
 use anyhow::Context as _;
 use camino::Utf8PathBuf;
@@ -13,7 +13,7 @@ pub fn program() -> anyhow::Result<String> {
     Ok(Utf8PathBuf::try_from(program).context("the program itself")?.into_string())
 }
 
-/// Returns how labs are brought up by commands: in processes that outlive them.
+/// Returns the options of labs. Their switches run in a process that outlives the command.
 pub fn options() -> anyhow::Result<Options> {
     let life = Life::Process(vec![program()?, "lab".to_owned(), "serve".to_owned()]);
     let mut options = Options { life, ..Options::default() };

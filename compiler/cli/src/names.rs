@@ -1,13 +1,13 @@
-//! Names that people type: NICs, nodes, switches, cables, planes.
+//! Resolves names that users type: NICs, nodes, switches, cables, planes.
 //!
-//! In: text. Out: a coordinate that is there, or an error that says what was expected.
+//! In: text. Out: the coordinate of an existing element, or an error with the expected form.
 
 use anyhow::{Context as _, bail};
 use closc_plan::{Path, Plan};
 use closc_topology::naming::LINK_SEPARATOR;
 use closc_topology::{Link, Nic, NicPort, Node, PlaneId, Switch};
 
-/// Finds a NIC by its name, or by its node's name and the rail wanted.
+/// Finds a NIC by its name, or by the name of its node and `rail`.
 pub fn nic(plan: &Plan, name: &str, rail: u8) -> anyhow::Result<Nic> {
     let topology = plan.topology();
     let (node, number) = topology
@@ -49,7 +49,7 @@ pub fn switch(plan: &Plan, name: &str) -> anyhow::Result<Switch> {
     })
 }
 
-/// Finds a cable that is there: a NIC port, `LOWER--UPPER`, or `LOWER--UPPER#2` for the second parallel one.
+/// Finds a cable of the fabric: a NIC port, `LOWER--UPPER`, or `LOWER--UPPER#2` for the second parallel one.
 pub fn link(plan: &Plan, name: &str) -> Option<Link> {
     let topology = plan.topology();
     let naming = &topology.naming;
@@ -84,7 +84,7 @@ fn first_port(plan: &Plan, node: Node) -> String {
     plan.topology().naming.nic_port(node, 0, PlaneId(0))
 }
 
-/// Something that paths can avoid.
+/// An element that paths can avoid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Avoid {
     /// A whole plane.
@@ -117,7 +117,7 @@ impl Avoid {
         bail!("`{name}` names no plane, switch or cable of this fabric")
     }
 
-    /// Tells whether a path passes it.
+    /// Returns whether a path uses the element.
     pub fn is_on(self, path: &Path) -> bool {
         match self {
             Avoid::Plane(plane) => path.plane == plane,

@@ -1,8 +1,8 @@
-//! `s3://BUCKET/KEY`: archives and summaries in an object store that speaks S3.
+//! `s3://BUCKET/KEY`: archives and summaries in an S3-compatible object store.
 //!
-//! In: a place, and credentials from the environment as AWS tools take them. Out: objects, read in parts and written in parts.
-//! Invariants: an object is there whole or not at all; memory is bounded whatever it has; no message has a credential in it.
-//! Without the feature `s3` of the build every such place is refused, with the command that builds it.
+//! In: a URL, and credentials from the environment variables of AWS tools. Out: objects, read and written in parts.
+//! Invariants: an object appears only when it is complete. Memory use does not depend on the size of an object. No
+//! message contains credentials. A build without the feature `s3` rejects such URLs, and prints the build command.
 
 #[cfg(feature = "s3")]
 mod read;
@@ -24,12 +24,13 @@ pub(crate) use without::{archive, blob, put, text};
 /// Prefix of an object's name.
 const SCHEME: &str = "s3://";
 
-/// Tells whether a place is in an object store.
+/// Returns whether a place is in an object store.
 pub(crate) fn is_object(place: &Utf8Path) -> bool {
     place.as_str().starts_with(SCHEME)
 }
 
-/// Refuses the name of a tree that is not an archive: a store has no folders, and nothing that exchanges many objects at once.
+/// Rejects the name of a tree that is not an archive: a store has no folders, and cannot replace many objects
+/// atomically.
 pub(crate) fn whole(place: &Utf8Path) -> anyhow::Result<()> {
     ensure!(
         place.as_str().ends_with(".tar.zst"),

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Makes a bar of so many steps; a hidden one where it would only disturb.
+/// Returns a progress bar; a hidden one with `quiet` or without a terminal.
 pub fn bar(quiet: bool, steps: u64, what: &'static str) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! Compiled trees, as commands are given them: folders, and archives, on disk or in a store, that are read where they are.
+//! Opens compiled trees: folders, and archives on disk or in an object store, which are read without unpacking.
 
 use anyhow::{Context as _, bail};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,7 +11,7 @@ use crate::objects;
 /// File name extension of archives.
 const ARCHIVE: &str = ".tar.zst";
 
-/// Tells whether a place is an archive by its name: what is to be written may not be there yet.
+/// Returns whether a place is an archive, by its name, because an output may not exist yet.
 pub(crate) fn is_archive(place: &Utf8Path) -> bool {
     place.as_str().ends_with(ARCHIVE) && (objects::is_object(place) || !place.is_dir())
 }
@@ -21,7 +21,7 @@ pub fn manifest(tree: &Utf8Path) -> anyhow::Result<Manifest> {
     Manifest::read(&*files(tree)?).with_context(|| format!("`{tree}`"))
 }
 
-/// Opens a folder or an archive; another file is refused, with the folder that was meant.
+/// Opens a folder or an archive; the error for another file names the folder that was probably meant.
 fn files(tree: &Utf8Path) -> anyhow::Result<Box<dyn Files>> {
     if objects::is_object(tree) {
         objects::whole(tree)?;
@@ -45,15 +45,15 @@ pub fn fabric(tree: &Utf8Path) -> anyhow::Result<String> {
     Ok(manifest(tree)?.fabric)
 }
 
-/// Keys that have to sign a tree, and how many of them suffice.
+/// Keys that a tree must be signed by, and how many signatures suffice.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys<'a> {
     pub public: &'a [Utf8PathBuf],
-    /// All of them where it is absent.
+    /// `None` requires all of them.
     pub needed: Option<u32>,
 }
 
-/// Opens a tree; one that has to be signed by keys is refused where it is not.
+/// Opens a tree; fails if a required signature is missing.
 pub fn open(tree: &Utf8Path, keys: Keys<'_>) -> anyhow::Result<Box<dyn Files>> {
     let files = files(tree)?;
     if keys.public.is_empty() {

@@ -1,4 +1,4 @@
-//! `closc drift`: how live switches differ from the compiled tree.
+//! `closc drift`: compares running switches with the compiled tree.
 
 use anyhow::bail;
 use closc_deploy::{CarrierOptions, DriftReport, SonicOptions, drift};
@@ -12,7 +12,7 @@ use crate::output::{self, Document, Outcome};
 /// Comparison of live switches with a tree.
 pub(crate) const DRIFT: Document<DriftReport> = Document::new("closc-drift/1");
 
-/// Compares; exits with 2 where something differs.
+/// Compares switches with a tree; exits with 2 if there are differences.
 pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     let site = control::inventory(&command.fleet)?;
     let sonic = SonicOptions { state: command.state, ..SonicOptions::default() };

@@ -117,7 +117,7 @@ fn one(args: &Args, code: &str) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns every rule of every stage, by code.
+/// Returns the rules of all stages, sorted by code.
 fn rules() -> Vec<&'static Rule> {
     let mut rules = closc_compile::front::rules();
     rules.extend(closc_verify::rules());

@@ -1,6 +1,7 @@
 //! `closc export`: files for other programs, outside a compiled tree.
 //!
-//! In: a fabric file. Out: files below a folder. Invariants: a file is whole or not there; what was written is listed.
+//! In: a fabric file. Out: files below a folder. Invariants: each file is written atomically; all written files are
+//! listed.
 
 mod ansible;
 mod cables;
@@ -40,7 +41,7 @@ use crate::output::{self, Document, Outcome};
 /// Result of an export.
 pub(crate) const EXPORT: Document<Written> = Document::new("closc-export/1");
 
-/// Exports what was asked for.
+/// Runs the subcommand.
 pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
     match command {
         ExportCommand::Host(command) => host::run(args, command),
@@ -76,14 +77,14 @@ fn write(args: &Args, out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<
     list_below(args, out, put(out, artefacts)?)
 }
 
-/// Lists what was written below a folder, and says what else is there.
+/// Lists the files that were written below a folder, and reports leftovers of earlier exports.
 fn list_below(args: &Args, out: &Utf8Path, files: Vec<String>) -> anyhow::Result<Outcome> {
     let others = leftovers::find(out, &files).with_context(|| format!("cannot look into `{out}`"))?;
     leftovers::say(&others);
     listed(args, &Written { files, others })
 }
 
-/// Lists what was written.
+/// Lists the files that were written.
 fn list(args: &Args, files: Vec<String>) -> anyhow::Result<Outcome> {
     listed(args, &Written { files, others: Vec::new() })
 }
@@ -97,7 +98,7 @@ fn listed(args: &Args, written: &Written) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Writes files below a folder; returns their places.
+/// Writes files below a folder; returns their paths.
 fn put(out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Vec<String>> {
     for artefact in artefacts {
         let place = out.join(&artefact.path);
@@ -108,7 +109,7 @@ fn put(out: &Utf8Path, artefacts: &[Artefact]) -> anyhow::Result<Vec<String>> {
     Ok(artefacts.iter().map(|artefact| out.join(&artefact.path).to_string()).collect())
 }
 
-/// Writes files below a folder while they are made; returns their places.
+/// Generates files directly into a folder; returns their paths.
 fn stream(out: &Utf8Path, files: &[File<'_>]) -> anyhow::Result<Vec<String>> {
     let mut places = Vec::new();
     for file in files {

@@ -1,7 +1,7 @@
 //! `closc fix`: applies the certain fixes of fabric files.
 //!
-//! In: files. Out: the same with fixes, the list of fixes, and the remaining findings. Invariants: a file is written atomically,
-//! and only if it changes; a suggestion that is not certain is applied only by its code.
+//! In: files. Out: the fixed files, the list of fixes, and the remaining findings. Invariants: a file is written
+//! atomically, and only if it changes; a suggestion that is not certain is applied only if `--code` names its code.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::args::new::FixArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome, Usage};
 
-/// Repairs of files.
+/// Fixes of files.
 pub(crate) const FIX: Document<Items<FixedFile>> = Document::new("closc-fix/1");
 
 /// Action on a file.
@@ -82,7 +82,7 @@ fn one(args: &Args, command: &FixArgs, file: &Utf8Path) -> anyhow::Result<FixedF
     if is_standard && !command.check {
         output::print(&fixed)?;
     } else if !made.is_empty() && !command.check {
-        // A link to the file stays a link.
+        // A symbolic link to the file stays a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
         output::replace(&place, &fixed)?;
     }

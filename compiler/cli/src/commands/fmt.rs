@@ -1,7 +1,7 @@
-//! `closc fmt`: fabric files, written one way.
+//! `closc fmt`: formats fabric files.
 //!
-//! In: files. Out: the same with other spaces. Invariants: what a file says is the same afterwards, or the file is not written;
-//! a file that is formatted is not touched.
+//! In: files. Out: the same files with other white space. Invariants: a file is written only if its meaning stays the
+//! same; a file that is already formatted is not touched.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::args::new::FmtArgs;
 use crate::input;
 use crate::output::{self, Document, Items, Outcome};
 
-/// Which files were formatted.
+/// Results of formatting files.
 pub(crate) const FMT: Document<Items<Formatted>> = Document::new("closc-fmt/1");
 
 /// Result for a file.
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, command: &FmtArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Formats a file, and says whether that changed it; nothing if it has faults, which were shown.
+/// Formats a file; returns whether that changes it, or `None` if it has errors, which were shown.
 fn one(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Result<Option<bool>> {
     let is_standard = file == output::STANDARD;
     let text =
@@ -77,7 +77,7 @@ fn one(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Result<Option
     if is_standard && !command.check {
         output::print(&formatted)?;
     } else if changed && !command.check {
-        // A link to the file stays a link.
+        // A symbolic link to the file stays a link.
         let place = file.canonicalize_utf8().with_context(|| format!("cannot find `{file}`"))?;
         output::replace(&place, &formatted)?;
     }

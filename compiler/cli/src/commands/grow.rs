@@ -1,4 +1,4 @@
-//! `closc grow`: the work order from today's fabric to a larger one.
+//! `closc grow`: the work order for growing a fabric.
 
 use closc_diff::grow::WorkOrder;
 

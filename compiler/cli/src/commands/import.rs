@@ -1,7 +1,8 @@
-//! `closc import`: the fabric file of a plant that stands.
+//! `closc import`: creates a fabric file from an existing network.
 //!
-//! In: lists of cables, a topology of a lab, or what devices see. Out: a fabric file, and a map of names where those of the plant
-//! are others. Invariants: what is written was compiled and compared with the plant; nothing is replaced.
+//! In: cable lists, the topology of a lab, or neighbours that devices report. Out: a fabric file, and a map of the
+//! names that differ in the existing network. Invariants: the fabric file is compiled and compared with the network
+//! before it is written; existing files are not replaced.
 
 use std::fmt::Write as _;
 
@@ -21,10 +22,10 @@ use crate::output::{self, Document, Outcome, Usage};
 /// Result for an existing network.
 pub(crate) const IMPORT: Document<Imported> = Document::new("closc-import/1");
 
-/// The largest file: the cables of a plane of a hundred thousand NICs fit four times.
+/// The largest file: four times the size of the cable list of a plane with a hundred thousand NICs.
 const FILE_MAX: u64 = 256 << 20;
 
-/// Imports a plant.
+/// Imports a network.
 pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> {
     for file in std::iter::once(&command.out).chain(&command.map) {
         if file != output::STANDARD && file.symlink_metadata().is_ok() {
@@ -61,7 +62,7 @@ pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> 
     output::judged(args, outcome, &IMPORT, &found, |found| summary(command, found))
 }
 
-/// Hardware and routing as they were asked for.
+/// Hardware and routing of the command line.
 fn wanted(command: &ImportArgs) -> anyhow::Result<Wanted> {
     let mut wanted = Wanted { os: command.os, routing: command.routing, ..Wanted::default() };
     for word in &command.platform {
@@ -74,14 +75,14 @@ fn wanted(command: &ImportArgs) -> anyhow::Result<Wanted> {
     Ok(wanted)
 }
 
-/// Compiles a file, or says its first faults.
+/// Compiles a fabric file, or returns its errors as text.
 fn compile(text: &str, options: &Options) -> Result<Plan, String> {
     let reading =
         front::read_text(&Source::Stdin, text.as_bytes(), options).map_err(|error| error.to_string())?;
     reading.plan.ok_or_else(|| text::all(&reading.diagnostics, &reading.sources, text::Colour::Plain))
 }
 
-/// Reads what was given.
+/// Reads the files of the command line.
 fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
     let mut plant = Plant::default();
     for file in files {
@@ -109,7 +110,8 @@ fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
     Ok(plant)
 }
 
-/// Reads a file: what a device sees where it is named or the file is neither table nor topology.
+/// Reads a file. It lists the neighbours of a device if `device` is given or its extension is not that of a table or
+/// topology.
 fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
     let text = output::read(file, FILE_MAX)?;
     let is_seen = device.is_some()
@@ -123,7 +125,7 @@ fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Resu
     Ok(())
 }
 
-/// The map as CSV. Names of plants have anything in them.
+/// Returns the map as CSV. Names in existing networks can contain any character.
 fn renamed(found: &Imported) -> String {
     let cell = |text: &str| {
         if text.contains([',', '"', '\n', '\r']) {
@@ -140,7 +142,7 @@ fn renamed(found: &Imported) -> String {
     out
 }
 
-/// Findings, then notes.
+/// Returns the findings, then the notes.
 fn said(found: &Imported) -> impl Iterator<Item = String> {
     found.findings.iter().cloned().chain(found.notes.iter().map(|note| format!("note: {note}")))
 }

@@ -1,8 +1,8 @@
-//! `closc init`: a commented fabric file of a size.
+//! `closc init`: creates a commented fabric file for a NIC count.
 //!
 //! In: numbers, from flags or, on a terminal, from answers. Out: the file of a design. Invariants: designs are those of
-//! `closc design`, so the checks have no finding for the file but known faults of releases; a limit that is assumed and
-//! exceeded is printed.
+//! `closc design`, so the checks find nothing but known faults of releases. If the design exceeds an assumed limit,
+//! this is printed.
 
 use std::io::{IsTerminal as _, stdin};
 
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Takes flags, and asks for the rest.
+/// Reads the flags, and asks for the rest.
 fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
     let nics = answer(command.nics, "nics", "Number of NICs?", 1024)?;
     let speed = answer(command.speed, "speed", "Speed of a NIC, all its ports together?", Speed::gbps(400))?;
@@ -67,7 +67,8 @@ fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
     })
 }
 
-/// Returns the operating systems to try: the one that is asked for, else those of the platforms, else those of hardware.
+/// Returns the operating systems to try: that of the command line, else those of the platforms, else all that run on
+/// hardware.
 fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if let Some(os) = asked {
         return vec![os];
@@ -83,7 +84,7 @@ fn oses(asked: Option<Os>, catalogue: &Catalogue, platforms: &List) -> Vec<Os> {
     if oses.is_empty() { hardware().collect() } else { oses }
 }
 
-/// Returns the design to write: the first, or on a terminal the one that is picked.
+/// Returns the design to write: the first, or the one that the user picks.
 fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
     if stdin().is_terminal() && command.pick.is_none() && found.designs.len() > 1 {
         output::say(format_args!("{}", design::page(found)));
@@ -170,7 +171,7 @@ where
     }
 }
 
-/// Reads an answer as the command line does.
+/// Parses an answer like a value of the command line.
 fn taken<T: Clone + Send + Sync + 'static>(flag: &str, answer: &str) -> Result<T, String> {
     let command = InitArgs::augment_args(clap::Command::new("init"));
     let why = |error: clap::Error| {

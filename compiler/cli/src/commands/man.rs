@@ -1,4 +1,4 @@
-//! `closc man`: manual pages of this program, for packages and for who built it from source.
+//! `closc man`: manual pages of this program, for packages and builds from source.
 
 use anyhow::Context as _;
 use clap::CommandFactory as _;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args::{Args, Format, ManArgs};
 use crate::output::{self, Document, Outcome};
 
-/// Pages that were written.
+/// Written manual pages.
 pub(crate) const MAN: Document<Written> = Document::new("closc-man/1");
 
 const MANUAL: Manual<'static> = Manual {

@@ -1,7 +1,7 @@
-//! `closc merge`: the verdict of a fabric from summaries of its parts, or what failures cost from the answers of its shards.
+//! `closc merge`: merges partial results of `verify`, or of `whatif`, into the result for the fabric.
 //!
-//! In: files that `verify --summary` or `whatif --shard` wrote. Out: the report of the whole. Exits with 0 where everything holds, and with 1 where
-//! something does not or the parts make no whole. No tree is read.
+//! In: files that `verify --summary` or `whatif --shard` wrote. Out: the report of the fabric. Exits with 1 if a rule
+//! is violated, pairs are cut off, or a part is missing. No tree is read.
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
@@ -15,10 +15,10 @@ use crate::commands::whatif;
 use crate::objects;
 use crate::output::{self, Outcome};
 
-/// The most bytes of a summary: kilobytes, and names of T0 groups where switches choose the way.
+/// Maximum size of a summary in bytes. Most have a few kilobytes; if switches choose the path, also names of T0 groups.
 const SUMMARY_MAX: u64 = 64 << 20;
 
-/// Puts parts together.
+/// Merges the parts.
 pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
     let (mut parts, mut answers) = (Vec::with_capacity(command.summaries.len()), Vec::new());
     for place in &command.summaries {
@@ -44,7 +44,7 @@ pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Tells whether a document is an answer of `whatif`.
+/// Returns whether a document is output of `whatif`.
 fn is_answer(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Form {

@@ -1,4 +1,4 @@
-//! `closc platforms`: the catalogue, one line a platform, or one platform in full.
+//! `closc platforms`: the catalogue with one line per platform, or one platform in full.
 
 mod page;
 
@@ -54,7 +54,7 @@ pub(crate) struct Entry {
     oses: Vec<&'static str>,
 }
 
-/// Returns the file of a platform without the first line for editors, which names a schema beside the file.
+/// Returns the file of a platform without its first line, which tells editors the path of the schema.
 fn file(catalogue: &Catalogue, name: &str) -> String {
     let text = catalogue.text(name).unwrap_or_default();
     let rest = text.strip_prefix("# yaml-language-server:").and_then(|rest| rest.split_once('\n'));

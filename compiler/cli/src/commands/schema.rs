@@ -1,7 +1,7 @@
 //! `closc schema`: the JSON Schema of fabric files, or of a document that commands print.
 //!
-//! In: the types that are written. Out: schemas (2020-12). Invariants: every document of this program is in [`ALL`]; what a
-//! schema says is what its type writes, and new fields are allowed, as `docs/cli.md` promises them.
+//! In: the serialized types. Out: schemas (2020-12). Invariants: every document of this program is in [`ALL`]. A schema
+//! is generated from its type, and allows new fields, as `docs/cli.md` promises.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use super::{
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
 
-/// The schema of fabric files as it is committed; a test compares it with the types.
+/// The committed schema of fabric files; a test compares it with the types.
 const FABRIC: &str = include_str!("../../../../topologies/topology.schema.json");
 
 /// The documents of this program.
@@ -27,7 +27,7 @@ pub(crate) const DOCUMENTS: Document<Items<Entry>> = Document::new("closc-docume
 /// The plan that `push --out` saves.
 const SAVED: Document<closc_deploy::PlanFile> = Document::new(closc_deploy::PlanFile::FORMAT);
 
-/// Every document: what it says, and the commands that write it.
+/// Every document, with the commands that write it and its description.
 const ALL: &[Described] = &[
     described(&audit::AUDIT, &["audit verify"], "How many lines of an audit log follow one another."),
     described(&cables::CABLES, &["cables check"], "What devices see of each other, compared with the plan."),
@@ -106,13 +106,13 @@ const ALL: &[Described] = &[
     described(&whatif::TRIALS, &["whatif"], "What failures drawn at random leave."),
 ];
 
-/// Values served but not printed.
+/// Commands of documents that are served over HTTP, but not printed.
 const SERVED: &[&str] = &["collect"];
 
-/// Every command that reads something may write it.
+/// For documents that any command which reads a file can write.
 const ANY: &[&str] = &["any"];
 
-/// State of a document where its type does not matter.
+/// A document without its type parameter.
 struct Described {
     name: &'static str,
     commands: &'static [&'static str],
@@ -189,7 +189,7 @@ impl Described {
     }
 }
 
-/// States the field that says which document it is: `schema`, or `format` where a file has that alone.
+/// Adds the field that names the document: `schema`, or `format` for a saved plan, which has only that.
 fn named(root: &mut Map<String, Value>, name: &str) {
     let properties = root.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let Some(properties) = properties.as_object_mut() else { return };
@@ -207,7 +207,7 @@ fn named(root: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// Puts keys in order, whichever order the map type of a build keeps.
+/// Sorts keys, because the order in a map depends on features of the build.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {

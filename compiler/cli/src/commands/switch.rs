@@ -1,13 +1,13 @@
 //! `closc switch`: the embedded software switch as a process, with the arguments of `simple_switch_grpc`.
 //!
-//! Its arguments are not ours to parse: they begin with `-i 1@veth1` and have a `--` in their midst that means
-//! something else than it does here. So this command is taken from the command line before anything else is.
+//! The arguments are those of `simple_switch_grpc`: they begin with options such as `-i 1@veth1`, and contain a `--`
+//! with another meaning than here. This command is therefore detected before the command line is parsed.
 
 use closc_switch::switch_main;
 
 use crate::output::{self, Outcome};
 
-/// Returns what follows `closc switch`, where that is what was written.
+/// Returns the arguments after `closc switch`; `None` for another command.
 pub fn arguments() -> Option<Vec<String>> {
     let mut words = std::env::args().skip(1);
     (words.next()? == "switch").then(|| words.collect())

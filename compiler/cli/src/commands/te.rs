@@ -1,4 +1,4 @@
-//! `closc te`: places a demand matrix over the plan and compares with ECMP and with the optimum.
+//! `closc te`: places a traffic matrix on the plan, and compares the result with ECMP and the optimum.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::args::{Args, Format};
 use crate::input;
 use crate::output::{self, Document, Outcome};
 
-/// Demands that were placed.
+/// Placed demands.
 pub(crate) const TE: Document<Report> = Document::new("closc-te/1");
 
 /// Places the demands.
@@ -53,7 +53,7 @@ pub fn run(args: &Args, command: &TeArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Takes away what is declared broken.
+/// Removes the elements of `--fail`.
 fn broken(plan: Plan, fail: &[String]) -> anyhow::Result<Plan> {
     if fail.is_empty() {
         return Ok(plan);
@@ -65,10 +65,10 @@ fn broken(plan: Plan, fail: &[String]) -> anyhow::Result<Plan> {
     Ok(Plan::new(Fabric::new(Arc::new(topology))))
 }
 
-/// The most bytes of demands: Parquet of a billion pairs.
+/// Maximum size of a traffic matrix in bytes: a billion pairs in Parquet.
 const DEMANDS_MAX: u64 = 16 << 30;
 
-/// Reads the demands; shows every fault of theirs.
+/// Reads the demands; the error lists all faults.
 fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
     let bytes = closc_files::given(output::input_path(file), DEMANDS_MAX)?;
     let read = if file.extension() == Some("parquet") {
@@ -82,7 +82,7 @@ fn matrix(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Matrix> {
     })
 }
 
-/// Writes the pins whole or not at all.
+/// Writes the pins, atomically unless to stdout.
 fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
     let done = if out == output::STANDARD {
         pins(plan, placed, out, std::io::stdout().lock())
@@ -96,7 +96,7 @@ fn write(plan: &Plan, placed: &Placed, out: &Utf8Path) -> anyhow::Result<()> {
     }
 }
 
-/// Writes the pins: as CSV where the name of the file says so.
+/// Writes the pins as CSV if the file name ends in `.csv`, else as JSON.
 fn pins(plan: &Plan, placed: &Placed, out: &Utf8Path, file: impl std::io::Write) -> std::io::Result<()> {
     let mut file = std::io::BufWriter::new(file);
     match (out.extension(), plan.topology().routing) {
@@ -117,7 +117,7 @@ fn pins(plan: &Plan, placed: &Placed, out: &Utf8Path, file: impl std::io::Write)
     file.flush()
 }
 
-/// Writes the pins as JSON, one a line.
+/// Writes the pins as JSON, one per line.
 fn json(plan: &Plan, placed: &Placed, file: &mut impl std::io::Write) -> anyhow::Result<()> {
     let topology = plan.topology();
     let head = serde_json::json!({
@@ -134,7 +134,7 @@ fn json(plan: &Plan, placed: &Placed, file: &mut impl std::io::Write) -> anyhow:
     Ok(())
 }
 
-/// One annotation for each demand that is not carried, and one for the figures.
+/// Returns an annotation for each demand that is not carried, and one for the figures.
 fn annotations(report: &Report) -> String {
     let escape = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let lost = report.unplaced.iter().map(|left| {

@@ -1,4 +1,4 @@
-//! `closc watch`: keeps switches as the compiled tree says, until it is asked to stop.
+//! `closc watch`: keeps switches in the state of a compiled tree until a signal arrives.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::audit::Audit;
 use crate::commands::control;
 use crate::output::{self, Outcome};
 
-/// Time between two turns without a watchdog.
+/// Interval of the loop without a watchdog.
 const NO_WATCHDOG: Duration = Duration::from_hours(1);
 
 /// Watches until Ctrl-C or SIGTERM.
@@ -36,7 +36,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     let observer = observer(args, Arc::clone(&audit));
     let say = Arc::clone(&observer);
     control::block_on(async {
-        // Whoever reads that it watches may end it.
+        // Install the handlers first: a reader of the `watching` event may send a signal at once.
         let stop = Stop::new()?;
         let watch = Watch::start(&fleet, options, observer)
             .await
@@ -55,7 +55,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
     })
 }
 
-/// Logs what happens, a line each on stderr, and enters repairs into the audit log, before and after each.
+/// Prints each event as a line on stderr, and logs repairs in the audit log, before and after each.
 fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     let (json, quiet) = (args.format == Format::Json, args.quiet);
     Arc::new(move |event: Event| {
@@ -74,7 +74,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
             }
             (false, false) => {
                 if let Some(line) = event.line() {
-                    // Text of a switch is untrusted.
+                    // Text from a switch is untrusted.
                     output::say(printable::line(&line));
                 }
             }
@@ -83,7 +83,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
     })
 }
 
-/// The signals that ask it to stop, and to open its log again, from when they are listened for.
+/// Installed handlers of the signals that stop the process or reopen its audit log.
 pub(super) struct Stop {
     interrupt: Signal,
     terminate: Signal,
@@ -97,7 +97,8 @@ impl Stop {
         Ok(Stop { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
     }
 
-    /// Waits for one that asks it to stop; SIGHUP opens the audit log again. The service manager is notified while tasks run.
+    /// Waits for SIGINT or SIGTERM; SIGHUP reopens the audit log. Meanwhile it notifies the watchdog of the service
+    /// manager.
     pub(super) async fn asked(mut self, audit: &Audit) {
         let mut manager = Manager::from_environment().unwrap_or_else(|error| {
             output::say(format_args!("the service manager cannot be reached: {error}"));

@@ -1,7 +1,7 @@
-//! `closc whatif`: what failures cost.
+//! `closc whatif`: the impact of failures.
 //!
-//! Without more, what one failure of each kind costs. What is given by `--fail` and `--random` fails first, and `--each`
-//! and `--trace` come on top of it.
+//! Without options, one failure of each kind is tried. Elements of `--fail` and `--random` fail first; failures of
+//! `--each` and `--trace` are added to them.
 
 mod part;
 
@@ -33,7 +33,7 @@ pub(crate) const TRACE: Document<Trace> = Document::new("closc-whatif-trace/1");
 /// Two fabrics side by side.
 pub(crate) const AGAINST: Document<Against> = Document::new("closc-whatif-against/1");
 
-/// Form of an answer to every failure of some kinds.
+/// Remaining capacity after every failure of some kinds.
 pub(crate) const EACH: Document<Each> = Document::new("closc-whatif-each/1");
 
 /// Answers the question.
@@ -84,7 +84,7 @@ fn ended(cut_off: u64) -> Outcome {
     if cut_off == 0 { Outcome::Fine } else { Outcome::Failed }
 }
 
-/// Fails every combination. Kinds that differ are combined only where they are asked to fail together.
+/// Fails every combination of elements of some kinds. In an overview, elements fail one at a time.
 fn each(
     args: &Args,
     elements: Elements<'_>,
@@ -101,7 +101,7 @@ fn each(
     };
     match &asked.part {
         _ if !classes.is_empty() => {}
-        // A shard may have nothing of a kind that the fabric has, and is one of all shards all the same.
+        // A shard without elements of these kinds is still needed for a merge, if the fabric has such elements.
         Some(part) if part.shard.is_some() && !whatif.each_of(kinds, together, &|_| true).is_empty() => {}
         Some(part) if part.shard.is_some() => return Err(nothing(name, together)),
         Some(part) => bail!(
@@ -114,12 +114,13 @@ fn each(
     answered(args, &report)
 }
 
-/// Nothing fails.
+/// Error for a fabric without elements that could fail.
 fn nothing(fabric: &str, together: usize) -> anyhow::Error {
     NoWhole::Nothing { fabric: fabric.to_owned(), together }.into()
 }
 
-/// Prints what every failure of some kinds costs. Without a kind, the exit code does not depend on pairs that are cut off.
+/// Prints the impact of every failure of some kinds. In an overview, pairs that are cut off do not affect the exit
+/// code.
 pub(crate) fn answered(args: &Args, report: &Each) -> anyhow::Result<Outcome> {
     output::result(args.format, &EACH, report, show::each)?;
     let cut_off = report.classes.iter().map(|cost| cost.pairs_cut_off).max().unwrap_or(0);
@@ -146,7 +147,7 @@ fn trials(
     Ok(ended(report.pairs_newly_cut_off_max))
 }
 
-/// Follows a trace.
+/// Replays a trace of failures and repairs.
 fn trace(args: &Args, elements: Elements<'_>, given: &[Element], path: &Utf8Path) -> anyhow::Result<Outcome> {
     let events = read_trace(&elements, &text(path)?).map_err(|faults| listed(path, &faults))?;
     if events.is_empty() {

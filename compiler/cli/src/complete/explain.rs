@@ -1,4 +1,4 @@
-//! The words of `closc explain`, of which each says what the next may be.
+//! The words of `closc explain`; each determines the candidates for the next.
 
 use std::ffi::OsStr;
 
@@ -8,7 +8,7 @@ use super::line::Line;
 use super::names::{self, Sort};
 use super::{beginning, files, of_fabric, words};
 
-/// Words that are not codes, with what they explain.
+/// Words that are not codes, with descriptions.
 const SUBJECTS: [(&str, &str); 4] = [
     ("codes", "Every code with its title"),
     ("targets", "What each system can express"),
@@ -20,7 +20,7 @@ const SUBJECTS: [(&str, &str); 4] = [
 pub(super) struct Subject;
 
 impl ValueCompleter for Subject {
-    /// Completes by the words before: the engine's count of values is that of those before it, or one less.
+    /// Completes by the previous words, because the engine's count of values can be one too low.
     fn complete(&self, typed: &OsStr) -> Vec<CompletionCandidate> {
         let line = Line::here();
         let is_subject = |word: &&str| SUBJECTS.iter().any(|(subject, _)| subject == word);
@@ -39,7 +39,7 @@ impl ValueCompleter for Subject {
     }
 }
 
-/// Ports of the switch that stands before them.
+/// Ports of the switch in the previous word.
 fn ports(line: &Line, typed: &OsStr) -> Vec<CompletionCandidate> {
     let (Some(plan), Some(typed), Some(switch)) = (line.plan(), typed.to_str(), line.before().next()) else {
         return Vec::new();

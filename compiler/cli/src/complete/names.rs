@@ -1,11 +1,11 @@
-//! Names of a fabric that begin as what was typed: few, whatever the size of the fabric.
+//! Names in a fabric that begin with the typed text. Their number is limited, whatever the size of the fabric.
 
 use closc_fabric::Fabric;
 use closc_plan::Plan;
 use closc_topology::naming::{Begun, LINK_SEPARATOR, Numbers, Pattern, Placeholder, narrowed};
 use closc_topology::{Link, NicPort, Node, PlaneId, Side, Switch, TierId, ZoneId};
 
-/// The most names of one kind; where there are more, beginnings come in their place.
+/// Maximum number of names of one kind; if there are more, common prefixes are offered instead.
 const NAMES_MAX: usize = 100;
 
 /// Kind of element of a name.
@@ -27,7 +27,7 @@ pub(super) enum Sort {
     Failing,
 }
 
-/// Returns names that begin as what was typed.
+/// Returns names that begin with the typed text.
 pub(super) fn of(fabric: &Fabric, typed: &str, sort: Sort) -> Vec<String> {
     let (planes, switches, cables, nodes) = match sort {
         Sort::Nic | Sort::Node => (false, false, false, true),
@@ -61,7 +61,7 @@ pub(super) fn of(fabric: &Fabric, typed: &str, sort: Sort) -> Vec<String> {
     found
 }
 
-/// Keeps what begins as what was typed; where that is too much, beginnings.
+/// Keeps the names that begin with the typed text; if there are too many, returns common prefixes.
 pub(super) fn few(mut names: Vec<String>, typed: &str) -> Vec<String> {
     names.retain(|name| name.starts_with(typed));
     if names.len() <= NAMES_MAX {
@@ -71,7 +71,7 @@ pub(super) fn few(mut names: Vec<String>, typed: &str) -> Vec<String> {
     narrowed(&names).into_iter().map(str::to_owned).collect()
 }
 
-/// Names of a pattern, of devices that are there.
+/// Names from a pattern, of devices that exist in the fabric.
 fn begun(pattern: &Pattern, typed: &str, counts: Numbers, is_there: impl Fn(Numbers) -> bool) -> Vec<String> {
     let found = pattern.begun(typed, counts, NAMES_MAX).into_iter();
     let written = found.filter_map(|begun| match begun {
@@ -116,7 +116,7 @@ fn nodes(fabric: &Fabric, typed: &str) -> Vec<String> {
     })
 }
 
-/// Adds how cables go on where one switch is left.
+/// Adds the prefix of cable names if only one switch is left.
 fn with_cables(mut names: Vec<String>, are_cables: bool, fabric: &Fabric) -> Vec<String> {
     if let ([name], true) = (names.as_slice(), are_cables) {
         let is_lower =
@@ -132,7 +132,7 @@ fn top(fabric: &Fabric) -> TierId {
     if fabric.topology().count(TierId::T2) > 0 { TierId::T2 } else { TierId::T1 }
 }
 
-/// Adds the NICs where one node is left; a part of a fabric is none of its nodes.
+/// Adds the NICs or ports if only one node is left. For [`Sort::Part`] and [`Sort::Cable`] the node itself is removed.
 fn with_nics(names: Vec<String>, fabric: &Fabric, sort: Sort) -> Vec<String> {
     let [name] = names.as_slice() else { return names };
     if sort == Sort::Node || fabric.topology().naming.parse_node(name).is_none() {
@@ -143,7 +143,7 @@ fn with_nics(names: Vec<String>, fabric: &Fabric, sort: Sort) -> Vec<String> {
     node.into_iter().chain(below).collect()
 }
 
-/// NICs of a node and, where cables are asked for, their ports.
+/// NICs of a node, their ports, or both, depending on `sort`.
 fn nics(fabric: &Fabric, node: &str, typed: &str, sort: Sort) -> Vec<String> {
     let topology = fabric.topology();
     let Some(node) = topology.naming.parse_node(node).filter(|node| fabric.has_node(*node)) else {
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(of(plan.fabric(), "su001-n001/nic9", Sort::Nic), [""; 0]);
     }
 
-    /// Counts that do not fit each other, as in a file that is being edited: some names, or none.
+    /// With inconsistent counts, as in a file that is being edited, there are few names or none.
     #[test]
     fn odd_counts_have_names_or_none() {
         let mut named = 0;

@@ -1,4 +1,4 @@
-//! Words that do not depend on a fabric, each with what it means.
+//! Words that do not depend on a fabric, with descriptions.
 
 use clap_complete::engine::CompletionCandidate;
 use closc_artefacts::Routing;
@@ -20,7 +20,7 @@ fn with_help(word: impl Into<String>, help: impl Into<String>) -> CompletionCand
 }
 
 fn of_rule(rule: &'static Rule) -> CompletionCandidate {
-    // Of backticks a shell would make commands, were the text ever read again.
+    // If a shell evaluated the description, it would run text in backticks.
     with_help(rule.code, rule.title.replace('`', ""))
 }
 

@@ -1,7 +1,7 @@
-//! A store that speaks S3.
+//! An S3-compatible object store.
 //!
-//! In: `s3://BUCKET/KEY`. Out: an [`Object`] of which something can be asked. Invariants: `http` is spoken to this machine alone, and
-//! only where `AWS_ALLOW_HTTP` says so.
+//! In: `s3://BUCKET/KEY`. Out: an [`Object`] for requests. Invariants: unencrypted HTTP is used only to this machine,
+//! and only if `AWS_ALLOW_HTTP` is set to `true`.
 
 use std::future::Future;
 use std::io;
@@ -14,13 +14,13 @@ use camino::Utf8Path;
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
-// Nothing of it is called: its features choose the TLS that the store's client speaks.
+// Not called directly: its features select the TLS library of the store's client.
 use reqwest as _;
 use tokio::runtime::{Builder, Runtime};
 
 use super::SCHEME;
 
-/// Times that a request is tried again, and how long in all: what fails then is said.
+/// Maximum number of retries of a request. [`PATIENCE`] limits their total time.
 const RETRIES: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -29,11 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) struct Object {
     pub(super) store: Arc<AmazonS3>,
     pub(super) key: Path,
-    /// Its name, for messages.
+    /// URL of the object, for messages.
     pub(super) place: String,
 }
 
-/// Runs requests to the store on separate threads: the caller may be on a thread of another runtime.
+/// Waits for a request to the store. Requests run on separate threads, because the caller may be inside another
+/// runtime.
 pub(super) fn wait<F>(future: F) -> io::Result<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
@@ -52,14 +53,14 @@ where
 }
 
 impl Object {
-    /// Finds the store of a place.
+    /// Parses a URL and configures its store.
     pub(super) fn at(place: &Utf8Path) -> anyhow::Result<Object> {
         let rest = place.as_str().strip_prefix(SCHEME).unwrap_or_default();
         let (bucket, key) = rest
             .split_once('/')
             .filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty())
             .with_context(|| format!("`{place}` names no object: write `{SCHEME}BUCKET/KEY`"))?;
-        // Another library may have chosen one already.
+        // Another library may have installed a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
         let http = endpoint(&builder)?;
@@ -70,7 +71,7 @@ impl Object {
         Ok(Object { store: Arc::new(store), key, place: place.to_string() })
     }
 
-    /// Says what failed.
+    /// Converts an error of the store.
     pub(super) fn fault(&self, error: &object_store::Error) -> io::Error {
         let kind = match error {
             object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
@@ -87,7 +88,7 @@ impl Object {
     }
 }
 
-/// Tells whether `http` is spoken: to this machine, where the environment says so.
+/// Returns whether the configured endpoint uses unencrypted HTTP; fails if that is not allowed.
 fn endpoint(builder: &AmazonS3Builder) -> anyhow::Result<bool> {
     let stated = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
     let Some(url) = stated.iter().find_map(|key| builder.get_config_value(key)) else { return Ok(false) };
@@ -98,7 +99,7 @@ fn endpoint(builder: &AmazonS3Builder) -> anyhow::Result<bool> {
 fn speaks_http(url: &str, allowed: bool) -> anyhow::Result<bool> {
     let Some(rest) = url.strip_prefix("http://") else { return Ok(false) };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // The part before `@` is a name and a password, and looks like a host.
+    // The part before `@`, a user name and a password, could be mistaken for the host.
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let host = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
         Some((host, _)) => host,

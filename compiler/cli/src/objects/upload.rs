@@ -1,7 +1,7 @@
-//! An object that is written in parts.
+//! Uploads an object in parts.
 //!
-//! In: bytes, one after the other. Out: an object. Invariants: it is invisible before [`Upload::complete`]; what is dropped before is
-//! taken back; two parts are in memory, one of them on its way.
+//! In: a stream of bytes. Out: an object. Invariants: the object is invisible before [`Upload::complete`]; an upload
+//! that is dropped before is aborted. At most two parts are in memory: one being filled, and one being sent.
 
 use std::io::{self, Write};
 use std::mem;
@@ -14,21 +14,21 @@ use tokio::task::JoinHandle;
 
 use super::store::{Object, wait};
 
-/// Bytes of a part. A store takes 10,000 of them: 160 GB.
+/// Bytes of a part. A store accepts 10,000 parts, so objects can have up to 160 GB.
 const PART: usize = 16 << 20;
 
-/// An object on its way.
+/// An upload in progress.
 struct Upload {
     object: Object,
-    /// Absent when it is complete or taken back.
+    /// `None` once the upload is complete or aborted.
     parts: Option<Box<dyn MultipartUpload>>,
     buffer: Vec<u8>,
-    /// The part that is on its way.
+    /// The part that is being sent.
     sending: Option<JoinHandle<object_store::Result<()>>>,
 }
 
 impl Upload {
-    /// Starts an object.
+    /// Starts an upload.
     fn start(object: Object) -> io::Result<Self> {
         let (store, key) = (Arc::clone(&object.store), object.key.clone());
         let parts = wait(async move { store.put_multipart(&key).await })?;
@@ -36,7 +36,7 @@ impl Upload {
         Ok(Upload { object, parts: Some(parts), buffer: Vec::with_capacity(PART), sending: None })
     }
 
-    /// Waits for the part that is on its way.
+    /// Waits until the current part is sent.
     fn sent(&mut self) -> io::Result<()> {
         let Some(sending) = self.sending.take() else { return Ok(()) };
         wait(sending)?.map_err(io::Error::other)?.map_err(|error| self.object.fault(&error))
@@ -47,12 +47,12 @@ impl Upload {
         let bytes = mem::replace(&mut self.buffer, Vec::with_capacity(PART));
         let Some(parts) = self.parts.as_mut() else { return Err(io::Error::other("the object is complete")) };
         let part = parts.put_part(bytes.into());
-        // A task of its own, so that it goes on while the next part is made.
+        // A separate task sends the part while the next one is filled.
         self.sending = Some(wait(async move { tokio::spawn(part) })?);
         Ok(())
     }
 
-    /// Makes it visible.
+    /// Sends the rest, and makes the object visible.
     fn complete(mut self) -> io::Result<()> {
         if !self.buffer.is_empty() {
             self.send()?;
@@ -81,7 +81,7 @@ impl Write for Upload {
         Ok(taken)
     }
 
-    /// The rest goes with the last part.
+    /// Does nothing: [`Upload::complete`] sends the rest.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -93,12 +93,12 @@ impl Drop for Upload {
             sending.abort();
         }
         let Some(mut parts) = self.parts.take() else { return };
-        // A store that does not answer keeps invisible parts; its own rules for abandoned uploads remove them.
+        // If the store does not answer, it keeps invisible parts until its own rules for abandoned uploads remove them.
         drop(wait(async move { parts.abort().await }));
     }
 }
 
-/// Writes an archive of a tree. It is visible when its last part is there.
+/// Writes an archive of a tree. It becomes visible after its last part.
 pub(crate) fn archive(job: &Job<'_>, place: &Utf8Path, done: &dyn Fn(u64)) -> anyhow::Result<()> {
     let upload = Upload::start(Object::at(place)?)?;
     // Any failure drops the upload, which aborts it at the store.

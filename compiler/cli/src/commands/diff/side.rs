@@ -1,7 +1,8 @@
 //! A side of a comparison: read, checked, with its digest.
 //!
-//! In: what was written on the command line, save `live`. Out: a plan or the manifest of a tree. Invariants: both sides are read side by
-//! side, and the faults of both are shown; of warnings those that one side alone has. `--deny` does not apply to the old side.
+//! In: a source from the command line, except `live`. Out: a plan or the manifest of a tree. Invariants: both sides are
+//! read in parallel, and the errors of both are shown. Warnings are shown only if one side alone has them. `--deny`
+//! does not apply to the old side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -58,7 +59,7 @@ impl Side {
 }
 
 impl Side {
-    /// Returns what its P4 switches are to hold: the files of a tree, or those that a fabric file would be compiled to.
+    /// Returns the entries of its P4 switches: those of a tree, or those that the fabric file would be compiled to.
     pub fn entries(&self) -> anyhow::Result<Tree> {
         match self {
             Side::Tree(compiled) => {
@@ -69,7 +70,7 @@ impl Side {
     }
 }
 
-/// The entries of a plan, each switch rendered when it is asked for.
+/// Returns the entries of a plan. The entries of a switch are rendered on demand.
 fn made(plan: Plan) -> Tree {
     let pipeline_of = |switch: Switch| {
         let pipeline = Pipeline::of(&plan, switch)?.name();
@@ -106,26 +107,26 @@ impl Compiled {
     }
 }
 
-/// Reads both sides; nothing if one has faults, which were shown.
+/// Reads both sides; `None` if one has errors, which were shown.
 pub fn both(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Side, Side)>> {
     let (old, new) = rayon::join(|| read(&old_options(args), old), || read(&input::options(args), new));
     Ok(Reading::both_shown(args, old?, new?))
 }
 
-/// Returns how the old side of a comparison is read.
+/// Returns the options for reading the old side of a comparison.
 fn old_options(args: &Args) -> Options {
     let Options { platforms, levels } = input::options(args);
     Options { platforms, levels: levels.without_denials() }
 }
 
-/// Reads one side; nothing if it has faults, which were shown.
+/// Reads one side; `None` if it has errors, which were shown.
 pub fn one(args: &Args, source: &str) -> anyhow::Result<Option<Side>> {
     Ok(read(&input::options(args), source)?.shown(args))
 }
 
-/// Reads a side of a saved difference, and refuses one that is no longer what it was.
+/// Reads a side of a saved difference; fails if it has changed since.
 pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
-    // A saved file may name any file of this machine: its errors would quote it, and a pipe would never end.
+    // A saved difference may name any file of this machine: error messages could quote it, and a pipe could block.
     let is_object = then.source.starts_with("git:");
     if !is_object && !std::fs::metadata(&then.source).is_ok_and(|found| found.is_file() || found.is_dir()) {
         bail!("`{}` of the saved difference is not a file or tree", then.source.escape_debug());
@@ -162,7 +163,7 @@ pub fn without(side: &Side, names: &[String]) -> anyhow::Result<Side> {
     Ok(Side::Plan(Box::new(Planned { plan, side: planned.side.clone() })))
 }
 
-/// Reads two fabric files; nothing if one has faults, which were shown.
+/// Reads two fabric files; `None` if one has errors, which were shown.
 pub fn plans(args: &Args, old: &str, new: &str) -> anyhow::Result<Option<(Planned, Planned)>> {
     match both(args, old, new)? {
         Some((Side::Plan(old), Side::Plan(new))) => Ok(Some((*old, *new))),
@@ -184,7 +185,7 @@ impl Reading {
         Self::of_text(&old_options(args), source, text)
     }
 
-    /// Reads the text of a fabric file that is not written yet, as the side after a change.
+    /// Reads the text of a fabric file that is not on disk yet, as the side after a change.
     pub(crate) fn after(args: &Args, source: &str, text: &str) -> anyhow::Result<Reading> {
         Self::of_text(&input::options(args), source, text)
     }
@@ -194,7 +195,7 @@ impl Reading {
         Ok(plan(&source, front::read_text(&source, text.as_bytes(), options)?))
     }
 
-    /// Returns what was planned, where there are no faults.
+    /// Returns the plan, if the side is a fabric file without errors.
     pub(crate) fn planned(&self) -> Option<&Planned> {
         match &self.side {
             Some(Side::Plan(planned)) => Some(planned),
@@ -202,13 +203,13 @@ impl Reading {
         }
     }
 
-    /// Shows everything that was found.
+    /// Shows all findings; returns the side, if there are no errors.
     pub(crate) fn shown(self, args: &Args) -> Option<Side> {
         input::show(args, &self.diagnostics, &self.sources);
         self.side.filter(|_| !self.diagnostics.has_errors())
     }
 
-    /// Shows all faults, those of the second side too; where there are none, the warnings that changed.
+    /// Shows all findings of both sides if one has errors; otherwise only the warnings that differ.
     pub(crate) fn both_shown(args: &Args, old: Reading, new: Reading) -> Option<(Side, Side)> {
         if old.diagnostics.has_errors() || new.diagnostics.has_errors() {
             let (old, new) = (old.shown(args), new.shown(args));
@@ -222,7 +223,7 @@ impl Reading {
     }
 }
 
-/// Returns the findings that others do not have, wherever in the text they are, each with a note.
+/// Returns the findings that `others` lack, each with a note. Places in the text are not compared.
 fn missing(these: &Diagnostics, others: &Diagnostics, note: &str) -> Diagnostics {
     let key = |finding: &Diagnostic| (finding.rule.code, finding.message.clone(), finding.notes.clone());
     let mut left = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! Hosts that are asked at once to use no path over what is drained, or to use it again.
+//! Asks hosts to stop using all paths over a drained element, or to use them again.
 //!
-//! In: what is drained, sockets of agents or the address of a collector. Out: a line on stderr, and one for each agent that
-//! does not do it. Invariants: a silent one delays the command for at most its timeout; a collector is asked over
-//! loopback only, as its token is.
+//! In: an element, and sockets of agents or the address of a collector. Out: a line on stderr, and one for each agent
+//! that does not comply. Invariants: an agent that does not answer delays the command by at most its timeout. A
+//! collector is contacted over loopback only, because orders carry its token.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -23,15 +23,15 @@ use crate::output;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer of a collector.
 const ANSWER_MAX: u64 = 16 << 20;
-/// A drain by a collector ends by itself after a week: new path tables leave out what the file drains.
+/// A drain by a collector expires after a week. Newer path tables omit the paths over elements that the file drains.
 const MINUTES: u32 = 7 * 24 * 60;
 
-/// Asks agents. Tells how many do it, and how many do not.
+/// Asks agents; returns how many comply, and how many do not.
 pub(super) fn agents(plan: &Plan, nics: &[String], name: &str, turn: Turn) -> anyhow::Result<(usize, usize)> {
     let element = element(plan, name)?;
     let (plan, is_on) = (Arc::new(plan.clone()), matches!(turn, Turn::On));
     limits::raise_open_files();
-    // On this thread: others would first have to be started, and wait for a processor each time an agent answers.
+    // One thread is faster here: more threads would have to be started, and scheduled for each answer.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the asynchronous runtime")?;
     let asked = runtime.block_on(io::drain(&plan, nics, element, is_on));
@@ -51,7 +51,7 @@ pub(super) fn agents(plan: &Plan, nics: &[String], name: &str, turn: Turn) -> an
     Ok((done, refused))
 }
 
-/// Asks a collector, which asks its agents.
+/// Orders a collector to drain or undrain, which it passes on to its agents.
 pub(super) fn collector(
     plan: &Plan,
     address: SocketAddr,
@@ -101,7 +101,7 @@ fn element(plan: &Plan, name: &str) -> anyhow::Result<Element> {
     Element::parse(plan, name).with_context(|| format!("hosts have no paths over `{name}`"))
 }
 
-/// Asks a collector for JSON.
+/// Sends a request to a collector; returns its JSON answer.
 fn ask(address: SocketAddr, method: &str, path: &str, order: Option<&Value>) -> anyhow::Result<Value> {
     let said = || format!("the collector at {address} does not answer");
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(said)?;

@@ -1,4 +1,4 @@
-//! `closc explain device FILE SWITCH`: what one switch is given, and where each number comes from.
+//! `closc explain device FILE SWITCH`: the configuration of one switch, and the source of each number.
 
 mod bgp;
 mod show;
@@ -122,7 +122,7 @@ fn port(port: &closc_plan::PortIntent) -> Port {
     }
 }
 
-/// Explains a route: where its group is weighed by what survives, with what survives.
+/// Explains a route. If the weights of its group follow from the remaining capacity, this is shown for each next hop.
 fn explained(
     intent: &DeviceIntent<'_>,
     route: &closc_plan::Route,

@@ -1,5 +1,5 @@
-//! `closc explain headroom FILE SWITCH PORT`: every term of a port's PFC headroom, with unit and source, and the
-//! sum over the switch against its buffer.
+//! `closc explain headroom FILE SWITCH PORT`: every term of a port's PFC headroom, with unit and source, and the sum
+//! over the switch compared with its buffer.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,7 @@
-//! `closc export cables`: lists for who plugs, buys and documents cables.
+//! `closc export cables`: lists for installing, buying and documenting cables.
 //!
-//! In: a fabric file. Out: files of each plane, and one bill. Invariants: one plane is in memory at a time.
+//! In: a fabric file. Out: files of each plane, and one bill of materials. Invariants: one plane is in memory at a
+//! time.
 
 use closc_cabling::list::{self, Bill, Form};
 use closc_render::Artefact;

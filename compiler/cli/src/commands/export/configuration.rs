@@ -1,4 +1,4 @@
-//! The files of single switches, as a tree has them, with what the site adds to them.
+//! The files of single switches as in a tree, merged with the overlay of the site.
 //!
 //! In: a plan, an overlay. Out: artefacts of one switch at a time. Invariants: without an overlay the bytes are those of
 //! the tree.
@@ -18,7 +18,7 @@ use closc_topology::Switch;
 
 use crate::commands::control;
 
-/// Parts of the files of switches.
+/// Inputs from which files of switches are rendered.
 pub(super) struct Source<'p> {
     plan: &'p Plan,
     templates: Templates,
@@ -28,11 +28,11 @@ pub(super) struct Source<'p> {
 
 /// The files of a switch.
 pub(super) struct Files {
-    /// The name of each and its bytes.
+    /// Name and content of each file.
     pub(super) named: Vec<(String, Vec<u8>)>,
     /// Whether the switch runs SONiC.
     pub(super) is_sonic: bool,
-    /// Whether its file replaces all that it has and names no user accounts.
+    /// Whether a file replaces the complete configuration of the switch, but defines no user accounts.
     pub(super) lacks_users: bool,
 }
 
@@ -72,7 +72,7 @@ impl<'p> Source<'p> {
         control::overlay_for(folder, &names, |name| self.config_db(sonic[name]))
     }
 
-    /// Renders what the plan says of the CONFIG_DB of a switch.
+    /// Renders the CONFIG_DB of a switch, without the overlay.
     fn config_db(&self, switch: Switch) -> anyhow::Result<ConfigDb> {
         let files = Unit::Switch(switch).render(self.plan, &self.templates)?;
         let config = files.iter().find(|file| file.path.file_name() == Some(paths::CONFIG_DB));

@@ -1,6 +1,6 @@
 //! `closc export drawing`: a fabric, a plane or a switch as SVG or DOT.
 //!
-//! In: a fabric file and a name. Out: one file. Invariants: it is whole or not there.
+//! In: a fabric file and a name. Out: one file, written atomically.
 
 use anyhow::Context as _;
 use closc_plan::Plan;

@@ -1,4 +1,5 @@
-//! `closc export host`: the files of single nodes, whatever the fabric file says is generated for all.
+//! `closc export host`: the files of single nodes, independent of the outputs that the fabric file selects for all
+//! nodes.
 
 use closc_render::{Artefact, Templates, targets};
 use closc_topology::HostOutput;

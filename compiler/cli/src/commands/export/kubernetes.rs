@@ -1,4 +1,5 @@
-//! `closc export kubernetes`: objects that hand the NICs of all nodes to pods, with the addresses of the plan.
+//! `closc export kubernetes`: Kubernetes objects that allocate the NICs of all nodes to pods, with the addresses of the
+//! plan.
 
 use anyhow::bail;
 use closc_render::kubernetes::{self, Options};

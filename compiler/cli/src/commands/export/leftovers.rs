@@ -1,8 +1,8 @@
-//! Files that an export before left in a folder.
+//! Finds files that an earlier export left in a folder.
 //!
-//! In: a folder, and what was written into it now. Out: what else is there. Invariants: nothing is removed, since nobody knows whose
-//! it is; folders that an export makes are looked through, of the folder that somebody named only files whose names are like those
-//! written.
+//! In: a folder, and the files that were just written. Out: other files. Invariants: nothing is removed, because the
+//! files may not be from an export. All files in the subfolders that the export wrote to are reported; in the folder
+//! itself, only files with names like the written ones.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,13 +11,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::output;
 
-/// As many entries of folders are looked at: more than any export writes.
+/// Maximum number of directory entries that are examined: more than any export writes.
 const ENTRIES_MAX: usize = 1_000_000;
 
-/// Names that are said.
+/// Maximum number of names in the message.
 const SHOWN: usize = 3;
 
-/// Finds the files beside those that were written.
+/// Finds the files next to those that were written.
 pub(super) fn find(out: &Utf8Path, written: &[String]) -> io::Result<Vec<String>> {
     let written: BTreeSet<&Utf8Path> = written.iter().map(Utf8Path::new).collect();
     let mut folders = BTreeSet::new();
@@ -59,8 +59,8 @@ pub(super) fn find(out: &Utf8Path, written: &[String]) -> io::Result<Vec<String>
     Ok(found)
 }
 
-/// Common parts of names of one kind: `links.csv` and `links-3.csv` are of two kinds, `a-1.csv` and `a-12.csv` of one. What has two
-/// endings is known by them, as in `pod.clab.yml`.
+/// Returns the kind of a file name, with `#` for each number: `a-1.csv` and `a-12.csv` are of one kind, `links.csv` and
+/// `links-3.csv` of two. The kind of a name with two extensions, such as `pod.clab.yml`, is these extensions.
 fn kind(name: &str) -> String {
     if let Some((_, endings)) = name.split_once('.')
         && endings.contains('.')
@@ -78,7 +78,7 @@ fn kind(name: &str) -> String {
     kind
 }
 
-/// Says what else is there.
+/// Prints a note about the leftovers.
 pub(super) fn say(others: &[String]) {
     if others.is_empty() {
         return;

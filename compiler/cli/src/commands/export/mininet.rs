@@ -1,4 +1,4 @@
-//! `closc export mininet`: a script that brings a fabric up in Mininet.
+//! `closc export mininet`: a script that runs a fabric in Mininet.
 
 use anyhow::Context as _;
 use closc_lab::mininet::script;

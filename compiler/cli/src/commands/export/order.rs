@@ -1,6 +1,7 @@
-//! `closc export order`: the bill of a fabric, for who buys it.
+//! `closc export order`: the bill of materials of a fabric.
 //!
-//! In: a fabric file. Out: a table a file, and a page to print. Invariants: every form has the same cells.
+//! In: a fabric file. Out: one CSV file per table, and a page to print. Invariants: the page and the CSV files have the
+//! same cells.
 
 use closc_render::Artefact;
 use closc_report::Order;

@@ -1,4 +1,4 @@
-//! `closc export ranks`: which node gets which ranks of a job, and what that saves.
+//! `closc export ranks`: places the ranks of a job on nodes, and shows how much traffic across zones this saves.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::args::export::RanksArgs;
 use crate::output::{self, Document, Outcome};
 use crate::{input, names};
 
-/// Ranks of a job, and how its pairs lie.
+/// Placed ranks of a job, and its traffic across zones.
 pub(crate) const RANKS: Document<Report> = Document::new("closc-ranks/1");
 
 /// Placed ranks, and the traffic across zones.
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, command: &RanksArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// The nodes that can be used.
+/// The nodes that the job can use.
 fn free(plan: &Plan, command: &RanksArgs) -> anyhow::Result<Vec<Node>> {
     let Some(file) = &command.free else { return Ok(plan.nodes().collect()) };
     let text = output::read(file, closc_files::TEXT_MAX)?;

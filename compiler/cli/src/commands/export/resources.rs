@@ -1,4 +1,4 @@
-//! `closc export resources`: all that there is, as resources with addresses.
+//! `closc export resources`: all elements of a fabric, as resources with addresses.
 
 use closc_exports::resources;
 

@@ -1,6 +1,6 @@
-//! `closc export scheduler`: where nodes stand, for schedulers and who informs them.
+//! `closc export scheduler`: the position of nodes in the topology, for schedulers and the tools that configure them.
 //!
-//! In: a fabric file. Out: below a folder `slurm/`, `kubernetes/`, `topograph/`.
+//! In: a fabric file. Out: `slurm/`, `kubernetes/` and `topograph/` below a folder.
 
 use closc_exports::File;
 use closc_exports::schedule::{Levels, kueue, labels, slurm, topograph};
@@ -11,7 +11,7 @@ use crate::args::export::outside::{Scheduler, SchedulerArgs};
 use crate::input;
 use crate::output::Outcome;
 
-/// Writes what is asked for.
+/// Writes the selected files.
 pub(super) fn run(args: &Args, command: &SchedulerArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let levels = Levels::of(&input.plan);

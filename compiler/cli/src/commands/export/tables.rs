@@ -1,6 +1,7 @@
 //! `closc export tables`: the plan as tables for data tools.
 //!
-//! In: a fabric file. Out: a file a table. Invariants: rows are written as they are computed; a file is whole or not there.
+//! In: a fabric file. Out: one file per table. Invariants: rows are written as they are computed; each file is written
+//! atomically.
 
 use anyhow::{Context as _, bail};
 use closc_files::disk::{self, Sync};

@@ -1,7 +1,7 @@
-//! `closc export telemetry`: what reads the counters of a fabric that runs.
+//! `closc export telemetry`: configurations of tools that read the counters of a running fabric.
 //!
-//! In: a fabric file. Out: below a folder `gnmic.yaml`, `prometheus/`, and where sFlow is asked for `overlay/` and `eos/`. Invariants:
-//! switches that a file does not speak of are counted, with what to do instead, or why there is nothing.
+//! In: a fabric file. Out: `gnmic.yaml` and `prometheus/` below a folder, and with `--sflow` also `overlay/` and
+//! `eos/`. Invariants: a note counts the switches that these files do not cover, with an alternative or the reason.
 
 use anyhow::ensure;
 use closc_exports::telemetry::gnmic::{self, Asking};
@@ -16,7 +16,7 @@ use crate::args::export::outside::TelemetryArgs;
 use crate::input;
 use crate::output::{self, Outcome};
 
-/// Writes what is asked for.
+/// Writes the files.
 pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
     let plan = &input.plan;
@@ -52,13 +52,13 @@ pub(super) fn run(args: &Args, command: &TelemetryArgs) -> anyhow::Result<Outcom
     list_below(args, &command.out, stream(&command.out, &files)?)
 }
 
-/// The systems of a fabric with the number of switches that run each.
+/// The operating systems of a fabric, with the number of switches of each.
 fn systems(plan: &Plan) -> impl Iterator<Item = (Os, usize)> {
     let count = |os: Os| plan.switches().filter(|switch| plan.os(*switch) == os).count();
     Os::ALL.into_iter().map(move |os| (os, count(os))).filter(|(_, count)| *count > 0)
 }
 
-/// Why systems of a fabric have no file for sFlow.
+/// Why the operating systems of a fabric have no file for sFlow.
 fn reasons(plan: &Plan) -> String {
     let reason = |(os, _): (Os, usize)| match &os.telemetry().sflow {
         Sflow::Not(why) => Some(format!("`{}`: {why}", os.word())),
@@ -67,7 +67,7 @@ fn reasons(plan: &Plan) -> String {
     systems(plan).filter_map(reason).collect::<Vec<_>>().join("; ")
 }
 
-/// Says of which switches nothing is asked, and why.
+/// Prints which switches the files do not cover, and why.
 fn notes(plan: &Plan, command: &TelemetryArgs) {
     for (os, count) in systems(plan) {
         let (word, telemetry) = (os.word(), os.telemetry());

@@ -1,4 +1,4 @@
-//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and repairs it.
+//! `closc lab job`: traffic between the NICs of a lab while a scenario breaks and repairs parts.
 
 use std::time::Duration;
 
@@ -21,9 +21,10 @@ use crate::output::{self, Document, Outcome};
 /// Results of jobs.
 pub(crate) const JOBS: Document<Jobs<'static>> = Document::new("closc-lab-job/1");
 
-/// Line rate of a NIC port on the kernel: low enough that processors are not what is measured.
+/// Line rate of a NIC port with target `linux`, low enough that the CPU is not the bottleneck.
 const LINUX_MBPS: u32 = 1;
-/// Line rate of every port in virtual time: a packet takes a tenth of a millisecond, so queues are as long as agents expect.
+/// Line rate of every port in virtual time. A packet takes a tenth of a millisecond, so queueing delays are as agents
+/// expect.
 const VIRTUAL_MBPS: u32 = 100;
 
 /// Jobs of one scenario.
@@ -37,7 +38,7 @@ pub(crate) struct Jobs<'a> {
     reports: &'a [Report],
 }
 
-/// Runs a job, or two beside each other.
+/// Runs a job, and another for comparison if the command line asks for it.
 pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>) -> anyhow::Result<Outcome> {
     let scenario = scenario(command)?;
     let transports: Vec<Transport> = std::iter::once(command.transport).chain(command.beside).collect();
@@ -49,7 +50,7 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
             None => JobTarget::Linux,
         });
         let fabric = read.fabric.to_string();
-        // Where switches choose the path nodes send by themselves.
+        // If switches choose the path, nodes send without agents.
         let has_agents = read.is_source_routed();
         drop(read);
         let reports = match target {
@@ -79,8 +80,8 @@ pub fn run(args: &Args, command: &JobArgs, options: &Options, watch: &Watch<'_>)
     })
 }
 
-/// Says for what a plan is compiled: a job without a target runs in virtual time where P4 programs switches. Refuses what can be
-/// known before it is compiled.
+/// Returns the purpose for which a plan is compiled. Without `--target`, a job runs in virtual time if the fabric has
+/// P4 switches. Rejects jobs that cannot run, before anything is compiled.
 fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
     let is_virtual = match command.target {
         Some(target) => target == JobTarget::Embedded,
@@ -101,7 +102,7 @@ fn ahead(plan: &Plan, command: &JobArgs) -> anyhow::Result<Purpose> {
     Ok(Purpose::Lab)
 }
 
-/// The same of a fabric whose switches choose the path.
+/// Like [`ahead`], for a fabric whose switches choose the path.
 fn hashed(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Purpose> {
     let (fabric, routing) = (plan.name().parse()?, plan.routing());
     if is_virtual {
@@ -116,7 +117,7 @@ fn hashed(plan: &Plan, command: &JobArgs, is_virtual: bool) -> anyhow::Result<Pu
     Ok(Purpose::Lab)
 }
 
-/// Refuses a word of virtual time.
+/// Rejects `--stall`, which needs virtual time.
 fn without_stalls(command: &JobArgs) -> anyhow::Result<()> {
     anyhow::ensure!(
         command.stall.is_none(),
@@ -125,7 +126,7 @@ fn without_stalls(command: &JobArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Reports of jobs, or why one could not be run.
+/// Reports of jobs, or the error of one that could not be run.
 type Reports = Result<Vec<Report>, JobError>;
 
 fn simulated(
@@ -178,7 +179,7 @@ fn scenario(command: &JobArgs) -> anyhow::Result<Scenario> {
     Scenario::parse(&text).map_err(|fault| anyhow::anyhow!("{path}:{fault}"))
 }
 
-/// Adds the file to a fault of the scenario.
+/// Adds the file name to an error in the scenario.
 fn placed(error: JobError, command: &JobArgs) -> anyhow::Error {
     match (&error, &command.scenario) {
         (JobError::Scenario(fault), Some(path)) => anyhow::anyhow!("{path}:{fault}"),
@@ -203,7 +204,7 @@ fn orders(command: &JobArgs, program: Utf8PathBuf, transport: Transport, port_mb
     }
 }
 
-/// Returns the agent's program.
+/// Returns the path of the agent's program.
 fn program(command: &JobArgs) -> anyhow::Result<Utf8PathBuf> {
     let program = match &command.nic_binary {
         Some(program) => program.clone(),

@@ -57,7 +57,7 @@ pub fn run(
     limits::raise_open_files();
     super::take_target(&mut options, &command.target)?;
     if !command.keep {
-        // Switches that live in this process cannot outlive it, whatever happens to it.
+        // Switches inside this process end with it, even if it crashes.
         options.life = Life::Within;
     }
     with_tree(args, &command.lab, &options, watch, |tree, options| {
@@ -113,7 +113,7 @@ fn program(args: &Args, tree: &Utf8Path, inventory: &Utf8Path) -> anyhow::Result
     Ok(Pushed { report, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// Says what a stage did, as soon as it is done.
+/// Prints the result of a stage as soon as it is done.
 fn say(args: &Args, text: impl FnOnce() -> String) -> anyhow::Result<()> {
     if args.format == Format::Json { Ok(()) } else { output::print(&text()) }
 }
@@ -132,7 +132,7 @@ fn summary(report: &Report, fine: bool) -> String {
     format!("{word}: {:.2} s{memory}\n", report.seconds)
 }
 
-/// Adds to an interruption that the lab is down.
+/// Adds to the error of an interruption that the lab was taken down.
 fn taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
     match error.downcast::<LabError>() {
         Ok(error @ LabError::Interrupted) if is_down => LabError::TakenDown { error: Box::new(error) }.into(),
@@ -141,7 +141,7 @@ fn taken_down(error: anyhow::Error, is_down: bool) -> anyhow::Error {
     }
 }
 
-/// Adds to an error what to do where the kernel was to run the switches.
+/// Adds advice to an error of starting switches in the kernel.
 fn way_out(error: LabError) -> anyhow::Error {
     let kernel = matches!(error, LabError::NotRoot | LabError::Missing(_));
     let error = anyhow::Error::new(error);

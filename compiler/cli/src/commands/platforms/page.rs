@@ -1,11 +1,11 @@
-//! One platform, for people.
+//! The text form of one platform.
 
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
 use closc_platform::{Breakout, Buffer, Claim, Fault, HwskuFacts, Limit, Platform, Power};
 
-/// Says what a platform has, and who says so.
+/// Returns the properties of a platform with their sources.
 pub(super) fn page(platform: &Platform) -> String {
     let mut text = format!("{}: {}\n", platform.id, platform.title);
     let mut line = |what: &str, value: String| {
@@ -81,7 +81,7 @@ fn limit(platform: &Platform, limit: Limit) -> String {
     format!("{} {of}{}", number(platform.limits.get(limit).into()), source.unwrap_or_default())
 }
 
-/// Returns what is known of a hwsku, a line for each feature.
+/// Returns the known facts about a hwsku, one line per feature.
 fn facts(hwsku: &str, facts: &HwskuFacts) -> Vec<String> {
     let of = |feature: &str, claim: &Option<Claim>| {
         let (word, source) = claim.as_ref()?.parts();

@@ -1,8 +1,8 @@
 //! Pushes a difference that `closc diff --out` saved, in the order of its waves.
 //!
-//! Both sides are read again and have to be what they were. Every switch that changes has to hold what the old side
-//! wants of it, or what a wave or the new side wants, so that a push that died can be repeated. Waves after which
-//! something new is not used yet are pushed by the new side with that drained, one after the other, before the rest.
+//! Both sides are read again, and must not have changed. Every switch that changes must hold the state of the old side,
+//! of a wave, or of the new side, so that an interrupted push can be repeated. Waves that install equipment without
+//! using it yet are pushed first, one after the other: the new side is compiled with this equipment drained.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::audit::Audit;
 use crate::commands::{control, diff};
 use crate::output::Outcome;
 
-/// Names of switches that are shown.
+/// Maximum number of switches named in a message.
 const SHOWN: usize = 5;
 
 /// Pushes a saved difference.
@@ -84,7 +84,7 @@ pub fn push(
     finish(args, &named(done, whole.has_backups(), over_ssh))
 }
 
-/// Reads what switches hold and compares it with what they are to hold.
+/// Reads the state of switches and compares it with the wanted one.
 fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result<Plan> {
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let made = control::block_on(async { Ok(plan(fleet, options, observer).await) })?;
@@ -92,7 +92,7 @@ fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result
     made.map_err(|faults| control::faults(&faults))
 }
 
-/// Pushes the stages, each to the switches of its wave, and then what is left of the plan.
+/// Pushes the stages, each to the switches of its wave, and then the rest of the plan.
 fn pushed(
     args: &Args,
     command: &PushArgs,
@@ -127,7 +127,7 @@ fn pushed(
     push(&plan, &in_waves(fleet, report))
 }
 
-/// The switches of a side. Of the old one only those that are still reached count.
+/// Returns the switches of a side. Switches of the old side that the inventory no longer reaches are omitted.
 fn fleet(
     (command, over_ssh): (&PushArgs, &CarrierOptions),
     site: &control::Site,
@@ -147,12 +147,12 @@ fn fleet(
     let options = SonicOptions { overlay: overlay.transpose()?.unwrap_or_default(), ..super::sonic(command) };
     let fleet = Fleet::new(inventory, &*site.files, &tree, select)?;
     let fleet = fleet.with_sonic(inventory, &*site.files, &tree, options, select)?;
-    // A side that is a fabric file has no files of switches.
+    // Unlike a tree, a fabric file has no files of switches.
     let select = |name: &str| selected(name) && (is_new || inventory.knows(name));
     Ok(fleet.with_carried(inventory, &*site.files, &tree, over_ssh.clone(), select)?)
 }
 
-/// Returns the switches whose CONFIG_DB changes and is not what the old side wants of it.
+/// Returns the switches whose CONFIG_DB changes, but does not match the old side.
 fn configured_before(
     args: &Args,
     plan: &Plan,
@@ -178,7 +178,7 @@ fn configured_before(
     Ok(moved)
 }
 
-/// Returns the switches that change and hold something else than the old side, or a wave, wants of them.
+/// Returns the switches that change, but hold neither the state of the old side nor that of a wave.
 fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Result<Vec<String>> {
     let by_name = |fleet: &Fleet| -> BTreeMap<String, Member> {
         fleet.members.iter().map(|member| (member.target.name.clone(), member.clone())).collect()
@@ -188,7 +188,7 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
     let mut moved = Vec::new();
     for (name, device) in plan.devices.iter().filter(|(_, device)| device.changes()) {
         let wanted: Vec<&Member> = fleets.iter().filter_map(|members| members.get(name)).collect();
-        // Incoming data may hold anything.
+        // A switch that the old side does not have can hold anything.
         if !fleets[0].contains_key(name) {
             continue;
         }
@@ -203,7 +203,7 @@ fn as_before(plan: &Plan, old: &Fleet, stages: &[(&Wave, Fleet)]) -> anyhow::Res
     Ok(moved)
 }
 
-/// Refuses switches that moved.
+/// Fails if switches hold an unexpected state.
 fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
     let mut moved: Vec<String> = BTreeSet::from_iter(moved).into_iter().collect();
     if moved.is_empty() {
@@ -218,7 +218,8 @@ fn refuse(moved: Vec<String>) -> anyhow::Result<()> {
     );
 }
 
-/// Tells whether a switch holds what is wanted of it; nothing where that is for another program than the plan's.
+/// Returns whether a switch holds the state that `member` wants; `None` if that is for another P4 program than the
+/// plan's.
 fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Option<bool>> {
     let wanted = (member.wanted)()?;
     let program = plan.programs.get(&device.program);
@@ -229,7 +230,7 @@ fn holds(plan: &Plan, device: &DevicePlan, member: &Member) -> anyhow::Result<Op
     Ok(Some(!device.set_pipeline && device.live == held))
 }
 
-/// The stage that each switch has reached, where a push before came so far; that after the last where it is up to date.
+/// Returns the stage that each switch reached in an interrupted push; for an up-to-date switch, the number of stages.
 fn reached(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<String, usize>> {
     let mut found = BTreeMap::new();
     for (name, _) in plan.devices.iter().filter(|(_, device)| !device.changes()) {
@@ -247,10 +248,10 @@ fn reached(plan: &Plan, stages: &[(&Wave, Fleet)]) -> anyhow::Result<BTreeMap<St
     Ok(found)
 }
 
-/// Puts each switch into the first wave that configures it; those of none go last.
+/// Puts each switch into the first wave that configures it; switches without a wave are last.
 fn in_waves(fleet: &Fleet, report: &Report) -> Reached {
     let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
-    // The others were pushed before.
+    // The other waves were already pushed as stages.
     for (at, wave) in report.waves.iter().enumerate().filter(|(_, wave)| wave.apart.is_empty()) {
         for name in &wave.switches {
             waves.entry(name).or_insert(at);

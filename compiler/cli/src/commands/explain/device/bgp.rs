@@ -1,4 +1,4 @@
-//! The eBGP of a switch, session by session.
+//! The eBGP configuration of a switch, session by session.
 
 use closc_plan::{BgpBandwidth, BgpDirection, BgpIntent, BgpSide, DeviceIntent, Peer};
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub(super) struct Timers {
     pub(super) retry_min: u16,
 }
 
-/// Explains what a switch is given for BGP.
+/// Explains the BGP configuration of a switch.
 pub(super) fn explained(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Bgp {
     let session = |neighbour: &closc_plan::BgpNeighbour| {
         let port = &intent.ports[neighbour.port];
