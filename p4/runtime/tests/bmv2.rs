@@ -1,5 +1,5 @@
-//! The client against BMv2, where `simple_switch_grpc` is installed: the pipeline of the repository, every kind of
-//! entity that BMv2 keeps, and the habits of BMv2 that a controller must live with.
+//! Tests the client against BMv2, if `simple_switch_grpc` is installed: the pipeline of the repository, every kind of
+//! entity that BMv2 supports, and the peculiarities of BMv2 that a controller must handle.
 
 mod common;
 
@@ -26,7 +26,7 @@ use common::{PATIENCE, options};
 struct Bmv2(closc_skip::Bmv2);
 
 impl Bmv2 {
-    /// Starts it, or says why the test is skipped.
+    /// Starts BMv2, or prints why the test is skipped.
     #[track_caller]
     fn start() -> Option<Self> {
         let program = closc_skip::program("simple_switch_grpc")?;
@@ -53,7 +53,7 @@ impl Bmv2 {
     }
 }
 
-/// The pipeline that the repository keeps compiled.
+/// The compiled pipeline in the repository.
 fn fabric() -> Option<Pipeline> {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pipelines/fabric");
     let p4info = std::fs::read_to_string(folder.join("fabric.p4info.txtpb")).ok();
@@ -66,7 +66,7 @@ fn fabric() -> Option<Pipeline> {
     Some(Pipeline::new(Arc::new(info), config.into()))
 }
 
-/// The first table with a key of one IPv6 prefix that takes plain actions.
+/// The first table whose key is one IPv6 prefix and whose entries have direct actions.
 fn prefixes(info: &Info) -> &Table {
     let fits = |table: &Table| {
         matches!(table.fields(), [field] if field.kind == MatchKind::Lpm && field.width == Width::Bits(128))
@@ -76,7 +76,7 @@ fn prefixes(info: &Info) -> &Table {
     info.tables().iter().find(|table| fits(table)).expect("the fabric routes IPv6")
 }
 
-/// An action that entries of a table may use, with all arguments 1.
+/// An action that entries of a table may use, with 1 for every argument.
 fn any_action(table: &Table) -> (String, Vec<(&str, Value<'static>)>) {
     let usable = |scope| matches!(scope, Scope::Everywhere | Scope::EntriesOnly);
     let reference =
@@ -96,7 +96,7 @@ fn prefix_entry(info: &Info, n: u32) -> v1::TableEntry {
         .expect("right")
 }
 
-/// A member, a group of it and an entry that names the group, for the first selector of a program.
+/// A member, a group with it and an entry with the group, for the first selector of a program.
 fn grouped(info: &Info) -> Vec<v1::Entity> {
     let profile: &ActionProfile = info.profiles().iter().find(|profile| profile.with_selector).expect("WCMP");
     let table = info.table_by_id(profile.table_ids[0]).expect("it is used");
@@ -176,13 +176,13 @@ async fn controllers_take_turns() {
     assert_eq!(first.take_over(PATIENCE).await, Ok(ElectionId(21)));
 }
 
-/// BMv2 does not reconcile this program and then refuses every other one; the client finds a way out.
+/// BMv2 cannot reconcile this program and then rejects every other one; the client recovers from this.
 #[tokio::test]
 async fn a_failed_reconciliation_does_not_lock_the_switch() {
     let (Some(pipeline), Some(bmv2)) = (fabric(), Bmv2::start()) else { return };
     let session = bmv2.session(1).await;
     let info = pipeline.info();
-    // Asked to reconcile without a program, BMv2 dies; the client does not ask.
+    // BMv2 crashes on a reconciliation without a program, so the client does not ask for one.
     session.commit_pipeline(&pipeline, Commit::Reconcile).await.expect("right");
     let inserts: Vec<v1::Update> = (0..10).map(|n| v1::Update::insert(prefix_entry(info, n))).collect();
     for commit in [Commit::Reconcile, Commit::Clear, Commit::SaveThenCommit, Commit::Reconcile] {
@@ -195,7 +195,7 @@ async fn a_failed_reconciliation_does_not_lock_the_switch() {
         let left: Vec<v1::Update> = left.into_iter().map(v1::Update::delete).collect();
         session.write(&left).await.expect("they are there");
     }
-    // A save without a commit also leaves the switch half configured.
+    // A save without a commit blocks further pipelines too.
     session.set_pipeline(Action::VerifyAndSave, Some(&pipeline)).await.expect("right");
     session.commit_pipeline(&pipeline, Commit::Clear).await.expect("there is always a way");
 }

@@ -1,8 +1,8 @@
-//! Every message, field and number of `proto/` against the descriptors inside the PyPI package `p4runtime`, where
-//! Python has it.
+//! Compares every message, field and number of `proto/` with the descriptors in the PyPI package `p4runtime`, if it is
+//! installed.
 //!
-//! The names and numbers are the interface to every other P4Runtime program; a wrong one shows nowhere else
-//! before a switch is at the other end.
+//! Other P4Runtime programs depend on these names and numbers. Without this test, a wrong one would be noticed only
+//! with a real switch.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,7 +11,7 @@ use closc_runtime::proto::DESCRIPTOR_SET;
 use prost::Message as _;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet};
 
-/// Prints each descriptor file in hexadecimal, one a line.
+/// Prints each descriptor file in hexadecimal, one per line.
 const SCRIPT: &str = "
 from p4.v1 import p4runtime_pb2, p4data_pb2
 from p4.config.v1 import p4info_pb2, p4types_pb2
@@ -22,7 +22,7 @@ for module in (p4runtime_pb2, p4data_pb2, p4info_pb2, p4types_pb2, status_pb2, c
 
 fn reference() -> Option<Vec<FileDescriptorProto>> {
     let mut python = Command::new("python3");
-    // The package was generated for an older protobuf; its pure Python implementation still reads it.
+    // The package was generated for an older protobuf. The pure Python implementation can still read it.
     python.env("PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION", "python").args(["-c", SCRIPT]);
     let output = python.output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).expect("hexadecimal");
@@ -38,7 +38,7 @@ fn unhex(line: &str) -> Vec<u8> {
     line.as_bytes().chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
-/// View of a file from the program at the other end: one line for each name.
+/// The properties of a file that affect other programs: one line of text for each name.
 fn facts(file: &FileDescriptorProto) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();
     facts.insert("package".to_owned(), file.package().to_owned());

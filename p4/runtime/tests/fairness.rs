@@ -1,5 +1,5 @@
-//! Effect of a verbose switch on the others of a controller: no answer keeps a thread that works for
-//! them, and the others are read meanwhile.
+//! A switch with a very long answer must not delay the other switches of a controller: no answer blocks a thread for
+//! long, and the others are read in the meantime.
 
 #[path = "common/canned.rs"]
 mod canned;
@@ -18,11 +18,11 @@ use tokio::sync::watch;
 use canned::canned;
 use meter::Metered;
 
-/// Processor time of one poll, in a build that is not optimised and on a slow machine: some ten times what it
-/// takes, and a fraction of what a whole answer takes.
+/// Maximum processor time of one poll, in an unoptimised build on a slow machine: about ten times the usual value, and
+/// a fraction of the time for a complete answer.
 const LONGEST: Duration = Duration::from_millis(100);
 
-/// Reads everything that a switch answers; returns how many entities were taken, and the longest poll.
+/// Reads all entities of a switch. Returns the number of entities, and the longest poll.
 async fn read(client: &Client) -> (usize, Duration) {
     let mut budget = client.options().memory_limit;
     let mut taken = 0;
@@ -31,7 +31,7 @@ async fn read(client: &Client) -> (usize, Duration) {
         taken += 1;
         ControlFlow::Continue(())
     });
-    // That it takes too much is what ends it.
+    // The read of a hostile switch ends with an error, because its answer exceeds a limit.
     let (_, longest) = Metered::new(read).await;
     (taken, longest)
 }
@@ -42,15 +42,15 @@ async fn switch(message: Vec<u8>, closing: &watch::Sender<bool>) -> Client {
     Client::connect(&endpoint, DeviceId(0), Options::default()).await.expect("it listens")
 }
 
-/// One thread for all, so that whoever keeps it keeps everybody.
+/// All tasks share one thread, so a long poll would block all of them.
 #[tokio::test]
 async fn a_switch_that_answers_at_length_keeps_nobody_from_the_others() {
     let closing = watch::Sender::new(false);
-    // An entity with a table entry and its id.
+    // An entity: a table entry with only an id.
     let entity = [0x0a, 0x06, 0x12, 0x04, 0x08, 0x81, 0x80, 0x08];
     let honest = switch(entity.repeat(900), &closing).await;
     let unknown = |fields: usize| [0x7a, 0x00].repeat(fields);
-    // Entities of unknown fields: one of millions, and many of thousands.
+    // Entities with unknown fields: one with millions, and many with thousands.
     let inside = |fields: usize| {
         let mut entity = vec![0x0a];
         prost::encoding::encode_varint(2 * fields as u64, &mut entity);

@@ -1,5 +1,5 @@
-//! Memory that a broken switch costs a controller. The controller runs in a process of its own, so that its peak can
-//! be read.
+//! Measures the memory that a broken switch makes a controller use. The controller runs in a separate process, whose
+//! peak memory is read.
 
 #[path = "common/canned.rs"]
 mod canned;
@@ -16,10 +16,10 @@ use tokio::sync::watch;
 use canned::canned;
 use common::info;
 
-/// Set for the process that reads, to the address of the switch.
+/// Environment variable of the process that reads: the address of the switch.
 const READ: &str = "CLOSC_TEST_READ";
 
-/// Memory that a broken switch may cost, in KiB.
+/// Limit for this memory, in KiB.
 const LIMIT_KIB: u64 = 64 << 10;
 
 fn peak_kib() -> u64 {
@@ -28,7 +28,7 @@ fn peak_kib() -> u64 {
     line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-/// Reads from a switch, where it is asked to; as a test of its own there is nothing to do.
+/// Reads from a switch in the child process of another test. Without the variable, it does nothing.
 #[test]
 fn reads_for_the_other_tests() {
     let Ok(address) = std::env::var(READ) else { return };
@@ -56,7 +56,7 @@ async fn cost(message: Vec<u8>, times: usize) -> u64 {
             .spawn()
             .expect("this test can be run");
         let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        // To the last line: a closed pipe would end the child before its time.
+        // All lines are read, because closing the pipe early would end the child.
         let lines: Vec<String> = lines.map_while(Result::ok).collect();
         let cost = lines.iter().find_map(|line| line.strip_prefix("cost ")?.parse().ok());
         assert!(child.wait().expect("it ran").success(), "it found malformed messages");
@@ -76,7 +76,7 @@ async fn empty_entities_cost_little() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn entities_without_end_cost_little() {
-    // A table entry with an id and no more.
+    // A table entry with only an id.
     let cost = cost([0x0a, 0x06, 0x12, 0x04, 0x08, 0x81, 0x80, 0x08].repeat(1 << 16), 1000).await;
     println!("{} MiB above its base", cost >> 10);
     assert!(cost <= LIMIT_KIB, "{cost} KiB");

@@ -1,4 +1,5 @@
-//! Setting pipelines: compare first, push only what differs, and fall back where a target knows less.
+//! Setting pipelines: the client compares first, sets only a pipeline that differs, and falls back if a target lacks an
+//! action.
 
 mod common;
 
@@ -69,14 +70,14 @@ async fn a_target_that_commits_once_is_reconciled() {
     session.write(&inserts(&info(), 3)).await.expect("right");
     let change = session.commit_pipeline(&other_pipeline(), Commit::Clear).await;
     assert_eq!((change, target.entities().len()), (Ok(PipelineChange::Reconciled), 3));
-    // Its answer to the accepted action is the reason.
+    // The reported error is the answer to the action that the target normally accepts.
     let script = Script { commits_once: true, ..Script::default() };
     target.set_script(script.without_action(Action::ReconcileAndCommit));
     for commit in [Commit::Clear, Commit::Reconcile] {
         let refused = session.commit_pipeline(&pipeline(), commit).await.expect_err("neither is taken");
         assert!(refused.to_string().contains("this pipeline action is not known here"), "{refused}");
     }
-    // One that knows no action at all has nothing to keep.
+    // A target that supports no action keeps no pipeline.
     target.restart();
     let script = Script::default().without_action(Action::VerifyAndCommit);
     target.set_script(script);

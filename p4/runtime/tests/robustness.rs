@@ -1,4 +1,4 @@
-//! Damaged input: whatever bytes a peer or a file brings, nothing panics, and what is accepted stays consistent.
+//! Damaged input from a peer or a file: nothing panics, and accepted input is consistent.
 
 mod common;
 
@@ -9,7 +9,7 @@ use closc_runtime::{EntityKey, Info, canonical, check, packet, render, sample, s
 use proptest::prelude::*;
 use prost::Message as _;
 
-/// An update of every kind.
+/// One update of every kind.
 fn updates(info: &Info) -> Vec<v1::Update> {
     let hop = [("id", 9u16.into())];
     let weighted = WeightedAction { action: "set_next_hop", arguments: &hop, weight: 2, watch_port: Some(3) };

@@ -1,4 +1,4 @@
-//! Sessions: arbitration between controllers, loss and return, packets and notifications.
+//! Sessions: arbitration between controllers, disconnection and reconnection, packets and notifications.
 
 mod common;
 
@@ -125,7 +125,7 @@ async fn the_primacy_is_lost_and_won_back() {
     eventually("the loss is notified", || matches!(session.primacy(), Primacy::Backup { .. })).await;
     target.free_primary();
     eventually("the vacancy is notified", || matches!(session.primacy(), Primacy::Vacant { .. })).await;
-    // The rival had the greatest of all ids: none is above it, but equal is enough.
+    // The rival had the highest possible id. There is no higher one, but an equal id is enough.
     assert_eq!(session.take_over(PATIENCE).await, Ok(ElectionId(u128::MAX)));
 }
 
@@ -202,7 +202,7 @@ async fn nobody_and_garbage_and_silence_are_different_faults() {
         };
     }
 
-    // Short only where the deadline is what is waited for: whoever answers may be slow to.
+    // The deadline is short only where the test waits for it; a server that answers may be slow.
     options.deadlines.arbitration = Duration::from_millis(300);
     let silent = GarbageServer::start(Vec::new()).await.expect("loopback has a port");
     let endpoint = Endpoint::plain(&silent.address()).expect("an address");

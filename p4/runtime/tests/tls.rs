@@ -1,4 +1,4 @@
-//! Certificates: who is let in, who is not, and what is said about it.
+//! Certificates: accepted and rejected connections, and the errors that are reported.
 
 mod common;
 
@@ -11,7 +11,7 @@ use closc_runtime::{DeviceId, ElectionId};
 
 use common::{inserts, options};
 
-/// A target with a certificate, which takes clients of an authority.
+/// A target with a certificate, which accepts clients of an authority.
 async fn target(server: Issued, clients_of: Option<&Authority>) -> FakeTarget {
     let tls = ServerTls {
         certificate: server.certificate,
@@ -94,7 +94,7 @@ async fn a_certificate_for_another_name_is_refused() {
     assert!(presented.iter().any(|name| name.contains("p0-t0-001.example")), "{presented:?}");
     let message = fault.to_string();
     assert!(message.starts_with("the certificate of the target is for another name: it names"), "{message}");
-    // With the name to expect, the client is satisfied.
+    // The client accepts the certificate if it expects the name in it.
     let named = ClientTls { server_name: Some("p0-t0-001.example".to_owned()), ..trust(&authority, None) };
     open(&target, named).await.expect("the name is the one in the certificate");
 }

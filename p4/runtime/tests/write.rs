@@ -1,4 +1,4 @@
-//! Writing to a target that does what it is given, and to targets that do not.
+//! Writes to targets that follow the specification, and to targets with faults.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn batches_of(max_updates: usize, in_flight: usize) -> Options {
     Options { write, ..options() }
 }
 
-/// A list of one range.
+/// A list with one range.
 fn one(range: Range<usize>) -> Vec<Range<usize>> {
     std::iter::once(range).collect()
 }
@@ -125,7 +125,7 @@ async fn what_a_target_did_not_try_is_sent_again() {
 async fn what_is_never_tried_is_counted_and_no_refusal() {
     let info = info();
     let updates = inserts(&info, 100);
-    // Of a hundred that are wrong the first few are named.
+    // If a hundred updates are invalid, only the first few are reported individually.
     let wrong = updates.iter().filter_map(|update| update.entity.clone()).collect();
     let all = target(Script { refuse_entities: wrong, aborts_rest: true, ..Default::default() }).await;
     let session = primary(&all, batches_of(1000, 1)).await;
@@ -135,7 +135,7 @@ async fn what_is_never_tried_is_counted_and_no_refusal() {
         error.describe(&info, 1).contains("18 refused")
             && error.to_string().contains("82 not tried by the target")
     );
-    // Where nobody is to blame, the call as a whole failed, which is worth another one.
+    // If no single update can be blamed, the error is about the call, which can be retried.
     let script = (0..4).fold(Script::default(), |script, at| script.refuse(at, Code::Aborted, "busy"));
     let busy = target(script).await;
     let session = primary(&busy, batches_of(1000, 1)).await;
@@ -186,7 +186,7 @@ async fn ordered_updates_satisfy_a_target_that_checks_references() {
     let delete = entities.iter().cloned().map(v1::Update::delete).collect();
     session.write_ordered(&order.arrange(delete)).await.expect("references leave last");
     assert_eq!(target.entities(), []);
-    // Without the order the same updates fail.
+    // In another order the same updates fail.
     let insert: Vec<v1::Update> = entities.into_iter().map(v1::Update::insert).collect();
     assert!(session.write(&insert).await.is_err());
 }
@@ -201,7 +201,7 @@ async fn a_connection_that_breaks_in_the_middle_leaves_its_batch_in_doubt() {
     assert_eq!(error.in_doubt, one(20..30));
     let cause = error.cause.expect("something broke");
     assert!(matches!(*cause, ClientError::Connect { .. }) && cause.is_transient(), "{cause}");
-    // The session comes back by itself, and what was in doubt can be read.
+    // The session reconnects, and the updates in doubt can be read.
     session.wait_primary(PATIENCE).await.expect("the target is there");
     let state = session.client().read_state(&info).await.expect("the target is there");
     assert_eq!(state.entities.len(), 24);
@@ -215,7 +215,7 @@ async fn another_primary_ends_the_write_and_the_session_knows() {
     assert_eq!((error.n_applied, error.n_unsent, error.in_doubt.len()), (10, 40, 0));
     assert!(matches!(error.cause.as_deref(), Some(ClientError::NotPrimary { .. })), "{error}");
     assert!(matches!(session.primacy(), Primacy::Backup { .. }));
-    // A backup does not even try.
+    // A backup sends no Write.
     let n_writes = target.n_writes();
     assert!(session.write(&inserts(&info(), 1)).await.is_err());
     assert_eq!(target.n_writes(), n_writes);
@@ -284,7 +284,7 @@ async fn a_target_that_forgot_everything_is_filled_again() {
     target.restart();
     session.wait_primary(PATIENCE).await.expect("the target is back");
     common::eventually("the old stream is noticed", || session.primacy() != Primacy::Opening).await;
-    // The stream may still look alive when the first call finds out.
+    // The first call may be the first to notice that the stream is broken.
     let mut change = session.ensure_pipeline(&common::pipeline(), closc_runtime::client::Commit::Clear).await;
     if change.is_err() {
         session.wait_primary(PATIENCE).await.expect("the target is back");

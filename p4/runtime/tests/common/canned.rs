@@ -1,4 +1,4 @@
-//! A switch that answers every Read with the same messages, whatever is in them.
+//! A switch that answers every Read with the same messages, regardless of the request.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -12,7 +12,7 @@ use tonic::codegen::{BoxFuture, http};
 use tonic::server::{Grpc, ServerStreamingService};
 use tonic::{Request, Response, Status};
 
-/// Answers every Read with a message, so many times.
+/// Answers every Read with `times` copies of a message.
 #[derive(Clone)]
 struct Canned {
     message: Bytes,
@@ -46,7 +46,7 @@ impl tonic::codegen::Service<http::Request<Body>> for Canned {
     }
 }
 
-/// Starts such a switch at a free port of this machine; it runs until it is aborted or asked to close.
+/// Starts such a switch on a free loopback port; it runs until it is aborted or asked to close.
 pub(super) async fn canned(
     message: Vec<u8>,
     times: usize,

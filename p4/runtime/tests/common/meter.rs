@@ -1,7 +1,7 @@
-//! Stack use of a future each time that it is polled.
+//! Measures the processor time of each poll of a future.
 //!
-//! In: a future. Out: its output, and the longest time that one poll kept the processor. Invariants: what the thread waits
-//! for others is not counted, so that a busy machine changes nothing.
+//! In: a future. Out: its output, and the longest processor time of one poll. Invariants: the time for which the thread
+//! waits is not counted, so a busy machine does not affect the result.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,4 +1,4 @@
-//! What the tests of the client share: a pipeline, entries, a session with a fake target.
+//! Helpers of the client tests: a pipeline, entries, a session with a fake target.
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
@@ -11,7 +11,7 @@ use closc_runtime::proto::v1;
 use closc_runtime::testing::FakeTarget;
 use closc_runtime::{DeviceId, ElectionId, Info, sample};
 
-/// Long enough for a loaded machine; only what never happens waits so long.
+/// A time limit that is long enough for a loaded machine. Only a failing test waits this long.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
 pub(crate) fn info() -> Arc<Info> {
@@ -33,7 +33,7 @@ pub(crate) async fn client(target: &FakeTarget, options: Options) -> Client {
     Client::connect(&endpoint, DeviceId(0), options).await.expect("it listens")
 }
 
-/// A session that is primary, with the pipeline in force.
+/// A session that is primary, with the pipeline set.
 pub(crate) async fn primary(target: &FakeTarget, options: Options) -> Session {
     let session = open(target, options, 10).await;
     session.require_primary().expect("the only controller");
@@ -57,7 +57,7 @@ pub(crate) fn inserts(info: &Info, n: u32) -> Vec<v1::Update> {
     (0..n).map(|index| v1::Update::insert(sid(info, index))).collect()
 }
 
-/// Waits until something holds that another task brings about.
+/// Waits until another task has made a condition true.
 pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let wait = async {
         while !holds() {
