@@ -25,36 +25,36 @@ use crate::report::Verdict;
 use crate::step::{Codes, Config, PRIMARY, Received, Sender, Step};
 use crate::stream::{SILENCE, Stream, one_of};
 
-/// Election ids between two corners that open streams.
+/// Distance between the election ids of two corners that open streams.
 const STRIDE: u128 = 1000;
 
-/// Bytes of an answer.
+/// Maximum size of an answer, in bytes.
 const DECODE_LIMIT: usize = 64 << 20;
 
-/// A server, and the program to judge it with.
+/// A server and the program with which it is judged.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// A connection to the device.
     pub client: Client,
     /// The P4Info of the program.
     pub p4info: config::P4Info,
-    /// The program as the target takes it.
+    /// The device configuration of the program for the target.
     pub device_config: Bytes,
-    /// The first election id; those of the run are greater.
+    /// The lowest election id; the run uses higher ones.
     pub election: u128,
-    /// Whether a pipeline that runs may be replaced.
+    /// Whether a running pipeline may be replaced.
     pub replace: bool,
-    /// The time in which an answer must come.
+    /// Time limit for each answer.
     pub patience: Duration,
 }
 
-/// A server that cannot be judged.
+/// Why a server cannot be judged.
 #[derive(Debug, Error)]
 pub enum ConformanceError {
-    /// The P4Info of the program contradicts itself.
+    /// The P4Info of the program is inconsistent.
     #[error("the P4Info of the program: {0}")]
     Info(#[from] InfoError),
-    /// The program does not have the object.
+    /// A call or the connection fails.
     #[error(transparent)]
     Client(#[from] ClientError),
     /// Another controller is primary.
@@ -64,7 +64,7 @@ pub enum ConformanceError {
     NotPrimary {
         /// The server.
         address: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The device runs a pipeline.
@@ -77,19 +77,19 @@ pub enum ConformanceError {
         /// The device.
         device: u64,
     },
-    /// The server does not take the program.
+    /// The server rejects the program.
     #[error(
         "`{address}`: the program cannot be set: {reason}; help: name a build for the target with `--device-config`"
     )]
     Program {
         /// The server.
         address: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
 
-/// The end of a corner before its last step.
+/// A corner that ends before its last step.
 enum End {
     Failed(String),
     NotApplicable(String),
@@ -101,17 +101,17 @@ impl From<String> for End {
     }
 }
 
-/// A controller of the server.
+/// A controller that runs corners on the server.
 pub(crate) struct Bench {
     client: P4RuntimeClient<Channel>,
     subject: Subject,
     info: Info,
     base: u128,
-    /// Streams by name; corners open others beside that of the primary.
+    /// Streams by name: the one of the primary, and those that corners open.
     streams: BTreeMap<&'static str, Stream>,
-    /// Whether the last corner used streams, so that the next one needs a primary of its own.
+    /// Whether the last corner used streams. If it did, the next one must become primary again.
     used_streams: bool,
-    /// The codes of a Write and a Read before there was a pipeline.
+    /// The status codes of a Write and a Read before the first pipeline was set.
     without_pipeline: Option<(Code, Code)>,
 }
 
@@ -120,7 +120,7 @@ fn code_of<T>(result: &Result<T, Status>) -> Code {
 }
 
 impl Bench {
-    /// Becomes primary, and sets the program.
+    /// Becomes primary and sets the program.
     pub(crate) async fn connect(subject: Subject) -> Result<Self, ConformanceError> {
         let client = P4RuntimeClient::new(subject.client.channel()).max_decoding_message_size(DECODE_LIMIT);
         let info = Info::new(subject.p4info.clone())?;
@@ -156,7 +156,7 @@ impl Bench {
         self.subject.client.device().0
     }
 
-    /// Returns the version of the API that the server states.
+    /// Returns the API version that the server reports.
     pub(crate) async fn api_version(&mut self) -> Option<String> {
         let request = v1::CapabilitiesRequest { device_id: self.device() };
         let answer = timeout(self.subject.patience, self.client.capabilities(request)).await;
@@ -177,7 +177,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Sets the program anew, which forgets all entries.
+    /// Sets the program again, which removes all entries.
     async fn reset(&mut self) -> Result<(), String> {
         if self.used_streams {
             self.become_primary().await.map_err(|error| error.to_string())?;
@@ -277,14 +277,14 @@ impl Bench {
         self.streams.get_mut(name).ok_or_else(|| format!("stream `{name}` is not open"))
     }
 
-    /// Runs a step that a server may do without.
+    /// Runs a step that a server may leave unimplemented.
     async fn optional(&mut self, step: &Step) -> Result<(), End> {
         let code = match step {
             Step::Write(update, _) => self.outcome(update).await.0,
             Step::Batch(updates, atomicity, _) => {
                 let written = self.write_as(&Sender::primary(), updates.clone(), (*atomicity).into()).await;
                 match &written {
-                    // Servers answer so for the call, or for each of its updates.
+                    // Servers return UNIMPLEMENTED for the call, or for each of its updates.
                     Err(status) => outcomes(status, updates.len()).first().copied().unwrap_or(status.code()),
                     Ok(()) => Code::Ok,
                 }
@@ -356,7 +356,7 @@ impl Bench {
         self.answer(client.write(request)).await.map(drop)
     }
 
-    /// Writes one update; returns its code and message.
+    /// Writes one update; returns the status code and the message.
     async fn outcome(&mut self, update: &v1::Update) -> (Code, String) {
         let atomicity = Atomicity::ContinueOnError.into();
         match self.write_as(&Sender::primary(), vec![update.clone()], atomicity).await {
@@ -371,7 +371,7 @@ impl Bench {
         }
     }
 
-    /// Writes an update. One that is refused must leave its container as it was.
+    /// Writes an update. If it is rejected, the other entities of its kind must not change.
     async fn write_one(&mut self, update: &v1::Update, codes: Codes) -> Result<(), String> {
         let place = container(update).filter(|_| !codes.contains(&Code::Ok));
         let before = match &place {
@@ -524,13 +524,13 @@ fn read_code(read: Result<Vec<v1::Entity>, Status>) -> Code {
     }
 }
 
-/// Returns the code of each update; where the call failed as a whole, its code for all of them.
+/// Returns the code of each update. If there are no details, this is the code of the call.
 fn outcomes(status: &Status, count: usize) -> Vec<Code> {
     let each = unpack(status).map(|outcomes| outcomes.into_iter().map(|outcome| outcome.code).collect());
     each.unwrap_or_else(|| vec![status.code(); count])
 }
 
-/// Returns a request for everything of the kind that an update is about.
+/// Returns a read request for all entities of the same kind as in an update.
 fn container(update: &v1::Update) -> Option<v1::Entity> {
     use v1::packet_replication_engine_entry::Type as Replication;
     let entity = update.entity.as_ref()?.entity.as_ref()?;

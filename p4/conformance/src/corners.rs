@@ -1,7 +1,8 @@
-//! The corners: what a section states, as steps against the program with one of everything.
+//! The corners: one rule of the specification each, with the steps that test it against a program with every kind of
+//! object.
 //!
-//! A corner is here once the specification has a sentence for it. Where that leaves a choice, each answer that it allows
-//! passes, and an optional feature that a server does without makes the corner not applicable.
+//! Each corner has a sentence in the specification. If that sentence allows several answers, each of them passes. If a
+//! server lacks an optional feature, the corner is not applicable.
 
 mod arbitration;
 mod arrays;
@@ -19,18 +20,18 @@ use crate::make::{Made, Maker};
 use crate::section::Section;
 use crate::step::Step;
 
-/// A corner.
+/// A test case for one rule of the specification.
 pub(crate) struct Corner {
     pub(crate) section: Section,
-    /// A name that stays.
+    /// A stable name.
     pub(crate) id: &'static str,
-    /// The sentence.
+    /// The rule.
     pub(crate) rule: &'static str,
-    /// The steps, or the object that the program does not have.
+    /// The steps, or the object that is missing in the program.
     pub(crate) steps: Result<Vec<Step>, String>,
 }
 
-/// Gathers the corners of a section.
+/// Collects the corners.
 struct List<'i> {
     maker: Maker<'i>,
     corners: Vec<Corner>,
@@ -49,7 +50,7 @@ impl<'i> List<'i> {
     }
 }
 
-/// Returns all corners in the order of the specification. The first of them need a device without a pipeline.
+/// Returns all corners in the order of the specification.
 pub(crate) fn all(info: &Info) -> Vec<Corner> {
     let mut list = List { maker: Maker { info }, corners: Vec::new() };
     arbitration::add(&mut list);

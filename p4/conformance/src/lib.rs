@@ -1,9 +1,10 @@
-//! Judges a P4Runtime server by the sentences of the specification.
+//! Tests whether a P4Runtime server conforms to the specification.
 //!
-//! In: a connection to a server, and a program with one of everything. Out: a [`Report`]: for each section of the
-//! specification its corners, each passed, failed with the answer that came instead, or not applicable. Invariants: every
-//! corner starts from the program as it was set, whatever the corner before did; a refused update must leave the state as it
-//! was; what the specification leaves open is not judged.
+//! In: a connection to a server, and a program with every kind of object. Out: a [`Report`] with the corners (test
+//! cases) of each section of the specification. Each has passed, has failed with the answer of the server, or is not
+//! applicable. Invariants: every corner starts with the program newly set, so it does not depend on the previous
+//! corner; a rejected update must leave the state unchanged; behaviour that the specification leaves open is not
+//! judged.
 
 mod bench;
 mod corners;
@@ -20,7 +21,8 @@ pub use section::Section;
 use bench::Bench;
 use corners::Corner;
 
-/// Runs the corners of some sections; `done` is called after each how many there are and how many are done.
+/// Runs the corners of the wanted sections. After each corner, `done` is called with the number of finished corners and
+/// the total.
 pub async fn judge(
     subject: Subject,
     wanted: impl Fn(Section) -> bool,
@@ -40,7 +42,7 @@ pub async fn judge(
     Ok(Report::new(bench.address().to_owned(), bench.device(), api_version, &results))
 }
 
-/// Returns the program that a server is judged with, as the compiler for BMv2 made it.
+/// Returns the program for the test: its P4Info, and its JSON from the compiler for BMv2.
 pub fn program() -> (&'static str, &'static [u8]) {
     let info = include_str!("../../switch/tests/programs/features.p4info.txtpb");
     (info, include_bytes!("../../switch/tests/programs/features.json"))

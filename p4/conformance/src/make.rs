@@ -1,4 +1,4 @@
-//! Entities of the program by name, right or deliberately wrong.
+//! Builds entities of the program by name, valid or deliberately invalid.
 
 #![expect(clippy::unnecessary_wraps, reason = "a key may be left out of an entry, so keys are options")]
 
@@ -10,16 +10,16 @@ use v1::packet_replication_engine_entry::Type as Replication;
 use v1::replica::PortKind;
 use v1::table_action::Type as ActionForm;
 
-/// An entity, or the name that the program does not have.
+/// An entity, or the error for a name that is not in the program.
 pub(crate) type Made<T> = Result<T, LookupError>;
 
-/// Makes entities of a program.
+/// Builds entities of a program.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'i> {
     pub(crate) info: &'i Info,
 }
 
-/// The value of a match field, in the order of the source; none leaves it out.
+/// The value of a match field, in the order of the source; `None` omits the field.
 pub(crate) type Field = Option<FieldMatchType>;
 
 pub(crate) fn exact(value: &[u8]) -> Field {
@@ -42,7 +42,7 @@ pub(crate) fn optional(value: &[u8]) -> Field {
     Some(FieldMatchType::Optional(Optional { value: value.to_vec() }))
 }
 
-/// An action with the values of its parameters, in the order of the source.
+/// An action and the values of its parameters, in the order of the source.
 pub(crate) type Call<'c> = (&'c str, &'c [&'c [u8]]);
 
 pub(crate) const DROP: Call<'static> = ("drop", &[]);
@@ -84,7 +84,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns a request for all entries of a table.
+    /// Returns a read request for all entries of a table.
     pub(crate) fn all(self, table: &str) -> Made<v1::TableEntry> {
         self.key(table, &[], 0)
     }
@@ -126,7 +126,7 @@ impl Maker<'_> {
         Ok(v1::ActionProfileGroup { action_profile_id, group_id, members, max_size: 0 })
     }
 
-    /// Returns an entry of the table with groups, with its own set of actions.
+    /// Returns an entry of the table with a selector, with a one-shot set of actions.
     pub(crate) fn set(self, key: u8, weights: &[i32]) -> Made<v1::TableEntry> {
         let mut set = v1::ActionProfileActionSet::default();
         for (port, weight) in (1..).zip(weights) {
@@ -191,7 +191,7 @@ pub(crate) fn with_action(entry: v1::TableEntry, action: ActionForm) -> v1::Tabl
     v1::TableEntry { action: Some(v1::TableAction { r#type: Some(action) }), ..entry }
 }
 
-/// Returns the set of actions of an entry, to change it.
+/// Returns the set of actions of an entry, so that a corner can modify it.
 pub(crate) fn set_of(entry: &mut v1::TableEntry) -> &mut v1::ActionProfileActionSet {
     let form = entry.action.get_or_insert_default().r#type.as_mut();
     match form {
@@ -222,7 +222,7 @@ pub(crate) fn multicast(id: u32, copies: &[Replica<'_>]) -> v1::PacketReplicatio
     replication(Replication::MulticastGroupEntry(group))
 }
 
-/// Returns a multicast group of one copy with a backup.
+/// Returns a multicast group of one replica with a backup.
 pub(crate) fn backed_up(copy: Replica<'_>, backup: Replica<'_>) -> v1::PacketReplicationEngineEntry {
     let mut replicas = replicas(&[copy]);
     let (port, instance) = (backup.0.to_vec(), backup.1);

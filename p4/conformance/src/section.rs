@@ -1,4 +1,4 @@
-//! The sections of the P4Runtime specification 1.5.0 that a server can be judged by.
+//! The sections of the P4Runtime specification 1.5.0 that are tested.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +14,7 @@ macro_rules! sections {
         )+}
 
         impl Section {
-            /// All of them in the order of the specification.
+            /// All sections in the order of the specification.
             pub const ALL: &'static [Section] = &[$(Section::$variant),+];
 
             /// Returns the number.
@@ -67,7 +67,7 @@ sections! {
 }
 
 impl Section {
-    /// Returns whether the section is one with a number, or part of it.
+    /// Returns whether the section has a number or is a subsection of it.
     pub fn is_in(self, number: &str) -> bool {
         let rest = self.number().strip_prefix(number);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -15,22 +15,22 @@ use v1::stream_message_response::Update;
 
 use crate::step::{Codes, Details, Received};
 
-/// Messages that wait to be sent.
+/// Capacity of the queue of messages to send.
 const WAITING: usize = 64;
 
-/// The reason where no message comes in time.
+/// The error if no message arrives in time.
 pub(crate) const SILENCE: &str = "no message came in time";
 
 /// A stream.
 pub(crate) struct Stream {
     requests: mpsc::Sender<v1::StreamMessageRequest>,
     messages: Option<Streaming<v1::StreamMessageResponse>>,
-    /// How it ended.
+    /// The code with which the stream ended, if it did.
     ended: Option<Code>,
 }
 
 impl Stream {
-    /// Opens a stream with its first message; some servers begin to answer only then.
+    /// Opens a stream and sends the first message, because some servers answer only after it.
     pub(crate) async fn open(
         client: &mut P4RuntimeClient<Channel>,
         first: Request,
@@ -38,7 +38,7 @@ impl Stream {
     ) -> Self {
         let (requests, stream) = mpsc::channel(WAITING);
         let message = v1::StreamMessageRequest { update: Some(first) };
-        // There is room for one.
+        // The queue is empty, so this never fails.
         let _ = requests.try_send(message);
         let opened = timeout(patience, client.stream_channel(ReceiverStream::new(stream))).await;
         match opened {
@@ -50,11 +50,11 @@ impl Stream {
 
     pub(crate) async fn send(&self, update: Request) {
         let message = v1::StreamMessageRequest { update: Some(update) };
-        // A server that ended the stream is found out by the next message that is awaited.
+        // If the server has ended the stream, the next receive returns the error.
         let _ = self.requests.send(message).await;
     }
 
-    /// Returns the next message, or the code with which the stream ended; nothing where none comes in time.
+    /// Returns the next message, or the code with which the stream ended. Returns `None` if no message arrives in time.
     async fn next(&mut self, patience: Duration) -> Option<Result<Update, Code>> {
         if let Some(code) = self.ended {
             return Some(Err(code));
@@ -72,7 +72,8 @@ impl Stream {
         Some(Err(code))
     }
 
-    /// Waits for a message, passing over those of other kinds; returns the message or the end in its place.
+    /// Waits for a message of the wanted kind, skips other kinds, and compares it with the expected one. The end of the
+    /// stream is compared too.
     pub(crate) async fn receive(
         &mut self,
         wanted: &Received,
@@ -103,7 +104,7 @@ impl Stream {
     }
 }
 
-/// Compares a code with those that are allowed.
+/// Checks that a code is one of the allowed codes.
 pub(crate) fn one_of(code: Code, codes: Codes) -> Result<(), String> {
     if codes.contains(&code) { Ok(()) } else { Err(format!("{code:?} in place of {codes:?}")) }
 }

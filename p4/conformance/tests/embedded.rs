@@ -1,4 +1,4 @@
-//! The embedded switch passes every corner, and a server that differs is found out.
+//! The embedded switch passes every corner, and deviations of a server are detected.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use closc_switch::{Endpoint, EngineConfig, Service, Switch, SwitchConfig};
 
 const DEVICE: u64 = 7;
 
-/// Longest time that an answer may take; nothing waits for its end.
+/// Maximum time for an answer. No test waits for it to expire.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Serves a switch whose ports have some queues.
+/// Serves a switch whose ports have this number of queues.
 async fn serve(priority_queues: usize) -> Endpoint {
     let engine = EngineConfig { priority_queues, ..EngineConfig::default() };
     let cpu_port = Some(510);
@@ -25,7 +25,7 @@ async fn serve(priority_queues: usize) -> Endpoint {
     Endpoint::serve(service, address, None).await.expect("a free port")
 }
 
-/// Returns the subject of a run.
+/// Returns the server to test and the program.
 async fn subject(endpoint: &Endpoint, replace: bool) -> Subject {
     let address = Address::plain(&endpoint.address().to_string()).expect("an address");
     let client = Client::connect(&address, DeviceId(DEVICE), Options::default()).await.expect("it listens");
@@ -68,7 +68,7 @@ async fn the_embedded_switch_passes_every_corner() {
     assert!(missing.is_empty(), "rows that docs/p4runtime.md does not have:\n{missing}");
 }
 
-/// Returns the rows of the table of sections: number, title, corners, and those that pass.
+/// Returns the rows of the table of sections: number, title, number of corners, number of passed corners.
 fn rows(report: &Report) -> impl Iterator<Item = String> + '_ {
     report.sections.iter().map(|section| {
         let passed = section.corners.iter().filter(|corner| corner.verdict == Verdict::Passed).count();
@@ -94,7 +94,7 @@ async fn a_pipeline_that_runs_is_not_replaced_unless_asked() {
     assert_passed(&report, &["write-before-a-pipeline"]);
 }
 
-/// A selector whose groups are smaller than the corners need: those corners fail, and name the answer.
+/// The selector has smaller groups than the corners need. These corners fail, and the report contains the answer.
 #[tokio::test]
 async fn a_server_that_answers_otherwise_fails_by_name() {
     let endpoint = serve(1).await;

@@ -1,4 +1,4 @@
-//! Which controller is primary: section 5.
+//! Arbitration between controllers: section 5.
 
 use closc_runtime::proto::v1;
 use tonic::Code;
@@ -12,7 +12,7 @@ use crate::step::{DENIED, IN_USE, INVALID, NOT_FOUND, OK, PRIMARY, Received, Sen
 /// A device that no server is likely to have.
 const NO_DEVICE: u64 = 0x7fff_ffff_ffff_fff1;
 
-/// The name of a second stream, and of a third.
+/// The names of a second and a third stream.
 const OTHER: &str = "second";
 const THIRD: &str = "third";
 

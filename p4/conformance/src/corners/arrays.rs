@@ -26,7 +26,7 @@ pub(super) fn add(list: &mut List<'_>) {
     externs(list);
 }
 
-/// Adds the corners that all arrays share.
+/// Adds the corners that all indexed arrays have in common.
 fn indices(
     list: &mut List<'_>,
     section: Section,

@@ -1,4 +1,4 @@
-//! Write and Read as calls: sections 12 and 13.
+//! The calls Write and Read: sections 12 and 13.
 
 use closc_runtime::proto::v1;
 use tonic::Code;
@@ -64,7 +64,7 @@ fn write(list: &mut List<'_>) {
     });
 }
 
-/// Returns a batch whose second update fails: a good one, one of a key that exists, another good one.
+/// Returns a batch whose second update fails, because its key exists already. The first and the third are valid.
 fn half_good(maker: Maker<'_>) -> Made<Vec<v1::Update>> {
     let last = maker.entry("lpm_src", &[lpm(&[1, 0, 0, 0, 0, 0], 8)], 0, DROP)?;
     Ok(vec![

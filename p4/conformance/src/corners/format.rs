@@ -1,4 +1,4 @@
-//! How values are written and read: section 8.
+//! The encoding of values: section 8.
 
 use closc_runtime::proto::v1;
 

@@ -174,7 +174,7 @@ fn shown(list: &mut List<'_>) {
 fn capabilities(list: &mut List<'_>) {
     let section = Section::Capabilities;
     list.add(section, "capabilities-device", "a device states the version of its API", |maker| {
-        // The device of the run has entries, so it is one that the server knows.
+        // The read shows that the server knows the device of the run.
         Ok(vec![optional(Step::Capabilities(0, OK)), Step::ReadCount(maker.all("exact_dst")?.into(), 0)])
     });
     list.add(section, "capabilities-unknown-device", "a device that does not exist is NOT_FOUND", |_| {

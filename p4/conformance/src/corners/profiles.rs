@@ -1,4 +1,4 @@
-//! Members, groups, and sets that entries bring along: section 9.2.
+//! Members, groups, and one-shot sets of actions: section 9.2.
 
 use closc_runtime::proto::v1;
 use v1::action_profile_action_set::{ActionSelectionMode, SizeSemantics};
@@ -14,7 +14,7 @@ use crate::step::{
 
 const SEND: Call<'static> = ("send", &[&[1]]);
 
-/// The profile with a selector, and the one without.
+/// The profile with a selector, and the profile without one.
 const GROUPS: &str = "spread";
 const PLAIN: &str = "single";
 

@@ -13,7 +13,7 @@ pub(super) fn add(list: &mut List<'_>) {
     errors(list);
 }
 
-/// Returns a packet-out with the values of its header, changed.
+/// Returns a packet-out with modified metadata.
 fn packet(maker: Maker<'_>, change: impl FnOnce(&mut Vec<v1::PacketMetadata>)) -> Made<Request> {
     let values = [vec![7], vec![0]];
     let header = maker.header("packet_out")?.into_iter().zip(values);

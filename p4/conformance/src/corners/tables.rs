@@ -27,10 +27,10 @@ pub(super) fn add(list: &mut List<'_>) {
     idle(list);
 }
 
-/// An id, a sentence, and a table, key, priority and action that are refused.
+/// The id and rule of a corner, and the table, key, priority and action of an entry that must be rejected.
 type Refused<'c> = (&'static str, &'static str, &'static str, &'c [Field], i32, Call<'c>);
 
-/// Adds corners of which each is one insertion that is refused.
+/// Adds corners that each insert one entry that must be rejected.
 fn refused(list: &mut List<'_>, section: Section, corners: &[Refused<'_>]) {
     for (id, rule, table, fields, priority, action) in corners {
         list.add(section, id, rule, |maker| {
@@ -278,7 +278,7 @@ fn priorities(list: &mut List<'_>) {
     });
 }
 
-/// Returns an entry whose call was changed.
+/// Returns an entry with a modified action call.
 fn called(maker: Maker<'_>, change: impl FnOnce(&mut v1::Action)) -> Made<v1::TableEntry> {
     let mut call = maker.call(("send", &[&[1]]))?;
     change(&mut call);
