@@ -1,5 +1,5 @@
-//! Planes that are planned and not built: nothing is written for them, the others verify, and building them later
-//! changes no switch that is there.
+//! Planes that are planned but not built yet: nothing is written for them, the other planes verify, and building them
+//! later does not change existing switches.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use common::Place;
 
-/// Four planes under a routing mode; what is absent is added.
+/// Four planes with a routing mode; `absent` is appended to the file.
 fn fabric(routing: &str, os: &str, absent: &str) -> String {
     format!(
         "fabric: half\nplanes: 4\nrouting: {routing}\n\
@@ -22,7 +22,7 @@ fn fabric(routing: &str, os: &str, absent: &str) -> String {
 
 const ABSENT: &str = "exceptions: { absent: [plane 1, plane 3] }\n";
 
-/// The same, switch by switch.
+/// The same planes as a list of switches.
 const LISTED: &str = "exceptions: { absent: [\"p1-t0-[001-004]\", \"p1-t1-[001-004]\", \"p3-t0-[001-004]\", \
                       \"p3-t1-[001-004]\"] }\n";
 
@@ -35,7 +35,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The files of a tree but its manifest.
+/// The files of a tree, without its manifest.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let name = |path: &Path| path.strip_prefix(folder).expect("it is inside").to_string_lossy().into_owned();
     let all = files(folder).into_iter().map(|path| (name(&path), fs::read(&path).expect("it can be read")));
@@ -124,7 +124,7 @@ fn counts_bills_and_pools_are_of_the_planes_that_are_there() {
 #[test]
 fn parts_of_a_fabric_with_absent_planes_verify() {
     let place = Place::new();
-    // Files of nodes are about all planes, so such a fabric is proved as a whole only.
+    // Files of nodes cover all planes, so a fabric with them cannot be proved in parts.
     place.write("half.yaml", fabric("srv6-static", "linux", ABSENT).replace(" os: linux, nic", " nic"));
     let trees = ["0", "1"].map(|shard| format!("part{shard}"));
     for (shard, tree) in trees.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The audit log: who changed what, before the change and after it, and no change without it.
+//! The audit log: a line before and after each change with its author, and no change without a log.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn a_drain_is_logged_before_and_after() {
     assert!(lines[0]["user"]["uid"].is_u64());
 }
 
-/// Lines could be changed and removed, and nothing showed it.
+/// Earlier versions did not detect changed or removed lines.
 #[test]
 fn a_changed_log_is_found() {
     let place = Place::new();
@@ -67,7 +67,7 @@ fn a_changed_log_is_found() {
     place.ends(1, &["audit", "verify", "log", "log.1"]);
 }
 
-/// Killed at any moment, two processes at a time. `CLOSC_KILLS=500` tries more.
+/// Kills two processes at a time at arbitrary moments. `CLOSC_KILLS=500` tries more.
 #[test]
 fn no_kill_breaks_the_chain() {
     let kills: u64 = std::env::var("CLOSC_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
@@ -83,7 +83,7 @@ fn no_kill_breaks_the_chain() {
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
             command.spawn().expect("closc runs")
         });
-        // When they are killed differs from machine to machine, and everything holds at any moment.
+        // The progress at this time differs between machines, but the assertions hold at any moment.
         std::thread::sleep(std::time::Duration::from_micros(kill * 7_919 % 60_000));
         for child in &mut children {
             child.kill().expect("it is ours");
@@ -168,7 +168,7 @@ fn the_journal_and_syslog_receive_the_same_lines() {
             std::os::unix::net::UnixDatagram::bind(place.path("socket")).expect("a folder of this test");
         let log = format!("{kind}:{}", place.text("socket"));
         place.ends(0, &["drain", "plane 1", "fabric.yaml", "--write", "--audit-log", &log]);
-        // Both were sent before the program ended.
+        // Both lines were sent before the program ended.
         socket.set_nonblocking(true).expect("a socket");
         for result in ["begun", "done"] {
             let mut bytes = [0; 4096];

@@ -1,4 +1,4 @@
-//! `closc cables check` with what `lldpd` itself prints, and `closc export cables`.
+//! `closc cables check` with the output of a real `lldpd`, and `closc export cables`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ cables:
 qos: none
 ";
 
-/// Device and port at both ends of each cable, by the list that closc writes itself.
+/// Device and port at both ends of each cable, from the list that closc writes.
 fn cables(folder: &Path) -> Vec<[String; 4]> {
     let fabric = folder.join("fabric.yaml");
     fs::write(&fabric, FABRIC).expect("the folder is ours");
@@ -40,14 +40,14 @@ fn text(path: &Path) -> String {
     path.to_str().expect("names of tests are UTF-8").to_owned()
 }
 
-/// Exit code and all that was printed.
+/// Runs closc; returns its exit code and all output.
 fn closc(arguments: &[&str]) -> (i32, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_closc")).args(arguments).output().expect("closc runs");
     let said = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Namespaces with `lldpd` in each; gone when dropped.
+/// Namespaces with an `lldpd` in each; removed on drop.
 struct Plant {
     folder: PathBuf,
     /// Namespace and daemon of each device.
@@ -93,12 +93,12 @@ impl Plant {
         text(&self.folder.join(format!("{device}.socket")))
     }
 
-    /// Starts `lldpd` everywhere.
+    /// Starts `lldpd` in all namespaces.
     fn listen(&mut self) {
         let names: Vec<String> = self.devices.keys().cloned().collect();
         for device in names {
             let (socket, namespace) = (self.socket(&device), self.namespace(&device).to_owned());
-            // It sends nothing before it has read this: no neighbour remembers an earlier name.
+            // `lldpd` sends nothing before it has read this file, so no neighbour stores an earlier name.
             let settings = self.folder.join(format!("{device}.conf"));
             let lines = format!(
                 "configure system hostname {device}\nconfigure lldp portidsubtype ifname\n\
@@ -115,7 +115,7 @@ impl Plant {
         }
     }
 
-    /// Report of a device with that many neighbours.
+    /// Waits until a device reports `neighbours` neighbours; returns the report.
     fn reported(&self, device: &str, form: &str, neighbours: usize) -> String {
         let mut said = String::new();
         wait(|| {
@@ -129,7 +129,7 @@ impl Plant {
     }
 }
 
-/// Waits until something is so. Minutes pass only where it never will be.
+/// Waits until a condition holds. The limit of minutes is reached only if it never does.
 fn wait(mut is_so: impl FnMut() -> bool) {
     for _ in 0..6000 {
         if is_so() {
@@ -144,7 +144,7 @@ impl Drop for Plant {
     fn drop(&mut self) {
         for (namespace, daemon) in self.devices.values_mut() {
             if let Some(daemon) = daemon {
-                // Its children end with it: it ends them when it is asked to end.
+                // On SIGTERM, `lldpd` also ends its children.
                 run("kill", &[&daemon.id().to_string()]);
                 let _ = daemon.wait();
             }
@@ -153,7 +153,7 @@ impl Drop for Plant {
     }
 }
 
-/// Missing requirements of `lldpd` here.
+/// Why `lldpd` cannot run on this machine.
 fn missing() -> Option<String> {
     if !run("lldpd", &["-v"]) || !run("lldpcli", &["-v"]) {
         return Some("`lldpd` cannot be run; install lldpd".to_owned());
@@ -173,7 +173,7 @@ fn cables_that_lldpd_sees_swapped_and_missing_are_named() {
     let at = |cables: &[[String; 4]], name: &str| {
         cables.iter().position(|cable| cable[0] == name).expect("it is there")
     };
-    // The first uplinks of both T0s exchange their upper ends; the second of the second T0 is pulled.
+    // The first uplinks of both T0s are swapped at their upper ends; the second uplink of the second T0 is pulled.
     let (one, other) = (at(&cables, "p0-t0-001"), at(&cables, "p0-t0-002"));
     let upper = [cables[one][2].clone(), cables[one][3].clone()];
     [cables[one][2], cables[one][3]] = [cables[other][2].clone(), cables[other][3].clone()];
@@ -218,13 +218,13 @@ fn cables_that_lldpd_sees_swapped_and_missing_are_named() {
     }
 }
 
-/// A neighbour that sends a malformed frame hid what all other devices reported.
+/// In earlier versions a neighbour that sends a malformed frame hid the reports of all other devices.
 #[test]
 fn a_malformed_report_hides_no_other_one() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     cables(folder.path());
     let (fabric, cut) = (folder.path().join("fabric.yaml"), folder.path().join("p0-t0-001.jsonl"));
-    // A frame of LLDP that is cut off in its first part.
+    // An LLDP frame that is cut off in its first TLV.
     let frame =
         r#"{"packet":{"payload":"AYDCAAAOAgAAAAABiMwCBw==","metadata":[{"metadata_id":1,"value":"AQ=="}]}}"#;
     fs::write(&cut, format!("{frame}\n")).expect("the folder is ours");

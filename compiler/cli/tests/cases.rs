@@ -1,7 +1,7 @@
-//! Runs every case of `tests/cases`: a fabric file in, every artefact out, byte for byte.
+//! Runs every case of `tests/cases`: compiles a fabric file and compares every artefact byte for byte.
 //!
-//! `CLOSC_BLESS=1` writes what is expected from what came out; read it before it is committed. A case with a
-//! `hashes.txt` is too large to keep whole: it keeps one line a file.
+//! `CLOSC_BLESS=1` replaces the expected files by the actual ones; review them before you commit. A case with a
+//! `hashes.txt` is too large to store, so it has one line with a hash per file.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use common::{Place, root};
 
-/// Reads a folder to paths and bytes.
+/// Reads the files below a folder, by path.
 fn read(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];

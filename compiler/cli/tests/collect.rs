@@ -1,5 +1,5 @@
-//! `closc collect` with agents that answer on Unix sockets: what it names, what it asks them for, what is left of it when
-//! it is killed, and what sources that are dead or hostile cost it.
+//! `closc collect` with agents on Unix sockets: its verdicts, its orders to agents, its state after a kill, and its
+//! behaviour with dead or hostile sources.
 
 #[path = "collect/agents.rs"]
 mod agents;
@@ -20,7 +20,7 @@ use agents::{Agents, eventually};
 
 const FABRIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../topologies/lab/eight-planes.yaml");
 
-/// A collector that is killed when it is dropped.
+/// A collector that is killed on drop.
 struct Collector {
     child: Child,
     address: SocketAddr,
@@ -52,7 +52,7 @@ impl Collector {
             said.push(line);
             address?.trim_end_matches('/').parse().ok()
         });
-        // Its later output is read, or it would wait.
+        // Without a reader of its later output, the collector would block.
         std::thread::spawn(move || lines.for_each(drop));
         Collector { address: served.unwrap_or_else(|| panic!("it does not serve: {said:?}")), child }
     }
@@ -60,7 +60,7 @@ impl Collector {
     fn ask(&self, request: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout can be set");
-        // It may refuse before all of it is sent.
+        // The collector may reject a request before all of it is sent.
         let _ = stream.write_all(request.as_bytes());
         let mut answer = String::new();
         let _ = stream.read_to_string(&mut answer);
@@ -76,7 +76,7 @@ impl Collector {
         serde_json::from_str(&self.get("/api/summary").1).expect("it is JSON")
     }
 
-    /// Verdicts, and denials with how far they are.
+    /// Verdicts, and denials with their stages.
     fn says(&self) -> (Vec<String>, Vec<(String, String)>) {
         let summary = self.summary();
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
@@ -136,7 +136,8 @@ fn what_is_applied_reaches_every_agent_and_is_logged_before() {
     assert!(said.contains("another collector uses the state"), "{said}");
 }
 
-/// Killed at any moment, again and again: in the end every agent denies what the state says, and nothing else.
+/// Kills the collector repeatedly at arbitrary moments. In the end every agent denies exactly what the state file
+/// lists.
 #[test]
 fn no_kill_forgets_or_invents_a_denial() {
     let folder = folder();
@@ -180,7 +181,7 @@ fn a_dead_or_hostile_source_costs_only_itself() {
     for (at, bytes) in hostile.iter().enumerate() {
         agents::speak(&folder.path().join(format!("hostile-{at}.sock")), bytes);
     }
-    // One that takes the connection and never answers, and one that nobody serves.
+    // One socket that accepts connections but never answers, and one without a listener.
     let _silent = UnixListener::bind(folder.path().join("silent.sock")).expect("it can be bound");
     drop(UnixListener::bind(folder.path().join("dead.sock")).expect("it can be bound"));
     let collector = Collector::start(folder.path(), &[]);
@@ -193,7 +194,8 @@ fn a_dead_or_hostile_source_costs_only_itself() {
     assert!(sources.contains("it refuses: no") && sources.contains("Connection refused"), "{sources}");
 }
 
-/// The first agent that claimed a NIC was believed: an impostor locked the real one out, and had cables denied.
+/// Earlier versions trusted the first agent that claimed a NIC. An impostor locked the real agent out, and caused
+/// denials of cables.
 #[test]
 fn an_impostor_is_not_believed_and_a_binding_names_the_agent() {
     let folder = folder();
@@ -270,14 +272,15 @@ fn post(collector: &Collector, path: &str, more: &str, body: &str) -> (u16, Stri
     ))
 }
 
-/// The token in the file beside the state.
+/// The token in the file next to the state file.
 fn token(folder: &tempfile::TempDir) -> String {
     let text =
         std::fs::read_to_string(folder.path().join("state.json.token")).expect("the collector made it");
     text.trim().to_owned()
 }
 
-/// A local user, or a scraper with a certificate, read the token of the page and drained; the log named the collector's user.
+/// In earlier versions a local user, or a scraper with a certificate, could read the token from the page and drain
+/// elements. The log then named the collector's user.
 #[test]
 fn readers_of_the_page_do_not_order_and_the_log_names_the_operator() {
     let folder = folder();
@@ -320,7 +323,7 @@ fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     assert_eq!(post(&collector, "/api/lift", "", &lift).0, 200);
 }
 
-/// Every answer says which document it is, and fits its schema; none of `docs/schemas` is left.
+/// Every answer names its document and fits its schema; every collector schema in `docs/schemas` is tested.
 #[test]
 fn every_answer_fits_its_schema() {
     let folder = folder();
@@ -360,7 +363,8 @@ fn every_answer_fits_its_schema() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A drain by a person reaches every agent at once, with a collector and without: this one would ask again in ten minutes.
+/// A drain by a user reaches every agent at once, with and without a collector. This collector polls only every ten
+/// minutes.
 #[test]
 fn a_drain_waits_for_no_turn() {
     let folder = folder();
@@ -389,7 +393,7 @@ fn a_drain_waits_for_no_turn() {
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
     let address = collector.address.to_string();
     let secret = folder.path().join("state.json.token").display().to_string();
-    // The delay until it is in force is shown but not judged: processors may be busy.
+    // The delay until the denial is in force is printed but not checked, because the machine may be busy.
     let order = format!(r#"{{"token":"{}","name":"p0-t1-002","minutes":5}}"#, token(&folder));
     let began = Instant::now();
     let (status, changes) = post(&collector, "/api/drain", "", &order);
@@ -412,8 +416,8 @@ fn a_drain_waits_for_no_turn() {
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }
 
-/// A drain refused by the collector is not in the file, or the next tables would skip it all the same; and a drain that cannot be
-/// written hosts take back.
+/// A drain that the collector rejects is not written to the file, because later path tables would apply it. If a drain
+/// cannot be written to the file, hosts roll it back.
 #[test]
 fn hosts_and_the_file_agree_whoever_refuses() {
     let folder = folder();
@@ -445,19 +449,19 @@ fn hosts_and_the_file_agree_whoever_refuses() {
     assert!(is_whole());
     let (_, said) = run("", ["drain", "plane 3"], &["--nic", "/nowhere/*.sock"]);
     assert!(said.contains("is as it was: no agent is asked") && is_whole(), "{said}");
-    // No file may grow, and nobody is killed for it.
+    // No file can grow, and the signal for this is ignored.
     let full = "trap '' XFSZ; ulimit -f 0;";
     let (code, said) = run(full, ["drain", "p0-t1-001"], &["--collector", &address, "--token", &secret]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("denies `p0-t1-001`") && said.contains("lifts `p0-t1-001`"), "{said}");
     assert!(said.contains("cannot write") && is_whole(), "{said}");
     eventually("no agent denies it", || agents.bans() == [0; 8]);
-    // And as nothing is left of it, it can be drained.
+    // The failed drain left no state, so the element can be drained.
     assert_eq!(run("", ["drain", "p0-t1-001"], &["--collector", &address, "--token", &secret]).0, Some(0));
     assert!(!is_whole());
 }
 
-/// Others are served with certificates on both sides only, unless a person says otherwise.
+/// Other machines are served only with mutual TLS, unless the user disables this.
 #[test]
 fn nobody_else_is_served_in_the_clear() {
     let folder = folder();

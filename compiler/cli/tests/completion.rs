@@ -1,4 +1,4 @@
-//! Completion, as shells ask for it: by the scripts' own variables, and by the shells themselves where they are.
+//! Shell completion: with the environment variables that the scripts set, and with the shells that are installed.
 
 mod common;
 
@@ -8,12 +8,12 @@ use common::{Place, has};
 
 const LARGE: &str = "topologies/reference/mrc-8x512.yaml";
 
-/// Completions for the last of some words.
+/// Candidates for the last of some words.
 fn offered(place: &Place, words: &[&str]) -> Vec<String> {
     offered_at(place, words, words.len())
 }
 
-/// The same for the word of a number; the program's own is 0.
+/// Candidates for the word at an index; index 0 is the program name.
 fn offered_at(place: &Place, words: &[&str], at: usize) -> Vec<String> {
     let mut command = place.command(&["--", "closc"]);
     let index = at.to_string();
@@ -51,7 +51,7 @@ fn names_come_from_the_file_on_the_line() {
     assert_eq!(cables, ["p3-t0-510--p3-t1-255"], "the file stands behind the cursor");
 }
 
-/// The name stands before the file in `drain`: the file may be behind the cursor, or be the only one of the folder.
+/// In `drain` the name comes before the file. The file may be after the cursor, or be the only one in the folder.
 #[test]
 fn a_file_is_found_where_the_line_has_none_yet() {
     let place = Place::new();
@@ -90,7 +90,7 @@ fn words_files_and_trees_are_offered() {
     assert_eq!(devices, ["p1-t1-001", "p1-t1-002"]);
 }
 
-/// Names follow from counts and patterns: what else is wrong with a file, its syntax too, takes none of them away.
+/// Names depend only on counts and patterns, so other errors in a file, even of its syntax, do not remove them.
 #[test]
 fn a_file_with_errors_has_names() {
     let place = Place::new();
@@ -114,7 +114,7 @@ fn a_file_with_errors_has_names() {
     }
 }
 
-/// A pipe, a name with signs of the shell: nothing is offered, and nothing is said.
+/// A pipe, or a name with special characters of the shell: no candidates, and no messages.
 #[test]
 fn what_cannot_be_read_offers_nothing() {
     let place = Place::new();
@@ -130,14 +130,14 @@ fn what_cannot_be_read_offers_nothing() {
     let wrong = place.command(&[]).env("CLOSC_COMPLETE", "tcsh").output().expect("closc runs");
     assert_eq!(wrong.status.code(), Some(64));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("tcsh"));
-    // An empty variable asks for nothing.
+    // With an empty variable, closc runs normally.
     assert_eq!(
         place.command(&["platforms"]).env("CLOSC_COMPLETE", "").output().unwrap().status.code(),
         Some(0)
     );
 }
 
-/// A shell with the script, asked for the candidates of a line by its own means.
+/// Real shells complete a line after loading the script.
 #[test]
 fn shells_complete_with_the_scripts() {
     let place = Place::new();

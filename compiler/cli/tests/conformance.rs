@@ -1,4 +1,4 @@
-//! `closc conformance` against the embedded switch: exit codes, table and document.
+//! `closc conformance` against the embedded switch: exit codes, table and JSON document.
 
 mod common;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use common::Place;
 
-/// A switch of this process, and the runtime that serves it.
+/// A switch in this process, and the runtime that serves it.
 struct Served {
     endpoint: Endpoint,
     _runtime: tokio::runtime::Runtime,

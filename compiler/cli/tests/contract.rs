@@ -21,7 +21,8 @@ fn place() -> Place {
     place
 }
 
-/// A pager that was closed, and a disk that is full: what was asked for is done, and the exit code says what it was.
+/// With a closed pager or a full disk behind stdout and stderr, the command still does its work and returns the usual
+/// exit code.
 #[test]
 fn nobody_who_reads_changes_nothing() {
     let place = place();
@@ -46,11 +47,11 @@ fn nobody_who_reads_changes_nothing() {
         let mut check = place.command(&["check", "wrong.yaml", "--format", format]);
         assert_eq!(code(check.stdout(closed()).stderr(full())), Some(1), "{format}");
     }
-    // A warning without a reader does not keep a tree from being written.
+    // A tree is written even if a warning cannot be printed.
     let warned = place.command(&["compile", "a.yaml", "--out", "again"]).stderr(full()).status();
     assert_eq!(warned.expect("closc runs").code(), Some(0));
     assert!(place.path("again/manifest.json").is_file());
-    // Values that cannot be kept were not printed.
+    // Output that cannot be written is a failure.
     assert_eq!(code(place.command(&["explain", "a.yaml"]).stdout(full()).stderr(closed())), Some(1));
     for asked in ["--help", "--version"] {
         assert_eq!(code(place.command(&[asked]).stdout(full())), Some(1), "{asked}");
@@ -95,7 +96,7 @@ fn wrong_usage_has_a_code_of_its_own() {
     }
 }
 
-/// Every verb, as docs/commands.md lists them: one that is new is tried, too.
+/// Tests every command in docs/commands.md, and therefore new ones too.
 #[test]
 fn wrong_usage_is_json_where_json_is_asked_for() {
     let place = place();
@@ -143,7 +144,7 @@ fn every_verb_refuses_a_wrong_word_alike() {
     assert!(verbs.len() > 50, "{verbs:?}");
     for verb in verbs {
         let words: Vec<&str> = verb.split(' ').chain(["--no-such-flag"]).collect();
-        // Arguments after `switch` are read as `simple_switch_grpc` does.
+        // Arguments after `switch` are parsed like those of `simple_switch_grpc`.
         let code = if verb == "switch" { 1 } else { 64 };
         let output = place.closc(&words);
         assert_eq!(output.status.code(), Some(code), "{words:?}");
@@ -152,7 +153,7 @@ fn every_verb_refuses_a_wrong_word_alike() {
     }
 }
 
-/// The file comes first in every verb; `drain` takes it behind the name, too.
+/// The file comes first in every command; `drain` also accepts it after the name.
 #[test]
 fn a_file_may_come_first() {
     let place = place();
@@ -163,7 +164,8 @@ fn a_file_may_come_first() {
     assert_eq!(place.read("a.yaml"), place.read(FILE));
 }
 
-/// A value that fits its type and not the fabric is reported with the fabric's numbers; the end of its type works.
+/// A value that is valid for its type, but not for the fabric, is rejected with the fabric's numbers. The maximum of a
+/// type works.
 #[test]
 fn numbers_that_the_fabric_does_not_have_are_refused() {
     let place = place();
@@ -186,7 +188,7 @@ fn two_means_differences_and_nothing_else() {
     place.ends(2, &["drain", "p0-t1-001", "b.yaml"]);
     place.ends(0, &["drain", "p0-t1-001", "b.yaml", "--write"]);
     place.ends(0, &["undrain", "p0-t1-001", "b.yaml", "--write"]);
-    // Code 1: something does not hold, or cannot be read.
+    // Exit code 1: a failed check, or an unreadable file.
     place.ends(0, &["verify", "a"]);
     let entries = place.path("a/switches/p0-t0-001/entries.txtpb");
     let text = std::fs::read_to_string(&entries).expect("it is there");
@@ -198,7 +200,7 @@ fn two_means_differences_and_nothing_else() {
     place.ends(0, &["whatif", FILE, "--fail", "p0-t1-001"]);
 }
 
-/// Every document has a schema with a version, first.
+/// The first field of every document is its schema with a version.
 #[test]
 fn every_document_says_what_it_is() {
     let place = place();
@@ -258,7 +260,7 @@ fn a_dash_is_standard_input_and_output() {
     assert_eq!((code, shown), (Some(2), place.ends(2, &["diff", "a.yaml", "b.yaml"])));
 }
 
-/// Another user may have put a link in the place of the output file or of its temporary file.
+/// Another user may have placed a symbolic link at the path of the output file or of its temporary file.
 #[test]
 fn a_file_is_not_written_through_links() {
     let place = place();
@@ -280,7 +282,7 @@ fn misspelt_folders_of_templates_are_refused() {
     assert!(why.contains("`linx/routes.j2`") && why.contains("did you mean `linux/routes.j2`?"), "{why}");
 }
 
-/// A template of a stranger ends, whatever it loops over.
+/// An untrusted template ends, whatever it loops over.
 #[test]
 fn templates_without_end_are_refused() {
     let place = place();
@@ -297,7 +299,7 @@ fn templates_without_end_are_refused() {
     }
 }
 
-/// A replaced value is named, with the correct one.
+/// The error for a value of another kind names this kind and the expected one.
 #[test]
 fn things_of_another_kind_are_named() {
     let place = Place::new();

@@ -1,7 +1,8 @@
-//! `-` in the place of a file: standard input where one is read, standard output where one is written, in every verb.
+//! `-` in place of a file, in every command: standard input for a file that is read, standard output for one that is
+//! written.
 //!
-//! Every argument that names one file, as docs/commands.md lists them, is tried here, or it says why it takes no `-`: an
-//! argument that is new fails until it does.
+//! Every argument in docs/commands.md that names one file is tested, or listed with the reason why it does not accept
+//! `-`. A new argument fails until it is listed.
 
 mod common;
 
@@ -14,11 +15,12 @@ use common::{Place, root};
 /// Meaning of `-` for an argument that names one file.
 #[derive(Clone, Copy)]
 enum Dash {
-    /// From standard input: the words with `-`, the file that is piped, the exit code.
+    /// Reads from standard input: the command line with `-`, the piped file, the exit code.
     Reads(&'static str, &'static str, i32),
-    /// To standard output, and nothing else there: the words with `-`, the exit code, how it begins.
+    /// Writes to standard output, and nothing else there: the command line with `-`, the exit code, the beginning of
+    /// the output.
     Writes(&'static str, i32, &'static str),
-    /// Not at all, and why.
+    /// Does not accept `-`, with the reason.
     Not(&'static str),
 }
 
@@ -30,7 +32,7 @@ const KEPT: Dash = Dash::Not("what is kept there is read again");
 
 const SECRET: Dash = Dash::Not("a secret is in a file that its owner alone can read");
 
-/// Every argument that names one file, by verb, in the order of docs/commands.md.
+/// Every argument that names one file, with its command, in the order of docs/commands.md.
 const DASHES: &[(&str, &str, Dash)] = &[
     ("", "--audit-log", KEPT),
     ("check", "FILE", Dash::Reads("check -", "a.yaml", 0)),
@@ -145,10 +147,10 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("collect", "--inventory", INVENTORY),
 ];
 
-/// Names of files of these arguments in docs/commands.md.
+/// Value names of these arguments in docs/commands.md.
 const FILES: [&str; 8] = ["FILE", "FILE.svg", "TREE", "SUMMARY", "OLD", "NEW", "SOURCE", "[DEVICE=]FILE|DIR"];
 
-/// Every argument of a file: its verb, and its long option or else what it is called.
+/// Every argument that names a file: its command, and its long option or else its value name.
 fn listed() -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(root().join("docs/commands.md")).expect("it is in the tree");
     let (mut verb, mut found) = (String::new(), BTreeSet::new());
@@ -193,7 +195,7 @@ fn every_argument_of_a_file_is_known() {
     }
 }
 
-/// A folder with what the commands read.
+/// A folder with the inputs of the commands.
 fn place() -> Place {
     let place = Place::new();
     let text = place.read("topologies/lab/two-planes-p4.yaml");

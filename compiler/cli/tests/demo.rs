@@ -1,4 +1,4 @@
-//! `closc demo`: a fault of its tour is named, and nothing else.
+//! `closc demo`: the collector names a fault of the tour, and nothing else.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `closc design`: each design is a fabric that compiles, limits hold, and every form of the list has the same designs.
+//! `closc design`: each design compiles, limits hold, and every output format lists the same designs.
 
 mod common;
 
@@ -116,7 +116,7 @@ fn a_fabric_that_is_not_proposed_is_explained() {
     place.ends(0, &words(&format!("{SMALL} --out best.yaml")));
     let explained = place.json(0, &words(&format!("{SMALL} --explain best.yaml")));
     assert!(explained["on_front"] == true && explained["outside"] == serde_json::json!([]), "{explained:#}");
-    // Twice the T1s, each half empty: more switches, and ports that growth would have to ask for.
+    // Twice the T1s, each half empty, so there are more switches.
     let worse =
         place.read("best.yaml").replace("up: { count: 32 }, parallel: 8", "up: { count: 32 }, parallel: 2");
     place.write("worse.yaml", worse.replace("down: { count: 64 } }", "down: { count: 16 } }"));

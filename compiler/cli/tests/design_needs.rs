@@ -1,4 +1,4 @@
-//! Needs at random: each design that `closc design` proposes is a fabric that `closc check` takes without a finding; some are
+//! Random needs: `closc check` accepts each design that `closc design` proposes without findings; some are also
 //! compiled and proved.
 
 mod common;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use common::Place;
 
-/// Needs that are tried.
+/// Number of needs.
 const NEEDS: usize = 200;
 
-/// Every so many of them is compiled and proved.
+/// One need in this many is also compiled and proved.
 const PROVED: usize = 20;
 
 /// Groups of platforms: a search of the whole catalogue for each need would test the same few winners.

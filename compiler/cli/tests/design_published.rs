@@ -1,5 +1,5 @@
-//! Published fabrics: `closc design` finds one with no more switches, cables and modules, and explains what beats the published
-//! one where it is not on the front itself.
+//! Published fabrics: for each, `closc design` finds a design that needs no more switches, cables and modules. If the
+//! published fabric is not on the Pareto front, `--explain` lists better designs.
 
 mod common;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use common::Place;
 
-/// A published fabric of two tiers, in links of ports. A cable with two ports in a plug is two links.
+/// A published fabric of two tiers. Counts are of links between ports, so a cable with two ports per plug is two links.
 struct Published {
     name: &'static str,
-    /// Flags of the need.
+    /// Options for the need.
     need: &'static str,
     planes: u64,
     /// T0s and T1s of a plane, and cables between each pair of them.
@@ -94,7 +94,8 @@ const OTHERS: &[Published] = &[
         splits: ["2x400G", "2x400G", "2x400G"],
         rest: BGP,
     },
-    // DeepSeek, arXiv 2505.09343, table 3: 16,384 NICs of 400G in eight planes, a plane a NIC of each of 2,048 nodes.
+    // DeepSeek, arXiv 2505.09343, table 3: 16,384 NICs of 400G in eight planes; each of 2,048 nodes has one NIC per
+    // plane.
     Published {
         name: "DeepSeek",
         need: "--nics 2048 --speed 3200G --nics-per-node 1 --planes 8 --routing bgp-unnumbered --tiers 2 --os eos --platform \
@@ -145,7 +146,7 @@ impl Published {
         self.t1s * self.parallel
     }
 
-    /// Switches, links between them, and cages with the modules of these.
+    /// Switches, links between them, and cages with modules for these links.
     fn counts(&self) -> [u64; 3] {
         let ports =
             |split: &str| split.split('x').next().and_then(|ports| ports.parse().ok()).unwrap_or(1_u64);
@@ -166,7 +167,7 @@ fn counts(row: &Value) -> [u64; 3] {
     ["switches", "cables_switch", "modules"].map(|name| row[name].as_u64().expect("a count"))
 }
 
-/// Compares one with the designs of its need.
+/// Compares a published fabric with the designs for its need.
 fn compare(place: &Place, published: &Published, more: &[&str]) {
     let name = published.name;
     let wanted = published.counts();

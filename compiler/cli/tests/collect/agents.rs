@@ -1,4 +1,4 @@
-//! Agents that are not there: sockets that answer as agents of the lab with eight planes would.
+//! Simulated agents: sockets that answer like agents of the lab with eight planes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 const PLANES: u8 = 8;
 const UPLINKS: u16 = 4;
-/// Probes of a turn between two answers.
+/// Probes per path between two answers.
 const PROBES: u64 = 20;
 
-/// Common evidence of agents: the lossy cable, and the number of probes between two answers.
+/// State that all agents share: the lossy cable, and their denials.
 #[derive(Default)]
 struct World {
     loses: Option<(u8, u16, u16)>,
@@ -33,7 +33,7 @@ fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
 }
 
 impl Agents {
-    /// Lets them answer below a folder.
+    /// Starts agents on sockets below a folder.
     pub(crate) fn start(folder: &Path) -> Agents {
         let world = Arc::new(Mutex::new(World { bans: vec![Vec::new(); 8], ..World::default() }));
         for nic in 0..8_u16 {
@@ -50,7 +50,7 @@ impl Agents {
         Agents(world)
     }
 
-    /// Answers for a NIC at another socket, as an agent whose every probe over a plane is lost.
+    /// Answers for a NIC at another socket, as an agent that loses every probe over one plane.
     pub(crate) fn impostor(socket: &Path, nic: u16) {
         let listener = UnixListener::bind(socket).expect("a socket can be bound");
         let world = World {
@@ -67,7 +67,7 @@ impl Agents {
         });
     }
 
-    /// Lets a cable between T0 and T1 lose so many of 20 probes, named as the compiler names it.
+    /// Lets a cable between T0 and T1, given by its name, lose `lost` of 20 probes.
     pub(crate) fn lose(&self, cable: &str, lost: u64) {
         let number = |at: usize| cable[at..at + 3].parse::<u16>().expect("it is a name");
         let plane = cable[1..2].parse().expect("it is a name");
@@ -84,7 +84,7 @@ impl Agents {
         lock(&self.0).denied.map_or(Duration::ZERO, |denied| denied.saturating_duration_since(began))
     }
 
-    /// Number of denials of each.
+    /// Number of denials per agent.
     pub(crate) fn bans(&self) -> [usize; 8] {
         let world = lock(&self.0);
         std::array::from_fn(|nic| world.bans[nic].len())
@@ -163,7 +163,7 @@ pub(crate) fn speak(path: &Path, bytes: &[u8]) {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let bytes = bytes.clone();
-            // It waits for the request, or its end would be seen before its answer.
+            // Wait for the request: otherwise the client could see the end of the connection before the answer.
             std::thread::spawn(move || {
                 let Ok(own) = stream.try_clone() else { return };
                 for _ in BufReader::new(own).lines().map_while(Result::ok) {
@@ -174,7 +174,7 @@ pub(crate) fn speak(path: &Path, bytes: &[u8]) {
     });
 }
 
-/// Waits for what must come, however slow the machine is.
+/// Waits for a condition that must become true, with a limit for slow machines.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..3000 {
         if holds() {

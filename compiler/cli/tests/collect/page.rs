@@ -1,5 +1,5 @@
-//! The page of the collector in a browser: what it draws came from the collector, its policy lets its own script run, the
-//! console stays empty, and a person does with it what it offers, with the keyboard alone too.
+//! The page of the collector in a browser. It draws the collector's data, its content security policy allows its own
+//! script, the console stays empty, and all functions work, also with the keyboard alone.
 
 use closc_browser::Browser;
 use serde_json::json;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::agents::{Agents, eventually};
 use super::{Collector, folder};
 
-/// Starts a browser on the page of a collector; nothing where there is none.
+/// Opens the page of a collector in a browser; `None` if no browser is installed.
 fn shown(collector: &Collector) -> Option<Browser> {
     let mut browser = Browser::start()?;
     browser.look(1280, false, false);
@@ -16,7 +16,7 @@ fn shown(collector: &Collector) -> Option<Browser> {
     Some(browser)
 }
 
-/// Writes into the fields of a form, and sends it by the key of the last one.
+/// Fills the fields of a form, and submits it by a key press in the last field.
 fn fill(browser: &mut Browser, fields: &[(&str, &str)]) {
     for (field, text) in fields {
         browser.value(&format!("at({field:?}).focus(), at({field:?}).select()"));
@@ -25,7 +25,7 @@ fn fill(browser: &mut Browser, fields: &[(&str, &str)]) {
     browser.press("Enter");
 }
 
-/// Waits until the text of an element holds another.
+/// Waits until the text of an element contains another text.
 fn says(browser: &mut Browser, id: &str, text: &str) {
     browser.wait_for(&format!("at({id:?}).textContent.includes({})", json!(text)));
 }
@@ -79,7 +79,7 @@ fn what_the_collector_knows_is_drawn() {
     );
 }
 
-/// Without agents nothing is broken, and the page looked as if all was good.
+/// Without agents there are no verdicts, and earlier versions of the page looked as if the fabric was healthy.
 #[test]
 fn silence_of_all_agents_is_an_alarm() {
     let folder = folder();
@@ -97,7 +97,7 @@ fn a_person_drains_and_lifts() {
     let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
     eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
     let Some(mut browser) = shown(&collector) else { return };
-    // Text of a person is text.
+    // Text that a user enters is not interpreted as HTML.
     let why = "<img src=x onerror=alert(1)> & \"work\"";
     fill(
         &mut browser,
@@ -122,7 +122,7 @@ fn a_person_drains_and_lifts() {
     eventually("no agent denies it", || agents.bans() == [0; 8]);
 }
 
-/// axe-core, which is not part of the tree, finds nothing serious, light and dark.
+/// axe-core, which is not part of the repository, finds no serious problem in the light and dark themes.
 #[test]
 fn axe_finds_nothing_serious() {
     let Some(axe) = closc_browser::axe() else { return };
@@ -147,7 +147,8 @@ fn axe_finds_nothing_serious() {
     }
 }
 
-/// A bar is as long as the share of cables that somebody probes: here each NIC's own, or that of one NIC of eight.
+/// The length of a bar is the share of cables that agents probe: here the cables of all NICs, or that of one NIC of
+/// eight.
 #[test]
 fn a_bar_is_gray_where_nobody_probes() {
     for (silent, width, text) in [(0..0, "100%", ""), (1..8, "12.5%", "7 not probed")] {

@@ -1,6 +1,6 @@
-//! Starts the `closc` that was just built, in a folder that no other test has.
+//! Starts the `closc` that was just built, in a folder of its own per test.
 //!
-//! Invariants: labs are remembered in that folder, and what a test leaves up is taken down with it.
+//! Invariants: the state of labs is in that folder, and labs that a test leaves up are taken down with it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub(crate) mod schemas;
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A fabric's name that no other test has, in this process or another: its namespaces are the machine's.
+/// A fabric name that no other test uses, in any process, because namespaces are shared by the machine.
 pub(crate) fn fabric_name(prefix: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("{prefix}{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// A fabric of two groups of two nodes that any machine can run, each plane with 100 Gb/s.
+/// A fabric that any machine can run: two groups of two nodes, with 100 Gb/s per plane.
 pub(crate) fn small_fabric(name: &str, planes: u8, platform: &str, os: &str) -> String {
     format!(
         "\
@@ -51,7 +51,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// The same as text, for arguments.
+    /// The path as text, for arguments.
     pub(crate) fn text(&self, name: &str) -> String {
         self.path(name).into_os_string().into_string().expect("temporary folders have plain names")
     }
@@ -88,7 +88,7 @@ impl Place {
         self.command(args).output().expect("closc runs")
     }
 
-    /// Runs closc, expects an exit code, and returns what it printed, or why it failed.
+    /// Runs closc and expects an exit code; returns its output, or its messages if it failed.
     #[track_caller]
     pub(crate) fn ends(&self, code: i32, args: &[&str]) -> String {
         let output = self.closc(args);
@@ -99,7 +99,7 @@ impl Place {
         if [1, 64].contains(&code) { format!("{out}{err}") } else { out.into_owned() }
     }
 
-    /// The same, and always what it printed.
+    /// Like [`Place::ends`], but always returns the output.
     #[track_caller]
     pub(crate) fn ends_with_output(&self, code: i32, args: &[&str]) -> String {
         let output = self.closc(args);
@@ -132,7 +132,7 @@ impl Drop for Place {
     }
 }
 
-/// The top of the tree.
+/// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the tree is there")
 }

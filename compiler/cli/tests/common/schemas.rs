@@ -1,7 +1,7 @@
-//! JSON output of closc, compared with the schemas in the tree by an independent validator.
+//! Compares JSON output of closc with the schemas in the repository, with an independent validator.
 //!
-//! In: a document. Out: nothing, or a panic that says what does not fit. Invariants: a document without a schema fails; so does
-//! a field that the schema does not name, which a reader of later versions has to allow.
+//! In: a document. Out: nothing, or a panic with the mismatch. Invariants: a document without a schema fails; so does a
+//! field that the schema lacks, although readers must allow fields of later versions.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) fn compare(document: &Value) {
     }
 }
 
-/// Compares what was printed, where JSON was asked for and a document came.
+/// Compares the output, if JSON was requested and a document printed.
 #[track_caller]
 pub(crate) fn compare_printed(arguments: &[&str], printed: &str) {
     if !arguments.windows(2).any(|pair| pair == ["--format", "json"]) {
@@ -38,7 +38,7 @@ pub(crate) fn compare_printed(arguments: &[&str], printed: &str) {
     }
 }
 
-/// Compares what was said line by line while the command ran, where JSON was asked for.
+/// Compares each line of the messages, if JSON was requested.
 #[track_caller]
 pub(crate) fn compare_said(arguments: &[&str], said: &str) {
     if arguments.windows(2).any(|pair| pair == ["--format", "json"]) {
@@ -46,13 +46,13 @@ pub(crate) fn compare_said(arguments: &[&str], said: &str) {
     }
 }
 
-/// Compares a document that is a line.
+/// Compares a document on one line.
 #[track_caller]
 pub(crate) fn compare_line(line: &str) {
     compare(&serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")));
 }
 
-/// Forbids fields that are not named. A part of another schema (`anyOf`, a definition) leaves that to the whole.
+/// Forbids unknown fields. For a part of another schema (`anyOf`, a definition), the enclosing schema forbids them.
 fn strict(schema: &mut Value, is_part: bool) {
     let Some(map) = schema.as_object_mut() else { return };
     let says_fields =
