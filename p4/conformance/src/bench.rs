@@ -371,7 +371,7 @@ impl Bench {
         }
     }
 
-    /// Writes an update. If it is rejected, the other entities of its kind must not change.
+    /// Writes an update. If it is rejected, no entity of its kind may change.
     async fn write_one(&mut self, update: &v1::Update, codes: Codes) -> Result<(), String> {
         let place = container(update).filter(|_| !codes.contains(&Code::Ok));
         let before = match &place {
