@@ -1,8 +1,8 @@
 //! Wire formats: headers in front of a packet, and messages between agents.
 //!
-//! In: bytes of a frame. Out: what they say, or why they are not ours. Invariants: no bytes make a reader panic or
-//! allocate; what is written reads back. `docs/decisions/0008-sequence-numbers-of-sprayed-packets.md` says why
-//! the sequence number is where it is.
+//! In: the bytes of a frame. Out: their contents, or why the frame is rejected. Invariants: no input makes a reader
+//! panic or allocate; reading reverses writing. `docs/decisions/0008-sequence-numbers-of-sprayed-packets.md` explains
+//! the position of the sequence number.
 
 mod header;
 mod identity;
@@ -20,6 +20,6 @@ pub use message::{
     is_pair_probe, read, write,
 };
 
-/// Bytes of the IP packet of a probe to a switch without padding.
+/// Length of the IP packet of an unpadded switch probe.
 pub(crate) const SELF_PROBE_BYTES: u16 =
     (HEADER_LEN - ETHERNET_LEN + UDP_LEN + message::SELF_PROBE_MESSAGE) as u16;

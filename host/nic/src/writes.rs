@@ -1,10 +1,10 @@
-//! Writes: bytes of a region here to a region there, in pieces that go over any path.
+//! Writes: bytes from the local region to a far NIC's region, in pieces that can use any path.
 //!
-//! In: what a job asks for, verdicts on packets, pieces that arrive. Out: the next piece to send, where a piece
-//! belongs. Invariants: a piece says where it belongs, so none waits for another; only what is missing is sent again; a
-//! write is done when the other side says that it has all of it. Nothing of a region is kept in memory, and what is
-//! remembered of a write is a range for each run of pieces, so memory follows from what is missing and not from the count of
-//! pieces that a packet names.
+//! In: orders of jobs, verdicts on packets, pieces that arrive. Out: the next piece to send, and where a piece belongs
+//! in the region. Invariants: a piece contains its position, so none waits for another; only missing pieces are
+//! retransmitted; a write is done when the far side reports that it is complete. Region contents are not kept in
+//! memory. The state of a write is one range per run of pieces, so memory depends on the number of gaps and not on the
+//! count of pieces that a packet contains.
 
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;
@@ -14,92 +14,92 @@ use thiserror::Error;
 use crate::ranges::{RANGE_BYTES, Ranges};
 use crate::wire::{Chunk, RANGES_MAX, Status};
 
-/// Pieces of the longest write.
+/// Maximum number of pieces of a write.
 pub const PIECES_MAX: u64 = 1 << 20;
-/// Writes that arrive from one NIC at a time; the one untouched longest makes room.
+/// Maximum number of incoming writes from one NIC; the least recently active one is dropped for a new one.
 const ARRIVING_MAX: usize = 16;
-/// Writes that are remembered as complete.
+/// Number of completed writes that are remembered.
 const COMPLETE_MAX: usize = 64;
 const ASK_AFTER_NS: u64 = 10_000_000;
 
-/// Request of a job.
+/// An order of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// Where in the region here it begins.
+    /// Offset in the local region.
     pub local: u64,
-    /// Where in the region there.
+    /// Offset in the far NIC's region.
     pub target: u64,
     /// Number of bytes.
     pub total: u64,
-    /// Bytes of a piece.
+    /// Size of a piece in bytes.
     pub unit: u32,
 }
 
-/// Why a write was not taken.
+/// Why a write was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WriteFault {
-    /// To itself.
+    /// The destination is the NIC itself.
     #[error("{0} is the address of this NIC itself")]
     Own(Ipv6Addr),
-    /// To nobody.
+    /// The destination is not a NIC of the fabric.
     #[error("{0} is the address of no NIC of this fabric")]
     Stranger(Ipv6Addr),
-    /// The data to send is missing.
+    /// The data is outside the local region.
     #[error("the region has {has} bytes, and the write is of {total} from {local} on")]
     Region {
-        /// Bytes of the region.
+        /// Size of the region.
         has: u64,
-        /// Where the write begins.
+        /// Offset of the write.
         local: u64,
-        /// Its bytes.
+        /// Size of the write.
         total: u64,
     },
-    /// Too many NICs.
+    /// All channels are in use.
     #[error(
         "{0} other NICs are talked to already, which is all there is room for: try again when one is idle"
     )]
     Crowded(usize),
-    /// Too many writes.
+    /// Too many unfinished writes to this NIC.
     #[error("{0} writes to this NIC are under way already: try again when one is done")]
     Busy(usize),
-    /// Pieces that the fabric does not carry.
+    /// The size of pieces does not fit the fabric's MTU.
     #[error("a piece of {unit} bytes does not fit: a packet carries 1 to {most} of a write")]
     Unit {
-        /// Request.
+        /// Requested size.
         unit: u32,
-        /// The most.
+        /// Maximum size.
         most: u32,
     },
-    /// Nothing to write.
+    /// The write is empty.
     #[error("a write is of one byte at least")]
     Empty,
-    /// Too long.
+    /// The write has too many pieces.
     #[error("{total} bytes in pieces of {unit} are {pieces} pieces, and a write has {PIECES_MAX} at most")]
     Pieces {
-        /// Its bytes.
+        /// Size of the write.
         total: u64,
-        /// Bytes of a piece.
+        /// Size of a piece.
         unit: u32,
-        /// Number of pieces that would result.
+        /// Resulting number of pieces.
         pieces: u64,
     },
-    /// Beyond all numbers.
+    /// The end of the target range exceeds 64 bits.
     #[error("no region has {total} bytes from {target} on")]
     Target {
-        /// Where it was to go.
+        /// Offset in the far NIC's region.
         target: u64,
-        /// Its bytes.
+        /// Size of the write.
         total: u64,
     },
 }
 
-/// Why a write ended that is not done.
+/// Why a write failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The far side does not take it.
+    /// The far side rejects it.
     #[error("the far NIC refuses it: its region does not have all of these bytes, or cannot be written")]
     Refused,
-    /// The data to send is not available.
+    /// The local data cannot be read.
     #[error("the region here cannot be read")]
     Unreadable,
 }
@@ -107,26 +107,26 @@ pub enum Failure {
 /// Counters of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Pieces sent, those sent again included.
+    /// Pieces sent, including retransmissions.
     pub sent: u64,
-    /// Pieces sent again.
+    /// Retransmitted pieces.
     pub resent: u64,
 }
 
-/// A write that leaves.
+/// An outgoing write.
 #[derive(Debug)]
 pub struct Leaving {
-    /// Its name.
+    /// Its identifier.
     pub id: u64,
-    /// Question.
+    /// Its order.
     pub order: Order,
     /// Counters.
     pub tally: Tally,
-    /// When it was asked for.
+    /// When it was ordered.
     pub since_ns: u64,
-    /// When the other side said it has all of it, or it failed.
+    /// When the far side reported it complete, or when it failed.
     pub ended_ns: Option<u64>,
-    /// Why it failed, if it did.
+    /// Why it failed.
     pub failure: Option<Failure>,
     next: u32,
     again: VecDeque<Again>,
@@ -135,7 +135,7 @@ pub struct Leaving {
     touched_ns: u64,
 }
 
-/// Pieces to retransmit: from the first up to the end, and the plane that lost them, if one did.
+/// Pieces to retransmit, from `first` up to `end`, exclusive, and the plane that lost them, if known.
 #[derive(Debug, Clone, Copy)]
 struct Again {
     first: u32,
@@ -150,14 +150,14 @@ pub struct Piece {
     pub offset: u64,
     /// Its length.
     pub len: u32,
-    /// The plane that lost it, if one did.
+    /// The plane that lost it, if it was lost.
     pub not_over: Option<u8>,
     /// Whether it was sent before.
     pub again: bool,
 }
 
 impl Leaving {
-    /// Takes an order, or says why not: it is empty, or has too many pieces.
+    /// Makes a write from an order. Rejects an order that is empty or has too many pieces.
     pub fn new(id: u64, order: Order, now_ns: u64) -> Result<Leaving, WriteFault> {
         let Order { target, total, .. } = order;
         let unit = order.unit.max(1);
@@ -187,7 +187,7 @@ impl Leaving {
         })
     }
 
-    /// Returns the next piece: what was lost first.
+    /// Returns the next piece; lost pieces come first.
     pub fn next_piece(&mut self) -> Option<Piece> {
         while let Some(Again { first, end, not_over }) = self.again.pop_front() {
             if first + 1 < end {
@@ -212,13 +212,13 @@ impl Leaving {
         })
     }
 
-    /// Takes back the piece that was given last: no port took it, so it was not sent.
+    /// Returns the last piece to the queue, because no port accepted it.
     pub fn unsent(&mut self, piece: &Piece) {
         let at = self.place(piece.offset);
         self.tally.sent -= 1;
         if piece.again {
             self.tally.resent -= 1;
-            // Any plane will do where none took it.
+            // No port accepted it, so any plane may be used.
             self.again.push_front(Again { first: at, end: at + 1, not_over: None });
         } else {
             self.next = at;
@@ -229,7 +229,7 @@ impl Leaving {
         u64::from(at) * u64::from(self.order.unit)
     }
 
-    /// The number of the piece that begins at an offset: a write has at most [`PIECES_MAX`].
+    /// Returns the number of the piece at an offset; a write has at most [`PIECES_MAX`].
     fn place(&self, offset: u64) -> u32 {
         (offset / u64::from(self.order.unit)) as u32
     }
@@ -238,13 +238,13 @@ impl Leaving {
         u64::from(self.order.unit).min(self.order.total - self.offset(at)) as u32
     }
 
-    /// A piece arrived.
+    /// Records that a piece arrived.
     pub fn arrived(&mut self, offset: u64, now_ns: u64) {
         self.touched_ns = now_ns;
         self.arrived.add(self.place(offset));
     }
 
-    /// A piece was lost by a plane.
+    /// Records that a piece was lost on a plane; `u8::MAX` if no plane is at fault.
     pub fn lost(&mut self, offset: u64, plane: u8) {
         let at = self.place(offset);
         if !self.arrived.has(at) {
@@ -253,7 +253,7 @@ impl Leaving {
         }
     }
 
-    /// Takes the other side's word on how much it has.
+    /// Handles the far side's report of how much it has.
     pub fn acknowledge(&mut self, status: &Status, now_ns: u64) {
         if status.total != self.order.total {
             return;
@@ -267,7 +267,7 @@ impl Leaving {
             self.ended_ns = self.ended_ns.or(Some(now_ns));
             return;
         }
-        // Before everything was acknowledged, the rest is still under way or known to be lost.
+        // While acknowledgements are missing, the rest is in flight or already known to be lost.
         if !self.arrived.is_full() {
             return;
         }
@@ -281,20 +281,20 @@ impl Leaving {
         }
     }
 
-    /// Tells whether the far side has all of it.
+    /// Returns whether the far side has all of it.
     pub fn is_done(&self) -> bool {
         self.ended_ns.is_some() && self.failure.is_none()
     }
 
-    /// Ends it, unless it is done.
+    /// Marks it as failed, unless it has ended.
     pub fn fail(&mut self, failure: Failure, now_ns: u64) {
         if self.ended_ns.is_none() {
             (self.ended_ns, self.failure) = (Some(now_ns), Some(failure));
         }
     }
 
-    /// Tells whether to ask the other side how much it has: all was acknowledged and it has not said that it is done,
-    /// as when it started over.
+    /// Returns whether to ask the far side how much it has: all pieces were acknowledged but the write was not reported
+    /// complete, as after a restart of the far side.
     pub fn wants_to_ask(&mut self, now_ns: u64) -> bool {
         let quiet = now_ns.saturating_sub(self.touched_ns.max(self.asked_ns)) >= ASK_AFTER_NS;
         let ask = self.ended_ns.is_none() && self.arrived.is_full() && quiet;
@@ -305,7 +305,7 @@ impl Leaving {
     }
 }
 
-/// A write that arrives.
+/// An incoming write.
 #[derive(Debug)]
 struct Coming {
     id: u64,
@@ -315,26 +315,26 @@ struct Coming {
     touched_ns: u64,
 }
 
-/// The most bytes that a NIC's writes take here: all that arrive at a time, with more gaps than a window makes.
+/// Maximum memory of one NIC's incoming writes: the maximum number of writes, with more gaps than a window can cause.
 pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<Coming>() + 1024 * RANGE_BYTES;
 
-/// Action on an arrived piece.
+/// What to do with a piece that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Put it into the region; `done` if it was the last one missing.
+    /// Write it to the region.
     Put {
-        /// Where in the region.
+        /// Offset in the region.
         at: u64,
-        /// Whether the write is complete with it.
+        /// Whether this piece completes the write.
         done: bool,
     },
-    /// It is there.
+    /// It arrived before.
     Known,
     /// It contradicts earlier pieces, or there are too many.
     Refused,
 }
 
-/// The writes of one NIC that arrive here.
+/// Incoming writes from one NIC.
 #[derive(Debug, Default)]
 pub struct Arriving {
     coming: Vec<Coming>,
@@ -342,7 +342,7 @@ pub struct Arriving {
 }
 
 impl Arriving {
-    /// Takes a piece.
+    /// Records a piece.
     pub fn take(&mut self, chunk: &Chunk<'_>, now_ns: u64) -> Place {
         if self.complete.iter().any(|(id, _)| *id == chunk.write) {
             return Place::Known;
@@ -374,35 +374,35 @@ impl Arriving {
         Place::Put { at: chunk.target + chunk.offset, done }
     }
 
-    /// Answers that a write is not taken, and forgets what came of it.
+    /// Drops a write and returns the status that rejects it.
     pub fn refuse(&mut self, write: u64, total: u64) -> Status {
         self.coming.retain(|coming| coming.id != write);
         self.complete.retain(|(id, _)| *id != write);
         Status { refused: true, n_missing: 0, ..self.status(write, total) }
     }
 
-    /// Tells whether a write has come in part.
+    /// Returns whether a write is incomplete.
     pub(crate) fn is_open(&self) -> bool {
         !self.coming.is_empty()
     }
 
-    /// Returns the writes that came whole last, with their bytes, so many at most.
+    /// Returns the last completed writes with their sizes, at most `most` of them.
     pub(crate) fn last(&self, most: usize) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.complete.iter().skip(self.complete.len().saturating_sub(most)).copied()
     }
 
-    /// Takes word of a write that had come whole before.
+    /// Restores the record of a completed write from an earlier channel.
     pub(crate) fn came_before(&mut self, write: u64, total: u64) {
         self.complete.push_back((write, total));
     }
 
-    /// Returns the bytes that all of it takes.
+    /// Returns the memory of all incomplete writes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let ranges: usize = self.coming.iter().map(|coming| coming.pieces.len()).sum();
         self.coming.len() * size_of::<Coming>() + ranges * RANGE_BYTES
     }
 
-    /// Returns how many bytes more a piece takes, at most.
+    /// Returns how many bytes of memory a piece adds at most.
     pub(crate) fn growth(&self, chunk: &Chunk<'_>) -> usize {
         if self.complete.iter().any(|(id, _)| *id == chunk.write) || pieces_of(chunk) > PIECES_MAX {
             return 0;
@@ -415,8 +415,8 @@ impl Arriving {
         }
     }
 
-    /// Forgets the write that was untouched longest, except one, and tells whether there was any. Its sender is asked for all of
-    /// it again.
+    /// Drops the least recently active incomplete write, other than `except`, and returns whether there was one. Its
+    /// sender will be asked for all of it again.
     pub(crate) fn forget_oldest(&mut self, except: Option<u64>) -> bool {
         let others = (0..self.coming.len()).filter(|at| Some(self.coming[*at].id) != except);
         let Some(oldest) = others.min_by_key(|at| self.coming[*at].touched_ns) else { return false };
@@ -439,7 +439,7 @@ impl Arriving {
         self.coming.len() - 1
     }
 
-    /// Answers how much of a write is here.
+    /// Returns the status of a write: how much of it is here.
     pub fn status(&self, write: u64, total: u64) -> Status {
         let complete = self.complete.contains(&(write, total));
         let mut status = Status {
@@ -468,12 +468,12 @@ impl Arriving {
     }
 }
 
-/// The pieces that the write of a piece has.
+/// Returns the number of pieces of the write that a piece belongs to.
 fn pieces_of(chunk: &Chunk<'_>) -> u64 {
     chunk.total.div_ceil(u64::from(chunk.unit.max(1)))
 }
 
-/// The number of a piece in its write.
+/// Returns the number of a piece within its write.
 fn place_of(chunk: &Chunk<'_>) -> u32 {
     (chunk.offset / u64::from(chunk.unit.max(1))) as u32
 }

@@ -1,24 +1,25 @@
-//! When the kernel is asked for the neighbour of a port.
+//! When to query the kernel for the neighbour of a port.
 //!
-//! In: what is known of a port at each look, the time. Out: whether to ask. Invariants: a port whose neighbour is known and
-//! answers costs nothing; one whose T0 is silent may have got another T0, so it is asked again, less and less often.
+//! In: the state of a port at each check, the time. Out: whether to query. Invariants: a port whose neighbour is known
+//! and answers costs no queries; a port with a silent T0 may have been connected to another T0, so it is queried again,
+//! at growing intervals.
 
-/// The longest wait between two questions about a T0 that does not answer.
+/// Longest interval between two queries for a T0 that does not answer.
 const WAIT_MAX_NS: u64 = 8_000_000_000;
 const WAIT_MIN_NS: u64 = 1_000_000_000;
 
 /// State of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Neighbour {
-    /// None.
+    /// The neighbour is not known.
     Unknown,
     /// It answers, or the port has no carrier.
     Fine,
-    /// It is known and answers nothing.
+    /// It is known but does not answer.
     Silent,
 }
 
-/// The questions about one port.
+/// The queries for one port.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Asking {
     next_ns: u64,
@@ -26,7 +27,7 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// Tells whether to ask now.
+    /// Returns whether to query now.
     pub(super) fn is_due(&mut self, neighbour: Neighbour, now_ns: u64) -> bool {
         match neighbour {
             Neighbour::Unknown => true,

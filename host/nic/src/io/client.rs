@@ -1,4 +1,4 @@
-//! The other end of the Unix socket: what the command line asks.
+//! The client side of the Unix socket, used by the command line.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
@@ -9,16 +9,16 @@ use serde_json::Value;
 
 use crate::api::Request;
 
-/// Asks an agent and waits for its answer.
+/// Sends a request to an agent and waits for its answer.
 pub fn ask(socket: &Path, request: &Request) -> io::Result<Value> {
     exchange(UnixStream::connect(socket)?, request)
 }
 
-/// Asks an agent and waits for its answer, but not longer than a limit.
+/// Sends a request to an agent and waits for its answer, but not longer than a limit.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the socket or the answer; `WouldBlock` if the answer does not come in time.
+/// Returns the error of the socket or the answer; `WouldBlock` on a timeout.
 pub(crate) fn ask_within(socket: &Path, request: &Request, limit: Duration) -> io::Result<Value> {
     let stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(limit))?;

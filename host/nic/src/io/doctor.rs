@@ -1,4 +1,4 @@
-//! Looks at everything that an agent needs, and says what is missing and what to do.
+//! Checks everything that an agent needs, and reports problems with their remedies.
 
 use std::io::ErrorKind;
 use std::net::Ipv6Addr;
@@ -17,21 +17,21 @@ use crate::io::{client, run};
 mod kernel;
 mod known;
 
-/// Time limit for the agent's answer: one that was stopped has a socket and does not answer.
+/// Time limit for the agent's answer: a stopped process still has a socket but does not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What.
+    /// The subject.
     pub what: String,
-    /// Whether it is as it has to be.
+    /// Whether it is correct.
     pub good: bool,
-    /// Finding, or remedy.
+    /// The finding, or the remedy.
     pub said: String,
 }
 
-/// Looks at table, ports, devices and the agent.
+/// Checks the table, ports, devices and the agent.
 pub fn examine(
     table: &Path,
     (nic, fabric): (Ipv6Addr, Option<&str>),
@@ -82,7 +82,7 @@ pub fn examine(
     out
 }
 
-/// Looks at the port of each plane.
+/// Checks the port of each plane.
 fn ports(table: &Table<'_>, downlink: u16, names: &Names) -> Vec<Check> {
     let mut ports = Ports::new(names.clone());
     let planes: Vec<u8> = (0..table.header().planes).collect();
@@ -90,14 +90,14 @@ fn ports(table: &Table<'_>, downlink: u16, names: &Names) -> Vec<Check> {
     let doubt =
         ports.doubt().map(|doubt| Check { what: "ports".into(), good: false, said: doubt.to_string() });
     let named = |plane: u8| names.of(plane).filter(|name| !name.is_empty());
-    // A plane in which the NIC has no port needs none.
+    // A plane without a port of the NIC is not checked.
     let is_absent = |plane: u8| names.of(plane).is_some_and(|name| name.is_empty());
     let planes = planes.into_iter().zip(found).filter(|(plane, _)| !is_absent(*plane));
     let each = planes.map(|(plane, hop)| kernel::port(table, plane, hop.as_ref(), named(plane).as_deref()));
     doubt.into_iter().chain(each).collect()
 }
 
-/// Says which table it is.
+/// Describes a table.
 fn named(view: &TableView, header: &Header, downlink: u16) -> String {
     let fabric = view.fabric.as_ref().map(|fabric| format!("fabric `{}`", fabric.escape_default()));
     let fabric = fabric.unwrap_or_else(|| "no fabric".to_owned());
@@ -105,11 +105,11 @@ fn named(view: &TableView, header: &Header, downlink: u16) -> String {
     format!("{fabric}, group {group}, downlink {downlink}, {planes} planes, checksum {}", view.checksum)
 }
 
-/// Says how many far NICs an agent knows, of how many, and whether there was no room for one.
+/// Describes how many far NICs an agent knows, the maximum, and whether it ran out of room.
 fn room(status: &Value) -> (String, bool) {
     let known = status.get("channels").and_then(Value::as_array).map_or(0, Vec::len);
     let no_room = status.pointer("/counters/no_room").and_then(Value::as_u64).unwrap_or(0);
-    // An agent of another version does not say it.
+    // Agents of other versions may not report it.
     let Some(most) = status.get("channels_max").and_then(Value::as_u64) else {
         return (String::new(), false);
     };
@@ -121,7 +121,8 @@ fn room(status: &Value) -> (String, bool) {
     (format!(", {known} of {most} far NICs{mend}"), no_room > 0)
 }
 
-/// Asks the agent how it is, and whether it has the table. Tells whether it answers, and what it knows.
+/// Checks whether the agent answers and has this table. Returns the check, whether the agent runs, and the problems
+/// that it reports.
 fn agent(socket: &Path, table: &TableView) -> (Check, bool, Vec<Check>) {
     let runs = |status: &Value| status.get("table").and_then(|own| TableView::deserialize(own).ok());
     let status = client::ask_within(socket, &Request::Status {}, PATIENCE);

@@ -1,7 +1,8 @@
 //! Exclusive resources of one process: a NIC, the file of its denials.
 //!
-//! In: what is held. Out: a [`Hold`], or that another process has it. Invariants: the kernel gives it back when the process ends,
-//! however it ends; a NIC is held in its network namespace, as nodes that are namespaces have addresses of their own.
+//! In: the resource. Out: a [`Hold`], or the error that another process has it. Invariants: the kernel releases the
+//! resource when the process ends, for whatever reason; a NIC is held per network namespace, because nodes may be
+//! namespaces with addresses of their own.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -12,11 +13,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::{Path, PathBuf};
 
-/// Something that this process alone has, until it is dropped.
+/// An exclusive resource of this process, until it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Hold {
-    /// A socket whose name is taken, or a file that is locked.
+    /// A socket with a reserved name, or a locked file.
     _held: OwnedFd,
 }
 
@@ -25,17 +26,17 @@ impl Hold {
     ///
     /// # Errors
     ///
-    /// Returns [`io::ErrorKind::AddrInUse`] where another agent has it.
+    /// Returns [`io::ErrorKind::AddrInUse`] if another agent has it.
     pub(crate) fn nic(address: Ipv6Addr) -> io::Result<Hold> {
         let name = SocketAddr::from_abstract_name(format!("closc-nic/{address}"))?;
         Ok(Hold { _held: UnixDatagram::bind_addr(&name)?.into() })
     }
 
-    /// Holds a file that is replaced whenever it is written, by `FILE.lock` beside it.
+    /// Holds a file that is replaced on every write, by locking `FILE.lock` next to it.
     ///
     /// # Errors
     ///
-    /// Returns [`io::ErrorKind::WouldBlock`] where another process has it.
+    /// Returns [`io::ErrorKind::WouldBlock`] if another process has it.
     pub(crate) fn file(path: &Path) -> io::Result<Hold> {
         let mut beside = path.as_os_str().to_owned();
         beside.push(".lock");

@@ -1,7 +1,7 @@
-//! The ports of the NIC, and the socket that frames come and leave by.
+//! The ports of the NIC, and the socket for their frames.
 //!
-//! In: what the kernel reports of interfaces, routes and neighbours. Out: ports as the agent knows them, frames sent. Invariants: a
-//! port whose interface is gone is down; a neighbour that is known is kept until the kernel has another.
+//! In: the kernel's data about interfaces, routes and neighbours. Out: ports for the agent, frames sent. Invariants: a
+//! port without an interface is down; a known neighbour is kept until the kernel reports another.
 
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -14,26 +14,26 @@ use crate::io::said::say;
 use crate::io::setup::SetupFault;
 use crate::io::sys::{self, Wanted, Xdp};
 
-/// The machine.
+/// The ports and sockets of one NIC.
 pub struct Machine {
-    /// Frames.
+    /// The socket for frames.
     pub packets: OwnedFd,
-    /// Interfaces of the planes.
+    /// Interface index per plane.
     pub interfaces: Vec<libc::c_int>,
     ports: Ports,
-    /// Why no port was found, as it was said last.
+    /// The last reported reason for not finding a port.
     doubt: Option<Doubt>,
-    /// Planes of which it was said that there is no route.
+    /// Planes for which a missing route was reported.
     unrouted: u32,
     ways: Vec<Option<NextHop>>,
     asking: Vec<Asking>,
     pub(super) looked_ns: u64,
-    /// Transmission of frames, if not by the socket.
+    /// AF_XDP sockets, if frames are sent by them.
     pub(super) xdp: Option<Xdp>,
 }
 
 impl Machine {
-    /// Opens the socket for frames and looks at the ports.
+    /// Opens the socket for frames and checks the ports.
     pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16, ports: &Names) -> Result<Machine, SetupFault> {
         let packets = sys::open_packets();
         let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
@@ -53,7 +53,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Sends by AF_XDP sockets from now on, where the kernel has them.
+    /// Sends by AF_XDP sockets from now on, if the kernel supports them.
     pub fn use_xdp(&mut self) {
         self.xdp = Some(Xdp::default());
         self.open_xdp();
@@ -66,7 +66,7 @@ impl Machine {
         }
     }
 
-    /// Asks for routes, only of planes whose neighbour is unknown or answers nothing.
+    /// Queries routes for planes whose neighbour is unknown or does not answer.
     fn ask(&mut self, agent: &Agent, at: &At<'_>, downlink: u16) {
         let is_known =
             |ways: &[Option<NextHop>], at: usize| ways[at].as_ref().is_some_and(|w| w.neighbour.is_some());
@@ -83,7 +83,7 @@ impl Machine {
         }
         let found = self.ports.next_hops(at.table, downlink, &planes);
         for (plane, found) in planes.into_iter().map(usize::from).zip(found) {
-            // A T0 that is rebooting may have no neighbour entry; the one before may be right again.
+            // During a reboot of a T0 the entry may be missing; the previous neighbour may be valid again afterwards.
             if !is_known(&self.ways, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
                 self.ways[plane] = found;
             }
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// Says of which planes no port is known, as the kernel has no route to their T0: once each, until there is one.
+    /// Reports planes without a port because the kernel has no route to their T0; once per outage.
     fn say_unrouted(&mut self, at: &At<'_>, downlink: u16) {
         for (plane, way) in (0u8..).zip(&self.ways) {
             let bit = 1 << plane;
@@ -114,7 +114,7 @@ impl Machine {
         }
     }
 
-    /// Looks at the ports, and at routes if they are to be asked for.
+    /// Updates the ports, and their routes if `ask` is set.
     pub(super) fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
         self.looked_ns = at.now_ns;
         let before = self.interfaces.clone();
@@ -144,7 +144,7 @@ impl Machine {
         }
     }
 
-    /// Receives from the interfaces that there are now.
+    /// Receives from the current interfaces.
     fn receive(&self, agent: &Agent) {
         let own: Vec<libc::c_int> = self.interfaces.iter().copied().filter(|own| *own > 0).collect();
         let (socket, blocks) = (self.packets.as_fd(), agent.identity().blocks());
@@ -152,12 +152,13 @@ impl Machine {
             say(format_args!("frames are not received: {error}"));
         }
         for interface in own {
-            // Where an interface cannot, swapped cables look like cables that carry nothing.
+            // On an interface without this feature, swapped cables look like dead ones.
             let _ = sys::take_all(socket, interface);
         }
     }
 
-    /// Waits for a frame, or for so long in any case if frames are `gathered`. Tells whether there may be one.
+    /// Waits for a frame until the timeout, or always for the whole timeout if frames are `gathered`. Returns whether
+    /// frames may be available.
     pub fn wait(&self, timeout_ns: u64, gathered: bool) -> bool {
         let mut ready = Vec::new();
         let packets = if gathered { -1 } else { self.packets.as_raw_fd() };
@@ -165,14 +166,14 @@ impl Machine {
         gathered || ready.contains(&true)
     }
 
-    /// Sends what waits for more.
+    /// Sends pending frames.
     pub fn flush(&mut self) {
         if let Some(xdp) = &mut self.xdp {
             xdp.flush();
         }
     }
 
-    /// Sends what is ready; with AF_XDP a few frames of a port wait for more, or for [`Machine::flush`].
+    /// Sends ready frames. With AF_XDP, a few frames of a port wait for more, or for [`Machine::flush`].
     pub fn send(&mut self, batch: &mut Batch) -> usize {
         let frames = batch.ready();
         let sent = match &mut self.xdp {

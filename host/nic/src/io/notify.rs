@@ -1,8 +1,8 @@
 //! Messages to the service manager that started the process (`sd_notify(3)`).
 //!
-//! In: `NOTIFY_SOCKET` and `WATCHDOG_USEC` of the environment, turns of the loop. Out: `READY=1` once, then `WATCHDOG=1` twice in each
-//! interval. Invariants: without a service manager nothing is sent; a loop that does not turn sends nothing, which is how the
-//! manager finds out.
+//! In: `NOTIFY_SOCKET` and `WATCHDOG_USEC` from the environment, turns of the loop. Out: `READY=1` once, then
+//! `WATCHDOG=1` twice per interval. Invariants: without a service manager nothing is sent; a loop that hangs sends
+//! nothing, so that the manager detects it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,20 +15,20 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct Manager {
     socket: Option<(UnixDatagram, SocketAddr)>,
-    /// Half of the time after which the manager ends a silent process; none without a watchdog.
+    /// Half of the watchdog interval; `None` without a watchdog.
     period_ns: Option<u64>,
     next_ns: u64,
 }
 
 impl Manager {
-    /// Finds the manager in the environment of this process.
+    /// Finds the service manager from the environment.
     ///
     /// # Errors
     ///
     /// Returns why its socket cannot be used.
     pub fn from_environment() -> io::Result<Manager> {
         let text = |name: &str| std::env::var(name).ok();
-        // A watchdog of another process, as that of a shell that started this one, is not for this one.
+        // Ignores a watchdog of another process, such as the shell that started this one.
         let own = std::process::id().to_string();
         let is_ours = text("WATCHDOG_PID").is_none_or(|pid| pid == own);
         let watchdog = text("WATCHDOG_USEC").filter(|_| is_ours).and_then(|usec| usec.parse().ok());
@@ -38,44 +38,44 @@ impl Manager {
         }
     }
 
-    /// The manager at a socket, which ends this process after so many silent microseconds.
+    /// Makes a manager for a socket, with a watchdog interval in microseconds.
     fn at(path: &OsStr, watchdog_us: Option<u64>) -> io::Result<Manager> {
         let address = match path.as_bytes() {
             [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
             _ => SocketAddr::from_pathname(path)?,
         };
         let socket = UnixDatagram::unbound()?;
-        // A manager that does not read must not stop the loop.
+        // The loop must not block if the manager does not read.
         socket.set_nonblocking(true)?;
         let period_ns = watchdog_us.map(|us| (us.saturating_mul(500)).max(1));
         Ok(Manager { socket: Some((socket, address)), period_ns, next_ns: 0 })
     }
 
-    /// Tells the manager that the service is up.
+    /// Reports that the service is up.
     pub fn ready(&self) {
         self.send("READY=1");
     }
 
-    /// Tells the manager that the loop turns, if that is due.
+    /// Reports that the loop is running, if that is due.
     pub fn turned(&mut self, now_ns: u64) {
         let Some(period_ns) = self.period_ns.filter(|_| now_ns >= self.next_ns) else { return };
         self.next_ns = now_ns + period_ns;
         self.send("WATCHDOG=1");
     }
 
-    /// Returns the time between two messages; nothing without a watchdog.
+    /// Returns the time between two reports; `None` without a watchdog.
     pub fn period(&self) -> Option<Duration> {
         self.period_ns.map(Duration::from_nanos)
     }
 
-    /// Returns when the next turn is due, at the latest.
+    /// Returns the time by which the next turn is due.
     pub fn due_at(&self) -> u64 {
         self.period_ns.map_or(u64::MAX, |_| self.next_ns)
     }
 
     fn send(&self, word: &str) {
         if let Some((socket, address)) = &self.socket {
-            // A message that the manager cannot take now is followed by others.
+            // If the manager cannot accept a message now, a later one will do.
             let _ = socket.send_to_addr(word.as_bytes(), address);
         }
     }
@@ -106,7 +106,7 @@ mod tests {
         }
         assert_eq!(came(), ["WATCHDOG=1"; 4]);
         assert_eq!(manager.due_at(), 9 * second);
-        // Without a watchdog only the start is reported, and without a manager nothing.
+        // Without a watchdog only the start is reported; without a manager nothing is sent.
         let mut manager = Manager::at(path.as_os_str(), None).unwrap();
         manager.turned(second);
         assert_eq!((came().len(), manager.due_at()), (0, u64::MAX));

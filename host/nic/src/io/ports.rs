@@ -1,8 +1,8 @@
-//! Which interfaces are a NIC's ports, where a node has several NICs.
+//! Assigns interfaces to the ports of a NIC, on nodes with several NICs.
 //!
-//! In: names that an administrator gave, or what the kernel says of addresses and of routes to the T0s. Out: the interface of each
-//! plane, and the T0 behind it. Invariants: a port is never guessed: NICs of a node that are on the same T0s have the same routes
-//! but for interface and metric, so where these do not tell them apart there is no port, and `doubt` says why.
+//! In: configured names, or the kernel's addresses and routes to the T0s. Out: the interface of each plane, and the T0
+//! behind it. Invariants: ports are never guessed. NICs of a node on the same T0s have the same routes except for
+//! interface and metric. If these are ambiguous, no port is assigned and `doubt` returns the reason.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,19 +15,19 @@ use serde_json::Value;
 
 use crate::io::setup::{self, SetupFault};
 
-/// Names of a NIC's ports, plane by plane.
+/// Names of a NIC's ports, by plane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Names {
-    /// Statements of addresses and routes.
+    /// Ports are found from addresses and routes.
     #[default]
     Found,
-    /// One name with `{plane}` in place of the number of the plane.
+    /// One name with `{plane}` in place of the plane number.
     Pattern(String),
-    /// One for each plane, from 0; empty where the NIC has no port.
+    /// One name per plane, from 0; empty if the NIC has no port there.
     List(Vec<String>),
 }
 
-/// Stand-in for the number of the plane.
+/// Placeholder for the plane number.
 const PLANE: &str = "{plane}";
 
 impl FromStr for Names {
@@ -60,7 +60,7 @@ impl FromStr for Names {
 }
 
 impl Names {
-    /// Returns the interface of a plane, where it was given; empty where the NIC has no port there.
+    /// Returns the configured interface of a plane; empty if the NIC has no port there.
     pub(super) fn of(&self, plane: u8) -> Option<String> {
         match self {
             Names::Found => None,
@@ -69,11 +69,11 @@ impl Names {
         }
     }
 
-    /// Refuses a list that has not one name for each plane, or one name twice.
+    /// Rejects a list whose length differs from the number of planes, or with a repeated name.
     ///
     /// # Errors
     ///
-    /// Returns the two numbers, or the name.
+    /// Returns both numbers, or the repeated name.
     pub(crate) fn fit(&self, planes: u8) -> Result<(), SetupFault> {
         let Names::List(names) = self else { return Ok(()) };
         if names.len() != usize::from(planes) {
@@ -115,23 +115,23 @@ struct Address {
     local: Option<Ipv6Addr>,
 }
 
-/// NICs of this machine that are on the same T0s, as far as addresses say.
+/// NICs of this machine on the same T0s, according to addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Sharers {
-    /// Count.
+    /// Their number.
     count: usize,
-    /// The place of this one among them, by downlink.
+    /// The index of this NIC among them, by downlink.
     place: usize,
-    /// Interfaces that carry the NIC's address.
+    /// Interfaces with the NIC's address.
     carriers: Vec<String>,
 }
 
-/// Why it is not known which ports are a NIC's.
+/// Why the ports of a NIC cannot be determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Doubt {
-    /// NICs of the machine on the same T0s.
+    /// Number of NICs of the machine on the same T0s.
     nics: usize,
-    /// Metrics of routes to these T0s.
+    /// Number of different metrics of routes to these T0s.
     metrics: usize,
 }
 
@@ -146,12 +146,12 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// The port of a plane, as the kernel's routes have it.
+/// The port of a plane, according to the kernel's routes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NextHop {
     /// The interface.
     pub(super) device: String,
-    /// The address of the T0 on that cable.
+    /// The T0's address on that cable.
     gateway: String,
     /// The MAC address of the T0, if it is known.
     pub(super) neighbour: Option<[u8; 6]>,
@@ -162,7 +162,7 @@ impl NextHop {
         NextHop { device, gateway, neighbour: None }
     }
 
-    /// Asks for the neighbour.
+    /// Looks up the neighbour.
     fn resolved(self) -> NextHop {
         let show = ["-j", "-6", "neighbour", "show", "to", &self.gateway, "dev", &self.device];
         let known = setup::ip(&show, "").ok();
@@ -176,7 +176,7 @@ impl NextHop {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ports {
     names: Names,
-    /// The metric of this NIC's routes, once it was known: `ip.batch` and the files of a node give every NIC its own.
+    /// The metric of this NIC's routes, once known: `ip.batch` and the files of a node assign one per NIC.
     metric: Option<u32>,
     doubt: Option<Doubt>,
 }
@@ -187,18 +187,18 @@ impl Ports {
         Ports { names, ..Ports::default() }
     }
 
-    /// Tells whether a plane has a port, as far as names say.
+    /// Returns whether the configured names include a port for a plane.
     pub(super) fn has(&self, plane: u8) -> bool {
         self.names.of(plane).is_none_or(|name| !name.is_empty())
     }
 
-    /// Returns why there is no port although there are routes.
+    /// Returns why no port is assigned although routes exist.
     pub(crate) fn doubt(&self) -> Option<Doubt> {
         self.doubt
     }
 
-    /// Asks the kernel by which ports, and to which neighbours, packets to the T0s of some planes go. Nothing where there is no
-    /// route, as while a port is down, or where it is not known which port it is.
+    /// Queries the kernel for the ports and neighbours towards the T0s of some planes. An entry is `None` if there is
+    /// no route, for example because the port is down, or if the port is ambiguous.
     pub(super) fn next_hops(
         &mut self,
         table: &Table<'_>,
@@ -241,8 +241,8 @@ impl Ports {
     }
 }
 
-/// Chooses this NIC's among the routes to a T0: by the interface that carries the NIC's address, as netplan and networkd set
-/// it up, else by the metric.
+/// Chooses this NIC's route to a T0: the one over an interface with the NIC's address, as set up by netplan and
+/// networkd, or else the one with the NIC's metric.
 fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<NextHop> {
     let carries = |route: &&Route| route.dev.as_ref().is_some_and(|dev| sharers.carriers.contains(dev));
     let is_mine = |route: &&Route| metric == Some(route.metric);
@@ -252,9 +252,9 @@ fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<Ne
     Some(NextHop::new(route.dev.clone()?, route.gateway.clone()?))
 }
 
-/// Asks by which next hop packets to a T0 go, bound to an interface if one is given.
+/// Queries the next hop of packets to a T0, for a given interface if there is one.
 fn asked(to: Ipv6Addr, device: Option<&str>) -> Option<NextHop> {
-    // Where the NIC has no port its name is empty.
+    // The name is empty if the NIC has no port in this plane.
     if device.is_some_and(str::is_empty) {
         return None;
     }
@@ -264,11 +264,11 @@ fn asked(to: Ipv6Addr, device: Option<&str>) -> Option<NextHop> {
     let route = setup::ip(&args, "").ok()?;
     let route = serde_json::from_str::<Vec<Route>>(&route).ok()?.into_iter().next()?;
     let found = NextHop::new(route.dev?, route.gateway?);
-    // Where the interface has no route, the kernel may name another one.
+    // If the interface has no route, the kernel may return another one.
     device.is_none_or(|device| found.device == device).then_some(found)
 }
 
-/// Returns the routes to a T0 that are the most exact.
+/// Returns the most specific routes to a T0.
 fn routes(to: Ipv6Addr) -> Vec<Route> {
     let shown = setup::ip(&["-j", "-6", "route", "show", "match", &to.to_string()], "");
     let all = shown.ok().and_then(|text| serde_json::from_str::<Vec<Route>>(&text).ok());
@@ -305,11 +305,11 @@ fn sharers(table: &Table<'_>, downlink: u16) -> Sharers {
     sharers_of(&found.collect::<Vec<_>>(), downlink)
 }
 
-/// Sorts what was found: downlinks of NICs, and interfaces that carry their addresses.
+/// Evaluates the addresses found: pairs of a NIC's downlink and the interface with its address.
 fn sharers_of(found: &[(u16, String)], downlink: u16) -> Sharers {
     let downlinks: BTreeSet<u16> = found.iter().map(|(other, _)| *other).collect();
     let Some(place) = downlinks.iter().position(|other| *other == downlink) else {
-        // The address of another node: there is nothing to tell apart.
+        // The address belongs to another node, so there is nothing to distinguish.
         return Sharers::default();
     };
     let is_shared = |name: &str| found.iter().any(|(other, carrier)| *other != downlink && carrier == name);
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn what_was_known_stays_known_and_nothing_is_guessed() {
         let (mut ports, sharers) = (Ports::default(), on_a_bridge(1));
-        // Every port of the other NIC is down, or every port of this one: it cannot be known which.
+        // All ports of one NIC are down; it is unknown which NIC.
         let one = [vec![route("nic1p0", 1025)]];
         ports.learn(&sharers, &one);
         assert_eq!(choose(&one[0], &sharers, ports.metric), None);
@@ -385,9 +385,9 @@ mod tests {
         ports.learn(&sharers, &one);
         assert_eq!(device(choose(&one[0], &sharers, ports.metric)).as_deref(), Some("nic1p0"));
         assert_eq!(ports.doubt(), None);
-        // The other one's port is not a substitute.
+        // The other NIC's port is not a substitute.
         assert_eq!(choose(&[route("nic0p0", 1024)], &sharers, ports.metric), None);
-        // Two of one metric do not say which it is.
+        // Two routes with the same metric are ambiguous.
         let same = [route("a", 1025), route("b", 1025)];
         assert_eq!(choose(&same, &sharers, ports.metric), None);
         ports.learn(&sharers, &[Vec::new()]);

@@ -1,8 +1,8 @@
 //! The TCP port for Prometheus: `closc-http`, in a thread of its own.
 //!
-//! In: an address, the text of the metrics whenever the loop is woken for it. Out: answers. Invariants: the agent's loop never waits
-//! for a client; one scrape at a time asks the loop, and so many connections hold an answer, so that memory does not grow with
-//! what is asked; the thread starts after privileges were given up.
+//! In: an address, and the metrics text each time the loop is woken for it. Out: answers. Invariants: the agent's loop
+//! never waits for a client; one scrape at a time asks the loop, and the number of connections with an answer is
+//! limited, so memory does not grow with requests; the thread starts after privileges were dropped.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -14,17 +14,17 @@ use std::time::Duration;
 
 use closc_http::{Answer, Request};
 
-/// Connections at a time: a few collectors of metrics.
+/// Maximum number of connections, enough for a few collectors of metrics.
 const CONNECTIONS_MAX: usize = 8;
-/// The stack of the thread.
+/// Stack size of the thread.
 const STACK_BYTES: usize = 512 << 10;
-/// How long a scrape waits for the loop, which answers at its next turn.
+/// How long a scrape waits for the loop, which answers in its next turn.
 const LOOP_PATIENCE: Duration = Duration::from_secs(2);
 
-/// The port, opened and not yet served.
+/// The port, bound but not yet served.
 pub struct Port(TcpListener);
 
-/// The loop's side: scrapes that wait for the text.
+/// The loop's side: scrapes waiting for the text.
 #[derive(Debug)]
 pub struct Scrapes {
     asked: Receiver<SyncSender<String>>,
@@ -42,14 +42,14 @@ impl Port {
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be bound.
+    /// Returns why the address cannot be bound.
     pub fn open(address: SocketAddr) -> io::Result<Port> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(Port(listener))
     }
 
-    /// Returns where it listens.
+    /// Returns the address of the listener.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Port {
     ///
     /// # Errors
     ///
-    /// Returns why there is no thread.
+    /// Returns why the thread cannot be started.
     pub fn serve(self) -> io::Result<Scrapes> {
         let (wakes, woken) = UnixStream::pair()?;
         wakes.set_nonblocking(true)?;
@@ -103,28 +103,28 @@ fn answer(asker: &Asker, request: &Request) -> Answer {
 }
 
 impl Asker {
-    /// Asks the loop for the text.
+    /// Requests the text from the loop.
     fn ask(&self) -> Option<String> {
         let (answers, text) = sync_channel(1);
         self.asked.try_send(answers).ok()?;
-        // A full pipe wakes the loop as well.
+        // If the pipe is full, the loop wakes up anyway.
         let _ = self.wakes.lock().ok()?.write(&[1]);
         text.recv_timeout(LOOP_PATIENCE).ok()
     }
 }
 
 impl Scrapes {
-    /// Returns what to wait for.
+    /// Returns the descriptor to wait for.
     pub(crate) fn fd(&self) -> RawFd {
         self.woken.as_raw_fd()
     }
 
-    /// Answers scrapes that wait.
+    /// Answers pending scrapes.
     pub fn answer(&mut self, text: impl Fn() -> String) {
         let mut bytes = [0; 64];
         while self.woken.read(&mut bytes).is_ok_and(|n| n > 0) {}
         while let Ok(answers) = self.asked.try_recv() {
-            // A scrape that waited too long is gone.
+            // A scrape that waited too long has ended.
             let _ = answers.try_send(text());
         }
     }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::io::sys::{self, Wanted};
 
-    /// Answers scrapes as the loop does, until a page was read.
+    /// Answers scrapes like the loop, until a page was read.
     fn ask(scrapes: &mut Scrapes, address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).expect("it listens");
         stream.write_all(request.as_bytes()).expect("it is read");

@@ -1,8 +1,8 @@
 //! Connections to the Unix socket for requests.
 //!
-//! Invariants: the number of connections is bounded, and so are the bytes of each and of all answers together; no client makes the
-//! agent wait or keeps others out: where room is short, the client that asked nothing for longest makes some, first of all those
-//! that never asked, and of those that do not read their answers the one that holds most.
+//! Invariants: the number of connections, the bytes of each and the bytes of all answers together are limited. No
+//! client makes the agent wait or locks others out. At a limit a connection is closed: first one that never sent a
+//! request, then the one with the oldest request; for answers that are not read, the one with the largest.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -17,23 +17,24 @@ use crate::api::{self, Answer, LINE_MAX};
 use crate::io::setup::SetupFault;
 use crate::io::sys::Wanted;
 
-/// Connections that asked something.
+/// Maximum number of connections with a request.
 const CLIENTS_MAX: usize = 32;
-/// Connections besides them, that asked nothing yet.
+/// Maximum number of connections without a request yet.
 const SILENT_MAX: usize = 8;
-/// Connections that are taken in one round of the loop, of each kind: each is looked at before it makes room for another one.
+/// Maximum number of connections accepted per turn of the loop, so that a new connection is read at least once before
+/// it can be closed for another.
 const TAKEN_MAX: usize = SILENT_MAX / 2;
-/// Bytes of answers that wait for their clients, of all of them together.
+/// Maximum bytes of pending answers of all clients together.
 const OUT_MAX: usize = 4 << 20;
 
-/// Progress of a connection.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// More may come.
+    /// It may send more requests.
     Asks,
-    /// It sends nothing more, and gets the answers that it has asked for.
+    /// It has finished sending and still receives its answers.
     Ended,
-    /// It is parted from as soon as all is said.
+    /// It is closed when pending data has been sent.
     Closed,
 }
 
@@ -44,11 +45,11 @@ struct Client {
     waits_for: Option<u64>,
     wants_reload: bool,
     phase: Phase,
-    /// When it asked for the last time, as a count of what came to the server; nothing before the first request.
+    /// Sequence number of its last request; `None` before the first.
     asked: Option<u64>,
 }
 
-/// Caller.
+/// The server for requests.
 pub struct Server {
     requests: UnixListener,
     clients: Vec<Client>,
@@ -56,25 +57,25 @@ pub struct Server {
     asked: u64,
 }
 
-/// Result of a round.
+/// The result of a turn.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
-    /// Somebody asks for the table to be read again.
+    /// A client asked to reload the table.
     pub reload: bool,
 }
 
 impl Server {
-    /// Listens. A socket that nobody serves any more makes room; no other kind of file does.
+    /// Listens on a socket. A socket file without a server is replaced; a file of any other kind is not.
     pub fn open(socket: &Path) -> Result<Server, SetupFault> {
         let what = format!("`{}`", socket.display());
         let requests = requests(socket).map_err(|error| SetupFault::Open { what, error })?;
         Ok(Server { requests, clients: Vec::new(), asked: 0 })
     }
 
-    /// Returns what to wait for.
+    /// Adds the descriptors to wait for.
     pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
         out.push(Wanted::read(self.requests.as_raw_fd()));
-        // Data that did not fit into a socket leaves as soon as there is room; unread data wakes no one.
+        // Pending answers are sent when the socket has room; unread requests beyond the limit do not wake the loop.
         let of = |client: &Client| Wanted {
             fd: client.stream.as_raw_fd(),
             read: client.reads(),
@@ -83,17 +84,17 @@ impl Server {
         out.extend(self.clients.iter().map(of));
     }
 
-    /// Tells whether lines are here that can be answered now: they came before, and wake nobody.
+    /// Returns whether buffered lines can be answered now. They no longer wake the loop.
     pub(crate) fn has_lines(&self) -> bool {
         self.clients.iter().any(Client::has_line)
     }
 
-    /// Tells whether somebody waits for a write, or has a line here that can be answered now.
+    /// Returns whether a client waits for a write, or a buffered line can be answered now.
     pub fn is_waited_for(&self) -> bool {
         self.clients.iter().any(|client| client.waits_for.is_some()) || self.has_lines()
     }
 
-    /// Takes connections and requests. Denials that a request changes are saved before its answer is written.
+    /// Accepts connections and handles requests. Changed denials are saved before the request is answered.
     pub fn read(
         &mut self,
         agent: &mut Agent,
@@ -120,7 +121,7 @@ impl Server {
         round
     }
 
-    /// Parts from the client whose answers take most, until the others fit.
+    /// Closes the connections with the largest answers until the others are within the limit.
     fn bound_answers(&mut self) {
         while self.clients.iter().map(|client| client.out.len()).sum::<usize>() > OUT_MAX {
             let largest = self.clients.iter().enumerate().max_by_key(|(_, client)| client.out.len());
@@ -147,10 +148,10 @@ impl Server {
         });
     }
 
-    /// Parts from those that have asked nothing for longest, where more than there is room for have asked something.
+    /// Closes the connections with the oldest requests until the number of those with requests is within the limit.
     fn make_room(&mut self) {
         while self.clients.iter().filter(|client| client.asked.is_some()).count() > CLIENTS_MAX {
-            // A client that waits for an answer of the agent is kept, unless all do.
+            // A client that waits for the agent's answer is closed only if all do.
             let key = |client: &Client| (client.waits_for.is_some() || client.wants_reload, client.asked);
             let asked = self.clients.iter().enumerate().filter(|(_, client)| client.asked.is_some());
             let Some((oldest, _)) = asked.min_by_key(|(_, client)| key(client)) else { return };
@@ -158,7 +159,7 @@ impl Server {
         }
     }
 
-    /// Answers those who wait for a write.
+    /// Answers clients whose write has ended.
     pub fn written(&mut self, agent: &Agent, at: &At<'_>) {
         for client in &mut self.clients {
             let Some(id) = client.waits_for else { continue };
@@ -174,7 +175,7 @@ impl Server {
         }
     }
 
-    /// Answers those who asked for the table to be read again.
+    /// Answers clients that asked for a reload.
     pub fn reloaded(&mut self, said: &Value) {
         for client in self.clients.iter_mut().filter(|client| client.wants_reload) {
             client.wants_reload = false;
@@ -182,7 +183,7 @@ impl Server {
         }
     }
 
-    /// Sends answers, and parts from who is gone.
+    /// Sends answers, and closes finished connections.
     pub fn flush(&mut self) {
         self.clients.iter_mut().for_each(Client::flush);
         self.bound_answers();
@@ -190,7 +191,7 @@ impl Server {
     }
 }
 
-/// Listens for requests, unless another agent does.
+/// Listens for requests, unless another agent serves the socket.
 fn requests(socket: &Path) -> io::Result<UnixListener> {
     if std::os::unix::net::UnixStream::connect(socket).is_ok() {
         return Err(io::Error::new(io::ErrorKind::AddrInUse, "another agent serves this socket"));
@@ -205,7 +206,7 @@ fn requests(socket: &Path) -> io::Result<UnixListener> {
     Ok(requests)
 }
 
-/// Answers a request, and saves what it changed.
+/// Answers a request, and saves changed denials.
 fn answer(
     line: &[u8],
     agent: &mut Agent,
@@ -221,7 +222,7 @@ fn answer(
 }
 
 impl Client {
-    /// Tells whether more is read: not while as much is here as a line may have, nor where nothing more comes.
+    /// Returns whether to read more: not after the end, and not while the buffer holds as much as a line may have.
     fn reads(&self) -> bool {
         self.phase == Phase::Asks && self.line.len() <= LINE_MAX
     }
@@ -239,7 +240,7 @@ impl Client {
         }
     }
 
-    /// Tells whether an answer is still to come.
+    /// Returns whether the answer to the last request is still pending.
     fn waits(&self) -> bool {
         self.waits_for.is_some() || self.wants_reload
     }
@@ -248,7 +249,7 @@ impl Client {
         self.phase != Phase::Closed && !self.waits() && self.out.is_empty() && self.line.contains(&b'\n')
     }
 
-    /// Tells whether nothing more comes, and nothing more is to be said. Who has sent all that it asks still gets its answers.
+    /// Returns whether the connection is finished. A client that has finished sending still gets its answers.
     fn is_over(&self) -> bool {
         let is_done = match self.phase {
             Phase::Asks => false,
@@ -259,7 +260,7 @@ impl Client {
     }
 
     fn next_line(&mut self) -> Option<Vec<u8>> {
-        // One answer after the other: the next request is read when the answer before has left.
+        // One answer at a time: the next request is read when the previous answer has been sent.
         if self.waits() || self.phase == Phase::Closed || !self.out.is_empty() {
             return None;
         }
@@ -304,7 +305,7 @@ impl Client {
                 }
             }
         }
-        // The memory of a long answer is not kept.
+        // Releases the memory of a long answer.
         self.out = Vec::new();
     }
 }
@@ -320,8 +321,7 @@ mod tests {
     use crate::io::sys;
     use crate::region::Region;
 
-    /// Nothing is looked at again and again: the loop is woken by whoever connects, by what is asked, and by room for the rest
-    /// of a long answer.
+    /// The loop does not poll: connections, requests and free space for the rest of a long answer wake it.
     #[test]
     fn who_asks_wakes_the_loop_and_so_does_room_for_an_answer() {
         const LONG: usize = 4 << 20;
@@ -355,7 +355,8 @@ mod tests {
         assert_eq!(reader.join().unwrap().unwrap(), LONG);
     }
 
-    /// Many connect and never end a line; who asks afterwards is answered, and so is who asked before and stayed.
+    /// Many clients connect without completing a line. Later clients are still answered, and so is an earlier client
+    /// that stayed.
     #[test]
     fn connections_that_say_nothing_keep_nobody_out() {
         let folder = tempfile::tempdir().unwrap();
@@ -397,7 +398,7 @@ mod tests {
         while serve(&mut server).0 {}
         ask(&mut connect(), &mut server, &mut serve);
         ask(&mut stays, &mut server, &mut serve);
-        // Of those that asked the ones that did so last stay.
+        // Of the clients with requests, the most recent ones stay.
         let mut askers: Vec<UnixStream> = Vec::new();
         for _ in 0..CLIENTS_MAX + 5 {
             askers.push(connect());
@@ -409,8 +410,8 @@ mod tests {
         drop(silent);
     }
 
-    /// More lines at once than fit into what is read at a time, each of which is answered later, and then nothing more is sent: each
-    /// gets its answer, nobody is woken meanwhile by what is not read, and then the connection ends.
+    /// More lines at once than fit into one read, each answered later, then the end of input. Each gets its answer,
+    /// unread data does not wake the loop in between, and then the connection ends.
     #[test]
     fn every_line_of_many_gets_its_answer() {
         const LINES: usize = 300;
@@ -465,8 +466,8 @@ mod tests {
         assert!(at("socket").exists() && Server::open(&at("socket")).is_ok());
     }
 
-    /// A client that asks and never reads holds one answer, and requests behind it wait in its socket. Each request was answered
-    /// into memory.
+    /// For a client that sends requests and never reads, one answer is kept and further requests wait in the socket.
+    /// Formerly all answers were kept in memory.
     #[test]
     fn a_client_that_does_not_read_holds_one_answer() {
         let folder = tempfile::tempdir().unwrap();
@@ -490,7 +491,7 @@ mod tests {
         let held: usize = server.clients.iter().map(|client| client.out.len() + client.line.len()).sum();
         let most = server.clients.len() * (2 * one + LINE_MAX + 4096);
         assert!(!server.clients.is_empty() && held <= most, "{held} bytes of {most}");
-        // Answers together are bounded, too: the largest makes room.
+        // The total size of answers is limited too; the largest one is dropped.
         for client in &mut server.clients {
             client.out = vec![b'x'; OUT_MAX / 4];
         }
@@ -499,7 +500,8 @@ mod tests {
         assert!(held <= OUT_MAX, "{held}");
     }
 
-    /// On a full disk a denial is refused, as a restart would forget it, and one in force can be ended. Both were answered as done.
+    /// On a full disk a denial is rejected, because a restart would lose it, and one in force can be lifted. Formerly
+    /// both were reported as done.
     #[test]
     fn a_denial_that_cannot_be_saved_is_refused() {
         let folder = tempfile::tempdir().unwrap();

@@ -6,20 +6,21 @@
 //! Ethernet 14 | IPv6 40 | UDP 8 | message                                     probes, acknowledgements
 //! ```
 //!
-//! The option is of the type for experiments that a node which does not know it passes over (RFC 4727, RFC 8200 4.2),
-//! so a plain NIC takes the outer headers off and sees packets in the order in which they came.
+//! The option has an experimental type that a node skips if it does not implement it (RFC 4727, RFC 8200 4.2). So a
+//! plain NIC removes the outer headers and receives the packets in order of arrival.
 
 use super::identity::{Fault, Identity};
 use super::{message, sum};
 
-/// Ethernet and IPv6 header.
+/// Length of Ethernet and IPv6 header.
 pub const HEADER_LEN: usize = ETHERNET + IPV6;
-/// The destination options header: next header, length, option type and length, epoch, tag, sequence, entropy value.
+/// Length of the destination options header: next header, length, option type and length, epoch, tag, sequence, entropy
+/// value.
 pub const OPTION_LEN: usize = 16;
-/// A UDP header.
+/// Length of a UDP header.
 pub const UDP_LEN: usize = 8;
 
-/// An Ethernet header.
+/// Length of an Ethernet header.
 pub(crate) const ETHERNET_LEN: usize = 14;
 const ETHERNET: usize = ETHERNET_LEN;
 const IPV6: usize = 40;
@@ -29,7 +30,7 @@ const PROTO_IPV6: u8 = 41;
 const PROTO_OPTIONS: u8 = 60;
 const HOP_LIMIT: u8 = 64;
 
-/// A segment that a NIC receives: the first 48 bits of an address.
+/// A segment of a NIC: the first 48 bits of a destination address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// The block, 32 bits.
@@ -38,14 +39,14 @@ pub struct Segment {
     pub usid: u16,
 }
 
-/// The number of a packet from one NIC to another.
+/// The sequence number of a packet from one NIC to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sequence {
-    /// Changes when the sender starts over.
+    /// Changes when the sender's numbers restart.
     pub epoch: u16,
-    /// Counts packets.
+    /// Number of the packet.
     pub number: u32,
-    /// The path it took: the outer address that named it is gone on arrival.
+    /// Entropy value of its path. The outer address that contained it is consumed on the way.
     pub entropy: u32,
 }
 
@@ -58,18 +59,18 @@ pub enum Payload<'a> {
     Message(&'a [u8]),
 }
 
-/// A packet that is ours.
+/// A packet of this fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// The sending NIC.
     pub source: [u8; 16],
-    /// Whether it met congestion.
+    /// Whether it carries a congestion mark (ECN).
     pub marked: bool,
     /// Its DSCP.
     pub dscp: u8,
-    /// Whether a switch cut it: its headers are here and not all of its payload.
+    /// Whether a switch trimmed it: the headers are complete, the payload is not.
     pub cut: bool,
-    /// Its number, of sprayed packets and writes.
+    /// Its sequence number; only sprayed packets and writes have one.
     pub sequence: Option<Sequence>,
     /// Contents.
     pub payload: Payload<'a>,
@@ -119,7 +120,7 @@ pub fn parse<'a>(frame: &'a [u8], own: &Identity) -> Result<Packet<'a>, Fault> {
     Ok(Packet { source, marked, dscp, cut, sequence, payload })
 }
 
-/// Refuses a message of another version, and one that was changed on its way.
+/// Rejects a message of another version, and one with a wrong checksum.
 fn check(source: &[u8; 16], body: &[u8], message: &[u8]) -> Result<(), Fault> {
     message::check_version(message)?;
     let sent = message.get(message::SUM_AT..).and_then(|rest| rest.first_chunk::<{ sum::LEN }>());
@@ -131,7 +132,7 @@ fn check(source: &[u8; 16], body: &[u8], message: &[u8]) -> Result<(), Fault> {
     }
 }
 
-/// Puts the sum into a frame that carries a message and is complete otherwise.
+/// Writes the checksum into a frame with a message that is otherwise complete.
 pub fn seal(frame: &mut [u8]) {
     let option = if frame[20] == PROTO_OPTIONS { OPTION_LEN } else { 0 };
     let place = option + UDP_LEN + message::SUM_AT;
@@ -141,8 +142,8 @@ pub fn seal(frame: &mut [u8]) {
     }
 }
 
-/// Returns the number of a probe to a switch and back, and the epoch of its sender, of a frame whose sum is wrong. The damage may
-/// be there too, so only a number that is waited for means anything.
+/// Returns probe number and sender epoch from a switch probe with a wrong checksum. They may be damaged too, so only
+/// the number of a probe in flight is meaningful.
 pub fn damaged_probe(frame: &[u8]) -> Option<(u32, u16)> {
     if frame.get(20) != Some(&PROTO_UDP) {
         return None;
@@ -166,7 +167,7 @@ fn option<'a>(body: &'a [u8], own: &Identity) -> Result<(Sequence, u8, &'a [u8])
     Ok((sequence, head[0], rest))
 }
 
-/// Reads the UDP header; of a packet that may be cut, its length says how much is missing.
+/// Reads the UDP header. If a packet may be trimmed, the UDP length shows how much is missing.
 fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8], bool), Fault> {
     let (head, rest) = body.split_at_checked(UDP_LEN).ok_or(Fault::Short)?;
     if u16::from_be_bytes([head[2], head[3]]) != own.udp_port {
@@ -181,8 +182,8 @@ fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8]
     }
 }
 
-/// Writes Ethernet, IPv6 and the option, if there is a sequence, in front of a payload that lies behind them.
-/// Returns where the frame begins in `room`, which ends where the payload begins.
+/// Writes Ethernet, IPv6 and, if there is a sequence number, the option, so that they end at the end of `room`, where
+/// the payload begins. Returns the offset in `room` at which the frame begins.
 pub fn write_outer(
     room: &mut [u8],
     ethernet: &[u8; ETHERNET],
@@ -214,7 +215,7 @@ pub fn write_outer(
     start
 }
 
-/// Bytes after the outer headers.
+/// The header after the outer headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Next {
@@ -224,7 +225,7 @@ pub enum Next {
     Ipv6 = PROTO_IPV6,
 }
 
-/// Writes a UDP header without checksum: the address that it would cover is not the one that arrives (RFC 6935).
+/// Writes a UDP header without checksum, because the destination address changes on the way (RFC 6935).
 pub fn write_udp(out: &mut [u8], own: &Identity, entropy: u32, payload_len: usize) {
     let source = (entropy >> 16) as u16 | 0xc000;
     out[..2].copy_from_slice(&source.to_be_bytes());

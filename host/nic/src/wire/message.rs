@@ -1,38 +1,37 @@
 //! Messages between agents: probes, acknowledgements, writes.
 //!
-//! All begin with a magic number, a version, a kind, the cookie of the fabric and a sum; numbers are in network order. Version 1
-//! had no sum, and its messages are refused.
+//! All begin with a magic number, a version, a kind, the cookie of the fabric and a checksum; numbers are in network
+//! order. Version 1 had no checksum, and its messages are rejected.
 
 use super::identity::{Fault, Identity};
 use super::sum;
 
 const MAGIC: [u8; 2] = [0xc1, 0x05];
 const VERSION: u8 = 2;
-/// Where the sum is.
+/// Offset of the checksum.
 pub(super) const SUM_AT: usize = 12;
 const HEAD: usize = SUM_AT + sum::LEN;
 const SELF_PROBE: u8 = 1;
 /// Number, tier, plane, two uplinks, epoch.
 const SELF_PROBE_LEN: usize = 12;
 const PAIR_PROBE: u8 = 2;
-/// Bytes of the message of a probe to a switch without padding. Padding behind a probe is not read, by agents of any release of
-/// this version.
+/// Length of the message of an unpadded switch probe. No release of this version reads the padding of a probe.
 pub(super) const SELF_PROBE_MESSAGE: usize = HEAD + SELF_PROBE_LEN;
-/// Packets that one acknowledgement speaks of.
+/// Packets covered by one acknowledgement.
 pub const SACK_BITS: usize = 1024;
-/// Ranges that one status names.
+/// Maximum number of ranges in a status.
 pub const RANGES_MAX: usize = 24;
-/// Congestion marks that one acknowledgement names.
+/// Maximum number of congestion marks in an acknowledgement.
 const MARKS_MAX: usize = 16;
-/// No message but a chunk is longer.
+/// Maximum length of a message other than a chunk.
 pub const MESSAGE_LEN_MAX: usize = 512;
 
 /// A probe to a switch and back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SelfProbe {
-    /// Which one it is.
+    /// Its number.
     pub id: u32,
-    /// Where it turns: 0, 1 or 2.
+    /// Tier of the switch at which it turns: 0, 1 or 2.
     pub tier: u8,
     /// Its plane.
     pub plane: u8,
@@ -40,44 +39,45 @@ pub struct SelfProbe {
     pub uplink: u16,
     /// Uplink of the T1.
     pub t1_uplink: u16,
-    /// Epoch of the sender, so that an answer to a dead process counts for nothing.
+    /// Epoch of the sender, so that an answer to an earlier process is ignored.
     pub epoch: u16,
 }
 
-/// Of the plane of a probe: that it is to be answered twice.
+/// Flag in the plane of a probe: request two answers.
 const TWICE: u8 = 0x80;
 
 /// A probe along one path to a NIC, or the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairProbe {
-    /// Which one it is.
+    /// Its number.
     pub id: u32,
-    /// Epoch of who asked.
+    /// Epoch of the NIC that sent the probe.
     pub epoch: u16,
     /// The path.
     pub entropy: u32,
     /// Its plane.
     pub plane: u8,
-    /// Whether it is to be answered over two planes, so that an answer that is lost does not speak against the path.
+    /// Whether to answer over two planes, so that a lost answer does not count against the path.
     pub twice: bool,
-    /// Ports of the sender of this message that are up, a bit for each plane.
+    /// Bit mask of planes whose port is up at the sender of this message.
     pub ports: u32,
-    /// Time that the probe waited at the answering agent, in nanoseconds, not part of the round trip. Older agents do not report it.
+    /// Time in nanoseconds that the probe waited at the answering agent, which is subtracted from the round trip. Older
+    /// agents do not report it.
     pub held_ns: u32,
 }
 
-/// Arrivals.
+/// An acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sack {
     /// Epoch of the sender of the packets.
     pub epoch: u16,
-    /// The packet of the first bit.
+    /// Packet number of the first bit.
     pub base: u32,
-    /// Which arrived from there on.
+    /// Whether each packet from there on arrived.
     pub bits: [u64; SACK_BITS / 64],
-    /// Ports of the receiver that are up, a bit for each plane.
+    /// Bit mask of planes whose port is up at the receiver.
     pub ports: u32,
-    /// Entropy values of packets that met congestion; so many of them count.
+    /// Entropy values of packets with congestion marks; only the first `n_marks` are valid.
     pub marks: [u32; MARKS_MAX],
     /// Number of marks.
     pub n_marks: u8,
@@ -90,36 +90,36 @@ pub struct Chunk<'a> {
     pub write: u64,
     /// Its length.
     pub total: u64,
-    /// Where in the region of the receiver it begins.
+    /// Offset of the write in the receiver's region.
     pub target: u64,
-    /// Where this piece begins, from the start of the write: a multiple of the unit.
+    /// Offset of this piece within the write, a multiple of the unit.
     pub offset: u64,
-    /// Length of every piece but the last.
+    /// Length of every piece except the last.
     pub unit: u32,
     /// The piece.
     pub data: &'a [u8],
 }
 
-/// Part of a write that arrived.
+/// Status of a write at the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
     /// The write.
     pub write: u64,
-    /// Whether all of it did.
+    /// Whether all of it arrived.
     pub complete: bool,
-    /// Whether this is the question and not the answer.
+    /// Whether this is a question.
     pub question: bool,
-    /// Whether it is not taken, now or later.
+    /// Whether the write is rejected for good.
     pub refused: bool,
     /// Length of the write.
     pub total: u64,
-    /// Missing bytes: offset and length; so many of them count.
+    /// Offsets and lengths of missing bytes; only the first `n_missing` are valid.
     pub missing: [(u64, u64); RANGES_MAX],
     /// Number of ranges.
     pub n_missing: u8,
 }
 
-/// A packet of which only the headers arrived.
+/// A report of a trimmed packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// Epoch of the sender of the packet.
@@ -128,9 +128,9 @@ pub struct Cut {
     pub number: u32,
     /// Its path.
     pub entropy: u32,
-    /// Whether it was cut at the port to the receiver: that is not the path's fault.
+    /// Whether it was trimmed at the port to the receiver, which is not the path's fault.
     pub at_last_hop: bool,
-    /// Ports of the receiver that are up, a bit for each plane.
+    /// Bit mask of planes whose port is up at the receiver.
     pub ports: u32,
 }
 
@@ -142,19 +142,19 @@ pub enum Message<'a> {
     SelfProbe(SelfProbe),
     /// A probe along a path.
     PairProbe(PairProbe),
-    /// The answer to one.
+    /// The answer to a path probe.
     PairAnswer(PairProbe),
-    /// Arrivals.
+    /// An acknowledgement.
     Sack(Sack),
     /// A piece of a write.
     Chunk(Chunk<'a>),
-    /// Part of a write that arrived.
+    /// The status of a write.
     Status(Status),
-    /// A packet was cut.
+    /// A report of a trimmed packet.
     Cut(Cut),
 }
 
-/// Reads bytes from the front; what is not there is a fault.
+/// Reads bytes from the front; a missing byte is a fault.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -181,12 +181,12 @@ impl Reader<'_> {
     }
 }
 
-/// Tells whether a message that was written here is a probe along one path, whatever the fabric.
+/// Returns whether a message written by this agent is a path probe, regardless of the fabric.
 pub fn is_pair_probe(message: &[u8]) -> bool {
     message.starts_with(&[MAGIC[0], MAGIC[1], VERSION, PAIR_PROBE])
 }
 
-/// Refuses a message of an agent of another version.
+/// Rejects a message of another version.
 pub(super) fn check_version(message: &[u8]) -> Result<(), Fault> {
     match message {
         [first, second, version, ..] if [*first, *second] == MAGIC => {
@@ -200,9 +200,9 @@ pub(super) fn check_version(message: &[u8]) -> Result<(), Fault> {
     }
 }
 
-/// Returns the number of a probe to a switch, and the epoch of its sender, without regard to its sum.
+/// Returns the number of a switch probe and the epoch of its sender, without a check of the checksum.
 pub(super) fn damaged_probe(message: &[u8]) -> Option<(u32, u16)> {
-    // Long probes have padding.
+    // Long probes are padded.
     if message.len() < HEAD + SELF_PROBE_LEN || message[3] != SELF_PROBE {
         return None;
     }
@@ -222,7 +222,7 @@ pub fn read<'a>(bytes: &'a [u8], own: &Identity) -> Result<Message<'a>, Fault> {
     if r.u64()? != own.cookie {
         return Err(Fault::Cookie);
     }
-    // The reader of the frame compared it.
+    // The checksum was verified with the frame.
     r.take::<{ sum::LEN }>()?;
     Ok(match kind {
         SELF_PROBE => Message::SelfProbe(SelfProbe {
@@ -290,7 +290,7 @@ fn status(r: &mut Reader<'_>) -> Result<Status, Fault> {
     Ok(Status { write, complete, question, refused, total, missing, n_missing })
 }
 
-/// Writes bytes to the front of a buffer that is large enough.
+/// Writes bytes to the front of a sufficiently large buffer.
 struct Writer<'a> {
     out: &'a mut [u8],
     len: usize,
@@ -303,8 +303,8 @@ impl Writer<'_> {
     }
 }
 
-/// Writes a message and returns its length. Of a chunk only what precedes the data is written: the data is put behind
-/// it by whoever has it. The buffer has at least [`MESSAGE_LEN_MAX`] bytes.
+/// Writes a message and returns its length. For a chunk only the part before the data is written; the caller appends
+/// the data. The buffer must have at least [`MESSAGE_LEN_MAX`] bytes.
 pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
     let mut w = Writer { out, len: 0 };
     let kind = match message {
@@ -319,7 +319,7 @@ pub fn write(out: &mut [u8], message: &Message<'_>, own: &Identity) -> usize {
     w.put(&MAGIC);
     w.put(&[VERSION, kind]);
     w.put(&own.cookie.to_be_bytes());
-    // It is known once all bytes are.
+    // The checksum is written when all bytes are known.
     w.put(&[0; sum::LEN]);
     debug_assert_eq!(w.len, HEAD);
     match message {

@@ -1,16 +1,17 @@
-//! CRC32C of a message and of what precedes it.
+//! CRC32C over a message and the headers before it.
 //!
-//! In: a frame. Out: its sum. Invariants: everything that no switch changes is covered: source address, option, UDP header,
-//! message. UDP is sent without checksum (RFC 6935), and the checksum of Ethernet ends at each hop, so nothing else finds a
-//! byte that a switch or a host changed. RoCE has its ICRC for that (InfiniBand Architecture 7.8.1). The polynomial is that of
-//! iSCSI (RFC 3720 B.4), which processors have an instruction for.
+//! In: a frame. Out: its checksum. Invariants: it covers everything that switches do not change: source address,
+//! option, UDP header, message. UDP is sent without checksum (RFC 6935) and the Ethernet checksum ends at each hop, so
+//! no other check detects a byte changed inside a switch or a host. RoCE has its ICRC for this purpose (InfiniBand
+//! Architecture 7.8.1). The polynomial is that of iSCSI (RFC 3720 B.4), which processors support with an instruction.
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-/// Bytes of a sum.
+/// Length of the checksum.
 pub(super) const LEN: usize = 4;
 
-/// Returns the sum of a source address and of all bytes behind the IPv6 header, but for those at `place`, where the sum is.
+/// Returns the checksum of a source address and all bytes after the IPv6 header, except the field at `place` for the
+/// checksum itself.
 pub(super) fn of(source: &[u8], body: &[u8], place: usize) -> Option<u32> {
     let mut digest = Digest::new(CrcAlgorithm::Crc32Iscsi);
     digest.update(source);
