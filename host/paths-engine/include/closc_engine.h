@@ -73,7 +73,7 @@ void closc_engine_missed(struct closc_engine *engine, uint64_t path, uint8_t por
 
 /* Record the state of one port of this NIC, and of all ports of the destination's NIC, with one bit per plane.
  * closc_engine_far_ports() returns the ports that recovered. The switch behind a recovered port may have no routes yet.
- * closc_engine_doubt() therefore takes the paths of that plane out of use until enough answers arrive over each of them.
+ * closc_engine_doubt() therefore takes the paths of that plane out of use until enough answers arrive over each.
  * Call it only if the destination answers probes. */
 void closc_engine_own_port(struct closc_engine *engine, uint8_t port, int up);
 uint32_t closc_engine_far_ports(struct closc_engine *engine, uint64_t path, uint32_t up);
