@@ -12,7 +12,7 @@ pub struct Limits {
     /// Maximum number of requests and streams per connection.
     pub requests_per_connection: u32,
     /// Maximum number of requests and streams of all connections. One more ends the connection of the request that has
-    /// been stalled for longest. It does so at once if many requests of one connection are stalled.
+    /// been stalled for longest, and for at least `grace` unless many requests of one connection are stalled.
     pub requests: usize,
     /// Time for which an idle connection or a stalled request keeps its place while others wait for one.
     pub grace: Duration,
