@@ -11,8 +11,9 @@ pub struct Limits {
     pub connections: usize,
     /// Maximum number of requests and streams per connection.
     pub requests_per_connection: u32,
-    /// Maximum number of requests and streams of all connections. One more ends the connection of the request that has
-    /// been stalled for longest, and for at least `grace` unless many requests of one connection are stalled.
+    /// Maximum number of requests and streams of all connections. One more ends the connection with the most requests
+    /// that have been stalled for `grace`. If there is none, it ends the one with the most stalled requests, if these
+    /// are more than a sixteenth of the limit and more than eight. Otherwise it is rejected.
     pub requests: usize,
     /// Time for which an idle connection or a stalled request keeps its place while others wait for one.
     pub grace: Duration,

@@ -41,7 +41,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Returns the content of a field, and whether it must be UTF-8. It is `None` for unknown fields and single numbers.
+    /// Returns the content of a field, and whether it must be UTF-8; `None` for unknown fields and for single numbers.
     pub(super) fn field(&self, number: u32) -> Option<(Content, bool)> {
         *self.fields.get(number as usize)?
     }
