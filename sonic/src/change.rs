@@ -1,7 +1,7 @@
-//! Task for one switch.
+//! Changes to apply to one switch.
 //!
-//! In: what it holds, what the tree says of it, the site's overlay. Out: [`Change`]. Invariants: the steps, one after the
-//! other, lead to `wanted`; where nothing differs there are none.
+//! In: the live configuration, the part of the tree, the site's overlay. Out: [`Change`]. Invariants: the steps,
+//! applied in order, lead to `wanted`; without differences there are none.
 
 use thiserror::Error;
 
@@ -11,36 +11,36 @@ use crate::overlay::{Overlay, OverlayError};
 use crate::ownership::{owned, target};
 use crate::patch::{Action, Content, Patch};
 
-/// Task for one switch.
+/// Changes to apply to one switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The whole configuration that it is to hold: closc's part, the overlay, and what else it held before.
+    /// The complete target configuration: closc's part, the overlay, and everything else that the switch had before.
     pub wanted: ConfigDb,
     /// Differences, as one patch.
     pub patch: Patch,
-    /// Its application.
+    /// How it is applied.
     pub method: Method,
-    /// The ports that bounce; for a reload all that are up.
+    /// The ports that go down and up again; for a reload all that are up.
     pub bounces: Vec<Bounce>,
-    /// Duration.
+    /// Expected duration.
     pub estimate: Estimate,
 }
 
-/// Tree and overlay do not go together.
+/// Tree and overlay do not match.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TargetError {
-    /// The tree has a table that no list of closc's knows.
+    /// The tree has a table without an entry in closc's list of owners.
     #[error("the tree has table `{table}`, of which this closc does not know whose it is")]
     Unlisted {
         /// The table.
         table: String,
     },
-    /// The overlay sets what is closc's, or says two things.
+    /// The overlay sets a field that closc owns, or contradicts itself.
     #[error(transparent)]
     Overlay(#[from] OverlayError),
 }
 
-/// Works out what is to be done to a switch. `reload` asks for a reload also where a patch would do.
+/// Computes the changes to apply to a switch. `reload` requests a reload even if a patch would suffice.
 pub fn change(
     device: &str,
     live: &ConfigDb,
@@ -52,7 +52,7 @@ pub fn change(
         return Err(TargetError::Unlisted { table: table.clone() });
     }
     let site = overlay.of(device, tree)?;
-    // Entries that the site adds to closc's tables count as wanted, or they would be removed first.
+    // Entries that the site adds to closc's tables count as wanted; otherwise they would be removed.
     let mut both = tree.clone();
     for (table, key, entry) in entries(&site).filter(|(table, ..)| owned(table).is_some()) {
         if tree.entry(table, key).is_none() {
@@ -71,8 +71,8 @@ pub fn change(
     Ok(Change { wanted, patch, method: verdict.method, bounces: verdict.bounces, estimate: verdict.estimate })
 }
 
-/// Keeps `unified` where the tree has `separated`: SONiC writes the routing itself in both, from 202605 on to one file
-/// (sonic-buildimage 27547), and its migration rewrites the value (sonic-utilities 3840).
+/// Keeps `unified` if the tree has `separated`: SONiC writes the routing itself in both modes, into one file from
+/// 202605 on (sonic-buildimage 27547), and its migration rewrites the value (sonic-utilities 3840).
 fn keep_routing_mode(live: &ConfigDb, wanted: &mut ConfigDb) {
     let (table, key, field) = ("DEVICE_METADATA", "localhost", "docker_routing_config_mode");
     let is_kept = live.text(table, key, field) == Some("unified")
@@ -93,15 +93,15 @@ fn entries(config: &ConfigDb) -> impl Iterator<Item = (&str, &str, &crate::confi
         .flat_map(|(name, table)| table.iter().map(move |(key, entry)| (name.as_str(), key.as_str(), entry)))
 }
 
-/// Tables whose changes the updater lets through by the kind of operation.
+/// Tables for which the updater accepts changes by the kind of operation.
 const BY_OPERATION: [&str; 2] = ["BUFFER_PROFILE", "PFC_WD"];
 
 impl Change {
-    /// Returns the patches, one after the other.
+    /// Returns the patches, in order.
     ///
-    /// The updater compares the whole configuration before and after by itself, with a library that writes `move` where
-    /// the same value goes in one place and comes in another, and it refuses `move` for some tables. What comes and
-    /// what goes are then two patches.
+    /// The updater itself compares the complete configurations before and after, with a library that writes `move` if a
+    /// value is removed in one place and added in another. It rejects `move` for some tables, so additions and removals
+    /// are then two patches.
     pub fn steps(&self, live: &ConfigDb) -> Vec<Patch> {
         if self.patch.is_empty() {
             return Vec::new();
@@ -113,7 +113,7 @@ impl Change {
         vec![come, gone]
     }
 
-    /// Says whether something that goes equals something that comes to a table where that matters.
+    /// Returns whether something added to such a table equals something that is removed.
     fn moves(&self, live: &ConfigDb) -> bool {
         let gone: Vec<Content> = self
             .patch

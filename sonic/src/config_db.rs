@@ -1,7 +1,7 @@
 //! CONFIG_DB as tables, entries and fields.
 //!
-//! In: `config_db.json`, or what `sonic-db-dump` prints of Redis. Out: [`ConfigDb`]. Invariants: no table is empty, since
-//! Redis knows none; an entry without fields is empty, never `{"NULL": "NULL"}`; no list is empty.
+//! In: `config_db.json`, or Redis as `sonic-db-dump` prints it. Out: [`ConfigDb`]. Invariants: no table is empty,
+//! because Redis has no empty tables; an entry without fields is empty, never `{"NULL": "NULL"}`; no list is empty.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use thiserror::Error;
 /// The fields of an entry by name.
 pub type Entry = BTreeMap<String, Field>;
 
-/// The entries of a table by key, the parts of a key joined with `|`.
+/// The entries of a table by key; the parts of a key are joined with `|`.
 pub type Table = BTreeMap<String, Entry>;
 
-/// The most bytes of a configuration: one of 512 ports has 1 MB.
+/// Size limit of a configuration: one of 512 ports has 1 MB.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Contents of a field.
@@ -37,7 +37,7 @@ pub struct ConfigDb {
 /// Text that is not a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseError {
-    /// It is not a JSON of this form.
+    /// It is not JSON of this form.
     #[error("{line}:{column}: {reason}")]
     Json {
         /// The line, from 1.
@@ -47,7 +47,7 @@ pub enum ParseError {
         /// The error there.
         reason: String,
     },
-    /// It is larger than any configuration.
+    /// It exceeds the size limit.
     #[error("it has {bytes} bytes, a configuration has at most {max}")]
     Large {
         /// Its size.
@@ -64,7 +64,7 @@ pub enum ParseError {
 }
 
 impl ConfigDb {
-    /// Reads `config_db.json`, or what `show runningconfiguration all` and `sonic-cfggen -d --print-data` print.
+    /// Reads `config_db.json`, or the output of `show runningconfiguration all` and `sonic-cfggen -d --print-data`.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         json(text)
     }
@@ -79,12 +79,12 @@ impl ConfigDb {
         made
     }
 
-    /// Reads what `sonic-db-dump -n CONFIG_DB` prints: the hashes of Redis.
+    /// Reads the output of `sonic-db-dump -n CONFIG_DB`: the hashes of Redis.
     pub fn parse_dump(text: &str) -> Result<Self, ParseError> {
         let read: BTreeMap<String, DumpMember> = json(text)?;
         let mut made = ConfigDb::default();
         for (name, member) in read {
-            // `CONFIG_DB_INITIALIZED` and its like are strings that SONiC keeps for itself.
+            // `CONFIG_DB_INITIALIZED` and similar keys are strings for SONiC's internal use.
             let DumpMember::Hash(entry) = member else { continue };
             let Some((table, key)) = name.split_once('|') else { return Err(ParseError::Key { key: name }) };
             made.insert(table, key, raw(entry));
@@ -97,7 +97,7 @@ impl ConfigDb {
         &self.tables
     }
 
-    /// Returns a table; an empty one where there is none.
+    /// Returns a table; an empty one if it does not exist.
     pub fn table(&self, name: &str) -> &Table {
         static NONE: Table = Table::new();
         self.tables.get(name).unwrap_or(&NONE)
@@ -116,7 +116,7 @@ impl ConfigDb {
         }
     }
 
-    /// Puts an entry in place of the one that is there.
+    /// Adds or replaces an entry.
     pub fn insert(&mut self, table: &str, key: &str, entry: Entry) {
         let table = match self.tables.get_mut(table) {
             Some(known) => known,
@@ -125,7 +125,7 @@ impl ConfigDb {
         table.insert(key.to_owned(), entry);
     }
 
-    /// Puts a table in place of the one that is there; one without entries removes it.
+    /// Adds or replaces a table; an empty one is removed.
     pub fn replace(&mut self, name: &str, table: Table) {
         if table.is_empty() {
             self.tables.remove(name);
@@ -143,13 +143,13 @@ impl ConfigDb {
     }
 }
 
-/// Drops lists without values, which Redis cannot tell from a field that is not there.
+/// Drops empty lists, which Redis cannot distinguish from missing fields.
 fn typed(mut entry: Entry) -> Entry {
     entry.retain(|name, field| *field != Field::List(Vec::new()) && name != "NULL");
     entry
 }
 
-/// Reads the fields of Redis: a leaf-list is a field whose name ends with `@`, its values joined with commas.
+/// Converts the fields of Redis: a leaf-list is a field whose name ends with `@`, with its values joined by commas.
 fn raw(entry: Entry) -> Entry {
     let fields = entry.into_iter().filter(|(name, _)| name != "NULL");
     let fields = fields.filter_map(|(name, field)| match (name.strip_suffix('@'), field) {
@@ -176,7 +176,7 @@ pub(crate) fn json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, ParseErro
 /// A member of the outermost object.
 enum Member {
     Table(Table),
-    /// `bgpraw`, the text of FRR that `show runningconfiguration all` puts beside the tables.
+    /// `bgpraw`, the text of FRR that `show runningconfiguration all` adds to the tables.
     Other,
 }
 
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for Member {
     }
 }
 
-/// A key of Redis and what it holds.
+/// The value of a Redis key.
 pub(crate) enum DumpMember {
     Hash(Entry),
     Other,

@@ -1,9 +1,9 @@
-//! `frr.conf` of a switch, in the form in which FRR holds it.
+//! `frr.conf` of a switch, in FRR's own form.
 //!
-//! In: text of a file, or of `show running-config`. Out: [`FrrConfig`], its statements with the nodes that they are in, and
-//! [`FrrChange`], which leads from one configuration to another. Invariants: two texts that FRR holds as the same configuration have
-//! the same statements; statements of SONiC itself and of the site are neither missing nor unexpected; nothing that is replaced is
-//! removed first.
+//! In: text of a file, or of `show running-config`. Out: [`FrrConfig`], the statements with their nodes, and
+//! [`FrrChange`], the changes from one configuration to another. Invariants: two texts that FRR treats as the same
+//! configuration have the same statements; statements of SONiC itself and of the site are neither missing nor
+//! unexpected; a statement that is replaced is not removed first.
 
 mod commands;
 mod facts;
@@ -15,7 +15,7 @@ use std::fmt;
 use facts::{facts, is_container, is_default};
 use rows::{is_foreign, is_of_site};
 
-/// A statement: the nodes that it is in, from outside, and the line itself.
+/// A statement: its nodes, outermost first, and the line itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Statement(Vec<String>);
 
@@ -25,7 +25,7 @@ impl Statement {
         self.0.last().map_or("", String::as_str)
     }
 
-    /// Returns the nodes that it is in.
+    /// Returns its nodes.
     pub(crate) fn nodes(&self) -> &[String] {
         self.0.split_last().map_or(&[], |(_, nodes)| nodes)
     }
@@ -35,7 +35,7 @@ impl Statement {
         self.0.first().map_or("", String::as_str)
     }
 
-    /// Tells whether it is in the node that another one opens.
+    /// Returns whether it is in the node that another statement opens.
     fn is_below(&self, node: &Statement) -> bool {
         self.0.len() > node.0.len() && self.0.starts_with(&node.0)
     }
@@ -53,11 +53,11 @@ pub struct FrrConfig {
     statements: BTreeSet<Statement>,
 }
 
-/// Lines that are not statements: what `show running-config` prints around them, and the ends of nodes.
+/// Lines that are not statements: headers of `show running-config`, and ends of nodes.
 const AROUND: [&str; 3] = ["Building configuration...", "Current configuration:", "end"];
 
 impl FrrConfig {
-    /// Reads a configuration. Lines that are further in belong to the line before, as FRR prints them.
+    /// Parses a configuration. Indented lines belong to the line above, as FRR prints them.
     pub fn parse(text: &str) -> Self {
         let mut open: Vec<(usize, String)> = Vec::new();
         let mut made = FrrConfig::default();
@@ -85,7 +85,7 @@ impl FrrConfig {
         made
     }
 
-    /// Returns the configuration without what a daemon reads that does not run: FRR holds none of it.
+    /// Returns the configuration without the statements of daemons that do not run: FRR does not hold those.
     #[must_use]
     pub fn as_run_by(mut self, daemons: &[&str]) -> Self {
         if !daemons.contains(&"bfdd") {
@@ -99,18 +99,19 @@ impl FrrConfig {
         self.statements.iter()
     }
 
-    /// Returns how many statements it has.
+    /// Returns the number of statements.
     pub fn len(&self) -> usize {
         self.statements.len()
     }
 
-    /// Tells whether it has none.
+    /// Returns whether it has no statements.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }
 }
 
-/// Returns a file with the site's statements of another configuration, before its end. A restart of the daemons reads the file alone.
+/// Returns a file with the site's statements of another configuration inserted before its end, because daemons read
+/// only the file when they restart.
 pub fn with_site(file: &str, held: &str) -> String {
     let known: BTreeSet<&str> = file.lines().map(str::trim_end).collect();
     let mut site = String::new();
@@ -133,17 +134,17 @@ pub fn with_site(file: &str, held: &str) -> String {
     }
 }
 
-/// Steps from one configuration to another.
+/// Changes from one configuration to another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FrrChange {
-    /// Statements that are wanted and not held.
+    /// Statements that are wanted and missing.
     pub missing: Vec<Statement>,
-    /// Statements that are held and not wanted.
+    /// Statements that are present and not wanted.
     pub unexpected: Vec<Statement>,
 }
 
 impl FrrChange {
-    /// Compares what is held with what is wanted.
+    /// Compares the present configuration with the wanted one.
     pub fn between(held: &FrrConfig, wanted: &FrrConfig) -> Self {
         let own = |statement: &&Statement| !is_foreign(statement);
         FrrChange {
@@ -152,12 +153,12 @@ impl FrrChange {
         }
     }
 
-    /// Tells whether nothing differs.
+    /// Returns whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.missing.is_empty() && self.unexpected.is_empty()
     }
 
-    /// Returns how many statements differ.
+    /// Returns the number of statements that differ.
     pub fn len(&self) -> usize {
         self.missing.len() + self.unexpected.len()
     }
@@ -167,7 +168,7 @@ impl FrrChange {
 mod tests {
     use super::*;
 
-    /// As a template writes it.
+    /// In the form of a template.
     const FILE: &str = "! a\nfrr version 10.5.4\nfrr defaults traditional\nhostname a\nservice integrated-vtysh-config\n!\n\
         no fpm use-next-hop-groups\nfpm address 127.0.0.1\nipv6 route fd00:0:1::/48 blackhole\n\
         interface Ethernet0\n ipv6 nd ra-interval 10\n no ipv6 nd suppress-ra\nexit\n!\n\
@@ -177,7 +178,7 @@ mod tests {
         neighbor Ethernet0 interface v6only remote-as 65002\n neighbor Ethernet0 peer-group ABOVE\n !\n \
         address-family ipv6 unicast\n  neighbor ABOVE route-map ABOVE-IN in\n exit-address-family\nexit\n!\nend\n";
 
-    /// As FRR prints the same, with what bgpcfgd adds.
+    /// The same in FRR's output, with the additions of bgpcfgd.
     const RUNNING: &str = "Building configuration...\n\nCurrent configuration:\n!\nfrr version 8.4.4\nfrr defaults traditional\n\
         hostname b\nlog syslog informational\nfpm address 127.0.0.1\nno fpm use-next-hop-groups\n\
         service integrated-vtysh-config\n!\nipv6 route fd00:0:1::/48 blackhole\n!\n\

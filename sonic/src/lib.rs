@@ -1,9 +1,9 @@
-//! Configuration of SONiC switches: what of CONFIG_DB and of `frr.conf` is closc's, what differs from a compiled tree, and the change
-//! that leads there.
+//! Configuration of SONiC switches: the part of CONFIG_DB and `frr.conf` that closc owns, its differences from a
+//! compiled tree, and the change that removes them.
 //!
-//! In: what a switch holds, what the tree says, what the site adds. Out: a [`Change`]: the whole configuration that the
-//! switch is to hold, an RFC 6902 patch towards it, and the way to apply it. Invariants: nothing here touches a file, a
-//! clock or a network; what is not closc's leaves as it came; the same input makes the same bytes.
+//! In: the live configuration, the tree's part, the site's overlay. Out: a [`Change`]: the complete target
+//! configuration, an RFC 6902 patch towards it, and how it is applied. Invariants: this crate uses no file, clock or
+//! network; settings that closc does not own are unchanged; equal inputs give equal bytes.
 //!
 //! ```text
 //! live ──┐

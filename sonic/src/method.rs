@@ -1,8 +1,9 @@
 //! Application of a change: method, interruption and duration.
 //!
-//! In: what a switch holds, what it is to hold, and the patch between them. Out: [`Method`], the ports that bounce, and
-//! an [`Estimate`] with its source. Invariants: a change that SONiC's Generic Config Updater refuses is never left to it.
-//! The rules are those of `generic_config_updater` in sonic-utilities: its validators of fields and its sorter.
+//! In: the live configuration, the target configuration, and the patch between them. Out: [`Method`], the ports that
+//! bounce, and an [`Estimate`] with its source. Invariants: a change that SONiC's Generic Config Updater rejects is
+//! never passed to it. The rules are those of `generic_config_updater` in sonic-utilities: its validators of fields and
+//! its sorter.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +16,11 @@ use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation, Patch};
 use crate::validator::Updater;
 
-/// Ports that come or go by patch; more of them are a new layout of the switch.
+/// Limit of ports that a patch adds or removes; more of them are a new layout of the switch.
 const PORTS_MAX: usize = 2;
 
-/// Ports whose speed changes by patch. sonic-buildimage 23945 measured 3 minutes for one, 9 for two, hours for twelve.
+/// Limit of ports whose speed a patch changes. sonic-buildimage 23945 measured 3 minutes for one, 9 for two, hours for
+/// twelve.
 const SPEEDS_MAX: usize = 1;
 
 /// Seconds of one move of the updater: it sleeps 1 s after each and loads the YANG models before it.
@@ -27,19 +29,19 @@ const MOVE_S: u64 = 2;
 /// Seconds that a speed change of one port takes.
 const SPEED_S: u64 = 180;
 
-/// Seconds after which sonic-mgmt gives up on a patch. What would take longer is reloaded.
+/// Seconds after which sonic-mgmt gives up on a patch. A patch that would take longer becomes a reload.
 pub(crate) const PATCH_MAX_S: u64 = 900;
 
 /// Seconds within which sonic-mgmt expects all ports after a reload.
 const RELOAD_S: u64 = 420;
 
-/// The fields of `DEVICE_METADATA|localhost` that daemons follow while they run.
+/// The fields of `DEVICE_METADATA|localhost` that daemons apply while they run.
 const METADATA_LIVE: [&str; 2] = ["cluster", "hostname"];
 
 /// The fields of a buffer profile that may be replaced in place.
 const PROFILE_LIVE: [&str; 2] = ["dynamic_th", "xoff"];
 
-/// Tables whose entries belong to a port, which is down while they change.
+/// Tables whose entries belong to a port that is down while they change.
 const BOUNCING: [&str; 6] = [
     "BUFFER_PG",
     "BUFFER_PORT_EGRESS_PROFILE_LIST",
@@ -179,7 +181,7 @@ pub(crate) struct Verdict {
     pub(crate) estimate: Estimate,
 }
 
-/// Chooses the method for a patch and says what it costs.
+/// Chooses the method for a patch, and computes its impact.
 pub(crate) fn judge(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch, reload: bool) -> Verdict {
     if patch.is_empty() {
         let estimate = Estimate { seconds: 0, source: "nothing differs".into() };
@@ -215,7 +217,7 @@ fn is_up(config: &ConfigDb, port: &str) -> bool {
     config.text("PORT", port, "admin_status") == Some("up")
 }
 
-/// Says why the updater cannot do an operation.
+/// Returns why the updater cannot apply an operation.
 fn refused(operation: &Operation) -> Option<Reason> {
     let key = operation.key.clone().unwrap_or_default();
     match (operation.table.as_str(), operation.field.as_deref(), &operation.action) {
@@ -238,13 +240,13 @@ fn refused(operation: &Operation) -> Option<Reason> {
     }
 }
 
-/// Returns the hwsku on which the updater of the release does not take an operation.
+/// Returns the hwsku on which this release's updater rejects an operation.
 fn on_hwsku(updater: &Updater<'_>, operation: &Operation) -> Option<Reason> {
     let hwsku = updater.refuses(operation)?.to_owned();
     Some(Reason::Hwsku { place: operation.place(), hwsku })
 }
 
-/// Says what about the ports themselves is too much for a patch.
+/// Returns the changes of ports that are too many for a patch.
 fn ports(patch: &Patch) -> impl Iterator<Item = Reason> {
     let of = |operation: &&Operation| operation.table == "PORT";
     let moved =
@@ -255,8 +257,9 @@ fn ports(patch: &Patch) -> impl Iterator<Item = Reason> {
     breakout.into_iter().chain((speeds > SPEEDS_MAX).then_some(Reason::Speed { ports: speeds }))
 }
 
-/// Says whether ports that are up get other maps in place of maps that go. SONiC's updater was seen to look for an order
-/// of two such ports for more than four minutes; where the old maps stay, each field is one move of a port that is down.
+/// Returns a reason if maps of ports that are up are replaced and the old maps are removed. For two such ports SONiC's
+/// updater searched for an order for more than four minutes. If the old maps stay, each field is one move, with its
+/// port down.
 fn maps(live: &ConfigDb, patch: &Patch) -> Option<Reason> {
     let mut gone = BTreeSet::new();
     for operation in patch.operations.iter().filter(|o| o.action == Action::Remove && o.field.is_none()) {
@@ -289,7 +292,7 @@ fn speeds(operations: &[Operation]) -> usize {
     operations.iter().filter(of).count()
 }
 
-/// Returns the ports that are up before and after, and down in between.
+/// Returns the ports that are up before and after the change, and down in between.
 fn bounces(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> Vec<Bounce> {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for operation in &patch.operations {
@@ -298,7 +301,8 @@ fn bounces(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> Vec<Bounce> {
             Some(key) => vec![key],
             None => live.table(table).keys().chain(wanted.table(table).keys()).map(String::as_str).collect(),
         };
-        // The updater takes a port down for them itself; the link goes with these by nature.
+        // For these tables the updater takes the port down itself; changes of speed, FEC or lanes interrupt the link in
+        // any case.
         let link = table == "PORT" && matches!(operation.field.as_deref(), Some("speed" | "fec" | "lanes"));
         if !link && !BOUNCING.contains(&table) {
             continue;
@@ -313,12 +317,13 @@ fn bounces(live: &ConfigDb, wanted: &ConfigDb, patch: &Patch) -> Vec<Bounce> {
     found.into_iter().map(|(port, tables)| Bounce { port: port.to_owned(), tables }).collect()
 }
 
-/// Returns the seconds of one operation.
+/// Returns the seconds that one operation takes.
 pub(crate) fn seconds_of(operation: &Operation, bounces: &[Bounce]) -> u64 {
     patch_estimate(std::slice::from_ref(operation), bounces).seconds
 }
 
-/// Each operation is a move. One for which a port is down is two more: the updater takes the port down and up for each.
+/// Estimates the duration. Each operation is a move. An operation that needs its port down is two more, because the
+/// updater takes the port down and up for it.
 fn patch_estimate(operations: &[Operation], bounces: &[Bounce]) -> Estimate {
     let down: BTreeSet<&str> = bounces.iter().map(|bounce| bounce.port.as_str()).collect();
     let is_down = |operation: &&Operation| {

@@ -1,8 +1,8 @@
 //! Site additions to every switch: AAA, TACACS+, DNS, SNMP communities, and other settings outside closc.
 //!
-//! In: the texts of a folder, one JSON object each. Out: [`Overlay`], asked by device. Invariants: a field that is closc's
-//! is refused by name; two files that say different things of one field of one device are refused, so their order does
-//! not matter.
+//! In: the texts of a folder, one JSON object each. Out: [`Overlay`], for each device. Invariants: a field that closc
+//! owns is rejected by name; two files with different values of one field of one device are rejected, so their order
+//! does not matter.
 //!
 //! ```json
 //! { "devices": ["p*-t0-*"], "tables": { "DNS_NAMESERVER": { "192.0.2.53": {} } } }
@@ -32,7 +32,7 @@ struct File {
 /// An overlay that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OverlayError {
-    /// It is not a JSON of this form.
+    /// It is not JSON of this form.
     #[error("`{file}`:{fault}")]
     Parse {
         /// The file.
@@ -40,7 +40,7 @@ pub enum OverlayError {
         /// The error.
         fault: ParseError,
     },
-    /// It names a place and says nothing of it. An overlay adds; it takes nothing away.
+    /// It names an empty table or list. An overlay adds; it removes nothing.
     #[error(
         "`{file}` says nothing of `{place}`: an overlay adds to a switch, and takes nothing away; give it values, or take it out"
     )]
@@ -50,7 +50,7 @@ pub enum OverlayError {
         /// The table, or the list: `TABLE|key.field`.
         place: String,
     },
-    /// It sets what is closc's.
+    /// It sets a field that closc owns.
     #[error(
         "`{file}` sets `{place}` of `{device}`, which closc writes: take it out, or say it in the fabric file"
     )]
@@ -62,26 +62,26 @@ pub enum OverlayError {
         /// The field: `TABLE|key.field`.
         place: String,
     },
-    /// Two files say different things.
+    /// Two files set different values.
     #[error("`{file}` and `{other}` say different things of `{place}` of `{device}`: `{here}` and `{there}`")]
     Twice {
-        /// The one.
+        /// The first.
         file: String,
-        /// The other.
+        /// The second.
         other: String,
         /// The switch.
         device: String,
         /// The field: `TABLE|key.field`.
         place: String,
-        /// Statement of the one.
+        /// Value in the first.
         here: Box<Field>,
-        /// Statement of the other.
+        /// Value in the second.
         there: Box<Field>,
     },
 }
 
 impl Overlay {
-    /// Reads files by name and text.
+    /// Parses files, given by name and text.
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, OverlayError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -102,12 +102,12 @@ impl Overlay {
         Ok(made)
     }
 
-    /// Returns an overlay of one file, for whatever it is asked.
+    /// Returns an overlay of one file that applies to every switch.
     pub fn of_file(name: &str, tables: ConfigDb) -> Self {
         Overlay { files: vec![File { name: name.to_owned(), patterns: Vec::new(), tables }] }
     }
 
-    /// Returns the patterns that fit none of some switches, each with its file.
+    /// Returns the patterns that match none of these switches, each with its file.
     pub fn idle<'a>(&'a self, devices: &[&str]) -> Vec<(&'a str, &'a str)> {
         let patterns = self
             .files
@@ -116,7 +116,7 @@ impl Overlay {
         patterns.filter(|(_, pattern)| !devices.iter().any(|device| fits(pattern, device))).collect()
     }
 
-    /// Returns the first of some switches for every set of files that apply together.
+    /// Returns the first switch of each group of switches to which the same files apply.
     pub fn kinds<'d>(&self, devices: &[&'d str]) -> Vec<&'d str> {
         let mut known = BTreeSet::new();
         let mut is_first = |device: &str| {
@@ -127,7 +127,7 @@ impl Overlay {
         devices.iter().copied().filter(|device| is_first(device)).collect()
     }
 
-    /// Returns what is added to a switch.
+    /// Returns the additions to a switch.
     pub fn of(&self, device: &str, tree: &ConfigDb) -> Result<ConfigDb, OverlayError> {
         let mut made = ConfigDb::default();
         for file in self.files.iter().filter(|file| file.applies(device)) {
@@ -178,7 +178,7 @@ impl Overlay {
     }
 }
 
-/// Refuses tables and lists without anything in them. The error is the place.
+/// Rejects empty tables and lists. The error is the place.
 fn said(tables: BTreeMap<String, Table>) -> Result<ConfigDb, String> {
     let mut made = ConfigDb::default();
     for (name, table) in tables {
@@ -203,7 +203,7 @@ impl File {
     }
 }
 
-/// Says whether a name fits a pattern, in which `*` is any text and `?` any character.
+/// Returns whether a name matches a pattern, in which `*` is any text and `?` any character.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);

@@ -1,36 +1,36 @@
 //! Division of CONFIG_DB between closc and the site.
 //!
-//! In: what a switch holds, what the tree and the site's overlay say. Out: what it is to hold. Invariants: [`OWNED`] is
-//! the one list of it, and a test of the renderer compares it with every table and field that is written; everything
-//! else leaves as it came.
+//! In: the live configuration, the tree's part and the site's overlay. Out: the target configuration. Invariants:
+//! [`OWNED`] is the only list of owners, and a test of the renderer compares it with every table and field that is
+//! written; all other settings are unchanged.
 
 use crate::config_db::{ConfigDb, Entry, Field, Table};
 
 /// Part of a table that belongs to closc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// All entries: one that the tree does not have is removed.
+    /// All entries: an entry that is missing in the tree is removed.
     Entries,
-    /// All entries if the tree has the table at all; otherwise the table is the site's. Lists of servers and the
-    /// management address, which fabric files may leave to the site.
+    /// All entries if the tree has the table at all; otherwise the table belongs to the site. Used for lists of servers
+    /// and for the management address, which fabric files may leave to the site.
     EntriesIfGiven,
-    /// The entries that the tree has, and no others.
+    /// Only the entries of the tree.
     Given,
 }
 
-/// Which entries may be closc's at all; the others are the site's, whatever the tree has.
+/// Entries that closc may own; all others belong to the site, whatever the tree contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
     /// Every entry.
     All,
     /// Those of one interface: its own, and its addresses.
     Interface(&'static str),
-    /// Those outside a VRF. Routes of the management VRF are how a site reaches its switches.
+    /// Those outside a VRF: routes of the management VRF are how a site reaches its switches.
     DefaultVrf,
 }
 
 impl Rows {
-    /// Says whether an entry may be closc's.
+    /// Returns whether closc may own an entry.
     pub fn have(self, key: &str) -> bool {
         let first = key.split('|').next().unwrap_or(key);
         match self {
@@ -41,27 +41,27 @@ impl Rows {
     }
 }
 
-/// A table of which something is closc's.
+/// A table that closc owns in part or entirely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owned {
     /// Its name.
     pub table: &'static str,
     /// Owner of its entries.
     pub share: Share,
-    /// Which of them may be closc's.
+    /// Entries that closc may own.
     pub rows: Rows,
-    /// Which fields of closc's entries are closc's. Only these are compared and removed; the site may set others.
+    /// Fields that closc owns in its entries. Only these are compared and removed; the site may set others.
     pub fields: Fields,
 }
 
-/// Which fields of an entry are closc's.
+/// Fields of an entry that closc owns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fields {
     /// Every field.
     All,
     /// These.
     Only(&'static [&'static str]),
-    /// None: that the entry is there is all.
+    /// None: only the existence of the entry counts.
     None,
 }
 
@@ -81,7 +81,7 @@ const fn if_given(table: &'static str, fields: Fields) -> Owned {
     Owned { table, share: Share::EntriesIfGiven, rows: Rows::All, fields }
 }
 
-/// The fields of `DEVICE_METADATA|localhost` that are closc's.
+/// The fields of `DEVICE_METADATA|localhost` that closc owns.
 const METADATA: &[&str] = &[
     "bgp_asn",
     "buffer_model",
@@ -97,19 +97,19 @@ const METADATA: &[&str] = &[
     "type",
 ];
 
-/// The fields of a port that are closc's: `autoneg`, `tpid`, `tx_power` and their like are the site's.
+/// The fields of a port that closc owns; `autoneg`, `tpid`, `tx_power` and similar fields belong to the site.
 const PORT: &[&str] =
     &["admin_status", "alias", "description", "fec", "index", "lanes", "mtu", "speed", "subport"];
 
-/// Tables and fields that closc writes where the tree has them, and leaves as they are where it has not: the `id` by which
-/// controllers know a port may be the site's own, and no switch works without its `platform`.
+/// Tables and fields that closc writes if the tree has them, and leaves unchanged otherwise: the `id` by which
+/// controllers identify a port may be set by the site, and no switch works without its `platform`.
 pub const IF_GIVEN: &[(&str, &str)] = &[("DEVICE_METADATA", "platform"), ("PORT", "id")];
 
-/// Tables, fields and values that closc writes where neither the switch nor the overlay has one: where the site has a VRF for
-/// management, time comes by that.
+/// Tables, fields and values that closc writes only if neither the switch nor the overlay has a value: a site with a
+/// management VRF gets its time over that VRF.
 pub const SITE_FIRST: &[(&str, &str, &str)] = &[("NTP", "src_intf", "eth0"), ("NTP", "vrf", "default")];
 
-/// Every table of which something is closc's, by name.
+/// Every table that closc owns in part or entirely, by name.
 pub const OWNED: &[Owned] = &[
     whole("BUFFER_PG"),
     whole("BUFFER_POOL"),
@@ -153,13 +153,13 @@ pub const OWNED: &[Owned] = &[
     whole("WRED_PROFILE"),
 ];
 
-/// Returns what of a table is closc's; nothing where the table is the site's.
+/// Returns the entry of a table in [`OWNED`]; `None` if the table belongs to the site.
 pub fn owned(table: &str) -> Option<&'static Owned> {
     OWNED.binary_search_by(|owned| owned.table.cmp(table)).ok().map(|place| &OWNED[place])
 }
 
 impl Owned {
-    /// Says whether a field of closc's entries is closc's.
+    /// Returns whether closc owns a field in its entries.
     pub fn has_field(&self, field: &str) -> bool {
         match self.fields {
             Fields::All => true,
@@ -168,13 +168,13 @@ impl Owned {
         }
     }
 
-    /// Says whether a field of an entry is closc's where the tree has this entry.
+    /// Returns whether closc owns a field of an entry, given the tree's version of the entry.
     pub(crate) fn sets_field(&self, field: &str, tree: Option<&Entry>) -> bool {
         let is_there = || tree.is_some_and(|tree| tree.contains_key(field));
         self.has_field(field) || self.is_given(field) && is_there()
     }
 
-    /// Says whether a field is closc's where the tree has it.
+    /// Returns whether closc owns a field only if the tree has it.
     pub fn is_given(&self, field: &str) -> bool {
         IF_GIVEN.contains(&(self.table, field))
     }
@@ -187,7 +187,7 @@ impl Owned {
         SITE_FIRST.iter().any(is_it)
     }
 
-    /// Says whether an entry is closc's, also where the tree does not have it.
+    /// Returns whether closc owns an entry, even if the tree does not have it.
     fn is_own(&self, key: &str, tree: &Table) -> bool {
         let all = match self.share {
             Share::Entries => true,
@@ -197,12 +197,13 @@ impl Owned {
         tree.contains_key(key) || all && self.rows.have(key)
     }
 
-    /// Says whether an entry goes. What the overlay adds does not make closc's what was the site's before.
+    /// Returns whether an entry is removed. The decision is by the tree alone: an entry of the overlay does not make
+    /// closc the owner of the site's other entries.
     fn drops(&self, key: &str, tree: &Table, both: &Table) -> bool {
         !both.contains_key(key) && self.is_own(key, tree)
     }
 
-    /// Returns the entry that a switch is to hold: closc's fields from the tree, all others as they are.
+    /// Returns the target entry: closc's fields from the tree, all others unchanged.
     fn entry(&self, live: Option<&Entry>, tree: &Entry) -> Entry {
         let kept = live.into_iter().flatten().filter(|(field, _)| !self.has_field(field));
         let mut made: Entry = kept.map(|(field, value)| (field.clone(), value.clone())).collect();
@@ -213,7 +214,7 @@ impl Owned {
         made
     }
 
-    /// Returns the table that a switch is to hold. `both` has what the overlay adds besides.
+    /// Returns the target table. `both` contains the tree and the overlay.
     fn table(&self, live: &Table, tree: &Table, both: &Table) -> Table {
         let kept = live.iter().filter(|(key, _)| !self.drops(key, tree, both));
         let mut made: Table = kept.map(|(key, entry)| (key.clone(), entry.clone())).collect();
@@ -222,8 +223,8 @@ impl Owned {
         made
     }
 
-    /// Returns the entry that gives way to one of the tree because the management address changes: what else the site says of
-    /// this address, as `forced_mgmt_routes`, holds for the new one.
+    /// Returns the entry that is replaced because the management address changes: the site's other settings of the old
+    /// address, such as `forced_mgmt_routes`, are kept for the new one.
     fn moved<'a>(&self, key: &str, live: &'a Table, (tree, both): (&Table, &Table)) -> Option<&'a Entry> {
         if self.table != "MGMT_INTERFACE" {
             return None;
@@ -237,8 +238,8 @@ impl Owned {
     }
 }
 
-/// Returns what a switch is to hold: closc's part from the tree, what the overlay adds to closc's tables, the rest as it is. `both` is
-/// the first two.
+/// Returns the target configuration: closc's part from the tree, the overlay's additions to closc's tables, the rest
+/// unchanged. `both` contains the tree and the overlay.
 pub(crate) fn target(live: &ConfigDb, tree: &ConfigDb, both: &ConfigDb) -> ConfigDb {
     let mut made = live.clone();
     for owned in OWNED {
@@ -248,8 +249,8 @@ pub(crate) fn target(live: &ConfigDb, tree: &ConfigDb, both: &ConfigDb) -> Confi
     made
 }
 
-/// Returns closc's part of a configuration, as the tree divides it: two switches with the same part differ in what is
-/// the site's only.
+/// Returns closc's part of a configuration, as the tree defines it: two switches with equal parts differ only in
+/// settings of the site.
 pub fn owned_part(config: &ConfigDb, tree: &ConfigDb) -> ConfigDb {
     let mut made = ConfigDb::default();
     for owned in OWNED {
@@ -341,7 +342,7 @@ mod tests {
         let loopbacks = ["Loopback0", "Loopback0|fd00::c/128", "Loopback1", "Loopback1|fd00::b/128"];
         assert_eq!(keys("LOOPBACK_INTERFACE"), loopbacks);
         assert_eq!(keys("STATIC_ROUTE"), ["mgmt|0.0.0.0/0"]);
-        // A switch of which the site said nothing gets what the tree says.
+        // A switch without settings of the site gets the tree's.
         let fresh = target(&ConfigDb::default(), &tree, &tree);
         assert_eq!(fresh, tree);
         assert_eq!(owned_part(&fresh, &tree), tree);

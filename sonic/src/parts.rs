@@ -1,26 +1,26 @@
-//! A patch in parts, where what carries it is bounded.
+//! A patch in parts, for transports with limits.
 //!
-//! In: the patches of a change, and bounds. Out: patches that, one after the other, do the same. Invariants: the order of
-//! operations stays, so what is referred to comes before what refers to it in whatever part; a table that is too much for
-//! one part comes with its first entry, and the others follow.
+//! In: the patches of a change, and limits. Out: patches that have the same effect when applied in order. Invariants:
+//! the order of operations is kept, so a definition comes before its references in every part; a table that is too
+//! large for one part is added with its first entry, and the others follow.
 
 use crate::change::Change;
 use crate::config_db::ConfigDb;
 use crate::method::seconds_of;
 use crate::patch::{Action, Content, Operation, Patch};
 
-/// Limit of one part.
+/// Limits of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Bytes of its operations as JSON.
     pub bytes: usize,
-    /// Seconds that SONiC's updater takes for it, as [`crate::Estimate`] has them.
+    /// Seconds that SONiC's updater takes for it, as in [`crate::Estimate`].
     pub seconds: u64,
 }
 
 impl Change {
-    /// Returns the patches, one after the other, each within the bounds. An operation that is too much by itself is a part
-    /// of its own.
+    /// Returns the patches, in order, each within the limits. An operation that exceeds them by itself is a part of its
+    /// own.
     pub fn parts(&self, live: &ConfigDb, bounds: Bounds) -> Vec<Patch> {
         let mut parts = Vec::new();
         for step in self.steps(live) {
@@ -42,7 +42,7 @@ impl Change {
     }
 }
 
-/// Splits a table that comes whole into its entries, where it is too much for one part.
+/// Splits the addition of a table into its entries, if it is too large for one part.
 fn split(operation: Operation, bounds: Bounds) -> Vec<Operation> {
     if operation.bytes() <= bounds.bytes {
         return vec![operation];
@@ -95,7 +95,7 @@ mod tests {
         let entries = ["SCHEDULER", "SCHEDULER|three", "SCHEDULER|two"];
         assert_eq!(places[..3], entries);
         assert_eq!(places[3..], ["DEVICE_NEIGHBOR|Ethernet0.name", "DEVICE_NEIGHBOR|Ethernet4.name"]);
-        // The bounds are of what is written.
+        // The limit is compared with the bytes that are written.
         let all: usize = made.patch.operations.iter().map(Operation::bytes).sum();
         assert_eq!(made.parts(&live, Bounds { bytes: all, ..wide }).len(), 1);
         assert_eq!(made.parts(&live, Bounds { bytes: all - 1, ..wide }).len(), 2);

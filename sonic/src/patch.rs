@@ -1,9 +1,10 @@
-//! The difference of two configurations as a JSON patch (RFC 6902), in the form that SONiC's Generic Config Updater takes.
+//! The difference of two configurations as a JSON patch (RFC 6902), in the form that SONiC's Generic Config Updater
+//! accepts.
 //!
-//! In: what a switch holds and what it is to hold. Out: [`Patch`]. Invariants: applied to the first it gives the second;
-//! it touches nothing that is the same in both; no operation empties a table or a list (the updater refuses a table that
-//! was emptied key by key, so the table itself goes); a leaf-list is replaced whole; what is referred to comes before
-//! what refers to it, and goes after.
+//! In: the live and the target configuration. Out: [`Patch`]. Invariants: applied to the first it gives the second; it
+//! does not touch what is equal in both. No operation empties a table or a list: the updater rejects a table that was
+//! emptied key by key, so the table itself is removed. A leaf-list is replaced as a unit. A definition is added before
+//! its references, and removed after them.
 
 use std::fmt;
 
@@ -18,22 +19,22 @@ use crate::config_db::{ConfigDb, Entry, Field, Table};
 pub struct Operation {
     /// The table.
     pub table: String,
-    /// The key of the entry; none where it is about the whole table.
+    /// The key of the entry; `None` if it concerns the complete table.
     pub key: Option<String>,
-    /// The field; none where it is about the whole entry or table.
+    /// The field; `None` if it concerns the complete entry or table.
     pub field: Option<String>,
-    /// Action there.
+    /// The action.
     pub action: Action,
 }
 
 /// Effect of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Something comes.
+    /// Something is added.
     Add(Content),
-    /// The value of a field changes.
+    /// The value of a field is replaced.
     Replace(Field),
-    /// Something goes.
+    /// Something is removed.
     Remove,
 }
 
@@ -58,7 +59,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Returns what a configuration becomes, or says which operation has no place in it.
+    /// Returns the patched configuration, or the operation whose place does not exist in it.
     pub fn apply(&self, config: &ConfigDb) -> Result<ConfigDb, String> {
         let mut made = config.clone();
         self.operations.iter().try_for_each(|operation| operation.apply(&mut made))?;
@@ -79,7 +80,7 @@ impl Patch {
         }
         let (mut gone, mut come): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|operation| operation.action == Action::Remove);
-        // Both are in the order of names already, and the sort keeps it among tables of one rank.
+        // Both lists are sorted by name, and the stable sort keeps that order among tables of equal rank.
         come.sort_by_key(|operation| rank(&operation.table));
         gone.reverse();
         gone.sort_by_key(|operation| std::cmp::Reverse(rank(&operation.table)));
@@ -87,12 +88,12 @@ impl Patch {
         Patch { operations: come }
     }
 
-    /// Says whether there is nothing to do.
+    /// Returns whether there are no operations.
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
     }
 
-    /// Returns how many operations add, change and remove.
+    /// Returns the numbers of additions, changes and removals.
     pub fn counts(&self) -> (usize, usize, usize) {
         let mut counts = (0, 0, 0);
         for operation in &self.operations {
@@ -112,14 +113,14 @@ impl Patch {
         text
     }
 
-    /// Takes out what removes.
+    /// Splits the patch into additions and changes, and removals.
     pub(crate) fn split(self) -> (Patch, Patch) {
         let (gone, come) = self.operations.into_iter().partition(|o| o.action == Action::Remove);
         (Patch { operations: come }, Patch { operations: gone })
     }
 }
 
-/// Maximum number of tables before one in the order of references.
+/// Returns the position of a table in the order of references.
 fn rank(table: &str) -> u8 {
     match table {
         "PORT" | "BUFFER_POOL" | "SCHEDULER" | "WRED_PROFILE" | "SRV6_MY_LOCATORS" | "MGMT_PORT"
@@ -207,12 +208,12 @@ impl Operation {
         text
     }
 
-    /// Returns how many bytes it has as JSON without spaces.
+    /// Returns its size as JSON without spaces, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         serde_json::to_string(self).expect("text and lists have a form in JSON").len()
     }
 
-    /// Returns the place as people write it: `TABLE|key.field`.
+    /// Returns the place in the form for people: `TABLE|key.field`.
     pub fn place(&self) -> String {
         let key = self.key.as_ref().map(|key| format!("|{key}")).unwrap_or_default();
         let field = self.field.as_ref().map(|field| format!(".{field}")).unwrap_or_default();
@@ -220,7 +221,7 @@ impl Operation {
     }
 }
 
-/// One operation as text has it.
+/// One operation as JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -238,7 +239,7 @@ impl<'de> Deserialize<'de> for Patch {
 }
 
 impl Operation {
-    /// Reads an operation as [`Patch::between`] makes them.
+    /// Reads an operation in the form of [`Patch::between`].
     fn read(raw: Raw) -> Result<Self, String> {
         let Raw { op, path, value } = raw;
         let what = || format!("`{op}` of `{path}`");
@@ -266,7 +267,7 @@ impl Operation {
         Ok(Operation { table, key, field, action })
     }
 
-    /// Does it, or says that there is no place for it.
+    /// Applies the operation, or returns an error if its place does not exist.
     fn apply(&self, config: &mut ConfigDb) -> Result<(), String> {
         let nowhere = || format!("`{}` has no place in what the switch holds", self.place());
         let mut table = config.table(&self.table).clone();

@@ -1,10 +1,9 @@
-//! Result of the daemons of a switch: ports that are up, routes and segments that are programmed, buffers
-//! and PFC that are applied; and who is at the other end of its cables.
+//! State of a switch's daemons: ports that are up, routes and segments that are programmed, buffers and PFC that are
+//! applied, and the neighbours at the other ends of its cables.
 //!
-//! In: a configuration, and what `sonic-db-dump` prints of APPL_DB, and of parts of other databases where that is read. Out:
-//! [`StateFault`]s, what is asked for and not there.
-//! Invariants: addresses are compared as numbers, not as text; unrequested state is not a fault, because
-//! daemons add routes of their own.
+//! In: a configuration, and the output of `sonic-db-dump` for APPL_DB, and for parts of other databases if those are
+//! read. Out: [`StateFault`]s, for requested state that is missing. Invariants: addresses are compared as numbers, not
+//! as text; additional state is not a fault, because daemons add routes of their own.
 
 mod buffers;
 mod neighbours;
@@ -15,51 +14,51 @@ use std::net::IpAddr;
 
 use crate::config_db::{ConfigDb, DumpMember, Entry, Field, ParseError, json};
 
-/// Something that a configuration asks for, and that the switch does not do.
+/// Configured state that the switch has not applied.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StateFault {
-    /// A port that is switched on and not up.
+    /// A port that is admin up and not operationally up.
     Port {
         /// Its name.
         port: String,
-        /// State on the switch; none if the port is unknown there.
+        /// State on the switch; `None` if the port does not exist there.
         status: Option<String>,
     },
-    /// A static route that is not programmed; one over a port that is down is none.
+    /// A static route that is not programmed. A route over a port that is down is not programmed either.
     Route {
         /// Its key in `STATIC_ROUTE`.
         key: String,
     },
-    /// A segment of its own that is not programmed.
+    /// A local segment that is not programmed.
     Segment {
         /// Its key in `SRV6_MY_SIDS`.
         key: String,
     },
-    /// A buffer that is not applied, or otherwise.
+    /// A buffer setting that is missing or different.
     Buffer {
         /// The table of APPL_DB.
         table: &'static str,
         /// Its place there.
         place: String,
-        /// The field that differs, what is wanted, and what is there; nothing where the whole entry is missing.
+        /// The field that differs, with its wanted and its live value; `None` if the complete entry is missing.
         field: Option<(String, String, String)>,
     },
-    /// More than the switch has.
+    /// More resources than the switch has.
     Room {
-        /// Of what.
+        /// The resource.
         what: String,
         /// Requested amount.
         wanted: u64,
-        /// Amount.
+        /// Available amount.
         room: u64,
     },
-    /// A port that pauses other priorities.
+    /// A port with PFC for other priorities.
     Pauses {
         /// Its name.
         port: String,
-        /// A bit for each priority.
+        /// The wanted priorities, as a bit mask.
         wanted: u8,
-        /// The same of the chip.
+        /// The priorities of the chip, as a bit mask.
         live: u8,
     },
     /// A port with another neighbour than planned.
@@ -68,10 +67,10 @@ pub enum StateFault {
         port: String,
         /// Planned neighbour: device and port.
         wanted: String,
-        /// Devices, in its own words; none where there is nothing.
+        /// The neighbour, as LLDP reports it; `None` without a neighbour.
         seen: Option<String>,
     },
-    /// No neighbour is seen at any port.
+    /// LLDP reports no neighbour on any port.
     Blind {
         /// Ports that are up and have a switch at the other end.
         ports: usize,
@@ -94,7 +93,7 @@ struct Applied<'a> {
     buffers: BTreeMap<&'a str, &'a Entry>,
     /// LLDP neighbours, by port.
     neighbours: BTreeMap<&'a str, &'a Entry>,
-    /// Amount of buffers, `global` and by port (STATE_DB).
+    /// Limits of buffers, `global` and by port (STATE_DB).
     rooms: BTreeMap<&'a str, &'a Entry>,
     /// Ports of the chip by their ids (ASIC_DB).
     chip_ports: BTreeMap<&'a str, &'a Entry>,
@@ -102,11 +101,12 @@ struct Applied<'a> {
     ids: Option<&'a Entry>,
 }
 
-/// Compares what a switch is to do with what its daemons made of it. `dump` is one dump, or a list of those of several databases.
+/// Compares a configuration with the state of the daemons. `dump` is one dump, or a list with those of several
+/// databases.
 ///
 /// # Errors
 ///
-/// Returns an error where the dump is none.
+/// Returns an error if the dump cannot be parsed.
 pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, ParseError> {
     let read: Vec<BTreeMap<String, DumpMember>> =
         if dump.trim_start().starts_with('[') { json(dump)? } else { vec![json(dump)?] };
@@ -143,7 +143,7 @@ pub fn state_faults(config: &ConfigDb, dump: &str) -> Result<Vec<StateFault>, Pa
     Ok(faults)
 }
 
-/// The VRF that has no name in APPL_DB.
+/// The VRF that is not named in APPL_DB.
 const DEFAULT: &str = "default";
 
 impl<'a> Applied<'a> {
@@ -179,23 +179,23 @@ impl<'a> Applied<'a> {
         }
     }
 
-    /// Says whether a port is up.
+    /// Returns whether a port is up.
     fn is_up(&self, port: &str) -> bool {
         self.ports.get(port).copied().flatten() == Some("up")
     }
 
-    /// Returns how much there is of something.
+    /// Returns the available amount of a resource.
     fn room(&self, of: &str, field: &str) -> Option<u64> {
         self.rooms.get(of)?.get(field)?.to_string().parse().ok()
     }
 
-    /// Returns what the chip has of a port.
+    /// Returns the chip's attributes of a port.
     fn chip_port(&self, port: &str) -> Option<&'a Entry> {
         self.chip_ports.get(self.ids?.get(port)?.to_string().as_str()).copied()
     }
 }
 
-/// Reads `PREFIX` or `VRF:PREFIX`.
+/// Parses `PREFIX` or `VRF:PREFIX`.
 fn route(text: &str) -> Option<Route<'_>> {
     if let Some((address, length)) = prefix_of(text) {
         return Some((DEFAULT, address, length));
@@ -204,7 +204,7 @@ fn route(text: &str) -> Option<Route<'_>> {
     prefix_of(prefix).map(|(address, length)| (vrf, address, length))
 }
 
-/// Reads a prefix; an address without a length is one of its own, as APPL_DB writes it.
+/// Parses a prefix; an address without a length is a host route, as in APPL_DB.
 fn prefix_of(text: &str) -> Option<(IpAddr, u8)> {
     let (address, length) =
         text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
@@ -213,14 +213,14 @@ fn prefix_of(text: &str) -> Option<(IpAddr, u8)> {
     Some((address, length.map_or(Some(whole), |length| length.parse().ok())?))
 }
 
-/// Reads `BLOCK:NODE:FUNCTION:ARGUMENT:ADDRESS`.
+/// Parses `BLOCK:NODE:FUNCTION:ARGUMENT:ADDRESS`.
 fn segment(text: &str) -> Option<Segment<'_>> {
     let mut parts = text.splitn(5, ':');
     let lengths = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
     Some((lengths, parts.next()?.parse().ok()?))
 }
 
-/// Returns a segment of the configuration as APPL_DB has it: with the lengths of its locator.
+/// Returns a segment of the configuration in the form of APPL_DB: with the lengths of its locator.
 fn segment_of<'a>(config: &'a ConfigDb, key: &str) -> Option<Segment<'a>> {
     let (locator, prefix) = key.split_once('|')?;
     let length =
@@ -287,13 +287,13 @@ mod tests {
         ];
         let good = dump(&more).replacen("\"PORT_TABLE:Ethernet4\"", "\"OLD:Ethernet4\"", 1);
         assert_eq!(state_faults(&config, &good).expect("right"), []);
-        // Another length of a part is another segment, and another VRF another route.
+        // A segment with other lengths is another segment, and a route in another VRF another route.
         let other = good.replace("TABLE:32:16:16:0:", "TABLE:32:16:0:16:").replace(":Vrf-a:", ":Vrf-b:");
         assert_eq!(state_faults(&config, &other).expect("right").len(), 2);
         assert!(state_faults(&config, "no JSON").is_err());
     }
 
-    /// A switch with buffers, PFC and neighbours, each entry as a daemon applies it.
+    /// A switch with buffers, PFC and neighbours, with every entry applied.
     const WHOLE: &str = r#"{
         "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "buffer_model": "traditional" } },
         "LLDP": { "GLOBAL": { "enabled": "true" } },
@@ -307,7 +307,7 @@ mod tests {
         "DEVICE_NEIGHBOR_METADATA": { "p0-t1-001": {} }
     }"#;
 
-    /// Result of its daemons, as keys and fields.
+    /// State of its daemons, as keys and fields.
     const APPLIED: [(&str, &str); 12] = [
         ("PORT_TABLE:Ethernet0", r#"{ "oper_status": "up" }"#),
         ("PORT_TABLE:Ethernet8", r#"{ "oper_status": "up" }"#),
@@ -330,7 +330,7 @@ mod tests {
         ("ASIC_STATE:SAI_OBJECT_TYPE_PORT:oid:0x2", r#"{ "NULL": "NULL" }"#),
     ];
 
-    /// Looks at a switch, one entry replaced or taken away.
+    /// Compares a switch after one entry was replaced or removed.
     fn looked_at(change: Option<(&str, Option<&str>)>) -> Vec<StateFault> {
         let mut members: BTreeMap<&str, &str> = APPLIED.into();
         match change {
@@ -399,7 +399,7 @@ mod tests {
         let described = alias.replace("\"up\"", "\"p0-t0-001:Ethernet4\"");
         assert_eq!(seen("Ethernet0", &described).len(), 1, "the other end is for another port");
         assert_eq!(seen("Ethernet0", &by_name.replace("t1-001", "t1-002")).len(), 1);
-        // A node need not speak, but what it says counts.
+        // A node need not send LLDP, but its LLDP counts.
         assert_eq!(seen("Ethernet8", r#"{ "lldp_rem_sys_name": "su001-n002" }"#).len(), 1);
         let nobody = looked_at(Some((key, None)));
         assert!(matches!(&nobody[..], [StateFault::Neighbour { seen: None, .. }]), "{nobody:?}");

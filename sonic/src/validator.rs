@@ -1,8 +1,9 @@
-//! Which changes of buffers, watchdog and marking SONiC's updater takes, by hwsku and release.
+//! Changes of buffers, watchdog and marking that SONiC's updater accepts, by hwsku and release.
 //!
-//! In: a hwsku, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows are
-//! facts of sonic-utilities, `gcu_field_operation_validators.conf.json` and `field_operation_validators.py`, branches 202411,
-//! 202505, 202511, 202605 and master as of July 2026. Invariant: a hwsku without a row is refused, as there.
+//! In: a hwsku, and the release that a switch runs. Out: whether an operation passes the updater's validators. The rows
+//! are facts of sonic-utilities, `gcu_field_operation_validators.conf.json` and `field_operation_validators.py`,
+//! branches 202411, 202505, 202511, 202605 and master as of July 2026. Invariants: if a change depends on the hwsku,
+//! one without a row is rejected, as by the updater.
 
 use crate::config_db::ConfigDb;
 use crate::patch::{Action, Operation};
@@ -11,30 +12,30 @@ use crate::patch::{Action, Operation};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Branch(u32);
 
-/// The release that is assumed where a switch does not state its own.
+/// The release that is assumed if a switch does not report its own.
 const ASSUMED: Branch = Branch(202_511);
 
-/// From this branch on the updater takes whole buffer profiles, and any change of `WRED_PROFILE`.
+/// From this branch on the updater accepts complete buffer profiles, and any change of `WRED_PROFILE`.
 const WHOLE_PROFILES: Branch = Branch(202_511);
 
-/// From this branch on the updater takes changes of `WRED_PROFILE` under any name.
+/// From this branch on the updater accepts changes of `WRED_PROFILE` for profiles of any name.
 const NAMED_MARKING: Branch = Branch(202_505);
 
 /// The branch after every released one.
 const MASTER: Branch = Branch(u32::MAX);
 
-/// The fields of `WRED_PROFILE` that older updaters change.
+/// The fields of `WRED_PROFILE` that older updaters can change.
 const GREEN: [&str; 3] = ["green_drop_probability", "green_max_threshold", "green_min_threshold"];
 
-/// Comparison of a hwsku with a row.
+/// How a hwsku is compared with a row.
 enum Match {
-    /// NVIDIA's: the whole name.
+    /// For NVIDIA: the complete name.
     Exact,
-    /// Broadcom's: a part of the name.
+    /// For Broadcom: a part of the name.
     Part,
 }
 
-/// hwskus whose ASIC the updater knows, from a branch on.
+/// hwskus whose ASIC is known to the updater, from a branch on.
 struct Row {
     by: Match,
     from: Branch,
@@ -140,7 +141,7 @@ impl<'a> Updater<'a> {
         }
     }
 
-    /// Returns the hwsku for which the updater refuses an operation.
+    /// Returns the hwsku, if the updater rejects an operation on it.
     pub(crate) fn refuses(&self, operation: &Operation) -> Option<&'a str> {
         let hwsku = self.hwsku?;
         let is_known = self.knows(hwsku);
@@ -155,7 +156,7 @@ impl<'a> Updater<'a> {
         (!is_taken).then_some(hwsku)
     }
 
-    /// Tells whether the updater lists a hwsku.
+    /// Returns whether the updater lists a hwsku.
     fn knows(&self, hwsku: &str) -> bool {
         let hwsku = hwsku.to_lowercase();
         ROWS.iter().filter(|row| row.from <= self.branch).any(|row| {
@@ -166,7 +167,7 @@ impl<'a> Updater<'a> {
         })
     }
 
-    /// Tells whether an older updater takes a change of marking.
+    /// Returns whether an older updater accepts a change of marking.
     fn tunes_marking(&self, operation: &Operation) -> bool {
         let is_threshold = operation.field.as_deref().is_some_and(|field| GREEN.contains(&field));
         let is_replaced = matches!(operation.action, Action::Replace(_));
@@ -175,14 +176,14 @@ impl<'a> Updater<'a> {
     }
 }
 
-/// Tells whether an operation adds the whole table or its global entry: the validator compares the keys of the value with
-/// names of fields, and finds ports or a name in capitals.
+/// Returns whether an operation adds the complete table or its global entry. For those the validator compares the keys
+/// of the value with field names, and instead finds port names or an upper-case name.
 fn is_new_watchdog(operation: &Operation) -> bool {
     let is_global = operation.key.as_deref() == Some("GLOBAL") && operation.field.is_none();
     (operation.key.is_none() || is_global) && !matches!(operation.action, Action::Remove)
 }
 
-/// Reads the branch out of a version of CONFIG_DB: `version_202511_01`, or `version_master_01`.
+/// Parses the branch in a version of CONFIG_DB: `version_202511_01`, or `version_master_01`.
 fn branch(version: &str) -> Option<Branch> {
     let name = version.strip_prefix("version_")?.split('_').next()?;
     if name == "master" {

@@ -71,10 +71,10 @@ fn maps_that_give_way_under_ports_that_are_up_take_a_reload() {
     let of = |edit: &dyn Fn(&str) -> String| {
         change("a", &live, &config(&edit(&live.to_json())), &Overlay::default(), false).expect("right")
     };
-    // The profile changes as a whole: the map has another name, and `Ethernet2` is down.
+    // A complete replacement: the map has a new name, and `Ethernet2` is down.
     let all = of(&|text| text.replace(r#""old""#, r#""new""#));
     assert_eq!(reasons(&all), [Reason::Maps { ports: 2 }]);
-    // A port that takes another map while the old one stays is a patch, and so is what is not a map.
+    // A port that uses another map while the old one stays is a patch, and so is a change of other fields.
     let mut tree = live.clone();
     tree.insert("PORT_QOS_MAP", "Ethernet1", entry(&[("tc_to_pg_map", "kept"), ("pfc_enable", "3")]));
     let one = change("a", &live, &tree, &Overlay::default(), false).expect("right");
@@ -93,9 +93,9 @@ fn only_ports_that_are_up_bounce() {
         changed(r#""BUFFER_QUEUE": {"#, r#""BUFFER_QUEUE": { "Ethernet1|3": { "profile": "lossy" },"#);
     assert_eq!(queue.method, Method::Patch);
     assert_eq!(ports(&queue), ["Ethernet1"]);
-    // One move for the entry, one for the port to go down, and one to come up.
+    // One move for the entry, one to take the port down, and one to take it up.
     assert!(matches!(queue.estimate, Estimate { seconds: 6, .. }));
-    // A table that goes as a whole is about every port that was in it.
+    // Removing a complete table affects every port in it.
     let table = r#""BUFFER_QUEUE": { "Ethernet0|0": { "profile": "lossy" }, "Ethernet2|0": { "profile": "lossy" } },"#;
     let gone = changed(table, "");
     assert_eq!(ports(&gone), ["Ethernet0"]);
@@ -113,7 +113,7 @@ fn a_patch_without_end_becomes_a_reload() {
     live.insert("CABLE_LENGTH", "lossless", closc_sonic::Entry::new());
     let made = change("a", &live, &many, &Overlay::default(), false).expect("right");
     assert_eq!(made.patch.operations.len(), 400);
-    // 400 moves of 2 s are less than what is waited, 500 are not.
+    // 400 moves of 2 s are within the limit, 500 are not.
     assert_eq!(made.method, Method::Patch);
     for port in 400..500 {
         many.insert("CABLE_LENGTH", &format!("Ethernet{port}"), closc_sonic::Entry::new());
@@ -191,7 +191,7 @@ fn an_overlay_that_clashes_is_refused_by_name() {
 
 #[test]
 fn an_overlay_takes_nothing_away() {
-    // Settings that the fabric file leaves to the site are the site's, also where the overlay adds to them.
+    // Settings that the fabric file leaves to the site belong to the site, even if the overlay adds to them.
     let live = LIVE.replacen(
         '{',
         r#"{ "NTP_SERVER": { "192.0.2.1": { "key": "3" } },
@@ -223,7 +223,7 @@ fn an_overlay_takes_nothing_away() {
     assert_eq!(site.idle(&["p0-t0-001", "p0-t1-001"]), [("a.json", "q*")]);
 }
 
-/// Validators of sonic-utilities: which hwskus each branch lists.
+/// Validators of sonic-utilities: the hwskus that each branch lists.
 #[test]
 fn a_watchdog_changes_by_patch_where_the_updater_knows_the_hwsku() {
     const FILE: &str = r#"{
@@ -263,7 +263,7 @@ fn a_watchdog_changes_by_patch_where_the_updater_knows_the_hwsku() {
     assert!(by_patch("ACS-SN5600", "202511", profile, &two));
 }
 
-/// The validator reads the keys of an added value as fields: ports of a whole table are none.
+/// The validator reads the keys of an added value as field names, and the ports of a complete table are not fields.
 #[test]
 fn a_first_watchdog_takes_a_reload() {
     let wanted = config(LIVE);
@@ -274,7 +274,7 @@ fn a_first_watchdog_takes_a_reload() {
     assert_eq!(reasons(&change), [Reason::Hwsku { place, hwsku: "ACS-SN5600".to_owned() }]);
 }
 
-/// sonic-utilities 3840: a migration of SONiC rewrites the mode, and no push writes it back.
+/// sonic-utilities 3840: a migration of SONiC rewrites the mode, and a push does not write it back.
 #[test]
 fn a_migrated_routing_mode_is_kept() {
     let of = |mode: &str| {

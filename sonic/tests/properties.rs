@@ -5,7 +5,7 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Tables of the site, and signs that JSON pointers escape.
+/// Tables of the site, and characters that JSON pointers escape.
 const FOREIGN: [&str; 4] = ["TACPLUS", "FEATURE", "MGMT_VRF_CONFIG", "odd/name~1"];
 
 fn field() -> impl Strategy<Value = Field> {
@@ -52,7 +52,7 @@ fn config() -> impl Strategy<Value = ConfigDb> {
     })
 }
 
-/// Leaves what a tree may say.
+/// Returns the part of a configuration that a tree may contain.
 fn of_closc(config: &ConfigDb) -> ConfigDb {
     let mut made = config.clone();
     for table in FOREIGN {
@@ -83,12 +83,12 @@ proptest! {
         let after = apply(&live, &made.steps(&live));
         prop_assert_eq!(&after, &made.wanted);
         prop_assert_eq!(owned_part(&after, &tree), tree.clone());
-        // Recorded state is read again, and has the same effect.
+        // A patch that was written is read again, and has the same effect.
         let read: closc_sonic::Patch = serde_json::from_str(&made.patch.to_json()).expect("it was written here");
         prop_assert_eq!(&read, &made.patch);
         prop_assert_eq!(read.apply(&live), Ok(after.clone()));
         prop_assert_eq!(read.apply(&after).is_ok(), read.is_empty());
-        // Everything else is as it was: whole tables of the site, and fields beside closc's.
+        // Everything else is unchanged: complete tables of the site, and fields that closc does not own.
         for (name, table) in live.tables() {
             let Some(owned) = closc_sonic::owned(name) else {
                 prop_assert_eq!(after.table(name), table);
@@ -106,7 +106,7 @@ proptest! {
                 }
             }
         }
-        // Once there, nothing is left to do.
+        // Afterwards, nothing is left to do.
         let again = change("a", &after, &tree, &Overlay::default(), false).expect("no overlay clashes");
         prop_assert_eq!(&again.method, &Method::Nothing);
         prop_assert!(again.steps(&after).is_empty());

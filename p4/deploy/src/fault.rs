@@ -120,7 +120,7 @@ pub enum Fault {
     /// The timeout of the switch expired.
     #[error("not finished within {} s, while {operation}", after.as_secs_f64())]
     Timeout {
-        /// Duration.
+        /// The timeout.
         after: Duration,
         /// Current step.
         operation: Operation,

@@ -1,16 +1,16 @@
 //! The commands that change a configuration while FRR runs, for `vtysh -f`.
 //!
-//! In: statements that are missing and that are unexpected. Out: lines, the neighbours whose sessions they reset, and why a change takes
-//! a new start of the daemons. Invariants: what is added comes first, what is referred to before what refers to it; a statement that
-//! another one replaces is not removed, so that no session is without its route map for a moment.
+//! In: missing and unexpected statements. Out: lines, the neighbours whose sessions they reset, and the reasons why a
+//! change needs a restart of the daemons. Invariants: additions come first, a definition before its references; a
+//! statement that another one replaces is not removed, so that no session is without its route map for a moment.
 
 use std::collections::BTreeSet;
 
 use super::facts::begins;
 use super::{FrrChange, Statement};
 
-/// Statements of which a node has one: a later one takes the place of an earlier one. `*` is any word, and no part of what is replaced
-/// where a `=` stands for it.
+/// Statements that occur once per node: a later one replaces an earlier one. `*` matches any word, which is part of the
+/// key; `=` matches any word, which is not.
 const REPLACED: [&str; 25] = [
     "frr defaults",
     "fpm address",
@@ -39,13 +39,13 @@ const REPLACED: [&str; 25] = [
     "ipv6 nd ra-interval",
 ];
 
-/// Statements that are nodes, too.
+/// Statements that also open a node.
 const OPENING: [&str; 3] = ["route-map", "router bgp", "profile"];
 
-/// Words after `set` that are parts of what is set.
+/// Words of a `set` statement that form its key, including `set`.
 const SET_WORDS: usize = 2;
 
-/// Returns what a statement replaces another one by; nothing where several may be.
+/// Returns the key by which a statement replaces another one; `None` if several may exist.
 fn key(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.split(' ').collect();
     let row = REPLACED.iter().find(|row| {
@@ -60,18 +60,18 @@ fn key(line: &str) -> Option<Vec<&str>> {
     Some(parts.map(|(_, word)| *word).collect())
 }
 
-/// The neighbour or group that a line is about.
+/// Returns the neighbour or group of a line.
 fn peer(line: &str) -> Option<&str> {
     line.strip_prefix("neighbor ")?.split(' ').next()
 }
 
-/// Tells whether a line makes a neighbour or group, so that nothing is left of it without the line.
+/// Returns whether a line creates a neighbour or group, so that its removal removes all other lines of it.
 fn makes_peer(line: &str) -> bool {
     let words: Vec<&str> = line.split(' ').collect();
     matches!(words[..], ["neighbor", _, "interface", ..] | ["neighbor", _, "peer-group"])
 }
 
-/// The order in which lines of a node are written.
+/// Returns the position of a line in the order of additions.
 fn rank(statement: &Statement) -> (usize, usize) {
     let outer = ["bfd", "interface", "route-map", "router bgp"];
     let node = outer.iter().position(|node| begins(statement.first(), node)).map_or(0, |place| place + 1);
@@ -96,7 +96,7 @@ impl FrrChange {
     /// Returns the lines for `vtysh -f`.
     pub fn commands(&self) -> Vec<String> {
         let mut lines = Lines::default();
-        // FRR runs BGP under one number, so that the old one goes before the new one comes.
+        // FRR runs BGP under one AS number, so the old one is removed before the new one is added.
         let (first, removed): (Vec<&Statement>, Vec<&Statement>) =
             self.removed().partition(|statement| begins(statement.line(), "router bgp"));
         for statement in first {
@@ -115,7 +115,7 @@ impl FrrChange {
         lines.finish()
     }
 
-    /// Returns what has a command of its own to be removed.
+    /// Returns the statements that need a command to be removed.
     fn removed(&self) -> impl Iterator<Item = &Statement> {
         let replaced: BTreeSet<(&[String], Vec<&str>)> =
             self.missing.iter().filter_map(|each| Some((each.nodes(), key(each.line())?))).collect();
@@ -135,7 +135,7 @@ impl FrrChange {
         })
     }
 
-    /// Returns the neighbours whose sessions the commands reset; `*` where they reset all.
+    /// Returns the neighbours whose sessions the commands reset; `*` if they reset all.
     pub fn resets(&self) -> BTreeSet<&str> {
         let resets = |statement: &'_ Statement| -> Option<String> {
             let words: Vec<&str> = statement.line().split(' ').collect();
@@ -163,8 +163,8 @@ impl FrrChange {
             .collect()
     }
 
-    /// Returns the neighbours that another group has. bgpd answers `Cannot change peer-group. Deconfigure first`, and removing the group
-    /// removes the neighbour.
+    /// Returns the neighbours that move to another group. bgpd rejects that with `Cannot change peer-group. Deconfigure
+    /// first`, and removing the group removes the neighbour.
     fn regrouped(&self) -> impl Iterator<Item = &str> {
         fn member(statement: &Statement) -> Option<&str> {
             let words: Vec<&str> = statement.line().split(' ').collect();
@@ -178,7 +178,7 @@ impl FrrChange {
     }
 }
 
-/// Lines with the nodes that they are in.
+/// Lines with their nodes.
 #[derive(Default)]
 struct Lines {
     made: Vec<String>,
@@ -188,7 +188,7 @@ struct Lines {
 impl Lines {
     fn push(&mut self, nodes: &[String], line: String) {
         let shared = self.open.iter().zip(nodes).take_while(|(one, other)| one == other).count();
-        // A line that opens a node is followed by what is in it.
+        // Close the nodes that the line is not in; a line that opens a node is followed by the contents of that node.
         self.close(shared);
         for node in &nodes[shared..] {
             self.made.push(node.clone());

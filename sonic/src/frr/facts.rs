@@ -1,17 +1,17 @@
-//! One line as the facts that FRR holds of it.
+//! The facts that FRR holds of one line.
 //!
-//! In: the words of a line, and the nodes that it is in. Out: facts in one spelling. Invariants: what FRR prints of a configuration,
-//! and what it read, are the same facts; a fact that is a default of FRR is none.
+//! In: the words of a line, and its nodes. Out: facts in canonical spelling. Invariants: a configuration has the same
+//! facts whether it is read from a file or printed by FRR; defaults of FRR are not facts.
 
 use std::net::Ipv6Addr;
 
-/// Lines that say how a text came about, or what the system is called, and configure nothing.
+/// Lines with metadata or the host name, which configure nothing.
 const NO_FACTS: [&str; 4] = ["frr version", "hostname", "domainname", "service integrated-vtysh-config"];
 
-/// Nodes that exist whether something is in them or not.
+/// Nodes that exist even if they are empty.
 const CONTAINERS: [&str; 4] = ["interface", "address-family", "bfd", "segment-routing"];
 
-/// Facts that FRR does not print, as they are its defaults: the profile of defaults that they are of, or any, and the line.
+/// Defaults, which FRR does not print: the profile of defaults that each belongs to, if any, and the line. From
 /// `bgpd/bgp_vty.c`, `bgpd/bgpd.h` and `bfdd/bfd.h` of FRR 10.5; SONiC and Debian build with 256 paths.
 const DEFAULTS: [(Option<&str>, &str); 11] = [
     (Some("traditional"), "bgp ebgp-requires-policy"),
@@ -27,17 +27,17 @@ const DEFAULTS: [(Option<&str>, &str); 11] = [
     (None, "receive-interval 300"),
 ];
 
-/// Tells whether a line begins with whole words.
+/// Returns whether a line begins with these complete words.
 pub(super) fn begins(line: &str, with: &str) -> bool {
     line.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Tells whether a line opens a node and says nothing else.
+/// Returns whether a line only opens a node.
 pub(super) fn is_container(line: &str) -> bool {
     CONTAINERS.iter().any(|container| begins(line, container))
 }
 
-/// Tells whether a fact is a default.
+/// Returns whether a fact is a default.
 pub(super) fn is_default(nodes: &[String], line: &str, profile: &str) -> bool {
     let is_inside = !nodes.is_empty();
     is_inside && DEFAULTS.iter().any(|(of, default)| of.is_none_or(|of| of == profile) && *default == line)
@@ -50,7 +50,7 @@ pub(super) fn facts(nodes: &[String], words: &[&str]) -> Vec<String> {
         return Vec::new();
     }
     match words {
-        // FRR prints the group with the interface where there is one, and the number of the neighbour by itself.
+        // FRR prints the group on the same line as the interface if there is one, and the AS number on a separate line.
         ["neighbor", peer, "interface", more @ ..] => {
             let v6only = if more.contains(&"v6only") { " v6only" } else { "" };
             let mut made = vec![format!("neighbor {peer} interface{v6only}")];
@@ -59,7 +59,7 @@ pub(super) fn facts(nodes: &[String], words: &[&str]) -> Vec<String> {
             }
             made
         }
-        // A profile switches BFD on.
+        // A profile enables BFD.
         ["neighbor", peer, "bfd", "profile", _] => vec![format!("neighbor {peer} bfd"), line],
         _ => vec![line],
     }

@@ -1,11 +1,12 @@
 //! Statements of FRR that SONiC writes by itself, and statements of the site.
 //!
-//! In: a statement. Out: whether it is closc's to judge. Invariants: a row begins with whole words of the outermost line.
+//! In: a statement. Out: whether closc owns it. Invariants: a row matches complete words at the beginning of the
+//! outermost line.
 
 use super::Statement;
 use super::facts::begins;
 
-/// Statements with this beginning that SONiC writes by itself, each with their author.
+/// First words of statements that SONiC writes by itself, each with its author.
 const OF_SONIC: [(&str, &str); 5] = [
     (
         "route-map RM_SET_SRC",
@@ -20,7 +21,7 @@ const OF_SONIC: [(&str, &str); 5] = [
     ),
 ];
 
-/// Statements of the site with this beginning, each with their purpose.
+/// First words of statements of the site, each with its purpose.
 const OF_SITE: [(&str, &str); 7] = [
     ("vrf", "closc routes in the default VRF alone"),
     ("agentx", "SNMP"),
@@ -31,15 +32,15 @@ const OF_SITE: [(&str, &str); 7] = [
     ("line vty", "access to the daemons"),
 ];
 
-/// Tells whether a statement is SONiC's own or the site's, so that it is not unexpected.
+/// Returns whether a statement belongs to SONiC or the site, so that it is not unexpected.
 pub(super) fn is_foreign(statement: &Statement) -> bool {
     let first = statement.first();
     is_of_site(first) || OF_SONIC.iter().any(|(row, _)| begins(first, row))
 }
 
-/// Tells whether the outermost line of a statement makes it the site's.
+/// Returns whether a statement with this outermost line belongs to the site.
 pub(super) fn is_of_site(first: &str) -> bool {
-    // BGP of a VRF is the site's with the VRF.
+    // BGP of a VRF belongs to the owner of the VRF, the site.
     let is_of_vrf = first.starts_with("router bgp ") && first.contains(" vrf ");
     is_of_vrf || OF_SITE.iter().any(|(row, _)| begins(first, row))
 }

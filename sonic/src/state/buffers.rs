@@ -1,14 +1,14 @@
-//! Buffers: what `buffermgrd` brought to APPL_DB, and whether the switch has room for it.
+//! Buffers: the settings that `buffermgrd` copied to APPL_DB, and the limits of the switch.
 //!
-//! In: the buffer tables of a configuration. Out: faults. Invariants: where the switch computes buffers itself
-//! (`buffer_model: dynamic`), what is there is asked for and no value.
+//! In: the buffer tables of a configuration. Out: faults. Invariants: if the switch computes buffers itself
+//! (`buffer_model: dynamic`), only the existence of entries is compared, not their values.
 
 use std::collections::BTreeMap;
 
 use super::{Applied, StateFault};
 use crate::config_db::ConfigDb;
 
-/// Tables of CONFIG_DB, each with that of APPL_DB which it is copied to.
+/// Tables of CONFIG_DB, each with its copy in APPL_DB.
 const TABLES: [(&str, &str); 6] = [
     ("BUFFER_POOL", "BUFFER_POOL_TABLE"),
     ("BUFFER_PROFILE", "BUFFER_PROFILE_TABLE"),
@@ -18,15 +18,15 @@ const TABLES: [(&str, &str); 6] = [
     ("BUFFER_PORT_EGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST_TABLE"),
 ];
 
-/// Tables with numbered parts of a port, each with the field of STATE_DB that says how many a port has.
+/// Tables with numbered parts of a port, each with the field of STATE_DB that has their maximum.
 const NUMBERED: [(&str, &str); 2] = [("BUFFER_PG", "max_priority_groups"), ("BUFFER_QUEUE", "max_queues")];
 
-/// Says whether a key of APPL_DB is of a buffer.
+/// Returns whether a key of APPL_DB belongs to a buffer table.
 pub(super) fn is_applied(key: &str) -> bool {
     key.split_once(':').is_some_and(|(table, _)| TABLES.iter().any(|(_, applied)| *applied == table))
 }
 
-/// Finds what was not applied.
+/// Finds settings that were not applied.
 pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
     let is_computed = config.text("DEVICE_METADATA", "localhost", "buffer_model") == Some("dynamic");
     for (table, copy) in TABLES {
@@ -50,13 +50,13 @@ pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<
     numbers(config, applied, faults);
 }
 
-/// Returns what a reference names: releases before 2022 write `[TABLE:NAME]`.
+/// Returns the name in a reference: releases before 2022 write `[TABLE:NAME]`.
 fn reference(text: &str) -> &str {
     let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) else { return text };
     inner.split_once(['|', ':']).map_or(inner, |(_, name)| name)
 }
 
-/// Pools of a direction must fit into the buffer of the chip.
+/// The pools of a direction must fit into the buffer of the chip.
 fn pools(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
     let Some(room) = applied.room("global", "mmu_size") else { return };
     let mut wanted: BTreeMap<&str, u64> = BTreeMap::new();
@@ -72,7 +72,7 @@ fn pools(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>)
     }
 }
 
-/// A port must have the priority groups and queues that are named.
+/// A port must have the priority groups and queues that are configured.
 fn numbers(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
     for (table, field) in NUMBERED {
         for key in config.table(table).keys() {

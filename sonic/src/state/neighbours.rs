@@ -1,14 +1,14 @@
-//! Far end of each port, as LLDP sees it.
+//! Neighbours at the other ends of cables, as LLDP reports them.
 //!
-//! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: a name is compared without its
-//! domain and without its case; a port is compared where its words say it: SONiC sends an alias, which the other end's
-//! configuration alone knows, and the description, which closc writes as `DEVICE:PORT` of this end. Nodes need not speak
-//! LLDP; what they say counts.
+//! In: `DEVICE_NEIGHBOR` of a configuration, `LLDP_ENTRY_TABLE` of APPL_DB. Out: faults. Invariants: names are compared
+//! without their domain, ignoring case. Ports are compared only if LLDP identifies them: SONiC sends an alias, which is
+//! known only from the configuration of the other end, and a description, in which closc names this end as
+//! `DEVICE:PORT`. Nodes need not send LLDP; if they do, it counts.
 
 use super::{Applied, StateFault};
 use crate::config_db::{ConfigDb, Entry};
 
-/// Finds ports with another neighbour than planned, or with none where a switch is planned.
+/// Finds ports with another neighbour than planned, or without one if a switch is planned.
 pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
     let own = config.text("DEVICE_METADATA", "localhost", "hostname").unwrap_or_default();
     let speaks = config.text("LLDP", "GLOBAL", "enabled") == Some("true");
@@ -43,10 +43,10 @@ impl Planned<'_> {
         StateFault::Neighbour { port: self.own.1.to_owned(), wanted, seen }
     }
 
-    /// Says whether what LLDP sees can be what is planned.
+    /// Returns whether the LLDP data is consistent with the plan.
     fn is(&self, seen: &Entry) -> bool {
         let system = text(seen, "lldp_rem_sys_name");
-        // Something that sends no name may be the right one.
+        // A neighbour that sends no name may be the right one.
         if system.is_empty() {
             return true;
         }
@@ -62,7 +62,7 @@ impl Planned<'_> {
         if let Some((_, port)) = described.next() {
             return port == self.own.1;
         }
-        // A name as that of the port is one of another port, and an alias says nothing here.
+        // A different port name of the same family is another port; an alias proves nothing.
         !words.iter().any(|word| family(word) == family(self.far.1))
     }
 }
@@ -82,7 +82,7 @@ fn is_same_device(one: &str, other: &str) -> bool {
     short(one) == short(other)
 }
 
-/// The letters that names of ports of a device begin with.
+/// Returns a port name without its number: ports of one device share this prefix.
 fn family(port: &str) -> &str {
     port.trim_end_matches(|c: char| !c.is_ascii_alphabetic())
 }

@@ -1,22 +1,22 @@
-//! PFC: which priorities the chip pauses.
+//! PFC: the priorities that the chip pauses.
 //!
-//! In: `PORT_QOS_MAP` of a configuration, ports of ASIC_DB and their names of COUNTERS_DB. Out: faults. Invariants: orchagent takes
-//! that table from CONFIG_DB and copies it nowhere, so ASIC_DB alone shows what became of it; where that was not read,
-//! nothing is judged.
+//! In: `PORT_QOS_MAP` of a configuration, ports of ASIC_DB and their names from COUNTERS_DB. Out: faults. Invariants:
+//! orchagent reads that table from CONFIG_DB and copies it to no other database, so only ASIC_DB shows the result; if
+//! ASIC_DB was not read, nothing is compared.
 
 use super::{Applied, StateFault};
 use crate::config_db::ConfigDb;
 
-/// The attribute of a port: a bit for each priority.
+/// The attribute of a port: a bit mask of priorities.
 const PRIORITIES: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL";
 
-/// The same for what a port sends, where both directions differ.
+/// The same for the sending direction, if the directions differ.
 const SENT: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_TX";
 
-/// Whether both directions differ.
+/// Whether the directions differ.
 const MODE: &str = "SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL_MODE";
 
-/// Finds ports that pause other priorities.
+/// Finds ports with PFC for other priorities.
 pub(super) fn faults(config: &ConfigDb, applied: &Applied<'_>, faults: &mut Vec<StateFault>) {
     for port in config.table("PORT_QOS_MAP").keys() {
         let Some(attributes) = applied.chip_port(port) else { continue };
