@@ -1,6 +1,6 @@
-//! Figures of a push: how fast entries reach switches, one and many at once.
+//! Measures a push: how fast entries reach switches, one and many at once.
 //!
-//! `deploy_figures [ENTRIES] [SWITCHES]` pushes so many IPv6 routes to one embedded switch, to one BMv2 where
+//! `deploy_figures [ENTRIES] [SWITCHES]` pushes this many IPv6 routes to one embedded switch, to one BMv2 if
 //! `simple_switch_grpc` is in the PATH, and a share of them to each of many embedded switches, over gRPC on loopback.
 //! Embedded switches run in this process and share its processors.
 
@@ -84,7 +84,7 @@ fn rate(n: u32, seconds: f64) -> f64 {
     f64::from(n) / seconds
 }
 
-/// Pushes twice, and prints how long the parts took.
+/// Pushes twice, and prints the duration of each part.
 async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
     let members = addresses.iter().enumerate().map(|(number, (address, device))| {
         let target = Target {

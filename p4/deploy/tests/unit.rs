@@ -1,8 +1,8 @@
-//! The unit of `closc watch` for systemd: what it shuts stays shut.
+//! The systemd unit of `closc watch`: its restrictions stay in place.
 
 use std::process::Command;
 
-/// The most exposure that `systemd-analyze security` may see, from 0 to 10.
+/// Limit of the exposure that `systemd-analyze security` reports, from 0 to 10.
 const EXPOSURE_MAX: f64 = 2.0;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/closc-watch.service");
@@ -29,7 +29,7 @@ fn the_unit_exposes_little() {
     assert!(level <= EXPOSURE_MAX, "{said}");
 }
 
-/// Everything that the unit sets is a word that systemd knows, and what it starts is a command that closc knows.
+/// systemd knows every setting of the unit, and closc knows the command that it starts.
 #[test]
 fn the_unit_is_understood() {
     let text = std::fs::read_to_string(UNIT).expect("it is in the repository");
@@ -45,6 +45,6 @@ fn the_unit_is_understood() {
         return;
     };
     let said = String::from_utf8_lossy(&output.stderr);
-    // Other words of it depend on the machine: `closc` need not be installed there.
+    // Other messages depend on the machine: `closc` need not be installed there.
     assert!(!said.contains("Unknown key") && !said.contains("Failed to parse"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! Switches whose P4Info has other numbers, and lacks tables: the same entries, found by name.
+//! Switches whose P4Info has other ids and lacks tables: the same entries, bound by name.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use closc_switch::{Clock, Endpoint, Service, Switch as Embedded, SwitchConfig};
 
 use crate::support::{Files, compiled, options, reader};
 
-/// Numbers of objects, all of them others than before. The first byte says what an object is.
+/// Changes the id of an object; the first byte, which is the kind of object, stays.
 fn renumbered(id: u32) -> u32 {
     id ^ 0x0000_a55a
 }
@@ -44,12 +44,12 @@ fn each_preamble(p4info: &mut P4Info, change: impl Fn(&mut Preamble)) {
     preambles.flatten().for_each(change);
 }
 
-/// The P4Info of the pipeline with every number changed, without some tables.
+/// The P4Info of the pipeline with every id changed, without some tables.
 fn foreign(lacking: &[&str]) -> P4Info {
     numbered_anew(Pipeline::fabric().info().message().clone(), lacking)
 }
 
-/// A P4Info with every number changed, without some tables.
+/// A P4Info with every id changed, without some tables.
 pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
     let is_lacking = |preamble: &Option<Preamble>| {
         preamble.as_ref().is_some_and(|preamble| lacking.contains(&preamble.name.as_str()))
@@ -91,7 +91,7 @@ pub(crate) fn numbered_anew(mut p4info: P4Info, lacking: &[&str]) -> P4Info {
     p4info
 }
 
-/// A small fabric on embedded switches, none of which runs a program.
+/// A small fabric of embedded switches without a program.
 struct Site {
     tree: Files,
     inventory: Inventory,
@@ -119,7 +119,7 @@ impl Site {
         site
     }
 
-    /// Lets every switch be reached as one with a program of its own.
+    /// Changes the inventory entry of every switch.
     fn with(&mut self, change: impl Fn(&mut closc_deploy::Device)) {
         self.inventory.devices.values_mut().for_each(change);
     }
@@ -135,7 +135,7 @@ impl Site {
     }
 }
 
-/// The files of a program of a site's own.
+/// The files of a site's own program.
 fn beside(p4info: &P4Info) -> Files {
     let mut files = Files::new();
     files.insert("own.p4info.txtpb".to_owned(), text::write(p4info).into_bytes());
@@ -171,7 +171,7 @@ async fn a_p4info_with_other_numbers_and_without_trim_and_ecn_is_pushed_with_a_n
             "{note}"
         );
     }
-    // A switch returns its own numbers, and the other entries of the tree.
+    // The switch has its own ids, and all other entries of the tree.
     let own = Info::new(p4info).expect("it holds together");
     assert!(own.table("ingress.my_sid").expect("it is there").preamble.id != info_id("ingress.my_sid"));
     let again = site.push(&beside).await;
@@ -187,7 +187,7 @@ fn info_id(table: &str) -> u32 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_switch_that_keeps_its_program_is_bound_to_what_it_returns() {
     let mut site = Site::start().await;
-    // Somebody else sets the program.
+    // Another controller sets the program.
     site.with(with_artefacts);
     let beside = beside(&foreign(&["egress.trim"]));
     assert!(site.push(&beside).await.is_good());
@@ -257,7 +257,7 @@ async fn tables_fields_and_actions_of_other_names_are_bound_by_a_file_of_roles()
     assert!(refused.starts_with("`roles.yaml`: there is no role `router`"), "{refused}");
 }
 
-/// The P4Info of the pipeline where ports and next hops are text, as on hardware that runs SONiC.
+/// The P4Info of the pipeline with text for ports and next hops, as on hardware that runs SONiC.
 fn with_names() -> P4Info {
     let mut p4info = foreign(&[]);
     let named = |name: &str| {

@@ -1,4 +1,4 @@
-//! Pushes to BMv2, where `simple_switch_grpc` is installed: what it answers is what a push has to live with.
+//! Pushes to BMv2, if `simple_switch_grpc` is installed: a push must cope with its answers.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::support::{Files, Lab, T0, compiled, compiled_with_groups, options, st
 pub(crate) struct Bmv2(closc_skip::Bmv2);
 
 impl Bmv2 {
-    /// Starts it, or says why the test is skipped.
+    /// Starts it, or skips the test with a reason.
     #[track_caller]
     pub(crate) fn start() -> Option<Self> {
         let program = closc_skip::program("simple_switch_grpc")?;
@@ -21,22 +21,22 @@ impl Bmv2 {
         Some(Bmv2(closc_skip::Bmv2::start(&program, 1, &target).expect("the program runs")))
     }
 
-    /// Where it serves P4Runtime.
+    /// Its P4Runtime address.
     pub(crate) fn address(&self) -> String {
         self.0.address()
     }
 
-    /// Where it exchanges packets of ports.
+    /// Its address for packets of ports.
     pub(crate) fn packets(&self) -> String {
         self.0.packets()
     }
 
-    /// Dies and comes back with nothing.
+    /// Restarts it without any state.
     fn restart(&mut self) {
         self.0.restart().expect("the program runs");
     }
 
-    /// The tree with this one switch in the inventory.
+    /// The tree with only this switch in the inventory.
     fn lab(&self, files: Files) -> Lab {
         let mut inventory = Inventory::default();
         inventory.devices.insert(T0.to_owned(), Device::at(self.address(), 1));
@@ -44,7 +44,7 @@ impl Bmv2 {
     }
 }
 
-/// Options that wait for BMv2 to begin to listen.
+/// Options that wait until BMv2 listens.
 pub(crate) fn patient() -> PushOptions {
     let pause = Backoff { max: std::time::Duration::from_millis(200), ..options().pause };
     PushOptions { attempts: 200, pause, ..options() }
@@ -67,7 +67,7 @@ async fn bmv2_is_pushed_read_back_and_repaired() {
     assert_eq!(pushed(&lab).await, (PipelineStep::Unchanged, Counts::default()));
     assert!(drift(&lab.fleet(), &patient(), silent()).await.is_clean());
 
-    // Somebody else writes.
+    // Another controller writes.
     let endpoint = Endpoint::plain(&bmv2.address()).expect("an address");
     let client = Client::connect(&endpoint, DeviceId(1), Options::default()).await.expect("it listens");
     let rival = Session::open(client, Controller::new(ElectionId(9))).await.expect("a stream");
@@ -76,7 +76,7 @@ async fn bmv2_is_pushed_read_back_and_repaired() {
     rival.write(&[v1::Update::insert(stray(1)), gone]).await.expect("both are right");
     let before = drift(&lab.fleet(), &patient(), silent()).await.show();
     assert_eq!(before.lines().count(), 3, "{before}");
-    // It has to go first: BMv2 knows one primary.
+    // The other controller has to leave first: BMv2 supports one primary.
     rival.close().await;
     assert_eq!(pushed(&lab).await.1, Counts { insert: 1, modify: 0, delete: 1 });
 
@@ -92,12 +92,12 @@ async fn bmv2_takes_weighted_groups_and_their_changes() {
     let first = pushed(&lab).await.1;
     assert!(first.insert > 0 && first.modify == 1, "the setting of the hash is a default entry: {first:?}");
     assert_eq!(pushed(&lab).await.1, Counts::default());
-    // Other shares are other groups; the old ones go after the routes have moved.
+    // Other weights are other groups; the old ones are removed after the routes have moved.
     let other = bmv2.lab(compiled_with_groups(1, 4, 4, 5));
     let changed = pushed(&other).await.1;
     assert_eq!(changed, Counts { insert: 4, modify: 2, delete: 4 });
     assert_eq!(pushed(&other).await.1, Counts::default());
-    // And back to no groups at all.
+    // And back to a tree without groups.
     let plain = bmv2.lab(compiled(1, 4, 4));
     let undone = pushed(&plain).await.1;
     assert!(undone.delete >= 8 && undone.modify == 3, "{undone:?}");

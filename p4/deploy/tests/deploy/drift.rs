@@ -1,4 +1,4 @@
-//! Drift says what differs, and changes nothing.
+//! Drift reports differences, and changes nothing.
 
 use closc_deploy::{DeviceDrift, Difference, drift, silent};
 use closc_runtime::proto::v1::entity::Entity;

@@ -1,5 +1,5 @@
-//! A lossless ECMP fabric of embedded switches: what RoCE's queue pairs do to uplinks when the switch hashes them and
-//! when it does not, and which packets a queue marks.
+//! A lossless ECMP fabric of embedded switches: how RoCE's queue pairs spread over uplinks with and without hashing of
+//! the queue pair, and which packets a queue marks.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -34,7 +34,7 @@ fn planned() -> Plan {
     closc_tests::shape::plan(&yaml.replace("qos: lossy-trim", "qos: lossless"))
 }
 
-/// Fields that distinguish the packets of a queue pair from those of another.
+/// Fields that distinguish the packets of one queue pair from those of another.
 #[derive(Clone, Copy)]
 struct Flow {
     source_port: u16,
@@ -73,7 +73,7 @@ fn ends(plan: &Plan) -> Ends {
 }
 
 impl Ends {
-    /// Sends a packet of each flow, and returns what arrived and how many packets took each uplink.
+    /// Sends a packet of each flow, and returns the arrived packets and the number of packets on each uplink.
     fn send(
         &self,
         plan: &Plan,
@@ -112,7 +112,7 @@ impl Ends {
     }
 }
 
-/// The queue pairs that a NIC opens: numbers in a row, and source ports as far as it has any.
+/// The queue pairs that a NIC opens: consecutive numbers, and this many source ports in turn.
 fn pairs(source_ports: u16) -> impl Iterator<Item = Flow> {
     (0..PAIRS).map(move |number| Flow {
         source_port: 0xc000 + (number % u32::from(source_ports)) as u16,
@@ -130,7 +130,7 @@ fn without_queue_pair(plan: &Plan) -> Files {
     tree_of(plan, |intent| intent.platform = blind)
 }
 
-/// Meta's finding: few fat flows collapse onto few uplinks, and hashing the destination queue pair spreads them.
+/// Meta's finding: a few large flows collapse onto few uplinks, and hashing the destination queue pair spreads them.
 #[tokio::test(flavor = "multi_thread")]
 async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     let plan = planned();
@@ -141,7 +141,7 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     assert!(again.is_good() && again.updates() == Counts::default(), "{again:#?}");
     let ends = ends(&plan);
 
-    // One source port: to any other hash all of it is one flow.
+    // One source port: any other hash treats all packets as one flow.
     let (delivered, spread) = ends.send(&plan, &mut site, pairs(1));
     assert_eq!(delivered.len(), PAIRS as usize);
     let mean = f64::from(PAIRS) / f64::from(UPLINKS);
@@ -153,7 +153,7 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     );
     assert!(worst <= 0.05, "{spread:?}");
 
-    // A push of the difference: the setting of the hash on each T0, which alone have groups, and nothing else.
+    // A push of the difference: only the hash setting of each T0, because only T0s have groups.
     site.lab.files = without_queue_pair(&plan);
     let report = site.lab.push().await;
     assert!(report.is_good(), "{:?}", report.failed().next());
@@ -163,7 +163,7 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     println!("{PAIRS} queue pairs, hashed without it, one source port: {collapsed:?}");
     assert_eq!(collapsed.iter().filter(|count| **count > 0).count(), 1, "{collapsed:?}");
 
-    // Sixteen source ports, as a NIC has that scales its queue pairs for such switches.
+    // Sixteen source ports, as from a NIC that spreads its queue pairs for such switches.
     let (_, some) = ends.send(&plan, &mut site, pairs(16));
     let most = some.iter().max().copied().unwrap_or_default() as f64 / mean;
     println!(
@@ -173,7 +173,7 @@ async fn queue_pairs_spread_when_they_are_hashed_and_collapse_when_not() {
     assert!(some.iter().map(off).fold(0.0, f64::max) > 0.05, "{some:?}");
 }
 
-/// A group watches the ports of its members: flows leave an uplink that is down, without a controller, and return to it.
+/// A group watches its members' ports: flows leave an uplink that is down without a controller, and return to it.
 #[tokio::test(flavor = "multi_thread")]
 async fn flows_leave_an_uplink_that_is_down() {
     let plan = planned();
@@ -193,7 +193,7 @@ async fn flows_leave_an_uplink_that_is_down() {
     assert_eq!((delivered.len(), &spread), (PAIRS as usize, &whole), "each flow is where it was");
 }
 
-/// Packets that are not RoCEv2 have no queue pair: of those the ports alone decide.
+/// Packets that are not RoCEv2 have no queue pair, so they are hashed by ports only.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_roce_is_hashed_by_ports_alone() {
     let plan = planned();
@@ -218,7 +218,7 @@ async fn what_is_not_roce_is_hashed_by_ports_alone() {
     assert_eq!(uplinks.values().filter(|count| **count > 0).count(), 1, "{uplinks:?}");
 }
 
-/// The lossless profile on the switch: its classes, and marks in a queue that fills, before anything is lost.
+/// The lossless profile on the switch: its classes, and marks in a growing queue before any packet is lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lossless_fabric_marks_before_it_loses() {
     let plan = planned();
@@ -233,7 +233,7 @@ async fn a_lossless_fabric_marks_before_it_loses() {
     );
     assert!(plan.switches().any(|switch| switch.tier == TierId::T1));
 
-    // All queue pairs take one uplink, whose queue is slow.
+    // All queue pairs use one uplink, whose queue is slow.
     site.lab.files = without_queue_pair(&plan);
     assert!(site.lab.push().await.is_good());
     let node = site.nodes[&ends.t0];
@@ -254,7 +254,7 @@ async fn a_lossless_fabric_marks_before_it_loses() {
     );
     assert_eq!(delivered.len(), 60, "nothing is lost below the depth of the queue");
     assert!((1..60).contains(&marks), "the first ones find an empty queue: {marks}");
-    // A packet that cannot carry a mark has none, and is not dropped for it.
+    // A packet that cannot be marked is not dropped for that.
     let (delivered, _) = ends.send(&plan, &mut site, burst(DATA & !0b11));
     assert_eq!((delivered.len(), marked(&delivered)), (60, 0));
 }

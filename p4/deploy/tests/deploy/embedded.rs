@@ -1,5 +1,5 @@
-//! A fabric of embedded switches, pushed over gRPC: every path is walked by a packet, counters agree, and the second
-//! push sends nothing.
+//! A fabric of embedded switches, pushed over gRPC: a packet takes every path, counters agree, and the second push
+//! sends nothing.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv6Addr, SocketAddr};
@@ -19,7 +19,7 @@ use closc_topology::{Link, Nic, Switch};
 
 use crate::support::{Files, Lab, info, options, plane_of, planned, stray, tree_of};
 
-/// Embedded switches, linked as the plan says, each behind an address of its own.
+/// Embedded switches, linked as planned, each with its own address.
 pub(crate) struct Site<'p> {
     pub(crate) plan: &'p Plan,
     pub(crate) fabric: Fabric,
@@ -75,7 +75,7 @@ impl<'p> Site<'p> {
         }
     }
 
-    /// Where a NIC is plugged in, in a plane, and its MAC address.
+    /// The switch port of a NIC in a plane, and its MAC address.
     pub(crate) fn nic(&self, link: Link, nic: Nic) -> (LinkEnd, Mac) {
         let Link::Host(port) = link else { panic!("a NIC has a cable of its own") };
         let t0 = nic.t0(port.plane);
@@ -86,7 +86,7 @@ impl<'p> Site<'p> {
         (LinkEnd { node: self.nodes[&t0], port: port.physical.number.into() }, mac)
     }
 
-    /// Sends one packet over every path, and returns how many packets each switch sees.
+    /// Sends one packet over every path, and returns the number of packets at each switch.
     fn walk_everything(&mut self) -> BTreeMap<Switch, u64> {
         let nics: Vec<Nic> = self.plan.fabric().nics().collect();
         let mut seen: BTreeMap<Switch, u64> = BTreeMap::new();
@@ -119,7 +119,7 @@ impl<'p> Site<'p> {
         self.plan.topology().naming.switch(switch).to_string()
     }
 
-    /// Reads the packets that hit a switch's own segment, as any controller would.
+    /// Reads the number of packets for a switch's own segment, as any controller can.
     async fn hits(&self, switch: Switch) -> u64 {
         let device = &self.lab.inventory.devices[&self.name(switch)];
         let address = Address::plain(&device.endpoint).expect("an address");
@@ -165,13 +165,13 @@ async fn eight_planes_are_pushed_and_every_path_is_walked() {
     assert!(again.is_good() && again.updates() == Counts::default(), "{again:#?}");
 
     let seen = site.walk_everything();
-    // 8 NICs to 6 others over 8 planes and 4 uplinks through 3 switches, and to 1 of the own group through 1.
+    // 8 NICs to 6 others over 8 planes and 4 uplinks through 3 switches, and to the other NIC of their group through 1.
     assert_eq!(seen.values().sum::<u64>(), 8 * (6 * 8 * 4 * 3 + 8));
     for switch in plan.switches() {
         let expected = seen.get(&switch).copied().unwrap_or_default();
         assert_eq!(site.hits(switch).await, expected, "{}", site.name(switch));
     }
-    // Counters move and are not a drift.
+    // Counters change, and that is not a drift.
     assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
 }
 
@@ -180,7 +180,7 @@ async fn what_was_broken_is_repaired_and_nothing_else() {
     let plan = planned(2, 2, 2);
     let mut site = Site::start(&plan).await;
     assert!(site.lab.push().await.is_good());
-    // A next hop is lost on one switch, another one has a route too many.
+    // One switch loses a next hop, another one gets an additional route.
     let broken = plan.switches().next().expect("a switch");
     let hop = site.lab.wanted(&site.name(broken)).into_iter().find(|entity| {
         let table = info().table("ingress.nexthop").expect("a table").preamble.id;
@@ -233,11 +233,11 @@ async fn two_watches_share_a_fabric() {
     drop(leader);
     crate::support::eventually("it leads all of them", || in_sync(&standby)).await;
     assert!(drift(&site.lab.fleet(), &options(), silent()).await.is_clean());
-    // It found everything as it should be and sent nothing.
+    // It found every switch up to date and sent nothing.
     assert_eq!(standby.stop().await.count(|device| device.repairs > 0), 0);
 }
 
-/// Counters of all switches, as whoever reads them has them.
+/// Counters of all switches, as a reader gets them.
 async fn read_all(readers: &mut BTreeMap<Switch, CounterReader>) -> BTreeMap<Switch, Counters> {
     let mut all: BTreeMap<Switch, Counters> = BTreeMap::new();
     for (switch, reader) in readers {
@@ -246,7 +246,7 @@ async fn read_all(readers: &mut BTreeMap<Switch, CounterReader>) -> BTreeMap<Swi
     all
 }
 
-/// The cables between switches, each with its ends.
+/// The cables between switches, with both ends.
 fn cables(plan: &Plan) -> BTreeMap<Link, Vec<(Switch, u16)>> {
     let mut ends: BTreeMap<Link, Vec<(Switch, u16)>> = BTreeMap::new();
     for switch in plan.switches() {
@@ -260,7 +260,7 @@ fn cables(plan: &Plan) -> BTreeMap<Link, Vec<(Switch, u16)>> {
     ends
 }
 
-/// Packets that left one end of a cable and did not come at the other.
+/// Packets that left one end of a cable and did not arrive at the other.
 fn missing(plan: &Plan, all: &BTreeMap<Switch, Counters>) -> BTreeMap<Link, u64> {
     let mut out = BTreeMap::new();
     for (link, both) in cables(plan) {
@@ -295,7 +295,7 @@ async fn counters_of_both_ends_agree_until_a_cable_is_cut() {
     let before = read_all(&mut readers).await;
     assert_eq!(missing(&plan, &before), BTreeMap::new());
     assert!(before.values().any(|own| own.segments.values().any(|cell| cell.packets > 0)));
-    // A cable is cut; packets over it leave, and do not come.
+    // A cable is cut; packets leave over it and do not arrive.
     let (cut, both) = cables(&plan).pop_first().expect("a cable");
     let end = LinkEnd { node: site.nodes[&both[0].0], port: both[0].1.into() };
     assert!(site.fabric.set_link(end, false));
@@ -326,7 +326,7 @@ async fn ports_above_those_of_v1model_are_counted() {
     let (from, to) = (nics[0], nics[nics.len() - 1]);
     let switch = plan.paths(from, to).next().expect("a path").hops[0].switch;
     let name = site.name(switch);
-    // No T1 is programmed: what leaves for one ends there.
+    // The T1s have no program, so packets sent to them end there.
     site.lab.inventory.devices.retain(|own, _| *own == name);
     assert!(site.lab.push().await.is_good());
     let ports = plan.device(switch).ports;
@@ -394,7 +394,7 @@ async fn a_watch_serves_what_switches_count_while_it_leads() {
         "{one}"
     );
     assert!(get("/metrics/switch?of=p9-t9-999").await.starts_with("HTTP/1.1 404 "));
-    // One that stands by has none, and what is not asked for is not read.
+    // A standby has no counters, and without the option none are read.
     let standby = start(1, true).await;
     let stands_by = || standby.status().count(|device| device.role == Role::StandingBy) == seen.len();
     crate::support::eventually("the other one stands by", stands_by).await;

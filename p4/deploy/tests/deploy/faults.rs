@@ -1,5 +1,5 @@
-//! Every way in which a switch can fail a push: no panic, a message that names switch, table and entry, and the next
-//! push brings it to where it should be.
+//! Every fault of a switch during a push: no panic, a message that names switch, table and entry, and the next push
+//! brings the switch to its target state.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tonic::Code;
 
 use crate::support::{Lab, T0, eventually, fault, held, once, options, stray};
 
-/// A few updates a request, so that a push takes many.
+/// A few updates per request, so that a push takes many requests.
 fn small(options: &PushOptions) -> PushOptions {
     let write = WriteOptions { max_updates: 4, in_flight: 1, ..WriteOptions::default() };
     PushOptions { client: Options { write, ..options.client }, ..*options }
@@ -24,7 +24,7 @@ async fn killed_between_batches() {
         let lab = Lab::one().await;
         let fleet = lab.fleet();
         let killed = tokio::spawn(async move { push(&fleet, &small(&once()), silent(), open_gate()).await });
-        // The write after the last that is answered never is; there the process dies.
+        // The write with this number is never answered; the process dies there.
         lab.script(Script::default().write_fault(n_writes, WriteFault::NoAnswer));
         eventually("some batches are written", || lab.target().n_writes() > n_writes).await;
         killed.abort();
@@ -45,7 +45,7 @@ async fn refuses_the_kth_update() {
         let message = fault(&report, T0);
         assert!(message.starts_with("`p0-t0-001`: "), "{message}");
         assert!(message.contains("1 refused"), "{message}");
-        // Table, key and action of the one that was refused, and why.
+        // Table, key and action of the rejected update, and the reason.
         assert!(message.contains("refused `+ "), "{message}");
         assert!(message.contains(" -> "), "{message}");
         assert!(message.contains("RESOURCE_EXHAUSTED: no more room"), "{message}");
@@ -114,7 +114,7 @@ async fn answers_slowly() {
     let with = |deadlines| PushOptions { client: Options { deadlines, ..once().client }, ..once() };
     lab.script(Script::default().delay(Rpc::Read, Duration::from_hours(1)));
     let message = fault(&lab.push_with(&with(deadlines(50, 50))).await, T0);
-    // Reading begins with the action profile.
+    // A read begins with the action profile.
     let expected = "`p0-t0-001`: while reading `ingress.wcmp_selector members`: ";
     assert!(message.starts_with(expected), "{message}");
     assert!(message.ends_with("no answer to Read within 0.05 s"), "{message}");
@@ -124,7 +124,7 @@ async fn answers_slowly() {
     assert!(message.contains("the first without an answer is `+ "), "{message}");
     assert!(message.ends_with("no answer to Write within 0.05 s"), "{message}");
 
-    // One that is slow beyond all bounds takes no longer than a switch may.
+    // A switch that is extremely slow takes no longer than the timeout of a switch.
     lab.script(Script::default().delay(Rpc::Write, Duration::from_hours(1)));
     let mut said = Vec::new();
     for timeout in [500, 4_000, 32_000].map(Duration::from_millis) {
@@ -132,14 +132,14 @@ async fn answers_slowly() {
         let late = format!("`p0-t0-001`: not finished within {} s, while ", timeout.as_secs_f64());
         assert!(message.starts_with(&late), "{message}");
         said.push(message);
-        // A machine under load may not even come to writing in half a second.
+        // Within half a second a loaded machine may not even reach the write.
         if said.last().is_some_and(|message| message.ends_with(" while writing")) {
             break;
         }
     }
     assert!(said.last().is_some_and(|message| message.ends_with(" while writing")), "{said:?}");
 
-    // Slow is not wrong.
+    // A slow answer is not an error.
     lab.script(Script::default().delay(Rpc::Write, Duration::from_millis(20)));
     lab.converge().await;
 }
@@ -156,7 +156,7 @@ async fn drops_the_connection_in_the_middle_of_a_write() {
         lab.script(Script::default());
         lab.converge().await;
     }
-    // With attempts left it is overcome within one push.
+    // If attempts are left, one push recovers from it.
     lab.target().restart();
     lab.script(Script::default().write_fault(1, WriteFault::Disconnect { after_updates: 2 }));
     let report = lab.push_with(&small(&options())).await;
@@ -175,7 +175,7 @@ async fn another_controller_becomes_primary() {
     assert!(message.contains("the first without an answer is `+ "), "{message}");
     assert_eq!(report.failed().next().expect("one failed").1.kind(), "not-primary");
 
-    // As long as it is there, nothing is written.
+    // While the other controller is there, nothing is written.
     lab.script(Script::default());
     let n_writes = lab.target().n_writes();
     let message = fault(&lab.push().await, T0);
@@ -183,7 +183,7 @@ async fn another_controller_becomes_primary() {
     assert_eq!(lab.target().n_writes(), n_writes);
 
     lab.target().free_primary();
-    // It had the greatest id there is, which the switch remembers until it restarts.
+    // It had the greatest possible id, which the switch remembers until it restarts.
     lab.target().restart();
     lab.converge().await;
 }
@@ -208,7 +208,7 @@ async fn returns_a_hundred_thousand_entries_in_one_response() {
     let lab = Lab::one().await;
     lab.converge().await;
     lab.target().plant((0..100_000).map(stray));
-    // They take more memory than one switch may take without being asked for more.
+    // They exceed the memory limit of a switch.
     let message = fault(&lab.push_with(&once()).await, T0);
     assert!(message.contains("of memory"), "{message}");
     let client = Options { memory_limit: 512 << 20, ..options().client };
@@ -218,7 +218,7 @@ async fn returns_a_hundred_thousand_entries_in_one_response() {
         panic!("{:?}", drift.devices[T0])
     };
     assert_eq!((objects["ingress.ipv6_route"], differences.len()), (100_000, 100_000));
-    // With the limit of most clients it cannot be read, and the message says which table.
+    // With the default limit of most clients the table cannot be read, and the message names it.
     let client = Options { decode_limit: 4 << 20, ..once().client };
     let message = fault(&lab.push_with(&PushOptions { client, ..once() }).await, T0);
     assert!(message.starts_with("`p0-t0-001`: while reading `ingress.ipv6_route`: "), "{message}");
@@ -255,7 +255,7 @@ async fn is_not_there() {
 
 #[tokio::test]
 async fn answers_that_cannot_be() {
-    // The status of a write that is about another number of updates, or about none.
+    // The status of a write has outcomes for a wrong number of updates, or for none.
     let faults = [(WriteFault::WrongDetails, "outcomes for"), (WriteFault::FailWithoutDetails, "went wrong")];
     for (write_fault, expected) in faults {
         let lab = Lab::one().await;
@@ -267,7 +267,7 @@ async fn answers_that_cannot_be() {
     }
 }
 
-/// Entries that the P4Info does not know, and entries without anything.
+/// Entries that are unknown to the P4Info, and entries without contents.
 #[tokio::test]
 async fn holds_what_cannot_be() {
     let lab = Lab::one().await;
@@ -280,18 +280,18 @@ async fn holds_what_cannot_be() {
         ..Default::default()
     };
     lab.target().plant([strange.into()]);
-    // It is found, and asked to go; whether it goes the switch decides.
+    // The entry is found and deleted; the switch decides whether it is removed.
     let drift = closc_deploy::drift(&lab.fleet(), &options(), silent()).await;
     assert!(drift.show().contains("unexpected  ingress.ipv6_route"), "{}", drift.show());
     lab.converge().await;
 }
 
-/// A switch that says yes and does otherwise is found by reading back.
+/// Reading back detects a switch that confirms writes and ignores them.
 #[tokio::test]
 async fn says_yes_and_does_nothing() {
     let lab = Lab::one().await;
     let cannot_read = Script { reads_tables_only: true, ..Script::default() };
     lab.script(cannot_read);
-    // Nothing of the fabric of T0 and T1 needs groups, so a switch that cannot show them is good enough.
+    // The entries of T0 and T1 need no groups here, so a switch that cannot read them back suffices.
     lab.converge().await;
 }

@@ -1,4 +1,4 @@
-//! Trees and inventories that do not hold together are refused before anything is sent.
+//! Invalid trees and inventories are rejected before anything is sent.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn fleet(files: &Files, inventory: &Inventory) -> Result<Fleet, FleetError> {
     Fleet::new(inventory, &*reader(Files::new()), &tree(files), |_| true)
 }
 
-/// Returns why the entries of the first T0 cannot be used.
+/// Returns why the entries of the first T0 are rejected.
 fn refused(files: &Files) -> String {
     let fleet = fleet(files, &inventory(&[T0, "p0-t1-001"])).expect("the pipelines are right");
     let member = fleet.members.iter().find(|member| member.target.name == T0).expect("there");
@@ -74,7 +74,7 @@ fn entries_that_do_not_fit_the_p4info() {
 
 #[test]
 fn entries_twice() {
-    // Twice the same is the same; twice different is a fault.
+    // An identical entry counts once; a different one with the same key is an error.
     let first = |text: &str| text.split("\n\n").nth(1).expect("an update").to_owned();
     let twice = edited(|text| format!("{text}\n{}\n", first(&text)));
     let fleet = fleet(&twice, &inventory(&[T0, "p0-t1-001"])).expect("right");
@@ -129,7 +129,7 @@ fn inventory_and_tree_must_agree() {
     assert!(error.starts_with("inventory: `p0-t0-001`: "), "{error}");
 }
 
-/// Hardware loads what its own compiler made of the same program.
+/// Hardware loads the output of its own compiler for the same program.
 #[test]
 fn hardware_has_artefacts_of_its_own() {
     let files = compiled(1, 1, 1);
@@ -153,7 +153,7 @@ fn hardware_has_artefacts_of_its_own() {
     assert_eq!(error.expect("missing").to_string(), "`hw/fabric.p4info.txtpb`: no such file");
 }
 
-/// An inventory may name a foreign file: if it is not a P4Info, nothing of it is shown.
+/// An inventory may name a file that is not a P4Info: its contents are not shown.
 #[test]
 fn foreign_artefacts_are_not_quoted() {
     let files = compiled(1, 1, 1);

@@ -1,4 +1,4 @@
-//! Pushes to SONiC switches over gNMI: a server on loopback that behaves as SONiC's does, with its traps.
+//! Pushes to SONiC switches over gNMI: a server on loopback that behaves as SONiC's does, including its pitfalls.
 
 pub(crate) mod judge;
 pub(crate) mod server;
@@ -31,7 +31,7 @@ const OLD: &str = r#"{
     "TACPLUS": { "global": { "passkey": "not-a-secret" } }
 }"#;
 
-/// What the tree says.
+/// The tree's configuration.
 const NEW: &str = r#"{
     "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "hwsku": "x" } },
     "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "9100" } },
@@ -44,7 +44,7 @@ const NEW: &str = r#"{
 
 const NAME: &str = "p0-t0-001";
 
-/// A tree of switches that are all to be the same.
+/// A tree of switches with equal configurations.
 fn tree(names: &[&str], config: &str) -> Arc<Tree> {
     let mut files = Files::new();
     for name in names {
@@ -101,7 +101,7 @@ fn config(value: &Value) -> ConfigDb {
     ConfigDb::parse(&value.to_string()).expect("right")
 }
 
-/// Checks that a switch is as tree and site say, and that a reboot would begin with it.
+/// Checks that a switch has the configuration of tree and site, and would boot with it.
 fn assert_good(switch: &GnmiSwitch, tree: &str, said: &dyn std::fmt::Debug) {
     let held = switch.lock();
     let (now, tree) = (config(&held.running), ConfigDb::parse(tree).expect("right"));
@@ -215,7 +215,7 @@ async fn what_was_applied_and_never_saved_is_saved_by_the_next_push() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let report = pushed(&switches, NEW, &once()).await;
     assert!(report.is_good(), "{report:?}");
-    // As after a push that ended when the switch had changed and not saved.
+    // As after a push that died when the switch had changed and not saved.
     switches[NAME].lock().saved = serde_json::from_str(OLD).expect("JSON");
     let report = pushed(&switches, NEW, &once()).await;
     assert!(report.is_good() && report.updates().total() == 0, "{report:?}");
@@ -237,7 +237,7 @@ async fn what_the_switch_refuses_is_said_with_its_words() {
 #[tokio::test]
 async fn a_switch_that_changed_after_it_was_read_is_left_alone() {
     let switches = of(GnmiSwitch::start(OLD, None));
-    // Capabilities, Get, Get of a checkpoint; then the second look.
+    // Capabilities, Get, Get of a checkpoint; then the second read.
     switches[NAME].lock().moves_at = 5;
     let report = pushed(&switches, NEW, &once()).await;
     assert!(fault(&report).is_transient(), "{report:?}");
@@ -256,7 +256,7 @@ async fn a_set_that_died_is_seen_and_said() {
     switches[NAME].lock().dies = true;
     let report = pushed(&switches, NEW, &once()).await;
     assert!(!report.is_good(), "{report:?}");
-    // The switch answers with what was before, which is what this tree wants: that is not proof of anything.
+    // The switch answers with the earlier state, which equals this tree: that proves nothing.
     switches[NAME].lock().running["PORT"]["Ethernet0"]["mtu"] = Value::from("4000");
     for tree in [OLD_TREE, NEW] {
         let report = pushed(&switches, tree, &once()).await;
@@ -264,7 +264,7 @@ async fn a_set_that_died_is_seen_and_said() {
         assert!(said.contains("answers with what it held before a Set"), "{said}");
         assert!(said.contains("config delete-checkpoint /etc/sonic/config"), "{said}");
     }
-    // One that is still at work is waited for.
+    // The push waits for a Set that is still running.
     let now = switches[NAME].lock().calls.len();
     switches[NAME].lock().ends_at = now + 5;
     let report = pushed(&switches, NEW, &once()).await;
@@ -272,7 +272,7 @@ async fn a_set_that_died_is_seen_and_said() {
     assert_good(&switches[NAME], NEW, &report);
 }
 
-/// Pushes until the call with a number, at which the push is dropped, before the switch does anything or after.
+/// Pushes, and drops the push at the call with this number: before the switch handles it, or after.
 async fn killed_at(switches: &BTreeMap<String, GnmiSwitch>, call: usize) -> bool {
     let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let count = Mutex::new(0);
@@ -352,7 +352,7 @@ async fn what_is_too_large_for_one_answer_is_read_table_by_table() {
     assert!(report.is_good(), "what is large is not read: {report:?}");
 }
 
-/// Tree statement for a switch in its initial state.
+/// The tree's version of the switch's initial configuration.
 const OLD_TREE: &str = r#"{
     "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "hwsku": "x" } },
     "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "1500" } },
@@ -399,7 +399,7 @@ async fn strangers_stallers_and_garbage_end_with_a_reason() {
     }
 }
 
-/// Starts a switch that takes only clients of its own authority.
+/// Starts a switch that accepts only clients of its own authority.
 fn secured(ours: &Authority, clients: &Authority, name: &str) -> GnmiSwitch {
     let issued = ours.issue(name, Validity::Now);
     let tls = ServerTlsConfig::new()
@@ -532,7 +532,7 @@ async fn a_switch_that_does_not_do_what_it_holds_drifts_where_that_is_asked_for(
     assert!(shown.contains("the route of STATIC_ROUTE|fd00:1::/48"), "{shown}");
     assert!(shown.contains("BUFFER_POOL_TABLE:egress"), "{shown}");
     assert!(look(up()).await.is_clean());
-    // The amount of room comes from another database.
+    // The buffer limit comes from another database.
     let mut small = up();
     small["BUFFER_MAX_PARAM_TABLE"] = serde_json::json!({ "global": { "mmu_size": "0" } });
     assert!(look(small).await.show().contains("room for 0 bytes of pools"));

@@ -1,4 +1,4 @@
-//! Switches of a tree that nothing is pushed to are counted, with what to do instead.
+//! Switches of a tree that are not pushed to are counted, with advice.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use closc_deploy::{Fleet, Inventory, SonicOptions, Tree, WatchOptions, drift, pl
 
 use crate::support::{Files, Lab, T0, add_manifest, compiled, options, reader};
 
-/// A tree of two P4 switches, and beside them one of SONiC, two of FRR and one of EOS.
+/// A tree of two P4 switches, one of SONiC, two of FRR and one of EOS.
 fn mixed() -> Files {
     let mut files = compiled(1, 1, 1);
     for (name, file) in [

@@ -1,5 +1,5 @@
-//! Switches with two transports: CONFIG_DB over gNMI and entries over P4Runtime. At every Set the entries name only ports that are
-//! there before it and after it, whatever comes or goes, wherever a push dies.
+//! Switches with two transports: CONFIG_DB over gNMI and entries over P4Runtime. At every Set the entries name only
+//! ports that exist before and after it, whichever ports are added or removed, and wherever a push dies.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ use crate::support::{Files, Recorder, add_manifest, eventually, once, options, r
 
 const NAME: &str = "p0-t0-002";
 
-/// A plan without one cable of the switch, or with all.
+/// A plan without one cable of the switch, or with all cables.
 fn planned(absent: &str) -> Plan {
     let shape = Shape {
         planes: 1,
@@ -41,11 +41,11 @@ fn planned(absent: &str) -> Plan {
     closc_tests::shape::plan(&yaml.replace("virtual", "dac"))
 }
 
-/// The cables of which each side lacks one.
+/// Two cables, each of which is missing in one of the sides.
 const ONE: &str = "p0-t0-002--p0-t1-001#1";
 const OTHER: &str = "p0-t0-002--p0-t1-002#2";
 
-/// CONFIG_DB of the switch in a plan, as far as a controller needs it.
+/// CONFIG_DB of the switch in a plan, with the tables that a controller needs.
 fn config(plan: &Plan) -> Value {
     let switch = plan.topology().naming.parse_switch(NAME).expect("of the fabric");
     let mut ports = Map::new();
@@ -63,7 +63,7 @@ fn ids(config: &Value) -> BTreeSet<String> {
     ports.filter_map(|port| Some(port["id"].as_str()?.to_owned())).collect()
 }
 
-/// What the tree of a plan has of the switch.
+/// The configuration and entries of the switch in one plan.
 #[derive(Clone)]
 struct Side {
     tree: Arc<Tree>,
@@ -120,7 +120,7 @@ struct Site {
 }
 
 impl Site {
-    /// Starts a switch that holds one side, both of its CONFIG_DB and of its entries.
+    /// Starts a switch with the CONFIG_DB and entries of one side.
     async fn start(side: &Side) -> Self {
         let site = Site::bare(&side.config).await;
         let program = Pipeline::all_of(&planned(""))[0];
@@ -133,7 +133,7 @@ impl Site {
         site
     }
 
-    /// Starts one that no controller has spoken to.
+    /// Starts a switch that no controller has connected to.
     async fn bare(config: &Value) -> Self {
         let gnmi = GnmiSwitch::start(&config.to_string(), None);
         let device = DeviceId(1);
@@ -178,7 +178,8 @@ impl Site {
         fleet
     }
 
-    /// Checks that the switch holds a side, and that at each Set entries named only ports that were there before it and after.
+    /// Checks that the switch has one side, and that at each Set entries named only ports that existed before and after
+    /// it.
     fn assert_good(&self, new: &Side, said: &dyn std::fmt::Debug) {
         assert_eq!(self.gnmi.lock().running, new.config, "{said:?}");
         assert_eq!(self.gnmi.lock().saved, new.config, "{said:?}");
@@ -243,7 +244,7 @@ async fn a_saved_plan_brings_both() {
         let made = plan(&site.fleet(&new), &options(), silent()).await.expect("it can be read");
         let saved = PushPlan::from_json(&made.to_json()).expect("it was just written");
         assert_eq!((saved.to_json(), saved.show()), (made.to_json(), made.show()));
-        // Tree and rules are not asked again: the inventory and the file are all there is.
+        // Tree and rules are not read again: inventory and plan file suffice.
         let none = reader(Files::new());
         let reached =
             Reached::new(&site.inventory, &*none, &saved, SonicOptions::default()).expect("it is reached");
@@ -283,22 +284,22 @@ async fn a_saved_plan_is_refused_where_either_side_of_a_switch_moved() {
     site.gnmi.lock().running["PORT"]["Ethernet9999"] = json!({ "admin_status": "down" });
     let said = pushed().await;
     assert!(said.contains(&format!("`PORT` had {port} entries and has {}", port + 1)), "{said}");
-    // Nothing was touched.
+    // Nothing was changed.
     assert_eq!(site.target.entities(), entities);
     assert!(site.at_sets.lock().expect("no test panics in here").is_empty());
-    // The site's part may move.
+    // The site's part may change.
     let _ = site.gnmi.lock().running["PORT"].as_object_mut().expect("ports").remove("Ethernet9999");
     site.gnmi.lock().running["TACPLUS"] = json!({ "global": { "passkey": "not-a-secret" } });
     let report = push_plan(&reached, &made, &once(), silent(), open_gate()).await.expect("by addresses");
     assert!(report.is_good(), "{report:#?}");
     assert_eq!(site.gnmi.lock().running["TACPLUS"]["global"]["passkey"], "not-a-secret");
-    // The displayed text is the applied one, or the file is refused.
+    // A file whose displayed text differs from the updates is rejected.
     let text = made.to_json();
     let other = text.replacen("+ PORT|", "+ PORT|x", 1);
     assert!(other != text && PushPlan::from_json(&other).is_err(), "{text}");
 }
 
-/// An observer that counts events, and stops the push at one of them.
+/// An observer that counts events, and stops the push at the one with this number.
 fn stop_at(event: usize, stop: Arc<tokio::sync::Notify>) -> Observer {
     let n_events = AtomicUsize::new(0);
     Arc::new(move |_: Event| {
@@ -353,7 +354,7 @@ async fn a_switch_without_a_number_is_planned_from_nothing() {
     let mut config = old.config.clone();
     config.as_object_mut().expect("an object").remove("NODE_CFG");
     let site = Site::bare(&config).await;
-    // It is not there for controllers before it has a number.
+    // Controllers cannot use the switch before it has a device id.
     let mut inventory = site.inventory.clone();
     let nobody = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a port");
     let address = nobody.local_addr().expect("it is bound").to_string();
@@ -394,7 +395,7 @@ async fn a_watch_looks_at_both() {
     let watch = Watch::start(&site.fleet(&new), options, silent()).await.expect("nobody listens");
     let row = format!("{NAME}/CONFIG_DB");
     eventually("entries are in sync", || watch.status().devices[NAME].in_sync).await;
-    // Nothing is up in this switch, which is a matter of state.
+    // No port of this switch is up, which only a comparison of the state finds.
     eventually("ports are looked at", || watch.status().devices[&row].differences.contains_key("PORT_TABLE"))
         .await;
     site.gnmi.lock().running = old.config.clone();

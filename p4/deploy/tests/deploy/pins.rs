@@ -1,5 +1,5 @@
-//! A fabric of `os: pins`, whose switches are embedded ones: pushed with its own pipeline, with a P4Info of other numbers, and
-//! with the public programs of PINS where they are. Every flow is walked by packets, and the second push sends nothing.
+//! A fabric of `os: pins` with embedded switches: pushed with its own pipeline, with a P4Info with other ids, and with
+//! the public programs of PINS, if available. Packets take the paths of all flows, and the second push sends nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -23,7 +23,7 @@ use crate::bind::numbered_anew;
 use crate::embedded::Site;
 use crate::support::{Files, Lab, T0, fault, options, reader, tree_of};
 
-/// Flows between each two NICs in each plane.
+/// Flows between two NICs in each plane.
 const FLOWS: u16 = 16;
 
 /// Two planes; one of two cables between a T0 and a T1 is absent, so weights differ.
@@ -54,7 +54,7 @@ pub(crate) fn frame(to_mac: [u8; 6], source: Ipv6Addr, destination: Ipv6Addr, so
     frame
 }
 
-/// Walks flows between all NICs in all planes; returns how many there were.
+/// Sends packets of all flows between all NICs in all planes; returns the number of flows.
 fn walk(site: &mut Site<'_>) -> usize {
     let plan = site.plan;
     let nics: Vec<Nic> = plan.fabric().nics().collect();
@@ -87,7 +87,7 @@ fn fleet(site: &Site<'_>, inventory: &Inventory, beside: &Files) -> Fleet {
     fleet_of(&site.lab.files, inventory, beside)
 }
 
-/// The switches of an inventory with what a tree has for them.
+/// The switches of an inventory with their entries in a tree.
 pub(crate) fn fleet_of(files: &Files, inventory: &Inventory, beside: &Files) -> Fleet {
     let tree = Arc::new(Tree::open(reader(files.clone())).expect("a tree"));
     Fleet::new(inventory, &*reader(beside.clone()), &tree, |_| true).expect("they go together")
@@ -97,7 +97,7 @@ pub(crate) async fn pushed(fleet: &Fleet) -> PushReport {
     push(fleet, &crate::bmv2::patient(), silent(), open_gate()).await
 }
 
-/// Pushes with a program of a site's own, where there is one, and looks at everything.
+/// Pushes, with a site's own program if given, and checks everything.
 async fn prove(beside: &Files) {
     let plan = planned();
     let mut site = Site::start(&plan).await;
@@ -141,8 +141,8 @@ async fn a_p4info_with_other_numbers_is_bound_by_name() {
     .await;
 }
 
-/// Returns the public programs of PINS with a hash of source and port, as hardware hashes by itself: `CLOSC_SAI` names the
-/// folder of what p4c made of them.
+/// Returns the public programs of PINS with a hash of source and port, like that of hardware: `CLOSC_SAI` is the folder
+/// with p4c's output for them.
 pub(crate) fn public() -> Vec<Files> {
     let Some(folder) = std::env::var_os("CLOSC_SAI") else {
         closc_skip::skip("CLOSC_SAI names no folder of compiled sonic-pins programs");
@@ -180,7 +180,7 @@ async fn a_fabric_is_pushed_to_the_public_programs() {
     }
 }
 
-/// A program with ports of nine bits has no port 512: the push names it.
+/// A program with 9-bit ports has no port 512: the push names that port.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_without_the_port_is_named() {
     let yaml = "fabric: high\nplanes: 1\nrouting: ecmp-static\n\
@@ -203,7 +203,7 @@ async fn a_program_without_the_port_is_named() {
     let report = pushed(&fleet(&site, &inventory, &beside)).await;
     let said = fault(&report, T0);
     assert!(said.contains("`512`") && said.contains("511"), "{said}");
-    // What the tree has takes it.
+    // The program in the tree accepts it.
     let report = pushed(&fleet(&site, &site.lab.inventory, &Files::new())).await;
     assert!(
         report.is_good(),
@@ -281,13 +281,13 @@ async fn a_switch_that_promises_room_for_one_route_gets_none() {
     );
 }
 
-/// Hardware: it takes its first pipeline with empty tables, and reconciles every further one.
+/// Hardware: its first pipeline is set with empty tables, and every further one is reconciled.
 fn hardware() -> Script {
     Script { commits_once: true, ..Script::default() }
 }
 
-/// A fabric whose switches take what hardware takes, and hold what another controller left there: a program of the same
-/// tables with other sizes, and a route that nobody wants.
+/// A fabric of switches that accept only what hardware accepts, with the state of another controller: a program with
+/// the same tables in other sizes, and an unwanted route.
 async fn left_by_another(sai: &Program) -> Lab {
     let lab = Lab::start(tree_of(&planned(), |_| {})).await;
     let mut other = sai.info().message().clone();

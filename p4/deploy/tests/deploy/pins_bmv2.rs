@@ -1,6 +1,7 @@
-//! A fabric of `os: pins` whose switches are BMv2, where `simple_switch_grpc` is installed: with our own pipeline, and with the
-//! public programs of PINS where `CLOSC_SAI` names their folder. BMv2 translates no types, so its P4Info has numbers where
-//! the tree has names. Every flow is walked, shares are those of the plan, and the second push sends nothing.
+//! A fabric of `os: pins` with BMv2 switches, if `simple_switch_grpc` is installed: with closc's own pipeline, and with
+//! the public programs of PINS if `CLOSC_SAI` names their folder. BMv2 does not translate types, so its P4Info has
+//! numbers where the tree has names. Packets take the paths of all flows, shares are as planned, and the second push
+//! sends nothing.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +20,10 @@ use crate::bmv2::Bmv2;
 use crate::pins::{fleet_of, frame, planned, public, pushed};
 use crate::support::{Files, PATIENCE, plane_of, tree_of};
 
-/// Flows between each two NICs in each plane.
+/// Flows between two NICs in each plane.
 const FLOWS: u16 = 128;
 
-/// Packets that go into a switch together. Its queues hold 64.
+/// Packets that are sent into a switch at once. Its queues hold 64.
 const TOGETHER: usize = 24;
 
 /// A fabric of BMv2s.
@@ -33,7 +34,7 @@ struct Site<'p> {
     tree: Files,
 }
 
-/// A place where a packet goes into a switch, or out of one.
+/// A switch port at which a packet enters or leaves.
 type Place = (Switch, u32);
 
 impl<'p> Site<'p> {
@@ -52,7 +53,7 @@ impl<'p> Site<'p> {
         Some(Site { plan, switches, inventory, tree: tree_of(plan, |_| {}) })
     }
 
-    /// Where cables end: those between switches on both sides, those of NICs at the switch.
+    /// The ends of cables: both for those between switches, the switch's for those of NICs.
     fn ends(&self) -> BTreeMap<Link, Vec<Place>> {
         let mut ends: BTreeMap<Link, Vec<Place>> = BTreeMap::new();
         for switch in self.plan.switches() {
@@ -65,7 +66,7 @@ impl<'p> Site<'p> {
         ends
     }
 
-    /// Sends packets into a switch; returns where each left.
+    /// Sends packets into a switch; returns them with the ports that they left by.
     async fn pass(&self, switch: Switch, packets: Vec<PortPacket>) -> Vec<PortPacket> {
         let address = self.switches[&switch].packets();
         let channel = tonic::transport::Endpoint::from_shared(address).expect("an address").connect().await;
@@ -78,7 +79,7 @@ impl<'p> Site<'p> {
             let path = PathAndQuery::from_static(PACKET_STREAM);
             let answer = client.streaming(request, path, codec).await.expect("it takes packets");
             let mut answer = answer.into_inner();
-            // It ends the stream when it is done with the packets.
+            // BMv2 ends the stream after the last packet.
             while let Some(packet) = tokio::time::timeout(PATIENCE, answer.message())
                 .await
                 .expect("in time")
@@ -91,13 +92,13 @@ impl<'p> Site<'p> {
     }
 }
 
-/// A flow on its way.
+/// A flow in transit.
 struct Flow {
     from: Nic,
     to: Nic,
-    /// Where it is.
+    /// Its current place.
     at: Place,
-    /// Where it has to leave.
+    /// The place where it has to leave.
     end: Place,
     mac: [u8; 6],
     frame: Vec<u8>,
@@ -128,10 +129,10 @@ fn flows(site: &Site<'_>, ends: &BTreeMap<Link, Vec<Place>>) -> Vec<Flow> {
     flows
 }
 
-/// Which ports the flows to a switch left another one by, and how many of them.
+/// For each destination, the ports by which flows left a switch, and their number.
 type Shares = BTreeMap<(Switch, Nic), BTreeMap<u32, u32>>;
 
-/// Walks all flows, a switch further each time; returns how those that left their first switch were spread.
+/// Sends all flows, one switch at a time; returns how those that left their first switch were spread.
 async fn walk(site: &Site<'_>) -> Shares {
     let ends = site.ends();
     let other: BTreeMap<Place, Place> = ends
@@ -173,7 +174,7 @@ async fn walk(site: &Site<'_>) -> Shares {
     shares
 }
 
-/// Compares how flows were spread with the weights of the plan, five standard deviations being allowed.
+/// Compares the spread of flows with the planned weights, within five standard deviations.
 fn weigh(plan: &Plan, shares: &Shares) -> usize {
     let mut groups = 0;
     for ((switch, to), found) in shares {
@@ -196,7 +197,7 @@ fn weigh(plan: &Plan, shares: &Shares) -> usize {
     groups
 }
 
-/// Pushes a program and the tree to a fabric of BMv2s, and looks at everything. Returns whether there is a BMv2.
+/// Pushes a program and the tree to a fabric of BMv2s, and checks everything. Returns whether BMv2 is installed.
 async fn prove(mut program: Files) -> bool {
     let plan = planned();
     let Some(site) = Site::start(&plan) else { return false };

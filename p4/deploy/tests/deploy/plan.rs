@@ -1,4 +1,5 @@
-//! A plan says exactly what is sent, survives a file, and is refused where the switch has moved.
+//! A plan shows exactly the updates that are sent, can be saved as a file, and is rejected if the switch has changed
+//! since.
 
 use closc_deploy::{Plan, PlanFileError, PlanTargetError, Reached, open_gate, plan, push_plan, silent};
 use closc_runtime::testing::{Script, WriteFault};
@@ -31,13 +32,13 @@ async fn a_plan_is_saved_loaded_and_pushed() {
     assert!(report.is_good(), "{report:#?}");
     for (name, target) in &lab.targets {
         assert_eq!(held(target), lab.wanted(name));
-        // The displayed preview equals the result.
+        // The updates that were shown equal those that were sent.
         assert_eq!(target.n_updates() as usize, loaded.devices[name].updates.len());
     }
     let again = made(&lab).await;
     assert!(again.is_empty());
     assert_eq!(again.show(), "0 switches change, 8 do not: 0 to insert, 0 to modify, 0 to delete\n");
-    // Pushing what is done already sends nothing.
+    // Pushing the plan again sends nothing.
     let report = pushed(&lab, &loaded).await;
     assert!(report.is_good() && report.updates().total() == 0, "{report:#?}");
 }
@@ -62,7 +63,7 @@ async fn a_switch_that_moved_is_refused() {
         )
     );
     assert!(held(lab.target()).contains(&stray(1)), "nothing was sent");
-    // A restart is a move too.
+    // A restart is a change too.
     lab.target().restart();
     let message = fault(&pushed(&lab, &plan).await, T0);
     assert!(message.contains("it no longer runs pipeline `fabric`; make a new plan"), "{message}");
@@ -120,14 +121,14 @@ async fn a_file_that_was_tampered_with_is_refused() {
     assert!(Plan::from_json(&other).is_err());
 }
 
-/// Hidden text is refused before it fills the memory, and numbers without a unit are only numbers.
+/// Hidden text is rejected before it fills the memory, and inflated numbers in a file have no effect.
 #[tokio::test]
 async fn a_file_that_grows_when_it_is_read_is_refused() {
     use base64::Engine as _;
     let lab = Lab::one().await;
     let text = made(&lab).await.to_json();
     let mut hostile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    // Each of these four million updates would take some hundred bytes.
+    // Each of these four million updates would take a few hundred bytes.
     let empty = base64::engine::general_purpose::STANDARD.encode([0x22, 0x00].repeat(4 << 20));
     hostile["devices"][T0]["request"] = empty.into();
     let refused = Plan::from_json(&hostile.to_string()).expect_err("nobody is shown them").to_string();
@@ -136,7 +137,7 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
     hostile["devices"][T0]["changes"] = shown.into();
     let refused = Plan::from_json(&hostile.to_string()).expect_err("these are others").to_string();
     assert!(refused.contains("is shown"), "{refused}");
-    // A number of entities that no switch has.
+    // A number of entities that exceeds any switch.
     let mut hostile: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let device = &mut hostile["devices"][T0];
     let mut object = device["desired"].as_object().and_then(|o| o.values().next()).expect("objects").clone();
@@ -146,7 +147,7 @@ async fn a_file_that_grows_when_it_is_read_is_refused() {
     }
     let plan = Plan::from_json(&hostile.to_string()).expect("it has the form");
     assert!(fault(&pushed(&lab, &plan).await, T0).contains("has moved"));
-    // Nor may it answer with as many: what the file says is worth no memory.
+    // The number in the file does not raise the memory limit for the switch's answer.
     lab.target().plant((0..100_000).map(stray));
     let message = fault(&pushed(&lab, &plan).await, T0);
     assert!(message.contains("bytes of memory") && message.contains("--switch-memory"), "{message}");

@@ -1,4 +1,4 @@
-//! A push brings switches to where they should be, sends only what differs, and says what it does.
+//! A push brings switches to their target state, sends only differences, and reports what it does.
 
 use closc_deploy::{Counts, EventKind, Outcome, PipelineStep, Pushed, open_gate, push};
 use closc_runtime::proto::v1;
@@ -16,7 +16,7 @@ async fn a_fabric_is_pushed_and_the_second_push_sends_nothing() {
 async fn only_what_differs_is_sent() {
     let lab = Lab::one().await;
     lab.converge().await;
-    // One entry is gone, one is changed, one is nobody's.
+    // One entry is missing, one is changed, one is unexpected.
     let wanted = held(lab.target());
     let route = wanted.iter().find(|entity| is_route(entity)).expect("a T0 has routes").clone();
     let role = wanted.iter().find(|entity| is_of(entity, "ingress.port_role")).expect("and ports").clone();
@@ -72,7 +72,7 @@ async fn remove(lab: &Lab, entity: &v1::Entity) {
 async fn an_election_id_above_the_highest_is_found_where_nobody_is_primary() {
     let lab = Lab::one().await;
     lab.converge().await;
-    // Somebody with a greater id was there and left.
+    // Another controller with a greater id was there and left.
     remove(&lab, &held(lab.target())[0]).await;
     lab.converge().await;
 }
@@ -106,7 +106,7 @@ async fn default_entries_are_set_and_set_back() {
     lab.target().plant([entry.clone().into()]);
     let report = lab.push().await;
     assert_eq!(report.updates(), Counts { insert: 0, modify: 1, delete: 0 });
-    // The default is what the program begins with, and as good as not there.
+    // A default entry with its initial contents counts as missing.
     assert_eq!(lab.push().await.updates(), Counts::default());
     let held = held(lab.target());
     assert!(held.iter().any(|entity| is_of(entity, "ingress.wcmp_hash")) && !held.contains(&entry.into()));
@@ -142,12 +142,12 @@ async fn events_tell_the_story() {
     }
 }
 
-/// Where a table cannot hold the old and the new at once, the old goes first.
+/// If a table cannot hold the old and the new entries at once, the old ones are removed first.
 #[tokio::test]
 async fn a_full_table_is_emptied_first() {
     let lab = Lab::one().await;
     lab.converge().await;
-    // As many punt rules as the table holds, none of which is wanted, in place of the one that is.
+    // As many punt rules as the table holds, all of them unwanted, in place of the one that is wanted.
     let size = info().table("ingress.punt").expect("a table").size as u16;
     let rule = |number: u16| -> v1::Entity {
         let entry = info().entry("ingress.punt").expect("a table").ternary("ether_type", number, 0xffffu16);

@@ -1,6 +1,6 @@
-//! Pushes to SONiC switches: a real `ssh` to a real `sshd`, which runs the commands of a switch over a JSON file.
+//! Pushes to SONiC switches: a real `ssh` to a real `sshd`, which runs the commands of a switch on a JSON file.
 //!
-//! `ssh` starts `sshd` as its proxy (`sshd -i`), so there is no port and no network, and nothing is left running.
+//! `ssh` starts `sshd` as its proxy (`sshd -i`), so no port and no network are used, and no process is left running.
 
 mod claims;
 mod routing;
@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use crate::support::{Files, add_manifest, eventually, reader};
 
-/// What the switch runs at first: closc's part of an old tree, and what is the site's.
+/// The initial configuration of the switch: closc's part of an old tree, and the site's part.
 const OLD: &str = r#"{
     "DEVICE_METADATA": { "localhost": { "hostname": "old", "hwsku": "x", "timezone": "UTC" } },
     "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "1500", "tpid": "0x8100" } },
@@ -32,7 +32,7 @@ const OLD: &str = r#"{
     "TACPLUS": { "global": { "passkey": "not-a-secret" } }
 }"#;
 
-/// What the tree says.
+/// The tree's configuration.
 const NEW: &str = r#"{
     "DEVICE_METADATA": { "localhost": { "hostname": "p0-t0-001", "hwsku": "x" } },
     "PORT": { "Ethernet0": { "admin_status": "up", "mtu": "9100" } },
@@ -42,13 +42,13 @@ const NEW: &str = r#"{
     "SWITCH_HASH": { "GLOBAL": { "ecmp_hash": ["DST_IP", "SRC_IP"] } }
 }"#;
 
-/// Result of its daemons.
+/// State of its daemons.
 const UP: &str =
     r#"{ "PORT_TABLE:Ethernet0": { "oper_status": "up" }, "BUFFER_POOL_TABLE:egress": { "size": "1" } }"#;
 
 const NAME: &str = "p0-t0-001";
 
-/// The variable that has every test run here; without it the longer ones skip.
+/// The variable that enables all tests here; without it the longer ones are skipped.
 const ALL: &str = "CLOSC_SONIC_SSH";
 
 /// A switch in a folder.
@@ -62,7 +62,7 @@ fn put(path: &Path, text: &str, mode: u32) {
 }
 
 impl FakeSwitch {
-    /// Makes a switch, or says why there can be none.
+    /// Creates a switch, or skips the test with a reason.
     fn new() -> Option<Self> {
         let runs = |program: &str, word: &str| Command::new(program).arg(word).output().is_ok();
         let sshd = "/usr/sbin/sshd";
@@ -85,7 +85,7 @@ impl FakeSwitch {
         let checked = Command::new(sshd).arg("-t").arg("-f").arg(switch.path("sshd_config")).output();
         let checked = checked.expect("sshd is there");
         let said = String::from_utf8_lossy(&checked.stderr);
-        // As root it changes into an empty folder, which the system makes.
+        // If run by root, it changes to an empty folder, which the system has to provide.
         if said.contains("privilege separation directory") {
             closc_skip::skip("sshd run by root needs the folder /run/sshd");
             return None;
@@ -94,7 +94,7 @@ impl FakeSwitch {
         Some(switch)
     }
 
-    /// Makes it what it was at first.
+    /// Restores the initial state.
     fn renew(&self) {
         for folder in ["checkpoints", "frr", "state", "units"] {
             drop(fs::remove_dir_all(self.path(folder)));
@@ -107,7 +107,7 @@ impl FakeSwitch {
         put(&self.path("saved.json"), OLD, 0o600);
     }
 
-    /// The same for a test that costs more than a push.
+    /// Creates a switch for a test that takes longer than a push.
     fn for_long() -> Option<Self> {
         if env::var_os(ALL).is_none() {
             closc_skip::skip("set CLOSC_SONIC_SSH for all pushes to SONiC");
@@ -116,7 +116,7 @@ impl FakeSwitch {
         FakeSwitch::new()
     }
 
-    /// Makes keys, and the configurations of both ends.
+    /// Creates keys, and the configurations of both ends.
     fn daemon(&self, sshd: &str) {
         let here = self.folder.path().display();
         for key in ["host", "user"] {
@@ -157,13 +157,13 @@ impl FakeSwitch {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    /// Has the connection end, or the configuration change, at a command, counted from now.
+    /// Makes the connection end, or the configuration change, at a command, counted from now.
     fn end_at(&self, what: &str, command: usize) {
         let count = fs::read_to_string(self.path("count")).map_or(0, |text| text.parse().unwrap_or(0));
         put(&self.path(what), &(count + command).to_string(), 0o600);
     }
 
-    /// Lets the time pass after which the switch takes back what nobody confirmed.
+    /// Lets the time pass after which the switch rolls back an unconfirmed change.
     fn time_passes(&self) {
         let command = fs::read_to_string(self.path("timer")).expect("the way back is armed");
         fs::remove_file(self.path("timer")).expect("it is ours");
@@ -181,7 +181,7 @@ impl FakeSwitch {
         assert!(status.is_ok_and(|status| status.success()), "the way back is gone: {}", self.log());
     }
 
-    /// Starts the switch again: timers are gone, and what is switched on for boot runs. From cold it has what was saved.
+    /// Reboots the switch: timers are gone, and enabled units run. After a cold start it has the saved configuration.
     fn boot(&self, is_warm: bool) {
         if !is_warm {
             fs::copy(self.path("saved.json"), self.path("db.json")).expect("it is ours");
@@ -217,7 +217,7 @@ impl FakeSwitch {
         self.fleet_of(&[("config_db.json", tree)], options, address)
     }
 
-    /// The fleet of a tree with some files of the switch.
+    /// The fleet of a tree with these files of the switch.
     fn fleet_of(
         &self,
         tree: &[(&str, &str)],
@@ -241,12 +241,13 @@ impl FakeSwitch {
     }
 
     async fn push_with(&self, tree: &str, options: SonicOptions) -> PushReport {
-        // One attempt: what a second push has to do is not done by a second attempt.
+        // One attempt, so that the second push's work is not done by a second attempt of the first.
         let push_options = PushOptions { attempts: 1, ..PushOptions::default() };
         push(&self.fleet(tree, options), &push_options, silent(), open_gate()).await
     }
 
-    /// Checks that the switch is as tree and site say, that a reboot would start with it, and that nothing waits.
+    /// Checks that the switch has the configuration of tree and site, would boot with it, and has no unconfirmed
+    /// change.
     fn assert_good(&self, tree: &str, said: &dyn std::fmt::Debug) {
         let (now, tree) = (self.config("db.json"), ConfigDb::parse(tree).expect("right"));
         assert_eq!(closc_sonic::owned_part(&now, &tree), tree, "{said:?}\n{}", self.log());
@@ -255,14 +256,14 @@ impl FakeSwitch {
         assert_eq!(now.text("DEVICE_METADATA", "localhost", "timezone"), Some("UTC"));
         assert_eq!(self.config("saved.json"), now, "{said:?}\n{}", self.log());
         assert!(!self.path("state/pending").exists(), "{}", self.log());
-        // A timer that a confirmation did not come to stop finds nothing to do.
+        // If the confirmation died before it stopped the timer, the timer has no effect.
         if self.path("timer").exists() {
             self.time_passes();
             assert_eq!(self.config("db.json"), now, "{said:?}\n{}", self.log());
         }
     }
 
-    /// Pushes, and has the connection end after a command.
+    /// Pushes, and ends the connection after a command.
     async fn push_until(&self, command: &str) -> PushReport {
         put(&self.path("kill-after"), command, 0o600);
         let report = self.push(NEW).await;
@@ -362,7 +363,7 @@ async fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
     let Some(switch) = FakeSwitch::for_long() else { return };
     let tree = NEW.replace("192.0.2.1/24", "198.51.100.1/24");
     let options = SonicOptions { confirm: Duration::from_secs(1), ..SonicOptions::default() };
-    // The way back is armed for a second, which the timer of this switch does not count.
+    // The rollback is armed for one second, which this switch's timer does not count.
     let report = switch.push_with(&tree, options).await;
     assert!(!report.is_good() && fault(&report).is_transient(), "{report:?}");
     assert_eq!(
@@ -390,7 +391,7 @@ async fn what_nobody_confirmed_is_gone_after_a_boot_and_what_was_confirmed_is_th
         switch.boot(is_warm);
         assert_eq!(switch.config("db.json"), old, "it is taken back once: {}", switch.log());
     }
-    // An earlier rollback blocks nothing.
+    // An earlier rollback does not block a push.
     put(&switch.path("failed"), "", 0o600);
     let report = switch.push(NEW).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
@@ -425,7 +426,7 @@ async fn the_way_back_takes_what_sonic_has_no_model_of() {
     switch.push_until("config apply-patch").await;
     switch.time_passes();
     assert_eq!(switch.config("db.json"), ConfigDb::parse(&held).expect("right"), "{}", switch.log());
-    // A reload is refused by SONiC, and the switch is as it was.
+    // SONiC rejects the reload, and the switch is unchanged.
     let tree = NEW.replace(r#""size": "1""#, r#""size": "2""#);
     let report = switch.push(&tree).await;
     let said = fault(&report).to_string();
@@ -433,14 +434,14 @@ async fn the_way_back_takes_what_sonic_has_no_model_of() {
     assert_eq!(switch.config("db.json"), ConfigDb::parse(&held).expect("right"), "{}", switch.log());
 }
 
-/// Ends the connection at a command of the switch; then the time passes or not, and the next push finishes the work. Says
-/// whether the command was reached.
+/// Ends the connection at a command of the switch. Then the timer fires or not, and the next push finishes the work.
+/// Returns whether the command was reached.
 async fn end_and_push_again(switch: &FakeSwitch, what: &str, command: usize, late: bool) -> bool {
     switch.renew();
     switch.end_at(what, command);
     let first = switch.push(NEW).await;
     let reached = switch.log().lines().count() >= command;
-    // Reading back is tried again by the same push.
+    // The same push repeats the read-back.
     if first.is_good() {
         switch.assert_good(NEW, &(what, command, late));
         return reached;
@@ -449,7 +450,7 @@ async fn end_and_push_again(switch: &FakeSwitch, what: &str, command: usize, lat
         switch.time_passes();
         assert_eq!(switch.config("db.json"), switch.config("saved.json"), "{}", switch.log());
     } else if late {
-        // Nothing waits: the next push does what it does without the time.
+        // No rollback is armed: the next push behaves as without the delay.
         return true;
     }
     let second = switch.push(NEW).await;
@@ -461,8 +462,9 @@ async fn end_and_push_again(switch: &FakeSwitch, what: &str, command: usize, lat
 #[tokio::test]
 async fn a_push_that_dies_anywhere_is_finished_by_the_next_one() {
     let Some(switch) = FakeSwitch::for_long() else { return };
-    // Dying before a command and after the one before it differ only where the script does something in between, which is at
-    // the two commands that arm the way back and save; so each command once, and these from both sides.
+    // To die before a command differs from dying after the previous one only if the script does something in between.
+    // It does so at the two commands that arm the rollback and save, so each command is tested once, and these two on
+    // both sides.
     let mut n_commands = 0;
     for command in 1.. {
         let mut is_reached = false;

@@ -15,10 +15,10 @@ use closc_runtime::testing::{FakeOptions, FakeTarget, Script};
 use closc_runtime::{DeviceId, Info};
 use closc_tests::shape::Shape;
 
-/// Long enough for a loaded machine; only what never happens waits so long.
+/// Long enough for a loaded machine; only a failing test waits this long.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Files by path, as a compiled tree has them.
+/// Files by path, as in a compiled tree.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// The compiled tree of a small fabric of P4 switches.
@@ -26,7 +26,7 @@ pub(crate) fn compiled(planes: u8, groups: u16, t1: u16) -> Files {
     compiled_with(planes, groups, t1, |_| {})
 }
 
-/// The same with routes over all uplinks, in shares of their own, on every T0.
+/// The same with weighted routes over all uplinks on every T0.
 pub(crate) fn compiled_with_groups(planes: u8, groups: u16, t1: u16, share: u16) -> Files {
     compiled_with(planes, groups, t1, |intent| {
         let up: Vec<usize> = (0..intent.ports.len()).filter(|port| !intent.ports[*port].is_down()).collect();
@@ -60,7 +60,7 @@ pub(crate) fn planned(planes: u8, groups: u16, t1: u16) -> Plan {
     closc_tests::shape::plan(&yaml)
 }
 
-/// Compiles a plan, each intent edited before.
+/// Compiles a plan, with each intent edited first.
 pub(crate) fn tree_of(plan: &Plan, edit: impl Fn(&mut DeviceIntent<'_>)) -> Files {
     let mut files = Files::new();
     for file in Pipeline::all_of(plan).into_iter().flat_map(pipeline_files) {
@@ -77,7 +77,7 @@ pub(crate) fn tree_of(plan: &Plan, edit: impl Fn(&mut DeviceIntent<'_>)) -> File
     files
 }
 
-/// Writes the manifest of the other files.
+/// Adds the manifest of the other files.
 pub(crate) fn add_manifest(files: &mut Files) {
     files.remove("manifest.json");
     let mut manifest = Manifest::new("shape", Routing::Srv6Static);
@@ -93,7 +93,7 @@ pub(crate) fn reader(files: Files) -> Arc<dyn closc_artefacts::Files> {
     })
 }
 
-/// The plane that a name begins with.
+/// Returns the plane in the prefix of a name.
 pub(crate) fn plane_of(name: &str) -> Option<u8> {
     name.strip_prefix('p')?.split('-').next()?.parse().ok()
 }
@@ -122,7 +122,7 @@ impl Lab {
         lab
     }
 
-    /// Starts a fabric of one plane with one T0 and one T1, of which only the T0 is in the inventory.
+    /// Starts a fabric of one plane with one T0 and one T1, with only the T0 in the inventory.
     pub(crate) async fn one() -> Self {
         let mut lab = Lab::start(compiled(1, 1, 1)).await;
         lab.inventory.devices.retain(|name, _| name == T0);
@@ -156,7 +156,7 @@ impl Lab {
         tokio::time::timeout(PATIENCE, push).await.expect("a push ends")
     }
 
-    /// Pushes, and checks that every target then holds what is wanted and that another push sends nothing.
+    /// Pushes, and checks that every target then has its target state and that another push sends nothing.
     pub(crate) async fn converge(&self) {
         let report = self.push().await;
         assert!(report.is_good(), "{report:#?}");
@@ -196,25 +196,25 @@ pub(crate) fn info() -> &'static Arc<Info> {
     Pipeline::fabric().info()
 }
 
-/// An entry that no tree wants: a route to somewhere.
+/// An entry that is in no tree: an additional route.
 pub(crate) fn stray(number: u32) -> v1::Entity {
     let prefix = std::net::Ipv6Addr::from_bits(0xfd << 120 | u128::from(number) << 64);
     let entry = info().entry("ingress.ipv6_route").expect("a table").lpm("dst", prefix, 64);
     entry.action("blackhole", &[]).build().expect("right").into()
 }
 
-/// Options with short waits, so that faults are over soon.
+/// Options with short waits, so that faults end soon.
 pub(crate) fn options() -> PushOptions {
     let (initial, max) = (Duration::from_millis(5), Duration::from_millis(50));
     PushOptions { pause: Backoff { initial, max, jitter: Jitter::None }, ..PushOptions::default() }
 }
 
-/// Options under which nothing is tried twice.
+/// Options with one attempt.
 pub(crate) fn once() -> PushOptions {
     PushOptions { attempts: 1, ..options() }
 }
 
-/// Returns what went wrong with a switch, as people read it.
+/// Returns the fault of a switch, as shown to people.
 pub(crate) fn fault(report: &PushReport, device: &str) -> String {
     match &report.devices[device] {
         Outcome::Failed(fault) => {
@@ -224,7 +224,7 @@ pub(crate) fn fault(report: &PushReport, device: &str) -> String {
     }
 }
 
-/// Waits until something holds that another task brings about.
+/// Waits until a condition holds that another task brings about.
 pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let wait = async {
         while !holds() {
@@ -234,7 +234,7 @@ pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     tokio::time::timeout(PATIENCE, wait).await.unwrap_or_else(|_| panic!("never: {what}"));
 }
 
-/// Keeps all events.
+/// Records all events.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Arc<Mutex<Vec<Event>>>);
 

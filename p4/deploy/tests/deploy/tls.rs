@@ -1,4 +1,4 @@
-//! Mutual TLS by the paths of an inventory: what does not fit is refused with a reason.
+//! Mutual TLS with the paths of an inventory: mismatches are rejected with a reason.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ struct Site {
     files: Files,
 }
 
-/// Starts a target that takes only clients of its own authority.
+/// Starts a target that accepts only clients of its own authority.
 async fn site(server: &Authority, clients: &Authority, validity: Validity, name: &str) -> Site {
     let issued = server.issue(name, validity);
     let tls = ServerTls {
@@ -27,7 +27,7 @@ async fn site(server: &Authority, clients: &Authority, validity: Validity, name:
     Site { target: FakeTarget::with(options).await.expect("loopback has a port"), files: compiled(1, 1, 1) }
 }
 
-/// Pushes with the given authority and identity, and returns what went wrong.
+/// Pushes with this authority and identity, and returns the fault.
 async fn pushed(site: &Site, ca: &Authority, client: Option<&Authority>, tls: Tls) -> Option<String> {
     let mut beside = Files::from([("pki/ca.pem".to_owned(), ca.certificate())]);
     let mut tls = Tls { ca: Some("pki/ca.pem".to_owned()), ..tls };
@@ -105,7 +105,7 @@ fn half_an_identity_is_none() {
     assert_eq!(refused(&inventory), "inventory: `p0-t0-001`: authority `ca.pem`: no such file");
 }
 
-/// New certificates are taken by the next connection, and damaged ones leave those before in force.
+/// New certificates are used by the next connection; damaged ones leave the earlier ones in use.
 #[tokio::test]
 async fn certificates_are_read_again_without_a_restart() {
     let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
@@ -135,7 +135,7 @@ async fn certificates_are_read_again_without_a_restart() {
     beside.lock().expect("no panic").extend(identity(&ours));
     let report = push(&fleet, &once(), silent(), open_gate()).await;
     assert!(report.is_good(), "{}", fault(&report, T0));
-    // Those that the fleet began with are what is left.
+    // Only the certificates that the fleet started with are left.
     beside.lock().expect("no panic").remove("closc.key");
     assert!(!push(&fleet, &once(), silent(), open_gate()).await.is_good(), "of theirs again");
 }

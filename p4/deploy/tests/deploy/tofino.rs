@@ -1,5 +1,5 @@
-//! Switches of Tofino, as far as P4Runtime goes: targets that take the P4Info of `fabric_tna` and have no data plane. What the chip
-//! loads is a file of the site's.
+//! Tofino switches, as far as P4Runtime is concerned: targets that accept the P4Info of `fabric_tna` and have no data
+//! plane. The chip's program is a file of the site.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use closc_tests::shape::{self, Shape};
 use crate::bind::numbered_anew;
 use crate::support::{Files, Lab, T0, options, reader, tree_of};
 
-/// A tree that appears to be from a site's compiler.
+/// A file that looks like the output of a site's compiler.
 const CHIP: &[u8] = b"\x0a\x00\x00\x00fabric_tna and what only the chip reads";
 
 fn compiled(routing: &str) -> Files {
@@ -56,7 +56,7 @@ async fn a_push_sets_the_file_of_the_site_and_the_second_sends_nothing() {
     }
 }
 
-/// The map of the board: the first uplinks are in the middle of the panel.
+/// The board's port map: the first uplinks are in the middle of the panel.
 #[test]
 fn ports_are_those_of_the_sde() {
     let files = compiled("srv6-static");
@@ -90,7 +90,7 @@ async fn without_the_file_of_the_site_a_switch_is_refused_by_name() {
     assert!(both.ends_with("`device_config` is set, and with `keeps_program` nothing is"), "{both}");
 }
 
-/// A switch that runs what somebody else compiled and set has other numbers for the same names.
+/// A switch with a program that another party compiled and set has other ids for the same names.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_p4info_with_other_numbers_is_bound_by_name() {
     let mut lab = Lab::start(compiled("ecmp-static")).await;

@@ -1,4 +1,4 @@
-//! A watch repairs whatever happens, says how things are, and has a standby that takes over.
+//! A watch repairs every change, reports the state of switches, and has a standby that takes over.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -59,7 +59,7 @@ async fn a_repair_is_a_line_of_the_log() {
     let (sender, lines) = std::sync::mpsc::channel();
     let observer: closc_deploy::Observer = std::sync::Arc::new(move |event: closc_deploy::Event| {
         if let Some(line) = event.line() {
-            // The test that wants to know may have ended.
+            // The test that receives it may have ended.
             let _ = sender.send(line);
         }
     });
@@ -133,7 +133,7 @@ async fn a_lost_primacy_is_waited_for() {
     assert!(watch.status().is_good(), "another controller takes care");
     lab.target().plant([stray(1)]);
     drop(rival);
-    // Nobody is primary any more: the watch takes over and finds what the other one left.
+    // There is no primary any more: the watch takes over and finds the other controller's changes.
     in_sync(&watch).await;
     repaired(&lab).await;
 }
@@ -166,17 +166,17 @@ async fn a_standby_takes_over_when_the_leader_dies() {
     let all = |watch: &Watch, role: Role| watch.status().devices.values().all(|device| device.role == role);
     eventually("the second one stands by", || all(&standby, Role::StandingBy)).await;
     assert!(all(&leader, Role::Leading) && standby.status().is_good());
-    // Dies without a farewell.
+    // Dies without closing its streams.
     drop(leader);
     in_sync(&standby).await;
     assert!(all(&standby, Role::Leading));
     lab.target().plant([stray(3)]);
     repaired(&lab).await;
-    // The first one comes back with its old id and stands by in turn.
+    // The first one returns with its old id and stands by in turn.
     let back = started(&with_election(&lab, 200)).await;
     eventually("it stands by", || all(&back, Role::StandingBy)).await;
     assert!(all(&standby, Role::Leading));
-    // And takes over when the other one goes in order.
+    // And it takes over when the other one stops in order.
     standby.stop().await;
     in_sync(&back).await;
     assert!(all(&back, Role::Leading));
@@ -197,7 +197,7 @@ async fn of_three_exactly_one_leads() {
             || roles(&watches, Role::Leading) == 1 && watches.iter().all(|watch| watch.status().is_good());
         eventually("one leads, the others stand by", &one_leads).await;
         repaired(&lab).await;
-        // Those that stand by may both have reached for it: nothing comes between this look and the next.
+        // Both standbys may have claimed primacy: no event comes between this check and the next.
         eventually("one still leads", one_leads).await;
         let leader = watches.iter().position(|watch| watch.status().devices[T0].role == Role::Leading);
         drop(watches.remove(leader.expect("one leads")));
@@ -262,11 +262,11 @@ async fn a_stop_ends_everything() {
     stop.send(()).expect("it waits");
     let status = tokio::time::timeout(PATIENCE, ended).await.expect("it ends").expect("no panic");
     assert_eq!(status.expect("nothing listens").devices[T0].role, Role::Away);
-    // The primacy is free again.
+    // Primacy is vacant again.
     lab.converge().await;
 }
 
-/// A tree compiled anew below a watch is another state, which has to be pushed.
+/// A tree that is compiled again below a watch is another state, which has to be pushed.
 #[tokio::test]
 async fn a_watch_keeps_to_the_tree_it_was_started_with() {
     use std::sync::{Arc, Mutex};

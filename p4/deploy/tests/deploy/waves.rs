@@ -1,4 +1,4 @@
-//! Planes one after another, a gate between them, and a bound on failures.
+//! Planes one after another, a gate between them, and a limit on failures.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ async fn one_plane_at_a_time() {
     let recorder = Recorder::default();
     let report = push(&lab.fleet(), &options(), recorder.observer(), open_gate()).await;
     assert!(report.is_good());
-    // While a plane is worked on, no event is about another one, and they come in order.
+    // While one plane is pushed, all events are about it, and the planes come in order.
     let planes: Vec<u8> = recorder.events().iter().filter_map(|event| event.plane).collect();
     assert!(planes.is_sorted());
     assert_eq!(planes.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::from([0, 1, 2]));

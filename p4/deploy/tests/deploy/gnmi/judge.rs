@@ -1,5 +1,5 @@
-//! The public client and messages of `pygnmi` judge both sides: it drives the server of these tests, and a server of its
-//! messages decodes what a push sends.
+//! Both sides are tested with the public client and messages of `pygnmi`: its client calls the server of these tests,
+//! and a server built from its messages decodes a push.
 //!
 //! `CLOSC_PYGNMI` names the Python that has the package.
 
@@ -15,7 +15,7 @@ use super::server::GnmiSwitch;
 use super::{NEW, OLD, fleet_of};
 use crate::support::{Files, once};
 
-/// The Python that has `pygnmi`, or why the test skips.
+/// The Python that has `pygnmi`; otherwise the test is skipped.
 async fn python() -> Option<String> {
     let python = std::env::var("CLOSC_PYGNMI").unwrap_or_else(|_| "python3".to_owned());
     let has = Command::new(&python).args(["-c", "import pygnmi.client"]).output().await;

@@ -1,4 +1,5 @@
-//! A SONiC switch for tests that speaks gNMI as SONiC's own server does, with its traps, over a configuration in memory.
+//! A SONiC switch for tests, with a configuration in memory. It speaks gNMI as SONiC's own server does, including its
+//! pitfalls.
 //!
 //! The rules are facts of sonic-net/sonic-gnmi (`gnmi_server/server.go`, `sonic_data_client/mixed_db_client.go` and
 //! `json_client.go`) and of sonic-host-services (`host_modules/gcu.py`), August 2026.
@@ -21,10 +22,10 @@ use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Server, ServerTlsConfig};
 use tonic::{Request, Response, Status, Streaming};
 
-/// The most bytes of a message, in both directions.
+/// Size limit of a message, in both directions.
 const MESSAGE_MAX: usize = 4 << 20;
 
-/// Called at every call with its name, before the switch does anything.
+/// Called with the name of every call, before the switch handles it.
 pub(crate) type Hook = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A switch, and its misbehaviour.
@@ -32,35 +33,35 @@ pub(crate) type Hook = Arc<dyn Fn(&str) + Send + Sync>;
 pub(crate) struct Switch {
     /// Running state: tables, entries, fields.
     pub(crate) running: Value,
-    /// Start of a reboot.
+    /// Configuration after a reboot.
     pub(crate) saved: Value,
-    /// Result of the daemons: tables of APPL_DB.
+    /// State of the daemons: tables of APPL_DB.
     pub(crate) applied: Value,
-    /// `/etc/sonic/config.cp.json`, while it is there.
+    /// `/etc/sonic/config.cp.json`, while it exists.
     pub(crate) checkpoint: Option<Value>,
-    /// Result of a root delete with a root update, which is applied to nothing.
+    /// Configuration of a root delete with a root update, which the server does not apply.
     pub(crate) forgotten: Option<Value>,
-    /// The calls that came.
+    /// The received calls.
     pub(crate) calls: Vec<String>,
-    /// User and password, where it asks for them.
+    /// User and password, if required.
     pub(crate) login: Option<(String, String)>,
-    /// Answers the next Set with an error, and does what was asked for all the same.
+    /// Answers the next Set with an error, and carries it out nevertheless.
     pub(crate) fails_after: bool,
-    /// Dies in the next Set, before the updater begins: the checkpoint stays.
+    /// Dies in the next Set, before the updater starts: the checkpoint stays.
     pub(crate) dies: bool,
-    /// Changes itself before the call with this number, from 1.
+    /// Changes its configuration before the call with this number, from 1.
     pub(crate) moves_at: usize,
-    /// Takes its checkpoint away before the call with this number, from 1.
+    /// Removes its checkpoint before the call with this number, from 1.
     pub(crate) ends_at: usize,
-    /// Calls after which its daemons have the ports of what runs; without it they never do.
+    /// Number of calls after which its daemons have the running ports; `None` is never.
     pub(crate) follows_after: Option<usize>,
-    /// Calls since they have not.
+    /// Number of calls since they last had them.
     behind: usize,
     /// Commands before each Set.
     pub(crate) before_sets: Vec<Value>,
     /// Never answers a Get.
     pub(crate) stalls: bool,
-    /// Is called at every call.
+    /// Called at every call.
     pub(crate) hook: Option<Hook>,
 }
 
@@ -92,13 +93,13 @@ impl GnmiSwitch {
         }
         let router = builder.add_service(service);
         let task = tokio::spawn(async move {
-            // Its end is seen by the test as a broken connection.
+            // The test notices its end as a broken connection.
             drop(router.serve_with_incoming(incoming).await);
         });
         GnmiSwitch { address, switch, task }
     }
 
-    /// Looks inside, or sets a trap.
+    /// Returns the switch, for inspection or for setting a fault.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Switch> {
         self.switch.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +111,7 @@ impl Drop for GnmiSwitch {
     }
 }
 
-/// An operation of a JSON patch: its word, its pointer, its value.
+/// An operation of a JSON patch: its name, its pointer, its value.
 type Step<'r> = (&'r str, Vec<String>, Option<Value>);
 
 /// An object of JSON.
@@ -143,7 +144,7 @@ impl Switch {
         }
     }
 
-    /// Lets the daemons follow the configuration, some calls late.
+    /// Makes the daemons follow the configuration, some calls late.
     fn follow(&mut self) {
         let Some(late) = self.follows_after else { return };
         let made = self.ports();
@@ -156,19 +157,19 @@ impl Switch {
         }
     }
 
-    /// Result of the daemons for running ports; nothing is plugged in.
+    /// State of the daemons for the running ports, none of which has a link.
     pub(crate) fn ports(&self) -> Value {
         let ports = self.running["PORT"].as_object().into_iter().flat_map(Map::keys);
         let up = |port: &String| (port.clone(), serde_json::json!({ "oper_status": "down" }));
         serde_json::json!({ "PORT_TABLE": Value::Object(ports.map(up).collect()) })
     }
 
-    /// Returns the value at a path of a database, as Redis or a checkpoint has it.
+    /// Returns the value at a path of a database, in the form of Redis or of a checkpoint.
     fn value(&self, database: &str, steps: &[String]) -> Result<Option<Value>, String> {
         match (database, &self.checkpoint) {
             ("CONFIG_DB", Some(checkpoint)) => match of_checkpoint(checkpoint, steps) {
                 Ok(value) => Ok(Some(value)),
-                // The database is read for data that the checkpoint lacks.
+                // Data that the checkpoint lacks is read from the database.
                 Err(_) => of_redis(&self.running, steps),
             },
             ("CONFIG_DB", None) => of_redis(&self.running, steps),
@@ -181,7 +182,7 @@ impl Switch {
         self.saved = self.running.clone();
     }
 
-    /// Verdict of SONiC's updater on a JSON patch.
+    /// Applies a JSON patch, or rejects it, as SONiC's updater does.
     fn apply(&mut self, patch: &[Step<'_>]) -> Result<(), String> {
         let mut after = self.running.clone();
         for (op, steps, value) in patch {
@@ -234,7 +235,7 @@ impl Switch {
             |path: &Path| place(request.prefix.as_ref(), path).is_ok_and(|(_, steps)| steps.is_empty());
         let root_update = |update: &Update| update.path.as_ref().is_some_and(root);
         match (request.delete.as_slice(), request.replace.as_slice(), request.update.as_slice()) {
-            // Checked, written to a file in the container, and that is all.
+            // It is checked and written to a file in the container, and not applied.
             ([path], [], [update]) if root(path) && root_update(update) => {
                 self.forgotten = Some(content(update).map_err(unknown)?);
                 Ok(())
@@ -248,7 +249,7 @@ impl Switch {
         }
     }
 
-    /// A Set of paths: a checkpoint, one JSON patch, and saving.
+    /// A Set of paths: creates a checkpoint, applies one JSON patch, and saves.
     fn patch(&mut self, request: &SetRequest) -> Result<(), Status> {
         if self.checkpoint.is_some() {
             return Err(Status::unknown("Error: Checkpoint '/etc/sonic/config' already exists"));
@@ -270,8 +271,8 @@ impl Switch {
     }
 }
 
-/// JSON patch of the server for a Set. It looks in the checkpoint for removed and replaced values: those it does
-/// not find there it leaves out, or refuses.
+/// Returns the server's JSON patch for a Set. The server looks up removed and replaced values in the checkpoint, and
+/// omits or rejects those that are missing there.
 fn converted<'r>(running: &Value, request: &'r SetRequest) -> Result<Vec<Step<'r>>, String> {
     let prefix = request.prefix.as_ref();
     let mut checkpoint = running.clone();
@@ -297,7 +298,7 @@ fn converted<'r>(running: &Value, request: &'r SetRequest) -> Result<Vec<Step<'r
     Ok(patch)
 }
 
-/// The value of an update; CONFIG_DB takes JSON_IETF only.
+/// The value of an update; CONFIG_DB accepts only JSON_IETF.
 fn content(update: &Update) -> Result<Value, String> {
     match update.val.as_ref().and_then(|val| val.value.as_ref()) {
         Some(typed_value::Value::JsonIetfVal(bytes)) if !bytes.is_empty() => {
@@ -307,14 +308,14 @@ fn content(update: &Update) -> Result<Value, String> {
     }
 }
 
-/// `~1` is `/` in a key, and nothing else is anything else.
+/// Decodes `~1` as `/` in a key, and no other escape.
 fn fixed(steps: &[String]) -> Vec<String> {
     let fix =
         |(number, step): (usize, &String)| if number == 1 { step.replace("~1", "/") } else { step.clone() };
     steps.iter().enumerate().map(fix).collect()
 }
 
-/// Removes from a checkpoint, and what is empty then.
+/// Removes a value from a checkpoint, and containers that become empty.
 fn remove(checkpoint: &mut Value, steps: &[String]) -> Result<(), String> {
     let steps = fixed(steps);
     let (last, parents) = steps.split_last().ok_or("Invalid db table Path")?;
@@ -356,7 +357,8 @@ fn of_checkpoint(checkpoint: &Value, steps: &[String]) -> Result<Value, String> 
     Ok(place.clone())
 }
 
-/// Redis form: a list without values is an empty text, which comes back as a list with one empty value.
+/// Returns a value in the form of Redis: an empty list becomes an empty text, which is read as a list with one empty
+/// value.
 fn of_redis(running: &Value, steps: &[String]) -> Result<Option<Value>, String> {
     let mut place = running;
     for (number, step) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A switch that another controller changes, and one that took a newer signed tree.
+//! A switch that another controller is changing, and one that accepted a newer signed tree.
 
 use std::fs;
 
@@ -11,7 +11,8 @@ fn of(sequence: u64, allow_older: bool) -> SonicOptions {
     SonicOptions { release: Some(SequenceGuard { sequence, allow_older }), ..SonicOptions::default() }
 }
 
-/// Two controllers changed a switch at the same time: each read back what the other applied, and rolled it back.
+/// Regression: two controllers changed a switch at the same time, and each rolled back the other's change after reading
+/// it back.
 #[tokio::test]
 async fn a_switch_that_another_controller_changes_is_refused_with_its_name() {
     let Some(switch) = FakeSwitch::new() else { return };
@@ -26,7 +27,7 @@ async fn a_switch_that_another_controller_changes_is_refused_with_its_name() {
     let why = fault(&refused).to_string();
     assert!(why.contains("`1000@elsewhere/1/2/3/4` changes this switch"), "{why}");
     assert_eq!(switch.config("db.json"), ConfigDb::parse(OLD).expect("right"), "nothing was applied");
-    // A lease whose end is over, and one of a process of this machine that is gone.
+    // A lease that has expired, and one of a process of this machine that is gone.
     lease("0", "1000@elsewhere/1/2/3/4");
     let report = switch.push(NEW).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
@@ -43,7 +44,7 @@ async fn a_switch_that_another_controller_changes_is_refused_with_its_name() {
     switch.assert_good(NEW, &report);
 }
 
-/// An older tree with a good signature replaced a newer one.
+/// Regression: an older tree with a valid signature replaced a newer one.
 #[tokio::test]
 async fn a_switch_remembers_the_newest_tree_that_it_took() {
     let Some(switch) = FakeSwitch::new() else { return };
@@ -55,14 +56,14 @@ async fn a_switch_remembers_the_newest_tree_that_it_took() {
     let why = fault(&refused).to_string();
     assert!(why.contains("took a tree with sequence number 7, and this one has 6"), "{why}");
     switch.assert_good(NEW, &refused);
-    // A tree that changes nothing counts too.
+    // A tree without changes counts too.
     assert!(switch.push_with(NEW, of(8, false)).await.is_good(), "{}", switch.log());
     assert_eq!(remembered(), "8\n");
     let back = switch.push_with(&old, of(6, true)).await;
     assert!(back.is_good(), "{back:?}\n{}", switch.log());
     switch.assert_good(&old, &back);
     assert_eq!(remembered(), "6\n", "a deliberate rollback is remembered");
-    // Without a signature that is required the number stays.
+    // If no signature is required, the number stays.
     assert!(switch.push(NEW).await.is_good(), "{}", switch.log());
     assert_eq!(remembered(), "6\n");
     put(&switch.path("state/sequence"), "damaged\n", 0o600);

@@ -1,4 +1,4 @@
-//! `frr.conf` of a SONiC switch: delivered, compared, applied with the least disturbance, taken back.
+//! `frr.conf` of a SONiC switch: delivered, compared, applied with the least disturbance, rolled back.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use closc_sonic::ConfigDb;
 use super::{FakeSwitch, NAME, NEW, OLD, fault, put};
 use crate::support::{Files, reader};
 
-/// A `frr.conf` as the template writes it.
+/// A `frr.conf` in the form of the template.
 const ROUTING: &str = "! a switch\nfrr version 10.5.4\nfrr defaults traditional\nhostname p0-t0-001\nlog syslog informational\n\
     service integrated-vtysh-config\n!\nno fpm use-next-hop-groups\nfpm address 127.0.0.1\n!\n\
     ipv6 route fd00:1::/48 blackhole\n!\ninterface Ethernet0\n ipv6 nd ra-interval 10\n no ipv6 nd suppress-ra\nexit\n!\n\
@@ -28,7 +28,7 @@ fn configuration() -> String {
     NEW.replace(r#""hwsku": "x""#, r#""hwsku": "x", "docker_routing_config_mode": "split-unified""#)
 }
 
-/// The same routing with the neighbour drained: another route map, which comes with it.
+/// The same routing with the neighbour drained: another route map, which is added with it.
 fn drained() -> String {
     ROUTING
         .replace(
@@ -64,7 +64,7 @@ impl FakeSwitch {
         plan(&self.routed_fleet(&configuration(), routing), &once(), silent()).await.expect("it can be read")
     }
 
-    /// A switch that has the file and runs it.
+    /// A switch that has the file installed and runs it.
     async fn routed() -> Option<Self> {
         let switch = FakeSwitch::new()?;
         let report = switch.push_routing(ROUTING).await;
@@ -111,7 +111,7 @@ async fn a_drain_is_a_few_commands_that_reset_no_session() {
     let log = switch.log();
     assert!(!log.contains("systemctl restart bgp") && !log.contains("config reload"), "{log}");
     assert_eq!(switch.drift_of(&drained()).await, DeviceDrift::None);
-    // And back: what is gone from the file is gone from what runs.
+    // And back: statements removed from the file are removed from the running configuration.
     let report = switch.push_routing(ROUTING).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
     assert!(!switch.text("frr/running").contains("DRAINED"), "{}", switch.text("frr/running"));
@@ -141,7 +141,7 @@ async fn damage_to_the_file_and_to_what_runs_is_named() {
     );
     put(&switch.path("frr/running"), &shut, 0o600);
     named("frr.conf (running) router bgp 4200000001 / neighbor Ethernet0 shutdown").await;
-    // What is only installed, and what only runs, is repaired by the next push.
+    // Differences in only the file, or only the running configuration, are repaired by the next push.
     let report = switch.push_routing(ROUTING).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
     assert_eq!(switch.drift_of(ROUTING).await, DeviceDrift::None);
@@ -180,7 +180,7 @@ async fn routing_that_nobody_confirmed_is_taken_back() {
     assert!(!switch.path("state/pending").exists() && !switch.path("state/frr-before.conf").exists());
     let report = switch.push_routing(&drained()).await;
     assert!(report.is_good(), "{report:?}\n{}", switch.log());
-    // What FRR refuses leaves the switch as it was.
+    // If FRR rejects a change, the switch is unchanged.
     let before = [switch.text("frr/frr.conf"), switch.text("frr/running")];
     put(&switch.path("frr-refuses"), "no route-map", 0o600);
     let report = switch.push_routing(ROUTING).await;
@@ -210,7 +210,7 @@ async fn a_push_of_routing_that_dies_anywhere_is_finished_by_the_next_one() {
         drop(fs::remove_file(switch.path("log")));
     };
     let mut n_commands = 0;
-    // Each command once; those that arm and confirm are the business of the tests of CONFIG_DB.
+    // Each command once; the commands that arm and confirm are covered by the tests of CONFIG_DB.
     for command in 1.. {
         renew(&switch);
         switch.end_at("kill-at", command);
