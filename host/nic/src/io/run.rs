@@ -1,7 +1,7 @@
-//! The loop: waits, reads, lets the agent work, writes.
+//! The event loop: waits, reads, runs the agent, writes.
 //!
-//! In: how to set up. Out: nothing until a signal ends it. Invariants: privileges are given up before the first packet;
-//! one thread; a table that cannot be read is reported and the old one stays.
+//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first packet;
+//! there is one thread; a table that cannot be read is reported and the old one stays in use.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read};
@@ -34,16 +34,16 @@ use crate::io::tun::Tun;
 use crate::io::{serve, state};
 use crate::region::Region;
 
-/// Frames are no longer, Ethernet header and all.
+/// Maximum length of a frame, including the Ethernet header.
 pub const FRAME_MAX: usize = 9600;
-/// Ports are looked at this often, besides whenever the kernel reports a change.
+/// Ports are checked at this interval, and when the kernel reports a change.
 const LOOK_NS: u64 = 1_000_000_000;
-/// Packets of the node that are taken in a row where frames leave by AF_XDP sockets.
+/// Maximum number of packets of the node read in a row if frames are sent by AF_XDP sockets.
 const XDP_BATCH: usize = 4 * BATCH;
-/// Room in a batch for what answers a frame.
+/// Frames of a batch that are reserved for answers.
 const SPARE: usize = 4;
-/// So long after a burst of probes frames wait for others, where nothing else is under way: a wake-up for every answer
-/// costs several times as much as the answer.
+/// After a burst of probes, received frames wait for others during this time if no other traffic is pending: a wake-up
+/// for every answer costs several times as much as the answer.
 pub const GATHER_NS: u64 = 50_000;
 
 /// Setup.
@@ -53,40 +53,40 @@ pub struct Setup {
     pub table: PathBuf,
     /// The NIC's address.
     pub nic: Ipv6Addr,
-    /// The fabric that the table has to be of; none, if any will do.
+    /// The required fabric of the table; `None` to accept any.
     pub fabric: Option<String>,
-    /// Name of the TUN device; none, to take no packets of the node.
+    /// Name of the TUN device; `None` to read no packets of the node.
     pub tun: Option<String>,
-    /// Where requests come.
+    /// Path of the socket for requests.
     pub socket: PathBuf,
-    /// Where Prometheus asks.
+    /// Address for scrapes by Prometheus.
     pub metrics: Option<SocketAddr>,
-    /// Where denials are kept.
+    /// File for denials.
     pub state: Option<PathBuf>,
     /// The region's file.
     pub region: Option<PathBuf>,
-    /// Whom to become.
+    /// The user to switch to.
     pub user: Option<String>,
     /// Whether to end when standard input ends.
     pub tied: bool,
-    /// Whether frames leave by AF_XDP sockets.
+    /// Whether to send frames by AF_XDP sockets.
     pub xdp: bool,
     /// Names of the NIC's ports.
     pub ports: Names,
-    /// The agent's own.
+    /// Options of the agent.
     pub agent: Options,
 }
 
-/// The most bytes of a table that are read: some thousand times that of the largest fabrics.
+/// Maximum size of a table file: about a thousand times that of the largest fabrics.
 const TABLE_MAX: u64 = 256 << 20;
 
-/// Reads a file that holds a table.
+/// Reads the file of a table.
 pub fn read_table(path: &Path) -> Result<Vec<u8>, SetupFault> {
     state::regular(path, TABLE_MAX, 0)
         .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
 }
 
-/// Reads a regular file of text.
+/// Reads a regular text file.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let bytes = state::regular(path, most, 0)?;
     String::from_utf8(bytes).map_err(|_| ErrorKind::InvalidData.into())
@@ -111,7 +111,7 @@ pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), Setup
     Ok((table, to.downlink))
 }
 
-/// Refuses a table of another fabric than the one that was asked for.
+/// Rejects a table of a fabric other than the required one.
 pub fn is_of(table: &Table<'_>, fabric: Option<&str>) -> Result<(), SetupFault> {
     match (fabric, table.fabric()) {
         (Some(wanted), Some(other)) if wanted != other => Err(SetupFault::Table(format!(
@@ -125,15 +125,15 @@ pub fn is_of(table: &Table<'_>, fabric: Option<&str>) -> Result<(), SetupFault> 
     }
 }
 
-/// Tells whether an address is one of this machine.
+/// Returns whether an address belongs to this machine.
 pub fn is_here(address: Ipv6Addr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }
 
-/// Returns an epoch that the process before did not have.
+/// Returns an epoch that differs from that of the previous process.
 pub fn new_epoch() -> u16 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // It changes every 16 ms and comes round after a quarter of an hour.
+    // The value changes every 17 ms and repeats after 18 minutes.
     (since.as_nanos() >> 24) as u16 ^ std::process::id() as u16
 }
 
@@ -153,14 +153,14 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let fabric = fabric(setup, &table, &kept)?;
     let done = run_with(setup, &mut bytes, &kept, fabric);
     if setup.tun.is_some() && sys::is_root() {
-        // Its routes went with the device, also if the agent did not get as far as to run.
+        // The routes disappeared with the device, even if the agent failed to start.
         let (table, _) = open_table(&bytes, setup.nic)?;
         setup::clean(&table, setup.nic);
     }
     done
 }
 
-/// Runs an agent that has its NIC, with the last of its tables left in `bytes`.
+/// Runs an agent that holds its NIC. On return, `bytes` contains the last table.
 fn run_with(
     setup: &Setup,
     bytes: &mut Vec<u8>,
@@ -191,16 +191,17 @@ fn run_with(
         machine.use_xdp();
     }
     let links = sys::open_links().map_err(open("a netlink socket"))?;
-    // First, so that no socket is left of an agent that does not start.
+    // Bind this first, so that an agent that fails to start leaves no socket file.
     let metrics = metrics_port(setup)?;
     let server = Server::open(&setup.socket)?;
-    // So that the next start knows the fabric, though nothing is denied meanwhile.
+    // Save the fabric for the next start, even if there are no denials.
     if let Err(why) = save(setup, fabric.as_deref(), &agent) {
         say(format_args!("{why}"));
     }
     if let Some(user) = &setup.user {
         give_up(setup, user)?;
-        // The folder was not given to the user: it is theirs, or it is refused now and not when a denial is to be kept.
+        // Test now whether the user can write to the folder, which may belong to someone else, and not when a denial is
+        // saved.
         save(setup, fabric.as_deref(), &agent).map_err(|why| SetupFault::State(why, user.clone()))?;
     }
     let manager = Manager::from_environment().map_err(open("the socket of the service manager"))?;
@@ -217,7 +218,7 @@ fn run_with(
     Ok(())
 }
 
-/// Opens the TUN device, and lets its routes lead to it.
+/// Opens the TUN device and adds the routes to it.
 fn tun(name: &str, table: &Table<'_>, agent: &Agent) -> Result<Tun, SetupFault> {
     let fault = |error| SetupFault::Open { what: format!("TUN device `{name}`"), error };
     let tun = sys::open_tun(name).map_err(fault)?;
@@ -226,36 +227,36 @@ fn tun(name: &str, table: &Table<'_>, agent: &Agent) -> Result<Tun, SetupFault> 
     Ok(Tun::new(File::from(tun)))
 }
 
-/// Has signals leave word: those that end the agent, and that which asks for the table to be read again.
+/// Makes signals set flags: those that end the agent, and the one that requests a reload of the table.
 fn flags() -> [Arc<AtomicBool>; 3] {
     [SIGTERM, SIGINT, SIGHUP].map(|signal| {
         let flag = Arc::new(AtomicBool::new(false));
-        // A signal that cannot be taken ends the process, which is what it would have asked for.
+        // If a handler cannot be installed, the signal ends the process, which is acceptable.
         let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
         flag
     })
 }
 
-/// Reads what the process before has left.
+/// Reads the state saved by the previous process.
 fn kept(setup: &Setup) -> Result<State, SetupFault> {
     let Some(path) = &setup.state else { return Ok(State::default()) };
     state::load(path).map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
 }
 
-/// Returns the fabric that was asked for, that the table names, or that the process before knew; refuses a table and denials that
-/// are not of one fabric.
+/// Returns the fabric: the required one, that of the table, or that of the previous process. Rejects a table and
+/// denials of different fabrics.
 fn fabric(setup: &Setup, table: &Table<'_>, kept: &State) -> Result<Option<String>, SetupFault> {
     let ours = setup.fabric.as_deref().or(table.fabric());
     if let Some(path) = &setup.state {
         kept.suits(path, setup.nic, ours)?;
     }
     let known = ours.or(kept.fabric.as_deref());
-    // Where only the process before knew one, a table without a name may be any fabric's.
+    // A table without a name is accepted if only the saved state names a fabric.
     is_of(table, known)?;
     Ok(known.map(str::to_owned))
 }
 
-/// Puts the denials into force that are kept.
+/// Restores saved denials.
 fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>, bans: &Bans) {
     let Some(path) = &setup.state else { return };
     for fault in agent.restore(at, bans, unix_now()) {
@@ -263,7 +264,7 @@ fn restore(setup: &Setup, agent: &mut Agent, at: &At<'_>, bans: &Bans) {
     }
 }
 
-/// Writes the denials in force, and whose they are.
+/// Saves the denials in force, with their fabric and NIC.
 fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String> {
     let Some(path) = &setup.state else { return Ok(()) };
     let state = State { fabric: fabric.map(str::to_owned), nic: Some(setup.nic), bans: agent.bans() };
@@ -271,7 +272,7 @@ fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String
         .map_err(|error| format!("denials are not saved in `{}`: {error}", path.display()))
 }
 
-/// Opens the port for Prometheus, if one was asked for.
+/// Opens the port for Prometheus, if one is configured.
 fn metrics_port(setup: &Setup) -> Result<Option<Port>, SetupFault> {
     let open = |address: SocketAddr| {
         let what = format!("{address}, for metrics");
@@ -288,11 +289,11 @@ fn own_secret() -> Result<[u8; 32], SetupFault> {
     read.map(|()| secret).map_err(|error| SetupFault::Open { what, error })
 }
 
-/// Removes what an agent left that does not run any more.
+/// Removes the kernel state of an agent that no longer runs.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the table, or that the agent runs.
+/// Returns the error in the table, or that the agent is running.
 pub fn clean(path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), SetupFault> {
     let bytes = read_table(path)?;
     let (table, _) = open_table(&bytes, nic)?;
@@ -302,7 +303,7 @@ pub fn clean(path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Set
     Ok(())
 }
 
-/// Takes what one agent alone may have.
+/// Acquires the exclusive resources of an agent.
 fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
     let nic = hold_nic(setup.nic)?;
     let state = setup.state.as_ref().map(|path| {
@@ -314,7 +315,7 @@ fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
     Ok((nic, state.transpose()?))
 }
 
-/// Takes a NIC, if no other agent has it.
+/// Acquires a NIC, unless another agent has it.
 fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
     Hold::nic(nic).map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => SetupFault::Held(format!("the NIC {nic}")),
@@ -322,7 +323,7 @@ fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
     })
 }
 
-/// Refuses a table of another fabric, and says that the NIC may be another node's.
+/// Rejects a table of another fabric, and warns if the NIC's address is not on this machine.
 fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
     is_of(table, setup.fabric.as_deref())?;
     setup.ports.fit(table.header().planes)?;
@@ -349,7 +350,8 @@ fn region(setup: &Setup) -> Result<Region, SetupFault> {
     Ok(Region::File(file, len))
 }
 
-/// Makes the folder of the state file, for the user alone, if there is none. One that is there stays whose it is: others may use it.
+/// Creates the folder of the state file for the user only. An existing folder keeps its owner, because it may have
+/// other uses.
 fn state_folder(setup: &Setup, user: Option<(u32, u32)>) -> Result<(), SetupFault> {
     let folder = setup.state.as_ref().and_then(|path| path.parent()).filter(|f| !f.as_os_str().is_empty());
     let (Some(folder), Some((uid, gid))) = (folder, user) else { return Ok(()) };
@@ -361,11 +363,11 @@ fn state_folder(setup: &Setup, user: Option<(u32, u32)>) -> Result<(), SetupFaul
     made.map_err(|error| SetupFault::Open { what: format!("`{}`", folder.display()), error })
 }
 
-/// Becomes a user who may do no more than what is open.
+/// Switches to a user, after which only open files and sockets are available.
 fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
     let (uid, gid) = setup::user(user)?;
     if let Some(path) = setup.state.as_ref().filter(|path| path.exists()) {
-        // No link is followed: whoever may write to the folder could have put it there.
+        // Do not follow a link: anyone with write access to the folder could have placed it.
         lchown(path, Some(uid), Some(gid))
             .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })?;
     }
@@ -383,12 +385,12 @@ struct Stage<'a> {
     manager: Manager,
     agent: Agent,
     downlink: u16,
-    /// The fabric, for as long as the agent runs: that was asked for, or that the first table said which had a name.
+    /// The fabric, fixed while the agent runs: the required one, or that of the first table with a name.
     fabric: Option<String>,
 }
 
 impl Stage<'_> {
-    /// Serves with one table. Returns the bytes of the next, or nothing at the end.
+    /// Runs with one table. Returns the bytes of the next table, or `None` at the end.
     fn serve(
         &mut self,
         table: &Table<'_>,
@@ -431,7 +433,7 @@ impl Stage<'_> {
             if ready.get(2).copied().unwrap_or(false) {
                 busy |= self.node(&at, machine, &mut batch);
             }
-            // Elapsed time is not part of the round trip of the next packet.
+            // Read the clock again, so that the time spent so far does not count in the next round trip.
             let at = At { table, now_ns: clock() };
             let probes = self.agent.counters().probes;
             self.tick(&at, &mut batch);
@@ -450,7 +452,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Says how long the loop may wait: not while there is more to read, and a moment only where frames are gathered.
+    /// Returns how long the loop may wait: zero if there is more to read, briefly if frames are gathered.
     fn due_in(&self, now_ns: u64, machine: &Machine, busy: bool, gathers: bool) -> u64 {
         if busy || self.server.has_lines() {
             return 0;
@@ -460,13 +462,13 @@ impl Stage<'_> {
         due.min(if gathers { GATHER_NS } else { u64::MAX })
     }
 
-    /// Answers requests, if there are any, and returns the next table if one of them or a signal asks for it.
+    /// Answers pending requests. Returns the next table if a request or a signal asks for it.
     fn next_table(&mut self, at: &At<'_>, asked: bool) -> Option<Vec<u8>> {
         let next = if asked { self.requests(at) } else { None };
         if next.is_none() && self.flags[2].swap(false, Ordering::Relaxed) { self.reload(at) } else { next }
     }
 
-    /// Takes a batch of frames. Tells whether there may be more.
+    /// Handles a batch of frames. Returns whether there may be more.
     fn packets(
         &mut self,
         table: &Table<'_>,
@@ -476,7 +478,7 @@ impl Stage<'_> {
         inbox: &mut Inbox,
     ) -> bool {
         let n = inbox.fill(machine.packets.as_fd());
-        // Start of their waiting time.
+        // Frames waited until this time.
         let at = &At { table, now_ns: clock() };
         for frame in 0..n {
             if batch.room() < SPARE {
@@ -491,7 +493,7 @@ impl Stage<'_> {
         n == BATCH
     }
 
-    /// Lets the agent do what is due, and hands over what was kept for the node.
+    /// Runs the agent's timers, and flushes packets buffered for the node.
     fn tick(&mut self, at: &At<'_>, batch: &mut Batch) {
         let tun = &mut self.tun;
         self.agent.tick(at, batch, &mut |packet| to_node(tun, packet));
@@ -500,7 +502,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Takes packets of the node, a batch at most, or several where frames of a port leave together.
+    /// Reads packets of the node: at most one batch, or several if the port sends frames together.
     fn node(&mut self, at: &At<'_>, machine: &mut Machine, batch: &mut Batch) -> bool {
         let Some(tun) = &mut self.tun else { return false };
         let (agent, most) = (&mut self.agent, setup::inner_mtu(at.table));
@@ -512,7 +514,7 @@ impl Stage<'_> {
                     machine.send(batch);
                 }
                 sent += 1;
-                // A device of this length gives nothing longer.
+                // A device with this MTU does not return longer packets.
                 if let Some(frame) = batch.free().filter(|_| len <= most) {
                     write(&mut frame.payload()[..len]);
                     agent.spray(at, batch, len);
@@ -540,7 +542,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Reads the table's file again. What is wrong with it is said, and the old one stays.
+    /// Reads the table file again. On an error it is reported and the old table stays in use.
     fn reload(&mut self, at: &At<'_>) -> Option<Vec<u8>> {
         let tried = read_table(&self.setup.table).and_then(|bytes| {
             let (table, _) = open_table(&bytes, self.setup.nic)?;
@@ -577,10 +579,10 @@ impl Stage<'_> {
     }
 }
 
-/// Tells whether nothing more can come. What comes is passed over.
+/// Returns whether the input has ended. Data is discarded.
 fn has_ended(input: &mut impl Read) -> bool {
     let mut bytes = [0; 256];
-    // A descriptor that cannot be read will not end either, and whoever is tied to it would spin.
+    // A read error counts as the end too, because otherwise the loop would spin.
     !input.read(&mut bytes).is_ok_and(|n| n > 0)
 }
 

@@ -1,9 +1,9 @@
-//! Kernel state: required, and of the ports.
+//! Kernel state of an agent: routes, rules, and the neighbours of ports.
 //!
-//! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route that is made is of the
-//! TUN device, so the kernel takes it away when the agent ends, however it ends, and receives by itself again. Rules
-//! are left, which lead to tables that are then empty: [`clean`] removes them, and so does the next start. Agents of several
-//! NICs of a node do not touch each other's: what has a NIC's address as its source goes by that NIC, the rest by any.
+//! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route leads to the TUN
+//! device, so the kernel removes it when the agent ends, for whatever reason, and again receives packets itself. Rules
+//! remain, but refer to tables that are then empty; [`clean`] removes them, and so does the next start. Agents of
+//! several NICs of a node do not interfere: packets with a NIC's address as source use that NIC, others use any.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -16,47 +16,47 @@ use thiserror::Error;
 use crate::io::state::Stranger;
 use crate::wire::Segment;
 
-/// Routes of packets without a source yet, of all agents of the node.
+/// Table with routes of packets that have no source address yet, shared by all agents of the node.
 pub(super) const ROUTES: u32 = 4242;
-/// Routes of packets of one NIC: this, and the number of the TUN device, which no other agent has.
+/// Base number of the tables with routes of one NIC. The index of the TUN device, which is unique, is added.
 pub(super) const OWN_ROUTES: u32 = 4_242_000_000;
-/// Before any rule of an administrator, after that of local addresses.
+/// Before any rule of an administrator, after the rule for local addresses.
 pub(super) const OWN_PREFERENCE: u32 = 10;
 pub(super) const PREFERENCE: u32 = 11;
 
-/// Why the machine could not be set up.
+/// Why setup failed.
 #[derive(Debug, Error)]
 pub enum SetupFault {
     /// A device or socket could not be opened.
     #[error("cannot open {what}: {error}")]
     Open {
-        /// Which.
+        /// The device or socket.
         what: String,
-        /// Why not.
+        /// The error.
         error: io::Error,
     },
-    /// `ip` did not do what was asked.
+    /// `ip` failed.
     #[error("`ip` says: {0}")]
     Ip(String),
     /// The table cannot be used.
     #[error("{0}")]
     Table(String),
-    /// The denials that are kept are not this agent's.
+    /// The saved denials belong to another agent.
     #[error(transparent)]
     Stranger(#[from] Stranger),
-    /// The user may not write where denials are kept.
+    /// The user cannot write to the folder of the state file.
     #[error(
         "{0}: user `{1}` has to own its folder; help: write `--state` with a folder that does not exist yet, or `chown {1}` one that \
          has no other use"
     )]
     State(String, String),
-    /// Another agent has it.
+    /// Another agent has the resource.
     #[error("{0} is another agent's, which runs: end it first")]
     Held(String),
-    /// There is no such user.
+    /// The user does not exist.
     #[error("there is no user `{0}` in /etc/passwd")]
     User(String),
-    /// Privileges could not be given up.
+    /// Privileges could not be dropped.
     #[error("cannot become user `{0}`: {1}")]
     Become(String, io::Error),
 }
@@ -72,7 +72,7 @@ pub(super) fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
         .spawn()
         .map_err(said)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A child that ended says why by itself.
+        // If the process has ended, its own error is reported below.
         let _ = stdin.write_all(input.as_bytes());
     }
     let output = child.wait_with_output().map_err(said)?;
@@ -82,20 +82,21 @@ pub(super) fn ip(args: &[&str], input: &str) -> Result<String, SetupFault> {
     Err(SetupFault::Ip(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
 }
 
-/// The pool of NICs, as `ip` writes it.
+/// Returns the pool of NICs in the notation of `ip`.
 pub(super) fn pool(table: &Table<'_>) -> String {
     let h = table.header();
     format!("{}/{}", Ipv6Addr::from(h.pool), h.pool_len)
 }
 
-/// Bytes of a packet of the node that fits with the headers in front of it.
+/// Returns the maximum length of a packet of the node that fits with its headers.
 pub fn inner_mtu(table: &Table<'_>) -> usize {
-    // The table's number is what fits into the outer IPv6 header; the option takes its share.
+    // The table's MTU excludes the outer IPv6 header but not the option.
     usize::from(table.header().mtu).saturating_sub(crate::wire::OPTION_LEN).max(1280)
 }
 
-/// Leads packets to NICs, and the NIC's own segments, to the TUN device. A segment's route has a better metric than that
-/// by which the kernel receives, and a node does not forward: so the kernel drops what the agent takes.
+/// Adds routes for packets to NICs, and for the NIC's own segments, to the TUN device. The metric of a segment's route
+/// is better than that of the kernel's own route. Since a node does not forward, the kernel then drops packets that the
+/// agent receives by its socket.
 pub fn routes(
     table: &Table<'_>,
     (tun, index): (&str, libc::c_int),
@@ -104,12 +105,12 @@ pub fn routes(
 ) -> Result<(), SetupFault> {
     let (pool, own) = (pool(table), Ipv6Addr::from(own));
     clean_own(&pool, own);
-    // A TUN device drops what its queue has no room for, and TCP then sends it again.
+    // A TUN device drops packets when its queue is full, and TCP must retransmit them.
     let mut batch = format!("link set dev {tun} addrgenmode none txqueuelen 2000\n");
     let _ = writeln!(batch, "link set dev {tun} mtu {} up", inner_mtu(table));
     for segment in segments {
         let address = Ipv6Addr::from(u128::from(segment.block) << 96 | u128::from(segment.usid) << 80);
-        // Not in place of that of another agent: NICs of a node may have one segment.
+        // Append, to keep the route of another agent: NICs of a node may share a segment.
         let _ = writeln!(batch, "route append {address}/48 dev {tun} metric 1");
     }
     let own_routes = OWN_ROUTES + index.unsigned_abs();
@@ -120,7 +121,7 @@ pub fn routes(
     add_shared(&pool)
 }
 
-/// The rule of all agents. It may be there: another agent made it.
+/// Adds the rule shared by all agents. Another agent may have added it.
 fn add_shared(pool: &str) -> Result<(), SetupFault> {
     let (preference, routes) = (PREFERENCE.to_string(), ROUTES.to_string());
     match ip(&["-6", "rule", "add", "pref", &preference, "to", pool, "lookup", &routes], "") {
@@ -129,7 +130,7 @@ fn add_shared(pool: &str) -> Result<(), SetupFault> {
     }
 }
 
-/// Removes what an agent left that does not run any more.
+/// Removes the kernel state of an agent that no longer runs.
 pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
     let pool = pool(table);
     clean_own(&pool, nic);
@@ -138,16 +139,16 @@ pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
         return;
     }
     remove(&["-6", "rule", "del", "pref", &preference, "to", &pool, "lookup", &routes]);
-    // An agent that began in the meantime found the rule that is gone now.
+    // An agent that started in the meantime relied on the rule that was just removed.
     if !leads_nowhere(&routes) {
-        // It says so itself if it cannot be made.
+        // Best effort: this process is about to end.
         let _ = add_shared(&pool);
     }
 }
 
-/// Tells whether a table of the kernel has no route.
+/// Returns whether a routing table of the kernel has no route.
 fn leads_nowhere(routes: &str) -> bool {
-    // A table without routes does not exist, which is an error.
+    // A table without routes does not exist, so `ip` fails.
     ip(&["-6", "route", "show", "table", routes], "").map_or(true, |said| said.trim().is_empty())
 }
 
@@ -156,7 +157,7 @@ fn clean_own(pool: &str, own: Ipv6Addr) {
     remove(&["-6", "rule", "del", "pref", &preference, "from", &own, "to", pool]);
 }
 
-/// Removes rules, as many as there are: none is as good as one.
+/// Removes all copies of a rule; it is not an error if there is none.
 fn remove(rule: &[&str]) {
     for _ in 0..4 {
         if ip(rule, "").is_err() {
@@ -165,7 +166,7 @@ fn remove(rule: &[&str]) {
     }
 }
 
-/// Finds a user's numbers.
+/// Finds the numeric IDs of a user.
 pub fn user(name: &str) -> Result<(u32, u32), SetupFault> {
     let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let entry =

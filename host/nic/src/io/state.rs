@@ -1,8 +1,8 @@
-//! Denials on a disk, so that none is forgotten when the agent ends.
+//! Denials on disk, so that they survive a restart of the agent.
 //!
-//! Invariants: the file is whole at every moment; a denial is in it before whoever asked for it gets an answer; it says of which
-//! fabric and NIC its denials are, as uplinks of another T0 have the same numbers; no link is followed and no pipe is waited for, as
-//! the agent may be root where others write to the folder.
+//! Invariants: the file is complete at every moment; a denial is saved before its request is answered; the file names
+//! the fabric and NIC of its denials, because uplinks of another T0 have the same numbers; links are not followed and
+//! opening a pipe does not block, because the agent may be root while others can write to the folder.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -16,21 +16,21 @@ use thiserror::Error;
 
 use crate::agent::{Ban, Bans};
 
-/// Kind of the file. Files from older versions name no fabric and no NIC.
+/// Schema of the file. Files from older versions do not name fabric and NIC.
 const SCHEMA: &str = "closc-nic-state/1";
 
-/// State that outlives the agent.
+/// State that survives a restart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// The fabric that the denials are of, once one is known.
+    /// The fabric of the denials, once known.
     pub fabric: Option<String>,
-    /// The NIC that they are of.
+    /// The NIC of the denials.
     pub nic: Option<Ipv6Addr>,
     /// The denials.
     pub bans: Bans,
 }
 
-/// The file as it is written.
+/// The file format.
 #[derive(Serialize, Deserialize)]
 struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,10 +43,10 @@ struct Document {
     bans: Vec<Ban>,
 }
 
-/// Why denials that are kept are not those of this agent.
+/// Why saved denials do not belong to this agent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Stranger {
-    /// They are of another fabric.
+    /// They belong to another fabric.
     #[error(
         "`{path}` has {n} denials of fabric `{theirs}`, and this is `{ours}`: take the table of that fabric, or move the file away \
          and deny here what still has to be denied"
@@ -61,7 +61,7 @@ pub enum Stranger {
         /// This one.
         ours: String,
     },
-    /// They are of another NIC.
+    /// They belong to another NIC.
     #[error(
         "`{path}` has {n} denials of the NIC {theirs}, and this is {ours}: take the file of this NIC, or move the file away and deny \
          here what still has to be denied"
@@ -79,11 +79,11 @@ pub enum Stranger {
 }
 
 impl State {
-    /// Refuses the denials of another fabric, as far as one is known, and of another NIC.
+    /// Rejects denials of another fabric, if both are known, and of another NIC.
     ///
     /// # Errors
     ///
-    /// Returns whose they are.
+    /// Returns the fabric or NIC to which they belong.
     pub(crate) fn suits(&self, path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Stranger> {
         let (path, n) = (path.display().to_string(), self.bans.bans.len());
         match (self.fabric.as_deref(), fabric) {
@@ -100,7 +100,7 @@ impl State {
     }
 }
 
-/// Writes the denials, and whose they are.
+/// Saves the denials with their fabric and NIC.
 pub fn save(path: &Path, state: &State) -> io::Result<()> {
     let State { fabric, nic, bans } = state.clone();
     let document =
@@ -108,12 +108,12 @@ pub fn save(path: &Path, state: &State) -> io::Result<()> {
     replace(path, &serde_json::to_vec_pretty(&document)?, 0o600)
 }
 
-/// Writes a file whole or not at all; it is on the disk when this returns.
+/// Replaces a file atomically. Its content is on the disk when this returns.
 pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    // Remains of an agent that was killed while it wrote, or foreign files.
+    // Left by an agent that was killed while writing, or placed by someone else.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
@@ -128,7 +128,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads them; none, if there is no file.
+/// Loads the state; it is empty if there is no file.
 pub fn load(path: &Path) -> io::Result<State> {
     let bytes = match regular(path, STATE_MAX, libc::O_NOFOLLOW) {
         Ok(bytes) => bytes,
@@ -147,11 +147,11 @@ pub fn load(path: &Path) -> io::Result<State> {
     }
 }
 
-/// Reads a regular file of at most so many bytes.
+/// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
 ///
-/// Returns why it cannot be read, or that it is something else.
+/// Returns why it cannot be read, or that it is not a regular file or too long.
 pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<Vec<u8>> {
     let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = match File::options().read(true).custom_flags(flags).open(path) {
@@ -171,7 +171,7 @@ pub(crate) fn regular(path: &Path, most: u64, flags: libc::c_int) -> io::Result<
     })
 }
 
-/// The most bytes that are read: some hundred for each of the denials that an agent takes.
+/// Maximum size of the file: some hundred bytes for each of the maximum number of denials.
 const STATE_MAX: u64 = 4 << 20;
 
 const NOT_REGULAR: &str = "it is not a regular file";
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!([says("pipe"), says("socket"), says("")], [NOT_REGULAR; 3]);
         fs::write(at("large"), vec![b' '; STATE_MAX as usize + 1]).unwrap();
         assert_eq!(says("large"), "it has more than 4 MiB");
-        // The neighbours are not written through, and the contents of the place are replaced.
+        // A link at this path is replaced, and its target is unchanged.
         fs::rename(at("link"), at("state")).unwrap();
         save(&at("state"), &State::default()).unwrap();
         assert_eq!(fs::read_to_string(at("other")).unwrap(), r#"{"next":9,"bans":[]}"#);

@@ -1,7 +1,7 @@
-//! System calls that the standard library does not have.
+//! System calls that the standard library does not provide.
 //!
-//! In: descriptors and buffers. Out: what the kernel says. Invariants: this file and those below it are the only ones of the
-//! crate with unsafe code; every pointer that is passed lives longer than the call, and every length is that of what it points to.
+//! In: descriptors and buffers. Out: results of the kernel. Invariants: within the crate, only this file and those
+//! below it contain unsafe code; every pointer outlives its call, and every length is that of the memory it refers to.
 
 #![allow(
     unsafe_code,
@@ -50,8 +50,8 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// Makes a TUN device, which is gone when the descriptor is closed. It gives and takes segments of TCP over IPv6 of up to
-/// 64 KiB, each behind a `struct virtio_net_hdr`, and leaves checksums to whoever reads.
+/// Opens a TUN device, which is removed when the descriptor is closed. It reads and writes TCP segments over IPv6 of up
+/// to 64 KiB, each behind a `struct virtio_net_hdr`, and leaves checksums to the reader.
 pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     let device =
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
@@ -65,18 +65,18 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     Ok(device.into())
 }
 
-/// Opens a socket for frames, which none come to before [`receive_from`] says of which interfaces.
+/// Opens a socket for frames. It receives none until [`receive_from`] sets the interfaces.
 pub fn open_packets() -> io::Result<OwnedFd> {
     // SAFETY: no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the kernel made it for us and nobody else has it.
+    // SAFETY: the kernel just created the descriptor and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     let one: libc::c_int = 1;
     set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &one)?;
     stamp(socket.as_fd(), true)?;
     receive_from(socket.as_fd(), &[], 0..=0)?;
     let room: libc::c_int = 8 << 20;
-    // Without the privilege to exceed the limit, the limit is what there is.
+    // Without the privilege for more, the system limit applies.
     if set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &room).is_err() {
         set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &room)?;
     }
@@ -90,18 +90,18 @@ pub fn open_packets() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Has the kernel say when frames came, or not. While any socket of the machine asks for it, the kernel looks at the clock for
-/// every frame that comes.
+/// Enables or disables receive timestamps. While any socket on the machine requests them, the kernel reads the clock
+/// for every frame.
 pub fn stamp(socket: BorrowedFd<'_>, on: bool) -> io::Result<()> {
     set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &libc::c_int::from(on))
 }
 
-/// Where classic BPF reads the number of the interface (`SKF_AD_OFF + SKF_AD_IFINDEX` of `linux/filter.h`).
+/// Offset at which classic BPF reads the interface index (`SKF_AD_OFF + SKF_AD_IFINDEX` of `linux/filter.h`).
 const INTERFACE: u32 = 0xffff_f000 + 8;
 
-/// Lets frames of these interfaces through whose outer address is one segment of one of the blocks, and no more: what
-/// switches deliver to a NIC, this one or, where cables are swapped, another one. Nothing else of the node wakes the agent,
-/// and ports of other NICs of the node are theirs.
+/// Accepts frames of these interfaces whose outer address is a single segment of one of the blocks. Switches deliver
+/// such frames to a NIC: this one or, with swapped cables, another one. Other traffic of the node does not wake the
+/// agent, and neither do ports of its other NICs.
 pub fn receive_from(
     socket: BorrowedFd<'_>,
     interfaces: &[libc::c_int],
@@ -114,7 +114,7 @@ pub fn receive_from(
     let too_many = |_| io::Error::new(io::ErrorKind::InvalidInput, "a NIC has at most 255 ports");
     let count = u8::try_from(interfaces.len()).map_err(too_many)?;
     let mut program = vec![load(libc::BPF_W, INTERFACE)];
-    // One of them goes past the others and the refusal.
+    // A match jumps over the remaining interfaces and the rejection.
     let one = |(place, interface): (u8, &libc::c_int)| {
         jump(libc::BPF_JEQ, interface.cast_unsigned(), count - place, 0)
     };
@@ -137,8 +137,8 @@ pub fn receive_from(
     set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
 }
 
-/// Takes frames for any MAC address from an interface, until it is gone or the socket is: what is for another NIC has that
-/// one's address.
+/// Makes an interface accept frames for any MAC address, until the interface or the socket is closed: a frame for
+/// another NIC has that NIC's address.
 pub fn take_all(socket: BorrowedFd<'_>, interface: libc::c_int) -> io::Result<()> {
     let request = libc::packet_mreq {
         mr_ifindex: interface,
@@ -149,8 +149,8 @@ pub fn take_all(socket: BorrowedFd<'_>, interface: libc::c_int) -> io::Result<()
     set_option(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
 }
 
-/// Sends frames by the interfaces that their planes have, a batch at most. Returns how many left; what an interface refuses is
-/// passed over.
+/// Sends at most one batch of frames by the interfaces of their planes. Returns how many were sent; a frame that an
+/// interface rejects is skipped.
 pub fn send<'f>(
     socket: BorrowedFd<'_>,
     frames: impl IntoIterator<Item = &'f Frame>,
@@ -192,22 +192,22 @@ pub fn send<'f>(
             sent += left as usize;
             from += left as usize;
         } else {
-            // A port that is down, or a full queue: this one is lost, as on any network.
+            // The port is down or its queue is full: this frame is lost, as in any network.
             from += 1;
         }
     }
     sent
 }
 
-/// Room for what the kernel says of a frame besides its bytes: when it came (`SCM_TIMESTAMPNS` of `socket(7)`).
+/// Buffer for the control messages of a frame: its receive timestamp (`SCM_TIMESTAMPNS` of `socket(7)`).
 #[derive(Clone, Copy)]
 #[repr(C, align(8))]
 struct Beside([u8; 64]);
 
-/// A frame that seems to have waited longer came before the clock was set.
+/// A longer waiting time means that the clock was set in between.
 const WAITED_MAX_NS: i128 = 1_000_000_000;
 
-/// Returns the time of day, which is that of the kernel's stamps.
+/// Returns the real time, which the kernel's timestamps use.
 fn day_ns() -> i128 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time lives through the call, which writes no more than it.
@@ -215,13 +215,13 @@ fn day_ns() -> i128 {
     i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
 }
 
-/// Says how long a frame had waited when it was read; 0 if the kernel does not say when it came.
+/// Returns how long a frame waited before it was read; 0 without a timestamp.
 ///
 /// # Safety
 ///
-/// The room for control messages of the header is alive, and its length is what the kernel wrote.
+/// The header's buffer for control messages is alive, and its length is the one that the kernel wrote.
 unsafe fn waited_ns(header: &libc::msghdr, now_ns: i128) -> u64 {
-    // SAFETY: the caller's word: the macros of the kernel's headers stay inside of the room.
+    // SAFETY: guaranteed by the caller; the macros of the kernel's headers stay inside the buffer.
     let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !next.is_null() {
         // SAFETY: as above, and each message begins with its header.
@@ -239,7 +239,7 @@ unsafe fn waited_ns(header: &libc::msghdr, now_ns: i128) -> u64 {
     0
 }
 
-/// Room for a batch of frames that come.
+/// Buffer for a batch of received frames.
 #[derive(Debug)]
 pub struct Inbox {
     bytes: Vec<u8>,
@@ -249,13 +249,13 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Room for frames of so many bytes, at least one.
+    /// Allocates buffers for frames of up to `each` bytes, at least one.
     pub fn new(each: usize) -> Self {
         let each = each.max(1);
         Inbox { bytes: vec![0; each * BATCH], each, lens: [0; BATCH], waited_ns: [0; BATCH] }
     }
 
-    /// Takes what is there, without waiting. Returns how many frames.
+    /// Reads available frames without blocking. Returns their number.
     pub fn fill(&mut self, socket: BorrowedFd<'_>) -> usize {
         // SAFETY: zeros are valid for each of these.
         let (mut headers, mut parts): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) =
@@ -270,7 +270,7 @@ impl Inbox {
             header.msg_controllen = size_of::<Beside>() as _;
         }
         let wait = std::ptr::null_mut();
-        // SAFETY: each header points to room of this inbox and beside it, each its own, that lives through the call.
+        // SAFETY: each header points to its own buffers in this inbox and in `beside`, which outlive the call.
         let n = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -284,29 +284,29 @@ impl Inbox {
         let now_ns = if n > 0 { day_ns() } else { 0 };
         for (at, header) in headers.iter().enumerate().take(n) {
             self.lens[at] = (header.msg_len as usize).min(self.each);
-            // SAFETY: the room for control messages is that of this call, and the kernel wrote how much of it there is.
+            // SAFETY: the buffer for control messages is that of this call, and the kernel wrote its length.
             self.waited_ns[at] = unsafe { waited_ns(&header.msg_hdr, now_ns) };
         }
         n
     }
 
-    /// Returns how long a frame had waited when it was read, by the kernel's stamp.
+    /// Returns how long a frame waited before it was read, according to the kernel's timestamp.
     pub fn waited_ns(&self, at: usize) -> u64 {
         self.waited_ns[at]
     }
 
-    /// Returns a frame that came.
+    /// Returns a received frame.
     pub fn frame(&self, at: usize) -> &[u8] {
         &self.bytes[at * self.each..at * self.each + self.lens[at]]
     }
 }
 
-/// Opens a socket that is readable when a link changes.
+/// Opens a socket that becomes readable when a link changes.
 pub fn open_links() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: no pointers.
     let fd = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
-    // SAFETY: the kernel made it for us and nobody else has it.
+    // SAFETY: the kernel just created the descriptor and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: zeros are a valid sockaddr_nl.
     let mut address: libc::sockaddr_nl = unsafe { zeroed() };
@@ -318,7 +318,7 @@ pub fn open_links() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Returns the number of an interface.
+/// Returns the index of an interface.
 pub fn interface_index(name: &str) -> Option<libc::c_int> {
     let name = CString::new(name).ok()?;
     // SAFETY: the name ends in a zero and lives through the call.
@@ -342,15 +342,14 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
     Ok((mac, flags & up == up))
 }
 
-/// Awaited events: data to read from a descriptor, if it is read, or room to write, if there is something to
-/// write.
+/// Events to wait for on a descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The descriptor; below zero for none.
+    /// The descriptor; negative for none.
     pub(crate) fd: RawFd,
-    /// Whether it is read.
+    /// Whether to wait for data to read.
     pub(crate) read: bool,
-    /// Whether there is something to write.
+    /// Whether to wait for room to write.
     pub(crate) write: bool,
 }
 
@@ -361,11 +360,11 @@ impl Wanted {
     }
 }
 
-/// Waits until one of the descriptors is ready, or for so long. Says of each whether it is.
+/// Waits until one of the descriptors is ready, or until the timeout. `ready` contains a flag for each.
 pub(crate) fn wait(fds: &[Wanted], ready: &mut Vec<bool>, timeout_ns: u64) {
     let flag = |is: bool, event| if is { event } else { 0 };
     let events = |wanted: &Wanted| flag(wanted.read, libc::POLLIN) | flag(wanted.write, libc::POLLOUT);
-    // A descriptor of which nothing is wanted would still wake whoever waits when its other end is gone.
+    // A descriptor without a requested event would still wake the caller when its peer closes.
     let of = |wanted: &Wanted| if wanted.read || wanted.write { wanted.fd } else { -1 };
     let poll = |wanted: &Wanted| libc::pollfd { fd: of(wanted), events: events(wanted), revents: 0 };
     let mut polls: Vec<libc::pollfd> = fds.iter().map(poll).collect();
@@ -389,7 +388,7 @@ pub fn thread_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Becomes another user, for ever, and with no way to gain a privilege again.
+/// Switches to another user permanently, without any way to regain privileges.
 pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
     // SAFETY: no pointers but a null list of no groups.
     unsafe {
@@ -401,7 +400,7 @@ pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells whether this is root.
+/// Returns whether the process runs as root.
 pub fn is_root() -> bool {
     // SAFETY: no pointers.
     unsafe { libc::geteuid() == 0 }

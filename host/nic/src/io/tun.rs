@@ -1,7 +1,7 @@
-//! The TUN device: packets of the node, and packets for it.
+//! The TUN device: packets from the node and to the node.
 //!
-//! In: segments that the kernel did not split, packets in order. Out: packets that fit the fabric, segments that the kernel
-//! takes at once. Invariants: what was joined is handed over before anything waits.
+//! In: unsplit segments of the kernel, packets in order. Out: packets that fit the fabric, segments for the kernel.
+//! Invariants: joined segments are flushed before the loop waits.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -24,21 +24,22 @@ impl Tun {
         &self.file
     }
 
-    /// Takes what the node sends next: each packet of it with its length and who writes it. Tells whether there was anything.
+    /// Reads the next packets of the node; calls `packet` with the length of each and a function that writes it.
+    /// Returns whether there were any.
     pub(super) fn read(&mut self, packet: impl FnMut(usize, &mut dyn FnMut(&mut [u8]))) -> bool {
         let Ok(len) = self.file.read(&mut self.given) else { return false };
         split(&self.given[..len], packet);
         true
     }
 
-    /// Hands a packet to the node, or keeps it until more of the same stream comes.
+    /// Passes a packet to the node, or keeps it until more of the same stream arrives.
     pub(super) fn write(&mut self, packet: &[u8]) {
         let file = &mut self.file;
-        // A full queue of the node drops, as any network does.
+        // If the node's queue is full the packet is lost, as in any network.
         self.joiner.push(packet, |bytes| drop(file.write(bytes)));
     }
 
-    /// Hands over what was kept.
+    /// Passes on buffered packets.
     pub(super) fn flush(&mut self) {
         let file = &mut self.file;
         self.joiner.flush(|bytes| drop(file.write(bytes)));

@@ -1,7 +1,7 @@
-//! Required kernel state: rules, routes and the TUN device of an agent, ports as in the plan, settings.
+//! Required kernel state: rules, routes and the TUN device of an agent, ports as planned, settings.
 //!
-//! In: the table, the NIC, its ports. Out: a [`Check`] for each thing. Invariants: what is wrong is said with the command that mends
-//! it; nothing is changed.
+//! In: the table, the NIC, its ports. Out: a [`Check`] per item. Invariants: a problem is reported with the command
+//! that fixes it; nothing is changed.
 
 use std::net::Ipv6Addr;
 
@@ -15,7 +15,7 @@ use crate::io::ports::NextHop;
 use crate::io::setup::{self, OWN_PREFERENCE, OWN_ROUTES, PREFERENCE, ROUTES};
 use crate::io::sys;
 
-/// Bytes of the outer IPv6 header.
+/// Length of the outer IPv6 header.
 const OUTER: u32 = 40;
 /// `CAP_NET_ADMIN` and `CAP_NET_RAW` of `linux/capability.h`.
 const CAPABILITIES: [(&str, u32); 2] = [("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13)];
@@ -55,7 +55,7 @@ impl Link {
     }
 }
 
-/// Output of `ip`; none if it prints nothing or fails.
+/// Returns the parsed output of `ip`; empty if it prints nothing or fails.
 fn shown<T: DeserializeOwned>(args: &[&str]) -> Vec<T> {
     let args: Vec<&str> = ["-j"].iter().chain(args).copied().collect();
     setup::ip(&args, "").ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
@@ -65,7 +65,7 @@ fn link(device: &str) -> Option<Link> {
     shown::<Link>(&["link", "show", "dev", device]).into_iter().next()
 }
 
-/// A check of something that is as it has to be, or of what is wrong and the command that mends it.
+/// Makes a check from a problem and the command that fixes it, or from the text for a correct state.
 fn check(what: &str, wrong: Option<(String, String)>, good: &str) -> Check {
     let (good, said) = match wrong {
         None => (true, good.to_owned()),
@@ -74,7 +74,7 @@ fn check(what: &str, wrong: Option<(String, String)>, good: &str) -> Check {
     Check { what: what.to_owned(), good, said }
 }
 
-/// Looks at whoever may start an agent, and at settings of the kernel.
+/// Checks the privileges to start an agent, and kernel settings.
 pub(super) fn machine(agent_runs: bool) -> Vec<Check> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -94,7 +94,7 @@ pub(super) fn machine(agent_runs: bool) -> Vec<Check> {
     ]
 }
 
-/// Looks at the port of a plane.
+/// Checks the port of a plane.
 pub(super) fn port(table: &Table<'_>, plane: u8, hop: Option<&NextHop>, name: Option<&str>) -> Check {
     let what = format!("plane {plane}");
     let device = hop.map(|hop| hop.device.as_str()).or(name);
@@ -135,7 +135,7 @@ pub(super) fn port(table: &Table<'_>, plane: u8, hop: Option<&NextHop>, name: Op
     check(&what, wrong, &format!("port {device} up, neighbour known, MTU of {most} or more"))
 }
 
-/// Looks at what an agent with a TUN device needs.
+/// Checks the kernel state that an agent with a TUN device needs.
 pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check> {
     let own = segments(table, downlink).into_iter().map(|segment| {
         let address = Ipv6Addr::from(u128::from(segment.block) << 96 | u128::from(segment.usid) << 80);
@@ -182,7 +182,7 @@ pub(super) fn tun(table: &Table<'_>, downlink: u16, nic: Ipv6Addr) -> Vec<Check>
     out
 }
 
-/// Looks at rules and routes that lead packets to a TUN device.
+/// Checks the rules and routes that direct packets to a TUN device.
 fn led(rules: &[Rule], pool: &str, device: &str, nic: Ipv6Addr) -> Vec<Check> {
     let index = sys::interface_index(device).unwrap_or(0).unsigned_abs();
     let routes = (OWN_ROUTES + index).to_string();

@@ -1,7 +1,7 @@
-//! The state of the running agent: findings, silent T0s, paths that are out, denials, frames that it ignores.
+//! The state of the running agent: findings, silent T0s, unused paths, denials, ignored frames.
 //!
-//! In: its answer to `status`. Out: checks. Invariants: a field that an agent of an older release does not report gives none; what
-//! is in order and not worth a line has none.
+//! In: its answer to `status`. Out: checks. Invariants: a field that an older agent does not report yields no check;
+//! healthy items yield no check unless worth a line.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Check;
 
-/// Counters that are 0 on a node in order, each with the reason and the remedy.
+/// Counters that are 0 on a healthy node, each with the reason and the remedy.
 const COUNTERS: [(&str, &str, &str); 5] = [
     ("no_path", "packets that no path was left for", "see the ports and denials above"),
     ("wrong_cookie", "frames with the cookie of another fabric", "give all agents the same `--cookie` file"),
@@ -22,7 +22,7 @@ const COUNTERS: [(&str, &str, &str); 5] = [
     ("region_faults", "failures to read or write the region", "look at the file of `--region`"),
 ];
 
-/// Returns a check for each thing that the agent knows to be wrong, and for each denial.
+/// Returns a check for each problem that the agent reports, and for each denial.
 pub(super) fn known(status: &Value) -> Vec<Check> {
     let wrong = |what: &str, said: String| Check { what: format!("agent: {what}"), good: false, said };
     let mut out: Vec<Check> = list(&status["findings"]).map(|own| wrong("finding", finding(own))).collect();
@@ -33,7 +33,7 @@ pub(super) fn known(status: &Value) -> Vec<Check> {
             out.push(wrong(&name.replace('_', " "), format!("{count} {reason}: {remedy}")));
         }
     }
-    // An operator or the collector wanted it so.
+    // A denial is intended by an operator or the collector.
     out.extend(list(&status["denials"]).map(|denial| Check {
         what: "agent: denial".into(),
         good: true,
@@ -75,7 +75,7 @@ fn finding(own: &Value) -> String {
     line
 }
 
-/// A port whose T0 does not answer.
+/// Describes a port whose T0 does not answer.
 fn silent(plane: &Value) -> Option<String> {
     if plane["carrier"] != true || plane["t0_answers"] != false {
         return None;
@@ -92,7 +92,7 @@ fn silent(plane: &Value) -> Option<String> {
     Some(line)
 }
 
-/// Paths to a NIC that are bad.
+/// Describes the bad paths to a NIC.
 fn paths_out(far: &Value) -> Option<String> {
     let count = |key: &str| far[key].as_u64().unwrap_or(0);
     let bad = count("assumed_bad");
@@ -123,7 +123,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Text of another program has no control characters, which a terminal would obey.
+/// Removes control characters from text of another program, because a terminal would interpret them.
 fn plain(own: &str) -> String {
     own.chars().filter(|sign| !sign.is_control()).collect()
 }

@@ -1,5 +1,5 @@
-//! Every call, between two interfaces in a network namespace of the test's own: frames of all lengths, what is cut off
-//! and what is refused. `sanitize/` runs these under AddressSanitizer, too.
+//! Tests every call between two interfaces in a separate network namespace: frames of all lengths, truncation,
+//! rejection. `sanitize/` also runs them under AddressSanitizer.
 
 use std::os::fd::AsFd as _;
 use std::process::Command;
@@ -7,14 +7,14 @@ use std::process::Command;
 use super::*;
 use crate::batch::Batch;
 
-/// The longest packet that the interfaces take.
+/// Maximum packet length of the interfaces.
 const MTU: usize = 65_535;
-/// The first bits of the addresses of a fabric.
+/// First bits of the addresses of a fabric.
 const BLOCK: u32 = 0xfcbb_bbbb;
-/// Set for the process that becomes another user.
+/// Set in the child process that switches to another user.
 const BECOME: &str = "CLOSC_TEST_BECOME";
 
-/// Opens a socket for frames that come out of `right`.
+/// Opens a socket for frames that arrive at `right`.
 fn at_right() -> OwnedFd {
     let socket = open_packets().expect("root");
     receive_from(socket.as_fd(), &[index("right")], BLOCK..=BLOCK).expect("it is ours");
@@ -25,10 +25,10 @@ fn index(name: &str) -> libc::c_int {
     interface_index(name).expect("it is there")
 }
 
-/// Runs some work in a network namespace with the interfaces `left` and `right`, which goes with the thread.
+/// Runs a test in a network namespace with the interfaces `left` and `right`; the namespace ends with the thread.
 fn between(work: impl FnOnce() + Send) {
     let done = std::thread::scope(|scope| {
-        // Under the name of the test, which says why it does not run.
+        // Keeps the test's name, which is printed if it is skipped.
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, || {
             // SAFETY: no pointers; only this thread changes its namespace.
@@ -64,7 +64,7 @@ fn ip(line: &[&str]) {
     assert!(Command::new("ip").args(line).status().is_ok_and(|status| status.success()), "{line:?}");
 }
 
-/// Keeps the thread on its processor: between two of them frames overtake each other.
+/// Pins the thread to its processor, because frames sent from two processors may be reordered.
 fn stay() {
     // SAFETY: a set of zeros is empty, and lives through the calls.
     unsafe {
@@ -74,7 +74,7 @@ fn stay() {
     }
 }
 
-/// Sends until something arrives: an interface that has just come up loses what it gets.
+/// Sends until a frame arrives: an interface loses frames just after it comes up.
 fn until_frames_pass() {
     let (socket, mut inbox, left) = (at_right(), Inbox::new(60), index("left"));
     while inbox.fill(socket.as_fd()) == 0 {
@@ -83,7 +83,7 @@ fn until_frames_pass() {
     }
 }
 
-/// Adds an IPv6 frame to an address.
+/// Adds an IPv6 frame for an address.
 fn push(batch: &mut Batch, length: usize, block: u32, rest: [u8; 12]) {
     let number = batch.ready().len() as u8;
     let frame = batch.free().expect("there is room");
@@ -96,14 +96,14 @@ fn push(batch: &mut Batch, length: usize, block: u32, rest: [u8; 12]) {
     batch.push();
 }
 
-/// The part of an address behind the block, of one segment.
+/// Returns the part of a single-segment address after the block.
 fn only(usid: u16) -> [u8; 12] {
     let mut rest = [0; 12];
     rest[..2].copy_from_slice(&usid.to_be_bytes());
     rest
 }
 
-/// Fills a batch with IPv6 frames of these lengths to segments of these numbers.
+/// Fills a batch with IPv6 frames of these lengths for these segments.
 fn frames(lengths: &[(usize, u16)]) -> Batch {
     let mut batch = Batch::new(MTU + 100);
     for (length, segment) in lengths {
@@ -112,7 +112,7 @@ fn frames(lengths: &[(usize, u16)]) -> Batch {
     batch
 }
 
-/// Sends a last frame to a segment and receives all before it, as the interfaces keep the order.
+/// Sends a final frame to a segment and returns all frames received before it; the interfaces preserve the order.
 fn received(from: &OwnedFd, segment: u16, socket: &OwnedFd, inbox: &mut Inbox) -> Vec<Vec<u8>> {
     let left = index("left");
     let mut batch = frames(&[(60, segment)]);
@@ -142,14 +142,14 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
         let (sender, socket, a) = (open_packets().expect("root"), at_right(), index("left"));
         let mut inbox = Inbox::new(MTU + 14);
         assert_eq!(inbox.fill(socket.as_fd()), 0);
-        // Too short to have a segment, or not; of this NIC and of others.
+        // Frames too short for a segment, and longer ones; for this NIC and for others.
         let lengths =
             [(14, 1), (53, 1), (54, 1), (54, 2), (60, 0xffff), (1_514, 1), (9_014, 0), (MTU + 14, 1)];
         let mut batch = frames(&lengths);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), lengths.len());
         let wanted: Vec<&[u8]> = batch.ready()[2..].iter().map(Frame::bytes).collect();
         assert_eq!(received(&sender, 1, &socket, &mut inbox), wanted);
-        // More segments than one: what is on its way to a switch.
+        // More than one segment: a frame on its way to a switch.
         batch.clear();
         for place in 2..12 {
             let mut rest = only(1);
@@ -162,7 +162,7 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
     });
 }
 
-/// One frame that is refused takes no other with it, and a plane without an interface is not an interface.
+/// A rejected frame does not affect others, and a plane without an interface sends nothing.
 #[test]
 fn what_is_refused_is_lost_alone() {
     between(|| {
@@ -177,7 +177,7 @@ fn what_is_refused_is_lost_alone() {
             assert_eq!(send(sender.as_fd(), batch.ready(), interfaces), 0, "{interfaces:?}");
         }
         assert_eq!(send(sender.as_fd(), &[], &[a]), 0);
-        // More than a batch: the rest is for the next call.
+        // More than a batch: the rest is sent by the next call.
         let mut many = frames(&[(60, 7); BATCH]).ready().to_vec();
         many.extend_from_slice(batch.ready());
         assert_eq!(send(sender.as_fd(), &many, &[a]), BATCH);
@@ -185,7 +185,7 @@ fn what_is_refused_is_lost_alone() {
     });
 }
 
-/// Frames longer than their room are cut off, and their neighbours stay as they are.
+/// Frames longer than their buffer are truncated, and adjacent buffers stay unchanged.
 #[test]
 fn rooms_that_are_too_small_keep_to_themselves() {
     between(|| {
@@ -211,7 +211,7 @@ fn frames_come_from_the_interfaces_that_are_named() {
         let (sender, socket) = (open_packets().expect("root"), open_packets().expect("root"));
         let [left, right] = [index("left"), index("right")];
         let mut inbox = Inbox::new(100);
-        // Numbers that no interface has, before and behind the one that counts.
+        // Interface indexes that do not exist, before and after the real one.
         for (before, behind) in [(0, 0), (1, 0), (0, 1), (7, 8), (254, 0), (0, 254)] {
             let others = |from: libc::c_int, count| (0..count).map(move |n| from + n);
             let named: Vec<libc::c_int> =
@@ -224,7 +224,7 @@ fn frames_come_from_the_interfaces_that_are_named() {
         }
         let error = receive_from(socket.as_fd(), &[right; 256], BLOCK..=BLOCK).expect_err("too many");
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        // The other end's output belongs to another process.
+        // Frames that arrive at the other interface are not received.
         let end = [left, right].map(|from| {
             receive_from(socket.as_fd(), &[left], BLOCK..=BLOCK).expect("it is ours");
             send(sender.as_fd(), frames(&[(62, 1)]).ready(), &[from])
@@ -253,7 +253,7 @@ fn blocks_are_those_from_the_first_to_the_last() {
     });
 }
 
-/// A frame for another NIC has its MAC address, which an interface drops unless it is promiscuous.
+/// A frame for another NIC has its MAC address, so an interface drops it unless it is promiscuous.
 #[test]
 fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
     between(|| {
@@ -268,7 +268,7 @@ fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
         take_all(socket.as_fd(), index("right")).expect("it is ours");
         assert!(promiscuous());
         drop(socket);
-        // A child that another test has just started may have it a moment longer.
+        // A child process just started by another test may keep the socket open a moment longer.
         while promiscuous() {
             std::thread::yield_now();
         }
@@ -287,7 +287,7 @@ fn interfaces_are_found_by_name_and_say_whether_they_have_a_carrier() {
         ip(&["link", "set", "right", "down"]);
         wait(&[Wanted::read(any.as_raw_fd()), Wanted::read(links.as_raw_fd())], &mut ready, 60_000_000_000);
         assert_eq!(ready, [false, true], "a link has changed");
-        // The system says it a little later.
+        // The kernel reports the change with a delay.
         while interface(any.as_fd(), "left").expect("it is there").1 {
             std::thread::yield_now();
         }
@@ -322,14 +322,14 @@ fn devices_are_gone_with_their_descriptor() {
             assert!(open_tun(name).is_err(), "{name:?}");
         }
         drop(device);
-        // A child of another test holds the descriptor, too, from its fork to its exec.
+        // A child process of another test keeps the descriptor from fork to exec.
         while interface_index("t").is_some() {
             std::thread::yield_now();
         }
     });
 }
 
-/// Becomes another user in a process of its own.
+/// Switches to another user in a separate process.
 #[test]
 fn who_became_another_user_stays_it() {
     if std::env::var_os(BECOME).is_some() {
@@ -358,8 +358,8 @@ fn who_became_another_user_stays_it() {
     assert!(child.status.success(), "{said}");
 }
 
-/// Frames of AF_XDP arrive as they were, many more than there are pieces; what does not fit into one has to go another way, and
-/// so has everything of a plane without an interface.
+/// Frames sent by AF_XDP arrive unchanged, even many more than there are chunks. Frames longer than a chunk, and those
+/// of a plane without an interface, are returned.
 #[test]
 fn what_leaves_by_shared_memory_arrives_as_it_was() {
     between(|| {
@@ -397,7 +397,7 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
             assert_eq!(xdp.send(batch.ready()), (0, (0..BATCH).collect()), "{none:?}");
         }
         assert_eq!(xdp.open(&[libc::c_int::MAX]).len(), 1, "there is no such interface");
-        // The kernel lets go of the one before a while after it was closed.
+        // The kernel releases the previous socket some time after it was closed.
         while xdp.send(batch.ready()).0 == 0 {
             xdp.open(&[left]);
             std::thread::yield_now();
@@ -406,7 +406,7 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
     });
 }
 
-/// A port that is down takes all that there is room for, and no more; once it is up, frames leave again.
+/// A port that is down accepts frames up to its limit; once it is up, frames are sent again.
 #[test]
 fn a_port_that_is_down_does_not_stop_what_comes_after() {
     between(|| {
@@ -426,7 +426,7 @@ fn a_port_that_is_down_does_not_stop_what_comes_after() {
         until_frames_pass();
         let mut inbox = Inbox::new(MTU + 14);
         received(&sender, 7, &socket, &mut inbox);
-        // Frames left in the ring go first.
+        // Frames remaining in the ring are sent first.
         for _ in 0..10 {
             xdp.send(batch.ready());
             received(&sender, 7, &socket, &mut inbox);

@@ -1,10 +1,10 @@
-//! Frames that leave by AF_XDP sockets: one for each port, with memory that it shares with the kernel
+//! Sends frames by AF_XDP sockets: one per port, with memory shared with the kernel
 //! (`Documentation/networking/af_xdp.rst` of Linux).
 //!
-//! In: frames, the interface of each plane. Out: frames on their way, and those that have to go another way. Invariants: a
-//! piece of the memory belongs to the kernel from when it is put into the ring of what is to be sent until it comes back in the
-//! ring of what was; only this file writes to what belongs to us. Nothing is received here, so what comes goes on as it does
-//! without.
+//! In: frames, the interface of each plane. Out: frames in the kernel's rings, and those that must be sent by other
+//! means. Invariants: a chunk of memory belongs to the kernel from when it is put into the transmit ring until it
+//! returns in the completion ring; only this file writes to chunks that belong to the agent. Nothing is received here,
+//! so reception is unaffected.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -14,36 +14,36 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::{check, set_option};
 use crate::batch::{BATCH, Frame};
 
-/// Bytes of a piece: half a page, the least that the kernel takes. What is longer goes another way.
+/// Size of a chunk: half a page, the minimum of the kernel. Longer frames are sent by other means.
 const PIECE: usize = 2048;
-/// Bytes of an Ethernet header: the kernel drops what is shorter.
+/// Length of an Ethernet header; the kernel drops shorter frames.
 const HEADER: usize = 14;
-/// Pieces of a port, and places in each of its rings: a power of two.
+/// Chunks of a port, and entries in each of its rings: a power of two.
 const PIECES: u32 = 64;
-/// The kernel is asked so often to send what is in a ring.
+/// Maximum number of system calls to send the contents of a ring.
 const KICKS: u32 = 4;
-/// Frames of a port that are worth asking the kernel for: with fewer, asking is a notable part of what they cost.
+/// Number of pending frames that justify a system call; with fewer, its cost per frame is significant.
 const WORTH_ASKING: u32 = 16;
 
-/// Memory that is shared with the kernel.
+/// Memory shared with the kernel.
 #[derive(Debug)]
 struct Shared {
     at: *mut u8,
     len: usize,
 }
 
-// SAFETY: it belongs to nobody else: the pointer is of a mapping that nothing but its owner knows.
+// SAFETY: the mapping is used only through its owner.
 unsafe impl Send for Shared {}
 
 impl Shared {
-    /// Maps memory of the process, or of a socket from an offset on.
+    /// Maps memory of the process, or of a socket at an offset.
     fn new(len: usize, socket: Option<(&OwnedFd, libc::off_t)>) -> io::Result<Shared> {
         let (kind, fd, offset) = match socket {
             Some((socket, offset)) => (libc::MAP_SHARED, socket.as_raw_fd(), offset),
             None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0),
         };
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
+        // SAFETY: the kernel chooses an unused address.
         let at =
             unsafe { libc::mmap(std::ptr::null_mut(), len, access, kind | libc::MAP_POPULATE, fd, offset) };
         if at == libc::MAP_FAILED {
@@ -52,7 +52,7 @@ impl Shared {
         Ok(Shared { at: at.cast(), len })
     }
 
-    /// Points to a value in it, if it fits.
+    /// Returns a pointer to a value at an offset, if it fits.
     fn place<T>(&self, offset: u64) -> io::Result<*mut T> {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let fits = offset.checked_add(size_of::<T>()).is_some_and(|end| end <= self.len);
@@ -66,29 +66,29 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nothing points to it any more.
+        // SAFETY: it was mapped with this length, and no pointer to it remains.
         unsafe { libc::munmap(self.at.cast(), self.len) };
     }
 }
 
-/// A ring of places that one side fills and the other one empties, with a counter of each.
+/// A ring that one side fills and the other empties, with a counter for each.
 #[derive(Debug)]
 struct Ring<T> {
     filled: *const AtomicU32,
     emptied: *const AtomicU32,
     places: *mut T,
-    /// Keeps what they point to.
+    /// Keeps the memory of the pointers mapped.
     _memory: Shared,
 }
 
-// SAFETY: the pointers are into memory that goes with the ring.
+// SAFETY: the pointers refer to memory owned by the ring.
 unsafe impl<T: Send> Send for Ring<T> {}
 
 impl<T: Copy> Ring<T> {
     fn new(socket: &OwnedFd, offset: libc::off_t, at: &libc::xdp_ring_offset) -> io::Result<Ring<T>> {
         let places = PIECES as usize * size_of::<T>();
         let memory = Shared::new(at.desc as usize + places, Some((socket, offset)))?;
-        // The last place fits, so all do.
+        // If the last entry fits, so do all others.
         memory.place::<T>(at.desc + (places - size_of::<T>()) as u64)?;
         Ok(Ring {
             filled: memory.place::<AtomicU32>(at.producer)?,
@@ -109,14 +109,14 @@ impl<T: Copy> Ring<T> {
     }
 
     fn place(&self, count: u32) -> *mut T {
-        // SAFETY: there are so many places, which is a power of two.
+        // SAFETY: the index is below the number of entries, which is a power of two.
         unsafe { self.places.add((count & (PIECES - 1)) as usize) }
     }
 
-    /// Fills the next place; nobody sees it before [`Ring::show`].
+    /// Fills the next entry, which the kernel can see only after [`Ring::show`].
     fn put(&self, ahead: u32, value: T) {
         let place = self.place(self.filled().load(Ordering::Relaxed).wrapping_add(ahead));
-        // SAFETY: whoever fills a ring has every place that was not shown yet, and is here alone.
+        // SAFETY: the producer owns all entries that are not shown yet, and there is one producer.
         unsafe { place.write(value) };
     }
 
@@ -125,20 +125,20 @@ impl<T: Copy> Ring<T> {
         self.filled().store(filled, Ordering::Release);
     }
 
-    /// Takes everything that was filled.
+    /// Empties the ring.
     fn take(&self, mut each: impl FnMut(T)) {
         let filled = self.filled().load(Ordering::Acquire);
         let mut at = self.emptied().load(Ordering::Relaxed);
-        // No more than there are, whatever the counter says.
+        // At most the number of entries, even if the counter is wrong.
         for _ in 0..filled.wrapping_sub(at).min(PIECES) {
-            // SAFETY: whoever empties a ring may read what was shown, and is here alone.
+            // SAFETY: the consumer may read entries that were shown, and there is one consumer.
             each(unsafe { self.place(at).read() });
             at = at.wrapping_add(1);
         }
         self.emptied().store(at, Ordering::Release);
     }
 
-    /// Returns how many places were shown and not emptied yet.
+    /// Returns the number of entries that were shown and not emptied yet.
     fn len(&self) -> u32 {
         self.filled().load(Ordering::Relaxed).wrapping_sub(self.emptied().load(Ordering::Acquire))
     }
@@ -148,14 +148,14 @@ impl<T: Copy> Ring<T> {
 #[derive(Debug)]
 struct Lane {
     interface: libc::c_int,
-    /// Pieces that are ours.
+    /// Chunks that belong to the agent.
     free: Vec<u32>,
-    /// Pieces that were put into the ring and not shown yet.
+    /// Entries that were filled but not shown yet.
     fresh: u32,
     to_send: Ring<libc::xdp_desc>,
     sent: Ring<u64>,
     socket: OwnedFd,
-    /// Last, so that the socket is gone before it.
+    /// Last field, so that the socket is closed before the memory is unmapped.
     pieces: Shared,
 }
 
@@ -163,7 +163,7 @@ impl Lane {
     fn open(interface: libc::c_int) -> io::Result<Lane> {
         // SAFETY: no pointers.
         let fd = check(unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
-        // SAFETY: the kernel made it for us and nobody else has it.
+        // SAFETY: the kernel just created the descriptor and nothing else owns it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         let pieces = Shared::new(PIECES as usize * PIECE, None)?;
         // SAFETY: zeros are valid: it holds numbers only.
@@ -192,14 +192,14 @@ impl Lane {
         Ok(Lane { interface, free: (0..PIECES).collect(), fresh: 0, to_send, sent, socket, pieces })
     }
 
-    /// Copies a frame into a piece of its own. Tells whether there was one that is long enough.
+    /// Copies a frame into a free chunk. Returns false if there is none or the frame does not fit.
     fn put(&mut self, bytes: &[u8]) -> bool {
         if !(HEADER..=PIECE).contains(&bytes.len()) {
             return false;
         }
         let Some(piece) = self.free.pop() else { return false };
         let start = piece as usize * PIECE;
-        // SAFETY: a piece that is free is ours, it is inside of the memory, and the frame is no longer than a piece.
+        // SAFETY: a free chunk belongs to the agent and is inside the memory, and the frame is no longer than a chunk.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.pieces.at.add(start), bytes.len()) };
         let place = libc::xdp_desc { addr: start as u64, len: bytes.len() as u32, options: 0 };
         self.to_send.put(self.fresh, place);
@@ -207,7 +207,7 @@ impl Lane {
         true
     }
 
-    /// Has the kernel send what is in the ring, if it is so many frames.
+    /// Makes the kernel send the contents of the ring, if it has at least `least` frames.
     fn send(&mut self, least: u32) {
         if self.to_send.len() + self.fresh < least {
             return;
@@ -223,10 +223,10 @@ impl Lane {
                 libc::sendto(self.socket.as_raw_fd(), nothing, 0, libc::MSG_DONTWAIT, nothing.cast(), 0)
             };
         }
-        // A port that is down, or a full queue: what is left goes with what comes next.
+        // If the port is down or its queue is full, the rest is sent with later frames.
     }
 
-    /// Takes back the pieces of what was sent.
+    /// Reclaims the chunks of sent frames.
     fn reclaim(&mut self) {
         let free = &mut self.free;
         self.sent.take(|address| {
@@ -242,19 +242,19 @@ impl Lane {
 #[derive(Debug, Default)]
 struct Place {
     lane: Option<Lane>,
-    /// The interface that a fault was said of.
+    /// The interface for which an error was reported.
     said: libc::c_int,
     /// The interface that is not tried again.
     refused: libc::c_int,
 }
 
 impl Place {
-    /// Opens a socket for an interface, unless there is one or it was refused. Returns why not, once.
+    /// Opens a socket for an interface, unless it is open or was rejected. Returns the error, once.
     fn open(&mut self, interface: libc::c_int) -> Option<io::Error> {
         if self.lane.as_ref().is_some_and(|lane| lane.interface == interface) {
             return None;
         }
-        // The one before goes first: an interface has one.
+        // Close the previous socket first: an interface can have only one.
         self.lane = None;
         if interface <= 0 || self.refused == interface {
             return None;
@@ -266,7 +266,7 @@ impl Place {
             }
             Err(error) => error,
         };
-        // The kernel lets go of the socket before this one a while after it was closed.
+        // The kernel releases a socket some time after it was closed.
         let may_pass = error.raw_os_error() == Some(libc::EBUSY);
         self.refused = if may_pass { 0 } else { interface };
         let is_new = std::mem::replace(&mut self.said, interface) != interface;
@@ -281,16 +281,17 @@ pub struct Xdp {
 }
 
 impl Xdp {
-    /// Opens sockets for the interfaces of the planes; those that are open for the same one stay. Says of which planes there is
-    /// none, and why: frames of theirs go another way. Where that may pass, the next call tries again.
+    /// Opens sockets for the interfaces of the planes and keeps those that are already open. Returns the planes without
+    /// a socket and the errors; their frames are sent by other means. The next call retries if the error may be
+    /// temporary.
     pub fn open(&mut self, interfaces: &[libc::c_int]) -> Vec<(usize, io::Error)> {
         self.places.resize_with(interfaces.len(), Place::default);
         let places = self.places.iter_mut().zip(interfaces).enumerate();
         places.filter_map(|(plane, (place, interface))| Some((plane, place.open(*interface)?))).collect()
     }
 
-    /// Sends frames. Returns how many, and says which of them have to go another way. A few of a port wait for more of it, or
-    /// for [`Xdp::flush`].
+    /// Sends frames. Returns how many were accepted, and which must be sent by other means. A few frames of a port wait
+    /// for more, or for [`Xdp::flush`].
     pub fn send(&mut self, frames: &[Frame]) -> (usize, Vec<usize>) {
         for lane in self.lanes() {
             lane.reclaim();
@@ -308,7 +309,7 @@ impl Xdp {
         (frames.len().min(BATCH) - left.len(), left)
     }
 
-    /// Sends what waits for more.
+    /// Sends pending frames.
     pub fn flush(&mut self) {
         for lane in self.lanes() {
             lane.send(1);
