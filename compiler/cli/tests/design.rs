@@ -116,7 +116,7 @@ fn a_fabric_that_is_not_proposed_is_explained() {
     place.ends(0, &words(&format!("{SMALL} --out best.yaml")));
     let explained = place.json(0, &words(&format!("{SMALL} --explain best.yaml")));
     assert!(explained["on_front"] == true && explained["outside"] == serde_json::json!([]), "{explained:#}");
-    // Twice the T1s, each half empty, so there are more switches.
+    // Four times the T1s, each with a quarter of the cables, so there are more switches.
     let worse =
         place.read("best.yaml").replace("up: { count: 32 }, parallel: 8", "up: { count: 32 }, parallel: 2");
     place.write("worse.yaml", worse.replace("down: { count: 64 } }", "down: { count: 16 } }"));

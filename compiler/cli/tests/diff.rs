@@ -1,4 +1,4 @@
-//! `closc diff`, `drain`, `undrain`, `grow`, and `push` of a saved difference, as people and CI call them.
+//! `closc diff`, `drain`, `undrain`, `grow`, and `push` of a saved difference on the command line.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn with_dscp() -> String {
     p4().replace("qos: lossy-trim", "qos: { base: lossy-trim, classes: { data: { dscp: [22] } } }")
 }
 
-/// A place with two files, which differ by a class.
+/// A folder with two files that differ in a traffic class.
 fn place() -> Place {
     let place = Place::new();
     place.write("a.yaml", p4());
@@ -30,7 +30,7 @@ fn place() -> Place {
     place
 }
 
-/// Thresholds that mark too late for the buffer of the platform.
+/// ECN thresholds that are too high for the buffer of the platform.
 const LATE: &str = "\
 fabric: diffed
 planes: 1
@@ -131,7 +131,7 @@ fn a_saved_difference_is_shown_and_checked() {
     let first = place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
     assert_eq!(place.ends(2, &["diff", "--show", "plan.diff"]), first);
     assert_eq!(place.ends(2, &["diff", "--check", "plan.diff"]), first);
-    // Another comment means the same; another length does not.
+    // A comment does not change the meaning of a file; a cable length does.
     place.write("a.yaml", format!("# looked at\n{}", p4()));
     place.ends(2, &["diff", "--check", "plan.diff"]);
     place.write("a.yaml", p4().replace("t0-t1: { length: 1m", "t0-t1: { length: 2m"));
@@ -146,7 +146,7 @@ fn a_saved_difference_is_shown_and_checked() {
     assert!(place.ends(1, &["diff", "--show", "other.json"]).contains("is not a saved difference"));
 }
 
-/// The planes that a push worked on, in order, as its events tell.
+/// The planes that a push worked on, in the order of its events.
 fn planes(place: &Place, args: &[&str]) -> Vec<u64> {
     let output = place.closc(&[args, &["--format", "json"]].concat());
     let text = String::from_utf8_lossy(&output.stderr);
@@ -163,7 +163,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     place.ends(0, &["lab", "up", "a.yaml"]);
     assert!(place.ends(1, &["diff", "live", "a.yaml"]).contains("`live` needs `--inventory`"));
 
-    // Empty switches take all of the first file, and then mean the same.
+    // Empty switches need the complete first file; after the push there is no difference.
     let text =
         place.ends(2, &["diff", "live", "a.yaml", "--inventory", "lab", "--waves", "--out", "first.diff"]);
     assert!(
@@ -195,7 +195,7 @@ fn live_switches_are_a_side_and_take_a_saved_difference() {
     );
 }
 
-/// Either way round, and against a tree.
+/// Compares live switches and a tree in both directions.
 fn live_and_a_tree(place: &Place) {
     let lab = ["--inventory", "lab"];
     place.ends(0, &["compile", "b.yaml", "--out", "b"]);
@@ -205,7 +205,7 @@ fn live_and_a_tree(place: &Place) {
     assert!(text.contains("- ingress.dscp_class  `p0-t0-001`"), "{text}");
 }
 
-/// A difference of two files, in its own order of planes, twice.
+/// A push follows the order of waves in a saved difference, and a second push changes nothing.
 fn a_saved_difference_has_its_order(place: &Place) {
     place.ends(2, &["diff", "a.yaml", "b.yaml", "--waves", "--out", "plan.diff"]);
     let mut saved: serde_json::Value = serde_json::from_str(&place.read("plan.diff")).unwrap();
@@ -225,7 +225,7 @@ fn a_saved_difference_has_its_order(place: &Place) {
     place.ends(0, &["drift", "b", "--inventory", "lab"]);
 }
 
-/// Switches of a test, each at a socket in its folder.
+/// Switches of a test, each as a process.
 struct Switches(Vec<Child>);
 
 impl Switches {
@@ -238,7 +238,7 @@ impl Switches {
             let arguments = ["switch", "--no-p4", "--device-id", &id, "--", "--grpc-server-addr", &at];
             let mut command = place.command(&arguments);
             let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("closc runs");
-            // It says where it is served when it is.
+            // The switch prints its address when it is ready.
             let mut line = String::new();
             let output = child.stderr.as_mut().expect("its messages are a pipe");
             BufReader::new(output).read_line(&mut line).expect("it says where it is");
@@ -262,7 +262,8 @@ impl Drop for Switches {
     }
 }
 
-/// T0s that are in use get T1s above them: every switch has ports towards these before any sends over them, plane by plane.
+/// T1s are added above T0s in service: plane by plane, all switches configure their ports towards the new T1s before
+/// any switch sends over them.
 #[test]
 fn a_saved_growth_is_pushed_in_stages() {
     let place = Place::new();
@@ -291,14 +292,14 @@ fn a_saved_growth_is_pushed_in_stages() {
         text.contains("compiled with 4 T1s (`p0-t1-003` to `p1-t1-004`) in `exceptions.drained`"),
         "{text}"
     );
-    // Stopped after the first plane of the first stage, it holds what is compiled with the new T1s drained.
+    // The push stops after the first plane of the first stage, which then holds the state with the new T1s drained.
     let push = [&["push", "grow.diff"][..], &lab].concat();
     let why = place.ends(1, &[&push[..], &["--gate", "false"]].concat());
     assert!(why.contains("stopped: "), "{why}");
     place.ends(0, &[&["drift", "stage", "--plane", "0"][..], &lab].concat());
     place.ends(2, &[&["drift", "new", "--plane", "0"][..], &lab].concat());
     place.ends(0, &[&["drift", "old", "--select", "device=p1-t0-*"][..], &lab].concat());
-    // The next one finishes the work, and one more goes back to no stage.
+    // The next push finishes the work; another one does not return to an earlier stage.
     place.ends(0, &push);
     place.ends(0, &[&["drift", "new"][..], &lab].concat());
     assert!(place.ends(0, &push).contains("; 0 updates sent"));
@@ -322,7 +323,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
             drained.replace(['\n', '-', '"'], " ").contains(&name.replace('-', " ")),
             "{line}\n{drained}"
         );
-        // Hosts get a denylist for it.
+        // Path tables of hosts list the drained element in their denylist.
         place.ends(0, &["compile", "a.yaml", "--out", "tree"]);
         let table: serde_json::Value =
             serde_json::from_str(&place.read("tree/path-tables/group-0001.json")).unwrap();
@@ -339,7 +340,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
     );
 }
 
-/// Where switches choose the path, a drain moves traffic only if an artefact of those changes who have another way.
+/// If switches choose the path, a drain moves traffic only if it changes an artefact of a device that has another path.
 #[test]
 fn a_drain_says_who_sends_past_it() {
     let place = Place::new();
@@ -385,7 +386,7 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
         )
     );
     let lines: Vec<&str> = lines.collect();
-    // Two planes of two NICs and two uplinks; nothing is pulled or moved.
+    // Per plane, two NIC cables and two uplinks; nothing is pulled or moved.
     assert_eq!(lines.len(), 8, "{csv}");
     assert!(lines.iter().all(|line| line.starts_with("add,") && line.ends_with(",1m,virtual")), "{csv}");
     assert!(
@@ -396,17 +397,17 @@ fn growth_is_a_work_order_with_ports_and_lengths() {
     assert_eq!((json["switches_added"].as_u64(), json["jobs"].as_array().map(Vec::len)), (Some(2), Some(8)));
     assert_eq!(json["renumbers"], serde_json::json!([]));
     place.ends(0, &["grow", "a.yaml", "a.yaml"]);
-    // Other widths move no cable and rename every segment.
+    // Other widths move no cable, but change every segment.
     place.write("d.yaml", with("srv6: { widths: { plane: 4, index: 10 } }\n"));
     let json = place.json(2, &["grow", "a.yaml", "d.yaml"]);
     assert_eq!(json["renumbers"], serde_json::json!(["`srv6.widths`"]));
-    // So does another plan, which is named first: the widths follow from it.
+    // So does another plan, which is named first because it determines the widths.
     place.write("e.yaml", with("srv6: { plan: plane-in-block }\n"));
     let text = place.ends(2, &["grow", "a.yaml", "e.yaml"]);
     assert!(text.contains("not only growth: `srv6.plan`, `srv6.widths` would renumber"), "{text}");
 }
 
-/// A fabric whose switches speak BGP, in one plane.
+/// A fabric with BGP and one plane.
 const BGP: &str = "fabric: bgp
 planes: 1
 routing: bgp-unnumbered
@@ -419,7 +420,7 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-/// The switches and nodes whose files differ between two trees.
+/// Counts the switches and nodes whose files differ between two trees.
 fn differing(place: &Place, old: &str, new: &str) -> [u64; 2] {
     ["switches", "hosts"].map(|kind| {
         let folder = place.path(&format!("{old}/{kind}"));
@@ -472,7 +473,7 @@ fn what_bgp_leaves_alone_is_not_announced_as_changed() {
     }
 }
 
-/// A T0 of a fabric with one plane cannot be touched without its NICs: that is an answer, not a failure.
+/// With one plane, a T0 cannot be changed without cutting off its NICs. This is a result, not a failure.
 #[test]
 fn waves_of_one_plane_are_refused_with_the_reason_and_the_report() {
     let place = Place::new();
@@ -488,7 +489,7 @@ fn waves_of_one_plane_are_refused_with_the_reason_and_the_report() {
     assert!(json["no_waves"].as_str().is_some_and(|why| why.contains("no other plane")), "{json}");
 }
 
-/// A fabric of SONiC switches, some of which an exception touches.
+/// A fabric of SONiC switches, some of them with exceptions.
 fn sonic(more: &str) -> String {
     format!(
         "fabric: pod\nplanes: 2\nhosts: {{ groups: 3, per_group: 2, nic: {{ speed: 200G, lanes: 2 }} }}\n\
@@ -498,7 +499,7 @@ fn sonic(more: &str) -> String {
     )
 }
 
-/// Compiles both files, applies every patch to what the one says of a switch, and expects what the other says.
+/// Compiles both files, applies every patch to the old CONFIG_DB of its switches, and expects the new one.
 #[track_caller]
 fn patches_lead_from_one_to_the_other(old: &str, new: &str) -> (Vec<usize>, serde_json::Value) {
     let place = Place::new();
@@ -546,7 +547,7 @@ fn patches_are_those_of_every_switch_and_switches_that_are_alike_share_one() {
     assert_eq!(sizes.iter().sum::<usize>(), 10, "{index}");
     assert_eq!(sizes.iter().max(), Some(&2), "{index}");
     assert!(index["groups"].to_string().contains("\"method\":\"patch\""), "{index}");
-    // Servers are the same for all, and an address is another for each.
+    // Servers are the same for all switches; addresses differ for each.
     let services = "services: { ntp: [10.0.0.1], syslog: [10.0.0.2] }\n";
     let (sizes, _) = patches_lead_from_one_to_the_other(&sonic(""), &sonic(services));
     assert!(sizes.len() < 10, "{sizes:?}");

@@ -1,4 +1,4 @@
-//! Every document that closc prints or saves, from real commands, compared with its schema in the tree.
+//! Compares every document that closc prints or saves with its schema in the repository, using real commands.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn place() -> Place {
     place
 }
 
-/// Commands that need no lab, with the exit code and the document that comes.
+/// Commands that need no lab, with the expected exit code and document.
 const PLAIN: &[(i32, &str, &str)] = &[
     (2, "cables check a.yaml p0-t0-001=seen.json", "closc-cables/1"),
     (0, "check a.yaml", "closc-check/1"),
@@ -71,7 +71,7 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (0, "whatif a.yaml --against b.yaml", "closc-whatif-against/1"),
 ];
 
-/// Commands of a lab, in order.
+/// Commands on a lab, in order, with the expected exit code and document.
 const LAB: &[(i32, &str, &str)] = &[
     (0, "lab status", "closc-labs/1"),
     (0, "lab up a", "closc-lab-up/1"),
@@ -88,7 +88,7 @@ const LAB: &[(i32, &str, &str)] = &[
     (0, "lab job a --seconds 1", "closc-lab-job/1"),
 ];
 
-/// Runs a command, and compares what it prints.
+/// Runs a command, and compares its output with the schema.
 #[track_caller]
 fn prints(place: &Place, (code, words, name): (i32, &str, &str)) -> Value {
     let words: Vec<&str> = words.split(' ').collect();
@@ -97,7 +97,7 @@ fn prints(place: &Place, (code, words, name): (i32, &str, &str)) -> Value {
     document
 }
 
-/// Reads a document that was saved, and compares it.
+/// Reads a saved document, and compares it with the schema.
 fn saved(place: &Place, file: &str) -> String {
     let document: Value = serde_json::from_str(&place.read(file)).expect("a document");
     schemas::compare(&document);
@@ -132,8 +132,8 @@ fn every_document_fits_its_schema() {
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let all: BTreeSet<String> =
         names.filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect();
-    // Documents that are served and not printed are compared in `collect.rs`, what is said line by line in `switch/frozen.rs`, and the
-    // verdicts on a server in `conformance.rs`.
+    // Documents that are only served are compared in `collect.rs`, JSON lines on stderr in `switch/frozen.rs`, and the
+    // report of `closc conformance` in `conformance.rs`.
     let all: BTreeSet<String> = all
         .into_iter()
         .filter(|name| name == "closc-collect-1" || !name.starts_with("closc-collect-"))
@@ -143,7 +143,7 @@ fn every_document_fits_its_schema() {
     assert_eq!(all, seen, "every document is printed here, and every one that is printed has a schema");
 }
 
-/// Output of labs and pushes.
+/// Compares the output of labs and pushes.
 fn labs(place: &Place, seen: &mut BTreeSet<String>) {
     let other = place.read("a.yaml") + "exceptions: { absent: [p0-t0-001--p0-t1-001] }\n";
     place.write("c.yaml", other);
@@ -158,7 +158,7 @@ fn labs(place: &Place, seen: &mut BTreeSet<String>) {
     }
 }
 
-/// The comparison fails where it should.
+/// A document that does not fit its schema fails the comparison.
 #[test]
 fn what_does_not_fit_is_found() {
     schemas::compare(&json!({ "schema": "closc-error/1", "error": "why" }));

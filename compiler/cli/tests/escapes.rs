@@ -1,4 +1,4 @@
-//! Names in a fabric file stay in its folder, and nothing of a foreign file is shown.
+//! File names in a fabric file cannot leave its folder, and no content of other files is shown.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn pins_read_no_foreign_file() {
         "/proc/self/environ",
         "/etc/passwd",
         ".",
-        // In the folder, but not a file of pins: its first line is not shown either.
+        // A file in the folder that is not a file of pins; its first line must not be shown either.
         ".config",
     ] {
         place.write("repository/fabric.yaml", format!("{FABRIC}ecmp: {{ pins: {pins} }}\n"));
@@ -74,7 +74,7 @@ fn overlays_take_no_foreign_file() {
     assert!(!said.contains(SECRET), "{said}");
 }
 
-/// Puts something that is not a file of a tree in the place of one, by turns.
+/// Replaces a file of the tree by a link, pipe, socket or folder, depending on `number`.
 fn instead(place: &Place, number: usize, path: &std::path::Path) {
     std::fs::remove_file(path).expect("a file of the tree");
     let secret = place.path("secret");
@@ -105,7 +105,8 @@ fn instead(place: &Place, number: usize, path: &std::path::Path) {
     symlink(target, path).expect("a link");
 }
 
-/// Every command that reads a tree refuses the one file that is something else, and shows nothing of it.
+/// Every command that reads a tree rejects a file that is not a regular file of the tree, and does not show its
+/// content.
 #[test]
 fn trees_lead_nowhere() {
     let place = Place::new();
@@ -117,7 +118,7 @@ fn trees_lead_nowhere() {
     let picked: Vec<&String> = files.iter().step_by(files.len().div_ceil(11)).copied().collect();
     let copied = place.program("cp").args(["-a", "whole", "tree"]).status().expect("every system has `cp`");
     assert!(copied.success());
-    // Of each file another kind, and all kinds of the manifest itself.
+    // One kind of replacement for each file, and all kinds for the manifest.
     let own = String::from("manifest.json");
     let cases = picked.into_iter().enumerate().chain((0..12).map(|kind| (kind, &own)));
     for (number, file) in cases {
@@ -130,7 +131,7 @@ fn trees_lead_nowhere() {
             assert!(!shown.contains(SECRET) && !shown.contains("root:x"), "{file}, {number}: {shown}");
             assert_ne!(output.status.code(), Some(0), "{file}, {number}, {arguments:?}: {shown}");
             if file != &own {
-                // Files with the same digest are equal, so a difference reads the others only.
+                // `diff` reads only files with different digests.
                 let mut other = manifest.clone();
                 other["files"][file.as_str()]["blake3"] = "0".repeat(64).into();
                 place.write("tree/manifest.json", other.to_string());
@@ -151,7 +152,7 @@ fn trees_lead_nowhere() {
     place.ends(0, &["verify", "tree", "--quiet"]);
 }
 
-/// A saved difference names its sides; their contents are not shown.
+/// A saved difference names its sides, but cannot make closc show their content.
 #[test]
 fn saved_differences_lead_nowhere() {
     let place = Place::new();
@@ -195,7 +196,7 @@ fn saved_differences_lead_nowhere() {
     place.ends(2, &["diff", "--check", "saved.json"]);
 }
 
-/// A folder of platforms is read as what it is: the files in it.
+/// Anything but a regular file in a folder of platforms is rejected, and its content is not shown.
 #[test]
 fn folders_of_platforms_lead_nowhere() {
     let place = Place::new();
@@ -223,7 +224,7 @@ fn folders_of_platforms_lead_nowhere() {
     place.ends(0, &["check", "fabric.yaml", "--platforms", "site"]);
 }
 
-/// Names that others chose show themselves and nothing more.
+/// Control characters in untrusted names are escaped.
 #[test]
 fn names_of_others_move_no_cursor() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Runs `closc explain device`: groups with their weights and reasons, BGP session by session.
+//! `closc explain device`: groups with their weights and reasons, and BGP sessions.
 
 mod common;
 
@@ -20,7 +20,7 @@ exceptions:
   absent: [ p0-t0-002--p0-t1-001, p0-t0-003--p0-t1-002, \"p0-t0-003--p0-t1-002#2\" ]
 ";
 
-/// Requests to a fabric.
+/// The command line of these tests.
 const DEVICE: [&str; 5] = ["explain", "device", "fabric.yaml", "p0-t0-001", "--quiet"];
 
 fn place(yaml: &str) -> Place {
@@ -69,7 +69,7 @@ fn groups_say_what_their_weights_are_from() {
     );
     assert_eq!(report["bgp"], Value::Null);
 
-    // Static routes of FRR take no weights.
+    // Static routes of FRR do not support weights.
     let found = text(&FABRIC.replace("os: linux", "os: frr"));
     let narrow = found.lines().find(|line| line.starts_with("fd00:c105:1:2::/64")).expect("a route");
     assert!(

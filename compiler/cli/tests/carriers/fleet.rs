@@ -1,8 +1,8 @@
 //! Switches on this machine.
 //!
-//! In: a system and the size of a fabric. Out: two compiled trees, and switches that hold only what is the site's. Invariants: a client
-//! takes the place of `ssh`; ports and routes of FRRouting and Linux are those of a kernel, in a network namespace for each switch;
-//! servers of gNMI and P4Runtime are in this process.
+//! In: a system and the size of a fabric. Out: two compiled trees, and switches that hold only the site's
+//! configuration. Invariants: a script replaces `ssh`. Ports and routes of FRRouting and Linux are in the kernel, with
+//! a network namespace per switch. Servers of gNMI and P4Runtime run in this process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,19 +20,19 @@ use crate::common::{self, Place};
 use crate::servers::Servers;
 use crate::system::{Kind, Shape, System};
 
-/// The programs of a switch.
+/// Simulates the programs of a switch.
 const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/switch.py");
 
-/// The programs of a SONiC switch.
+/// Simulates the programs of a SONiC switch.
 const SONIC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4/deploy/tests/deploy/sonic/switch.py");
 
-/// Runs either of them in processes that are forked.
+/// Runs either of them in forked processes.
 const FORKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/forks.py");
 
-/// The client.
+/// Replaces `ssh`.
 const SSH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/carriers/ssh.sh");
 
-/// Switches of one fabric. Tree `a` and tree `b` differ on every one of them.
+/// Switches of one fabric. Trees `a` and `b` differ on every switch.
 pub(crate) struct Fleet {
     pub(crate) place: Place,
     pub(crate) system: &'static System,
@@ -75,12 +75,12 @@ impl Drop for Fleet {
 }
 
 impl Fleet {
-    /// Makes the switches, which hold only what is the site's, or says why there can be none.
+    /// Creates switches that hold only the site's configuration. If this machine cannot run them, prints why.
     pub(crate) fn new(system: &'static System, shape: &Shape) -> Option<Self> {
         Fleet::of_trees(system, shape, &[("a", 9214), ("b", 9100)])
     }
 
-    /// The same, with trees of other names and MTUs.
+    /// Like [`Fleet::new`], with trees of other names and MTUs.
     pub(crate) fn of_trees(system: &'static System, shape: &Shape, trees: &[(&str, u16)]) -> Option<Self> {
         let has_programs = system.has(Transport::Ssh) || system.has(Transport::SonicSsh);
         if has_programs && Command::new("python3").arg("-V").output().is_err() {
@@ -118,7 +118,7 @@ impl Fleet {
         fs::set_permissions(self.place.path(path), fs::Permissions::from_mode(mode)).expect("it is ours");
     }
 
-    /// Makes the commands of switches.
+    /// Creates the commands of switches.
     fn programs(&mut self) {
         for folder in ["client", "bin", "fleet"] {
             fs::create_dir_all(self.place.path(folder)).expect("a folder");
@@ -139,15 +139,16 @@ impl Fleet {
             );
             self.put(&format!("bin/{name}"), &text, 0o755);
         }
-        // The next command of a switch opens the pipe when this one was closed: a reader waits for its end.
+        // A reader waits for the end of the pipe, which the next command of the switch opens only after this one has
+        // closed it.
         fifo(&self.place.path("requests"));
         let mut command = Command::new("python3");
         command.args(["-IS", FORKS, &requests, script]).stdin(Stdio::piped());
-        // Its scripts are run for a switch each; the folder is of none.
+        // Each request names the folder of its switch, so none is set here.
         self.forks = Some(command.env("SWITCH", "").spawn().expect("python3 is there"));
     }
 
-    /// Writes how switches are reached: a rule for each transport.
+    /// Writes the inventory, with a rule for each transport.
     fn inventory(&self) {
         let mut text = String::new();
         for (head, rules) in [
@@ -224,7 +225,7 @@ impl Fleet {
         fs::read_to_string(self.at(switch, file)).unwrap_or_default()
     }
 
-    /// Makes one switch; tells whether this machine can have it.
+    /// Creates one switch; returns whether this machine can run it.
     fn switch(&mut self, name: &str) -> bool {
         if self.forks.is_none() {
             return true;
@@ -262,7 +263,7 @@ impl Fleet {
         true
     }
 
-    /// Gives a SONiC switch the state of a new one: its address, and something of the site's.
+    /// Gives a SONiC switch the state of a new one: its address, and some configuration of the site.
     fn unpacked(&self, name: &str) {
         let text = self.place.read(&format!("a/switches/{name}/config_db.json"));
         let config: Value = serde_json::from_str(&text).expect("JSON");
@@ -277,7 +278,7 @@ impl Fleet {
         });
         let management: Vec<&String> =
             config["MGMT_INTERFACE"].as_object().expect("it has one").keys().collect();
-        // The daemons have every port once it is configured.
+        // The daemons list every port after it is configured.
         let ports = config["PORT"].as_object().expect("it has ports").keys();
         let ports: BTreeMap<String, Value> =
             ports.map(|port| (format!("PORT_TABLE:{port}"), json!({ "oper_status": "down" }))).collect();
@@ -291,7 +292,7 @@ impl Fleet {
         }
     }
 
-    /// Makes a namespace with the ports of a switch, and one of the site's.
+    /// Creates a namespace with the ports of a switch, and a management port of the site.
     fn kernel(&mut self, name: &str) -> bool {
         let namespace = common::fabric_name("carried");
         let ip = |words: &str| {
@@ -341,7 +342,7 @@ impl Fleet {
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Configuration of the site.
+    /// Asserts that a switch has kept the site's configuration.
     pub(crate) fn assert_site(&self, name: &str) {
         match self.system.kind {
             Kind::Eos => {
@@ -389,7 +390,7 @@ impl Fleet {
         }
     }
 
-    /// Writes it, past every tool of the switch.
+    /// Writes the running configuration directly, without the tools of the switch.
     pub(crate) fn set_config(&self, name: &str, config: &Value) {
         match self.servers.get(name).and_then(|servers| servers.gnmi.as_ref()) {
             Some(switch) => switch.lock().running = config.clone(),
@@ -397,7 +398,7 @@ impl Fleet {
         }
     }
 
-    /// Contents of the switches of this process, to put them back.
+    /// Running configurations of the gNMI switches, so that they can be restored.
     pub(crate) fn memory(&self) -> Vec<(String, Value)> {
         let names =
             self.servers.iter().filter(|(_, servers)| servers.gnmi.is_some()).map(|(name, _)| name.clone());
@@ -421,7 +422,7 @@ impl Fleet {
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     }
 
-    /// Everything that a switch holds, to compare two moments.
+    /// The configuration of a switch as text, for comparison with a later one.
     pub(crate) fn state(&self, name: &str) -> String {
         match self.system.kind {
             Kind::Eos => self.read(name, "running") + &self.read(name, "startup"),

@@ -1,4 +1,4 @@
-//! FRRouting's own daemons, a set for each switch in its namespace.
+//! Real daemons of FRRouting, one set for each switch in its namespace.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::common;
 use crate::fleet::{Fleet, RUN};
 use crate::system::{Shape, system};
 
-/// Has FRRouting's own daemons run for every switch, each in its namespace; tells whether this machine has them.
+/// Starts the daemons of FRRouting for every switch in its namespace; returns whether this machine has them.
 fn daemons(fleet: &Fleet) -> bool {
     for name in &fleet.names {
         let namespace = fleet.namespace(name);

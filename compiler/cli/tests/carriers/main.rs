@@ -1,6 +1,7 @@
-//! `closc push`, `drift` and `diff live` of switches of every operating system, over every transport that reads switches. A client that
-//! takes the place of `ssh` runs the command line of a switch over files (EOS, Cumulus Linux, FRRouting, SONiC), or in a network namespace
-//! with the kernel's own ports, addresses and routes (FRRouting, Linux), which takes root. gNMI and P4Runtime are servers on loopback.
+//! `closc push`, `drift` and `diff live` with switches of every operating system, over every transport that reads
+//! switches. A script replaces `ssh`. It runs a simulated command line on files (EOS, Cumulus Linux, FRRouting, SONiC),
+//! or real commands in a network namespace with ports, addresses and routes of the kernel (FRRouting, Linux), which
+//! needs root. gNMI and P4Runtime are servers on loopback.
 #![allow(clippy::unnecessary_wraps, reason = "damages of all files have one signature")]
 
 #[path = "../common/mod.rs"]
@@ -25,7 +26,7 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use fleet::Fleet;
 use system::{Kind, over_ssh_alone, system};
 
-/// Every system whose configuration is files.
+/// Fleets of all systems that are configured by files.
 fn fleets() -> Vec<Fleet> {
     over_ssh_alone().filter_map(|system| Fleet::new(system, &system.small())).collect()
 }
@@ -65,7 +66,7 @@ fn one_command_takes_a_push_back_on_every_switch() {
             fleet.assert_site(name);
         }
         fleet.ends(0, &["drift", "a"]);
-        // A push that changed nothing here leaves nothing to undo.
+        // A push without changes leaves nothing to roll back.
         assert!(fleet.ends(0, &["push", "b", "--rollback", "1-1"]).contains("; 0 updates sent"));
         assert!(fleet.ends(64, &["push", "b", "--rollback", "../x"]).contains("expected the name"));
     }
@@ -99,7 +100,7 @@ fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
         fleet.ends(0, &["push", "a"]);
         let lost = fleet.names[0].clone();
         let before = fleet.state(&lost);
-        // The address by which the switch is reached is one that the change takes away.
+        // The change removes the address by which the switch is reached.
         let kept = if os == "eos" { "mtu 9214" } else { "\"mtu\":9214" };
         let kept = if before.contains(kept) { kept } else { "\"mtu\": 9214" };
         fleet.put(&format!("fleet/{lost}/management"), kept, 0o644);
@@ -121,7 +122,7 @@ fn what_a_switch_refuses_changes_nothing() {
         match fleet.system.kind {
             Kind::Eos => fleet.put(&format!("fleet/{name}/refuse"), "9100", 0o644),
             Kind::Nvue => fleet.put(&format!("fleet/{name}/apply-fails"), "", 0o644),
-            // The kernel of Linux takes what is rendered.
+            // The Linux kernel accepts the rendered configuration.
             Kind::Kernel { .. } | Kind::Sonic | Kind::Programmed => continue,
         }
         let said = fleet.ends(1, &["push", "b", "--max-failures", "9"]);

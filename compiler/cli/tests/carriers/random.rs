@@ -1,4 +1,5 @@
-//! Random fabrics of every system: each is pushed, drift is clean, and each artefact of it is damaged on some switch and named.
+//! Random fabrics of every system: each is pushed, and drift is clean. Then each artefact is damaged on some switch,
+//! and drift names the damage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +12,19 @@ use crate::fleet::Fleet;
 use crate::site::{SiteChange, has_site, touch};
 use crate::system::{SYSTEMS, System};
 
-/// The variable that has the number of random fabrics of each system.
+/// Environment variable with the number of random fabrics per system.
 const FABRICS: &str = "CLOSC_CARRIER_FABRICS";
 
-/// The variable that has the first number: fabrics with other numbers are other fabrics.
+/// Environment variable with the first fabric number, which seeds the random choices.
 const FIRST: &str = "CLOSC_CARRIER_FIRST";
 
-/// The variable that has the systems, if not all.
+/// Environment variable that limits the systems.
 const ONLY: &str = "CLOSC_CARRIER_SYSTEMS";
 
 /// A damaged part of an artefact, and the damage.
 type Case = (SwitchFile, Transport, Place, Act);
 
-/// The files of a switch that its tree has, each with the transport that brings it and a place where the switch keeps it.
+/// The files of a switch in its tree, each with its transport and a place where the switch keeps it.
 fn all_places(fleet: &Fleet, name: &str) -> Vec<(SwitchFile, Transport, Place)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(fleet.place.path(&format!("a/switches/{name}"))).expect("a folder") {
@@ -36,7 +37,7 @@ fn all_places(fleet: &Fleet, name: &str) -> Vec<(SwitchFile, Transport, Place)> 
     found
 }
 
-/// Adds something to what a switch runs, which is a part of no change between two trees.
+/// Adds something to the running configuration of a switch that no change between the trees covers.
 pub(crate) fn add_one(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) {
     let mut all = all_places(fleet, name);
     all.retain(|(file, _, place)| *place == Place::Running && *file != SwitchFile::DevicesBatch);
@@ -49,8 +50,8 @@ pub(crate) fn add_one(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) {
     }
 }
 
-/// Damages every artefact, each on a switch of its own as long as there are some, and returns what was done to each switch. At least
-/// one switch stays as it is, unless there are more artefacts.
+/// Damages every artefact, each on a separate switch while there are enough, and returns the damage by switch. At least
+/// one switch stays intact, unless there are more artefacts.
 fn damage_all<'f>(fleet: &'f Fleet, pick: &mut Pick<'_>) -> BTreeMap<&'f str, Vec<(Case, Damage)>> {
     let mut left: Vec<&str> = Vec::new();
     let mut done: BTreeMap<&str, Vec<(Case, Damage)>> = BTreeMap::new();
@@ -61,13 +62,13 @@ fn damage_all<'f>(fleet: &'f Fleet, pick: &mut Pick<'_>) -> BTreeMap<&'f str, Ve
             left = fleet.names.iter().map(String::as_str).collect();
         }
         let name = left.swap_remove(pick(left.len()));
-        // EOS and NVUE are compared with what they start with where nothing else differs.
+        // For EOS and NVUE, the startup configuration is compared only if nothing else differs.
         let is_hidden =
             done.contains_key(name) && [SwitchFile::EosConf, SwitchFile::NvueYaml].contains(&file);
         if is_hidden || !all_places(fleet, name).contains(&(file, transport, place)) {
             continue;
         }
-        // A fabric may have nothing of a kind, such as queues.
+        // A fabric may lack objects of a kind, such as queues.
         if let Some(damage) = (Victim { fleet, name }).damage(file, transport, place, pick) {
             done.entry(name).or_default().push(((file, transport, place, damage.act), damage));
         }
@@ -94,7 +95,7 @@ fn by_switch<'r>(fleet: &Fleet, report: &'r str) -> BTreeMap<&'r str, Vec<&'r st
     found
 }
 
-/// One fabric: returns the damages, all of which were named.
+/// Tests one fabric; returns the damage, all of which was named.
 fn prove(system: &'static System, number: u64) -> Option<Vec<Case>> {
     let place = SYSTEMS.iter().position(|other| other.name == system.name).expect("it is one of them");
     let random = &mut SplitMix64::seed_from_u64(number * SYSTEMS.len() as u64 + place as u64);
@@ -118,10 +119,10 @@ fn prove(system: &'static System, number: u64) -> Option<Vec<Case>> {
             assert!(damage.is_named(&named[name]), "{about}: {name}: {damage:?}: {report}");
         }
     }
-    // Over gNMI a reload is refused, and some of what is damaged takes one.
+    // Reloads are rejected over gNMI, but the repair of some damage needs one, so the state is restored first.
     fleet.set_memory(&before);
     fleet.ends(0, &["push", "a"]);
-    // The push read back; that drift agrees costs as much again.
+    // The push has already read the state back; a drift check of every fabric would double the time.
     if number.is_multiple_of(8) {
         fleet.ends(0, &["drift", "a"]);
     }
@@ -138,7 +139,7 @@ fn prove(system: &'static System, number: u64) -> Option<Vec<Case>> {
     Some(cases)
 }
 
-/// A long run has every file that a transport brings damaged in every place.
+/// A long run damages every file that a transport delivers in every place.
 #[test]
 fn each_artefact_of_a_random_fabric_is_brought_compared_and_named() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());

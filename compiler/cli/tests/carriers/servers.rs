@@ -1,7 +1,8 @@
-//! Switches that answer over gRPC: gNMI of SONiC, and P4Runtime.
+//! Switches with gRPC servers: gNMI of SONiC, and P4Runtime.
 //!
-//! In: a fleet whose tree is compiled. Out: a server on loopback for each transport of each switch. Invariants: pipelines with a program
-//! run on the embedded switch; the one of Tofino, whose program the chip's own compiler makes, on a target without a data plane.
+//! In: a fleet whose tree is compiled. Out: a server on loopback for each transport of each switch. Invariants:
+//! pipelines run on the embedded switch, except that of Tofino, which only the chip vendor's compiler can compile. It
+//! runs on a target without a data plane.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::gnmi::GnmiSwitch;
 /// The number of the only device behind each address.
 pub(crate) const DEVICE: DeviceId = DeviceId(1);
 
-/// The highest port of the embedded switches: no fabric of these tests has it.
+/// The highest port of the embedded switches, which no fabric of these tests uses.
 const LAST_PORT: u32 = 1023;
 
 /// Servers of one switch.
@@ -61,7 +62,8 @@ impl Target {
     }
 }
 
-/// A SONiC switch that runs what its tree has but for a setting, with something of the site's: gNMI carries no reload.
+/// A SONiC switch that differs from its tree in one setting, and has some configuration of the site. Larger changes
+/// would need a reload, which gNMI does not support.
 fn gnmi(fleet: &Fleet, name: &str) -> GnmiSwitch {
     let text = fleet.place.read(&format!("a/switches/{name}/config_db.json"));
     let mut config: Value = serde_json::from_str(&text).expect("JSON");

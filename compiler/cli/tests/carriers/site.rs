@@ -1,6 +1,7 @@
-//! The site's part: what `docs/push.md` leaves to it.
+//! The site's configuration: the settings that `docs/push.md` leaves to the site.
 //!
-//! In: a switch that holds a tree. Out: a change by the site's own hand. Invariants: drift does not name it, and no push takes it away.
+//! In: a switch that holds a tree. Out: a change that the site makes itself. Invariants: drift does not report it, and
+//! no push removes it.
 
 use closc_artefacts::carriers::Transport;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use crate::damage::Pick;
 use crate::fleet::Fleet;
 use crate::system::Kind;
 
-/// Users and AAA, the management network, access lists of the control plane, logging, SNMP, of EOS.
+/// Site settings of EOS: users and AAA, management network, control-plane access lists, logging, SNMP.
 const EOS: [&str; 12] = [
     "username ops privilege 1 secret sha512 $6$y\n",
     "snmp-server community public ro\n",
@@ -25,7 +26,7 @@ const EOS: [&str; 12] = [
     "event-handler link\n   action bash true\n",
 ];
 
-/// The same of NVUE, each with the keys that lead to it.
+/// Site settings of NVUE, each with its keys.
 const NVUE: [(&[&str], &str); 7] = [
     (&["system", "aaa", "user", "ops", "role"], "nvue-monitor"),
     (&["system", "snmp-server", "state"], "enabled"),
@@ -36,7 +37,7 @@ const NVUE: [(&[&str], &str); 7] = [
     (&["service", "syslog", "mgmt", "server", "192.0.2.9", "port"], "514"),
 ];
 
-/// The same of FRRouting.
+/// Site settings of FRRouting.
 const FRR: [&str; 6] = [
     "log syslog informational\n",
     "ip route 198.51.100.0/24 192.0.2.1\n",
@@ -46,7 +47,7 @@ const FRR: [&str; 6] = [
     "interface mgmt\n description management\n",
 ];
 
-/// Commands for `ip` on a port of the site.
+/// `ip` commands on a port of the site.
 const IP: [(&str, &str, &str); 3] = [
     ("address add 2001:db8:9::7/64 dev mgmt", "address show dev mgmt", "2001:db8:9::7/64"),
     ("-6 route add 2001:db8:77::/48 via 2001:db8:9::9 dev mgmt", "-6 route show", "2001:db8:77::/48"),
@@ -57,7 +58,7 @@ const IP: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Tables and fields of SONiC that are the site's.
+/// Site settings of SONiC: tables, keys, fields and values.
 const SONIC: [[&str; 4]; 6] = [
     ["SNMP_COMMUNITY", "public", "TYPE", "RO"],
     ["TACPLUS_SERVER", "192.0.2.8", "priority", "1"],
@@ -67,10 +68,10 @@ const SONIC: [[&str; 4]; 6] = [
     ["DEVICE_METADATA", "localhost", "timezone", "UTC"],
 ];
 
-/// The same of FRR in the `bgp` container.
+/// Site settings of FRR in the `bgp` container.
 const SONIC_FRR: [&str; 2] = ["log syslog errors\n", "vrf MGMT\n ip route 0.0.0.0/0 192.0.2.1\n"];
 
-/// Something of the site's.
+/// A change by the site.
 pub(crate) enum SiteChange {
     /// Lines of a file.
     Lines { file: &'static str, lines: &'static str },
@@ -86,7 +87,7 @@ fn of<T: Copy>(pick: &mut Pick<'_>, among: &[T]) -> T {
     among[pick(among.len())]
 }
 
-/// Makes a change of the site's; none where a switch has nothing of it.
+/// Makes a random change of the site; `None` if a switch has no site configuration.
 pub(crate) fn touch(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) -> Option<SiteChange> {
     let lines = |file: &'static str, lines: &'static str| {
         let text = fleet.read(name, file);
@@ -112,7 +113,7 @@ pub(crate) fn touch(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) -> Option<Si
             assert_eq!(fleet.ip(name, command), "", "{command}");
             Some(SiteChange::Object { show, shown })
         }
-        // Without a `frr.conf` of the tree, SONiC makes its own at each reload.
+        // Without a `frr.conf` in the tree, SONiC generates its own at each reload.
         Kind::Sonic if fleet.place.path(&format!("a/switches/{name}/frr.conf")).exists() && pick(2) == 0 => {
             Some(lines("frr/running", of(pick, &SONIC_FRR)))
         }
@@ -127,7 +128,7 @@ pub(crate) fn touch(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) -> Option<Si
     }
 }
 
-/// Tells whether all that can read a switch leaves the site's part as it is.
+/// Returns whether switches have site configuration; P4Runtime targets have none.
 pub(crate) fn has_site(fleet: &Fleet) -> bool {
     fleet.system.transports != [Transport::P4Runtime]
 }

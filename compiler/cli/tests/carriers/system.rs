@@ -1,47 +1,48 @@
-//! Systems of switches: their lines in a fabric file, and the transports that reach them.
+//! Kinds of switches under test: their lines in a fabric file, and the transports that reach them.
 //!
-//! In: a name, the size of a fabric. Out: a fabric file. Invariants: every operating system is here, and every transport that reads
-//! switches; which files each transport brings is in the compiler's own table (`closc_artefacts::carriers`).
+//! In: a name, the size of a fabric. Out: a fabric file. Invariants: every operating system and every transport that
+//! reads switches is covered; the files of each transport are in the compiler's own table
+//! (`closc_artefacts::carriers`).
 
 use closc_artefacts::carriers::{SwitchFile, Transport};
 
-/// A system of switches, as these tests simulate it.
+/// How these tests simulate a switch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Eos,
     Nvue,
-    /// Ports and routes are those of a kernel.
+    /// Ports and routes are in the kernel.
     Kernel {
         has_frr: bool,
     },
     /// CONFIG_DB, with or without entries.
     Sonic,
-    /// Entries alone.
+    /// Only P4Runtime entries.
     Programmed,
 }
 
-/// A system.
+/// A kind of switch under test.
 pub(crate) struct System {
     pub(crate) name: &'static str,
-    /// Its word in a fabric file.
+    /// Value of `os` in a fabric file.
     pub(crate) os: &'static str,
     pub(crate) kind: Kind,
     pub(crate) transports: &'static [Transport],
     pub(crate) routings: &'static [&'static str],
     /// Platform, speed and lanes of a NIC port.
     platform: (&'static str, u32, u8),
-    /// Whether cables are those of a lab.
+    /// Whether cables are virtual, as in a lab.
     is_virtual: bool,
-    /// A QoS profile that it takes.
+    /// A QoS profile that it supports.
     pub(crate) qos: &'static str,
-    /// Lines at the end of the file.
+    /// More lines at the end of the fabric file.
     more: &'static str,
 }
 
 /// Lines of systems with a management network.
 const MANAGED: &str = "addresses: { management: 10.64.0.0/14 }\nservices: { ntp: [10.0.0.1] }\n";
 
-/// Thresholds that fit the buffer of Tofino.
+/// Thresholds within the buffer of Tofino.
 const TOFINO_QOS: &str = "{ base: sonic-ai-lossy, classes: { data-1: { ecn: { thresholds: { min: 200KB, max: 400KB, probability: 5 } } }, \
     data-2: { ecn: { thresholds: { min: 150KB, max: 450KB, probability: 10 } } }, \
     data-3: { ecn: { thresholds: { min: 100KB, max: 300KB, probability: 7 } } } } }";
@@ -101,7 +102,7 @@ const P4: System = System {
     more: "",
 };
 
-/// Every system.
+/// All kinds of switches.
 pub(crate) static SYSTEMS: [System; 10] = [
     System {
         platform: ("th5-128x400g", 400, 4),
@@ -120,7 +121,7 @@ pub(crate) static SYSTEMS: [System; 10] = [
     over_ssh("frr", Kind::Kernel { has_frr: true }, ALL_ROUTINGS),
     over_ssh("linux", Kind::Kernel { has_frr: false }, WITHOUT_BGP),
     SONIC,
-    // gNMI brings no `frr.conf`, which `uncarried.rs` tests.
+    // gNMI does not deliver `frr.conf`; see `uncarried.rs`.
     System { name: "sonic-gnmi", transports: &[Transport::SonicGnmi], routings: WITHOUT_BGP, ..SONIC },
     P4,
     PINS,
@@ -134,12 +135,12 @@ pub(crate) static SYSTEMS: [System; 10] = [
     },
 ];
 
-/// Finds a system.
+/// Finds a kind by name.
 pub(crate) fn system(name: &str) -> &'static System {
     SYSTEMS.iter().find(|system| system.name == name).expect("the system is known")
 }
 
-/// The systems whose configuration is files over `ssh`.
+/// The kinds that are configured only by files over SSH.
 pub(crate) fn over_ssh_alone() -> impl Iterator<Item = &'static System> {
     SYSTEMS.iter().filter(|system| system.transports == [Transport::Ssh])
 }
@@ -157,13 +158,13 @@ pub(crate) struct Shape {
 }
 
 impl System {
-    /// Returns a fabric of one plane.
+    /// Returns the shape of a small fabric with one plane.
     pub(crate) fn small(&self) -> Shape {
         let (qos, routing) = (self.qos, self.routings[0]);
         Shape { groups: 2, per_group: 2, planes: 1, up: 2, qos, routing, exceptions: "" }
     }
 
-    /// Returns a random fabric.
+    /// Returns a random shape.
     pub(crate) fn random(&self, pick: &mut impl FnMut(usize) -> usize) -> Shape {
         let routing = self.routings[pick(self.routings.len())];
         let up = 1 + u8::try_from(pick(2)).expect("small");
@@ -201,12 +202,12 @@ impl System {
         )
     }
 
-    /// Tells whether it is reached by a transport.
+    /// Returns whether a transport reaches it.
     pub(crate) fn has(&self, transport: Transport) -> bool {
         self.transports.contains(&transport)
     }
 
-    /// Returns the transport that brings a file to it; nothing where none does.
+    /// Returns the transport that delivers a file; `None` if there is none.
     pub(crate) fn carrier(&self, file: SwitchFile) -> Option<Transport> {
         self.transports.iter().copied().find(|transport| transport.carries(file))
     }

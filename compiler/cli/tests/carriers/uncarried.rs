@@ -1,4 +1,5 @@
-//! A file that a push does not bring is named, with what brings it: each system, with every choice of transports.
+//! A push names each file that it does not deliver, with an alternative: all systems, with every combination of
+//! transports.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +13,7 @@ use crate::common::Place;
 use crate::fleet::Fleet;
 use crate::system::{Kind, SYSTEMS, Shape, System, system};
 
-/// The transports that a rule of an inventory sets up.
+/// Transports with the inventory rules that enable them.
 const RULES: [(Transport, &str); 4] = [
     (Transport::Ssh, "ssh:\n- { devices: '*', address: '{name}' }\n"),
     (Transport::SonicSsh, "sonic:\n- { devices: '*', transport: sonic-ssh, address: '{name}' }\n"),
@@ -24,7 +25,7 @@ const RULES: [(Transport, &str); 4] = [
     ),
 ];
 
-/// Returns what a push over some transports names, each file with what brings it.
+/// Returns the files that a push over some transports does not deliver, each with the alternative.
 fn named(place: &Place, rules: &[(Transport, &str)]) -> Result<Vec<(String, String)>, String> {
     let folder = place.path("a");
     let files = Arc::new(move |path: &str| fs::read(folder.join(path)));
@@ -60,7 +61,7 @@ fn files(place: &Place) -> BTreeSet<SwitchFile> {
     names.map(|name| SwitchFile::of_name(&name).expect("the table of carriers has it")).collect()
 }
 
-/// Every choice of rules that go together: SONiC has one transport.
+/// Every valid combination of rules; SONiC has only one transport at a time.
 fn choices() -> Vec<Vec<(Transport, &'static str)>> {
     (0_u32..1 << RULES.len())
         .map(|set| {
@@ -108,7 +109,7 @@ fn prove(system: &System, place: &Place, rules: &[(Transport, &str)]) {
             return assert!(is_programmed && error.contains("`p0-t0-001`"), "{about}: {error}");
         }
     };
-    // A rule for another system reaches nothing.
+    // A rule for another system has no effect.
     let is_reached = |transport: &Transport| match transport {
         Transport::Ssh => matches!(system.kind, Kind::Eos | Kind::Nvue | Kind::Kernel { .. }),
         Transport::SonicSsh | Transport::SonicGnmi => system.kind == Kind::Sonic,

@@ -1,4 +1,4 @@
-//! Damages of a CONFIG_DB: a field goes or gets another value, an entry goes or comes, a table goes.
+//! Damage to a CONFIG_DB: a field is removed or changed, an entry removed or added, or a table removed.
 
 use closc_artefacts::carriers::SwitchFile;
 use closc_sonic::{Rows, SITE_FIRST, Share, owned};
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{Act, Damage, Pick, Victim};
 
-/// Tables that are never damaged: the switch is reached by them.
+/// Tables that are never damaged, because the switch is reached through them.
 const REACHED_BY: [&str; 2] = ["MGMT_INTERFACE", "MGMT_PORT"];
 
-/// Tables, keys and fields of the tree that are closc's.
+/// Tables, keys and fields of the tree that closc owns.
 fn fields(tree: &Value) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     for (table, entries) in tree.as_object().expect("tables") {
@@ -24,7 +24,7 @@ fn fields(tree: &Value) -> Vec<(String, String, String)> {
     found
 }
 
-/// Tells whether every entry of a table is closc's.
+/// Returns whether closc owns every entry of a table.
 fn is_own(table: &str) -> bool {
     owned(table).is_some_and(|owned| owned.share == Share::Entries && owned.rows == Rows::All)
 }
@@ -37,7 +37,7 @@ fn change(value: &mut Value) {
     }
 }
 
-/// Changes something, and returns where.
+/// Makes a random change, and returns its place.
 fn edit(held: &mut Value, tree: &Value, pick: &mut Pick<'_>) -> (Act, String) {
     let all = fields(tree);
     let (table, key, field) = &all[pick(all.len())];
@@ -71,7 +71,7 @@ fn edit(held: &mut Value, tree: &Value, pick: &mut Pick<'_>) -> (Act, String) {
     }
 }
 
-/// Changes what the switch runs.
+/// Changes the running configuration.
 pub(super) fn running(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let tree: Value = serde_json::from_str(&victim.wanted(SwitchFile::ConfigDb)).expect("JSON");
     let mut held = victim.fleet.config(victim.name);
@@ -80,7 +80,7 @@ pub(super) fn running(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage
     Some(Damage::new(act, &what, &[&[&what]]))
 }
 
-/// Changes what it starts with, or removes that.
+/// Changes or removes the startup configuration.
 pub(super) fn saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     if pick(4) == 0 {
         std::fs::remove_file(victim.fleet.at(victim.name, "saved.json")).expect("it is there");

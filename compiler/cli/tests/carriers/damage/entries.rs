@@ -1,4 +1,5 @@
-//! Damages of a P4Runtime target, by another controller: an entity goes, changes or comes, or another program is set.
+//! Damage to a P4Runtime target by another controller: an entity is removed, changed or added, or another program is
+//! set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +18,10 @@ use v1::update::Type;
 use super::{Act, Damage, Pick, Victim};
 use crate::servers::DEVICE;
 
-/// Long enough for a loaded machine; only what never happens waits so long.
+/// Long enough for a loaded machine; reached only by an event that never happens.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Attempts to find a change that the target takes.
+/// Attempts to find a change that the target accepts.
 const ATTEMPTS: usize = 400;
 
 /// Damages the entries of a target, or its program.
@@ -54,7 +55,7 @@ async fn other_program(session: &Session, own: &Pipeline) -> Damage {
     Damage::new(Act::Emptied, "the program", &[&["runs pipeline"]])
 }
 
-/// Finds a change that the target takes. Others refer to an entity that cannot be removed.
+/// Finds a change that the target accepts; an entity that others refer to cannot be removed.
 async fn one(session: &Session, info: &Arc<Info>, pick: &mut Pick<'_>) -> Damage {
     let all = session.client().read(entry::everything(info)).await.expect("it answers");
     let held: Vec<v1::Entity> = all.into_iter().filter(|entity| !is_default(entity)).collect();
@@ -85,7 +86,7 @@ fn is_default(entity: &v1::Entity) -> bool {
     matches!(&entity.entity, Some(Entity::TableEntry(entry)) if entry.is_default_action || entry.r#match.is_empty())
 }
 
-/// The same entity with another effect: the action of another entry of its table, or another weight.
+/// Returns the entity with another effect: the action of another entry in its table, or another weight.
 fn changed(entity: &v1::Entity, held: &[v1::Entity], pick: &mut Pick<'_>) -> Option<v1::Entity> {
     let mut made = entity.clone();
     match made.entity.as_mut()? {
@@ -108,7 +109,7 @@ fn changed(entity: &v1::Entity, held: &[v1::Entity], pick: &mut Pick<'_>) -> Opt
     Some(made)
 }
 
-/// Another entity: the same with another key.
+/// Returns the entity with another key.
 fn other(entity: &v1::Entity, pick: &mut Pick<'_>) -> Option<v1::Entity> {
     let mut made = entity.clone();
     let Some(Entity::TableEntry(entry)) = &mut made.entity else { return None };

@@ -1,4 +1,4 @@
-//! Damages of a kernel: ports, addresses, neighbours, routes, settings.
+//! Damage to a kernel: ports, addresses, neighbours, routes, settings.
 
 use std::process::Command;
 
@@ -6,10 +6,11 @@ use closc_artefacts::carriers::SwitchFile;
 
 use super::{Act, Damage, Pick, Victim};
 
-/// An `ip` command that undoes, changes or adds to what one of the file did, with the words that a report has to have.
+/// An `ip` command that reverses, changes or adds to the effect of a command in the file, with the words that the
+/// report must contain.
 type Reversal = (Act, String, Vec<String>);
 
-/// Returns the commands that damage what a command did.
+/// Returns the commands that damage the effect of a command.
 fn reversals(line: &str) -> Vec<Reversal> {
     let words: Vec<&str> = line.split(' ').collect();
     let made = |act: Act, command: String, named: &[&str]| {
@@ -56,7 +57,7 @@ fn reversals(line: &str) -> Vec<Reversal> {
                 format!("route add fd98::/64 via {gateway} dev {port}"),
                 &["route", "fd98::/64", port],
             ),
-            // Of two routes with one prefix the lower metric wins.
+            // Of two routes to one prefix, the kernel uses the one with the lower metric.
             made(
                 Act::Changed,
                 format!("route add {prefix} via {gateway} dev {port} metric 7"),
@@ -70,7 +71,7 @@ fn reversals(line: &str) -> Vec<Reversal> {
     }
 }
 
-/// Takes a command of the file back in the kernel, or gives another one.
+/// Reverses a command of the file in the kernel, or runs another one.
 pub(super) fn addresses(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let batch = victim.wanted(SwitchFile::IpBatch);
     let mut all: Vec<Reversal> = batch.lines().flat_map(reversals).collect();
@@ -84,7 +85,7 @@ pub(super) fn addresses(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Dama
     Some(Damage { act: *act, what: command.clone(), named: vec![named] })
 }
 
-/// Removes a device that the tree makes, or makes another one of its name.
+/// Removes a device that the tree creates, or replaces it by another one of the same name.
 pub(super) fn device(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let devices = victim.wanted(SwitchFile::DevicesBatch);
     let all: Vec<&str> =
@@ -108,7 +109,7 @@ pub(super) fn setting(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage
     let lines: Vec<&str> =
         text.lines().filter(|line| line.contains(".conf.") && !line.contains(".disable_ipv6")).collect();
     let (key, _) = lines.get(pick(lines.len().max(1)))?.split_once(" = ").expect("a setting");
-    // The kernel rounds 2 ms to the tick that 1 ms is, too.
+    // The kernel rounds 1 ms and 2 ms to the same tick.
     let value = if key.ends_with("_interval") { "5000" } else { "2" };
     let script = format!("echo {value} > /proc/sys/{}", key.replace('.', "/"));
     let namespace = victim.fleet.namespace(victim.name);

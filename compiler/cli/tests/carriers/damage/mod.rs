@@ -1,8 +1,8 @@
-//! Damages: something that a file of the tree is about changes on a switch, past closc.
+//! Damage: a change on a switch, made without closc, to something that a file of the tree configures.
 //!
-//! In: switches that hold a tree. Out: [`Damage`], and the words by which a report has to name it. Invariants: which files there are, and
-//! what brings them, is the compiler's own table; each has a damage in every place where a switch keeps it; what is the site's is not
-//! touched.
+//! In: switches that hold a tree. Out: [`Damage`], with the words that a report must contain. Invariants: files and
+//! their transports are from the compiler's own table. Each file can be damaged in every place where a switch keeps it.
+//! The site's configuration is not touched.
 
 mod config_db;
 mod entries;
@@ -15,10 +15,10 @@ use closc_artefacts::carriers::{SwitchFile, Transport};
 
 use crate::fleet::Fleet;
 
-/// Picks a number below another one.
+/// Picks a random number below a limit.
 pub(crate) type Pick<'p> = dyn FnMut(usize) -> usize + 'p;
 
-/// Where a switch keeps what a file says.
+/// Where a switch keeps the content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// The running configuration.
@@ -33,7 +33,7 @@ pub(crate) enum Act {
     Removed,
     Changed,
     Added,
-    /// All of it is gone.
+    /// Everything is removed.
     Emptied,
 }
 
@@ -41,10 +41,10 @@ pub(crate) enum Act {
 #[derive(Debug)]
 pub(crate) struct Damage {
     pub(crate) act: Act,
-    /// The thing itself, for messages of this test.
+    /// The damaged object, for messages of this test.
     #[allow(dead_code, reason = "it is printed as a part of the damage")]
     what: String,
-    /// Words that one line of a report has together: any of these sets.
+    /// Alternative sets of words; a line of the report must contain all words of one set.
     pub(crate) named: Vec<Vec<String>>,
 }
 
@@ -54,7 +54,7 @@ impl Damage {
         Damage { act, what: what.into(), named: named.iter().map(words).collect() }
     }
 
-    /// Tells whether the lines of a switch name it.
+    /// Returns whether the report's lines on the switch name the damage.
     pub(crate) fn is_named(&self, lines: &[&str]) -> bool {
         let has = |words: &Vec<String>| {
             lines.iter().any(|line| words.iter().all(|word| line.contains(word.as_str())))
@@ -63,11 +63,11 @@ impl Damage {
     }
 }
 
-/// The places where a switch keeps a file that a transport brings.
+/// Returns the places where a switch keeps a file that a transport delivers.
 pub(crate) fn places(file: SwitchFile, transport: Transport) -> &'static [Place] {
     match (transport, file) {
         (Transport::Ssh, SwitchFile::Daemons) => &[Place::Startup],
-        // The saved configuration cannot be read over gNMI, and a target saves nothing.
+        // The saved configuration cannot be read over gNMI, and a P4Runtime target has none.
         (Transport::SonicSsh, SwitchFile::ConfigDb) | (Transport::SonicGnmi | Transport::P4Runtime, _) => {
             &[Place::Running]
         }
@@ -83,7 +83,7 @@ pub(crate) struct Victim<'f> {
 }
 
 impl Victim<'_> {
-    /// The file of tree `a`.
+    /// Returns a file of the switch in tree `a`.
     fn wanted(&self, file: SwitchFile) -> String {
         self.fleet.place.read(&format!("a/switches/{}/{file}", self.name))
     }
@@ -96,7 +96,7 @@ impl Victim<'_> {
         self.fleet.put(&format!("fleet/{}/{file}", self.name), text, 0o644);
     }
 
-    /// Damages what one file is about, in one place; nothing where the switch has nothing of it.
+    /// Damages the configuration from one file in one place; `None` if the switch has none.
     pub(crate) fn damage(
         &self,
         file: SwitchFile,

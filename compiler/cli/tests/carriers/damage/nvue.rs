@@ -1,4 +1,4 @@
-//! Damages of the configuration of Cumulus Linux: a leaf goes, gets another value, or another one comes.
+//! Damage to the configuration of Cumulus Linux: a leaf is removed, changed or added.
 
 use std::collections::BTreeSet;
 
@@ -28,10 +28,10 @@ fn all(value: &Value) -> Vec<Path> {
     found
 }
 
-/// Changes a leaf that is not the site's, and returns its path as a report shows it.
+/// Changes a leaf that the site does not own, and returns its path in the form of a report.
 fn edit(config: &mut Value, pick: &mut Pick<'_>) -> (Act, String) {
     let site: BTreeSet<Path> = all(&serde_json::from_str(NVUE_SITE).expect("JSON")).into_iter().collect();
-    // A site may add what it likes here, as long as the tree does not set it.
+    // The site may add anything here that the tree does not set.
     let is_open = |path: &Path| ["acl", "platform", "service", "system"].contains(&path[0].as_str());
     let own: Vec<Path> =
         all(config).into_iter().filter(|path| !site.contains(path) && !path[1].starts_with("eth")).collect();
@@ -55,7 +55,7 @@ fn edit(config: &mut Value, pick: &mut Pick<'_>) -> (Act, String) {
     }
 }
 
-/// Changes what is applied.
+/// Changes the applied configuration.
 pub(super) fn applied(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let mut config = serde_json::from_str(&victim.read("applied")).expect("JSON");
     let (act, path) = edit(&mut config, pick);
@@ -65,7 +65,7 @@ pub(super) fn applied(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage
 
 const SAVED: &str = "etc/nvue.d/startup.yaml";
 
-/// Changes what the switch starts with.
+/// Changes the startup configuration.
 pub(super) fn saved(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let named: &[&[&str]] = &[&["nvue.yaml", "as the configuration that the switch starts with"]];
     if pick(4) == 0 {

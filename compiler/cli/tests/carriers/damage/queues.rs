@@ -1,4 +1,4 @@
-//! Damages of queues, as the simulated `tc` keeps them: a mapping of ports, each with queues and filters.
+//! Damage to queues in the state of the simulated `tc`: a mapping of ports, each with queues and filters.
 
 use serde_json::{Value, json};
 

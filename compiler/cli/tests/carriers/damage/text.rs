@@ -1,4 +1,4 @@
-//! Damages of configurations that are lines: a line goes with what is below it, gets another value, or another one comes.
+//! Damage to line-based configurations: a line is removed with the lines below it, changed, or added.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use closc_artefacts::carriers::SwitchFile;
 
 use super::{Act, Damage, Pick, Place, Victim};
 
-/// Lines of FRR that are its defaults, so that it does not print them: without one it does the same.
+/// Lines that are defaults of FRR, so that removing one has no effect.
 const FRR_DEFAULTS: &str = include_str!("../frr-defaults.txt");
 
-/// Lines of FRR that configure nothing, and those of the site and of SONiC itself.
+/// Lines of FRR without effect, and those of the site and of SONiC itself.
 const SILENT: [&str; 20] = [
     "!",
     "#",
@@ -37,13 +37,13 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Returns where the lines below a line end.
+/// Returns the end of the lines below a line.
 fn end(lines: &[&str], at: usize) -> usize {
     let below = |line: &&&str| indent(line) > indent(lines[at]) && !line.trim().is_empty();
     at + 1 + lines[at + 1..].iter().take_while(below).count()
 }
 
-/// Changes one of some lines, and returns the text with the line that a report has to name.
+/// Changes one of some lines, and returns the text with the line that a report must name.
 fn edit(text: &str, own: &[usize], added: [&str; 2], pick: &mut Pick<'_>) -> Option<(Act, String, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let at = *own.get(pick(own.len().max(1)))?;
@@ -60,7 +60,7 @@ fn edit(text: &str, own: &[usize], added: [&str; 2], pick: &mut Pick<'_>) -> Opt
     Some((act, all.join("\n") + "\n", named.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
-/// The same of what EOS runs or starts with.
+/// Changes the running or startup configuration of EOS.
 pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Option<Damage> {
     let text = victim.read(file);
     if file == "startup" && pick(4) == 0 {
@@ -73,7 +73,7 @@ pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Optio
     let own: Vec<usize> = (0..lines.len())
         .filter(|at| wanted.contains(lines[*at].trim_end()) && !lines[*at].trim_start().starts_with('!'))
         .collect();
-    // A line below a block of the site is the site's.
+    // A line in a block of the site belongs to the site.
     let is_of_tree = |at: usize| {
         let head = lines[..=at].iter().rev().find(|line| indent(line) == 0).copied().unwrap_or_default();
         ["interface Ethernet", "router bgp", "qos ", "hostname"].iter().any(|words| head.starts_with(words))
@@ -89,7 +89,7 @@ pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Optio
     Some(Damage::new(act, format!("{file}: {line}"), &[&["eos.conf", name], &["eos.conf", before]]))
 }
 
-/// Lines of FRR that are of the tree.
+/// Returns the lines of FRR that are from the tree.
 fn own(text: &str) -> Vec<usize> {
     let is_own = |line: &str| {
         let line = line.trim();
@@ -98,25 +98,25 @@ fn own(text: &str) -> Vec<usize> {
             && !FRR_DEFAULTS.lines().any(|default| default == line)
     };
     let lines: Vec<&str> = text.lines().collect();
-    // A port of which nothing is set is not printed.
+    // FRR does not print a port without settings.
     let is_bare = |at: usize| lines[at].starts_with("interface") && end(&lines, at) == at + 1;
     (0..lines.len()).filter(|at| is_own(lines[*at]) && !is_bare(*at)).collect()
 }
 
 const FRR_ADDED: [&str; 2] = ["ipv6 route fd99::/64 blackhole", "description damaged"];
 
-/// Changes what FRR runs.
+/// Changes the running configuration of FRR.
 pub(super) fn frr(victim: &Victim<'_>, pick: &mut Pick<'_>) -> Option<Damage> {
     let text = victim.read("frr");
     let (act, text, line) = edit(&text, &own(&text), FRR_ADDED, pick)?;
     victim.write("frr", &text);
-    // A line on a neighbour is several facts, and another port is the site's.
+    // A report lists a line about a neighbour as several facts, so only its last word is required.
     let last = line.rsplit(' ').next().unwrap_or(&line);
     let before = last.strip_suffix('9').filter(|_| act == Act::Changed).unwrap_or(last);
     Some(Damage::new(act, &line, &[&["frr.conf", last], &["frr.conf", before]]))
 }
 
-/// The same in the `bgp` container of SONiC: what is installed, and what FRR runs.
+/// Changes the installed or the running configuration of FRR in the `bgp` container of SONiC.
 pub(super) fn frr_of_sonic(victim: &Victim<'_>, place: Place, pick: &mut Pick<'_>) -> Option<Damage> {
     let (file, shown) = match place {
         Place::Running => ("frr/running", "(running)"),
@@ -136,7 +136,7 @@ pub(super) fn frr_of_sonic(victim: &Victim<'_>, place: Place, pick: &mut Pick<'_
     Some(Damage::new(act, format!("{file}: {line}"), &[&["frr.conf", shown, last]]))
 }
 
-/// Changes a file that a Linux system starts with, or removes it.
+/// Changes or removes a file that a Linux system reads at its start.
 pub(super) fn saved(
     victim: &Victim<'_>,
     file: SwitchFile,
