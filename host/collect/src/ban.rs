@@ -1,22 +1,22 @@
-//! Paths that a sender must not use where an element is denied.
+//! Translates a denied element into the paths that a sender must not use.
 //!
-//! In: an element, a sender. Out: the denial that its agent takes. Invariants: every path over the element is covered, and
-//! of paths that a denial of the agent can tell apart no other one. Numbers are those of path tables: everything counts
-//! from 0.
+//! In: an element, a sender. Out: the denial for the sender's agent. Invariants: every path over the element is
+//! covered, and no other path that the agent's form of denial can distinguish. Numbers are those of path tables: they
+//! all start at 0.
 
 use closc_nic::agent::Ban;
 use closc_topology::{Link, Nic, NicPort, Switch, TierId, Topology};
 
 use crate::element::Element;
 
-/// Returns what a sender denies; nothing, if none of its paths goes over the element. Reason and time are left open.
+/// Returns what a sender must deny; `None` if none of its paths uses the element. Reason and end time are not set.
 pub(crate) fn ban(topology: &Topology, element: Element, sender: Nic) -> Option<Ban> {
     let plane = element.plane().map(|plane| plane.0);
     let any = Ban { plane, ..Ban::default() };
     match element {
         Element::Plane(_) => Some(any),
         Element::Port(port) | Element::Cable(Link::Host(port)) => Some(nic(port.nic, sender, any)),
-        // A NIC that is denied as a whole receives nothing, and has nothing to send by.
+        // If a NIC as a whole is denied it receives nothing, and cannot send either.
         Element::Nic(whole) => (whole != sender).then(|| nic(whole, sender, any)),
         Element::Switch(switch) => Some(of_switch(topology, switch, sender, any)),
         Element::Cable(Link::Fabric { lower, up }) => of_cable(topology, lower, up, sender, any),
@@ -36,14 +36,14 @@ fn of_switch(topology: &Topology, switch: Switch, sender: Nic, any: Ban) -> Ban 
     match switch.tier {
         TierId::T0 if sender.t0(switch.plane) == switch => any,
         TierId::T0 => Ban { zone: Some(switch.zone.0), group: Some(switch.index), ..any },
-        // The way down takes the cables of the same number as the way up, so T1s of a number go together.
+        // A path uses the same uplink number in both T0s, so one denial covers the T1s with this index on both sides.
         TierId::T1 => Ban { uplinks: Some(range(switch.index, k0)), zone, ..any },
         TierId::T2 => {
             let k1 = topology.t1.parallel.max(1);
             let rows = topology.t2_rows();
             let step = switch.index / rows;
-            // A denial has one range of T0 uplinks. T1s that share a row are not side by side: there the T2s of the
-            // same step in the other rows go with it.
+            // A denial has one range of T0 uplinks, but T1s that share a row are not adjacent. If rows have several
+            // T1s, the T2s of the same step in the other rows are denied as well.
             let alone = rows > 1 && rows >= topology.t1_count;
             let row = alone.then(|| range(switch.index % rows, k0));
             Ban { uplinks: row, t1_uplinks: Some(range(step, k1)), ..any }
@@ -67,12 +67,12 @@ fn of_cable(topology: &Topology, lower: Switch, up: u16, sender: Nic, any: Ban) 
     }
 }
 
-/// The cables to the neighbour of a number.
+/// Returns the cables to the neighbour with an index.
 fn range(neighbour: u16, parallel: u16) -> (u16, u16) {
     (neighbour * parallel, neighbour * parallel + parallel - 1)
 }
 
-/// Returns the cables of an element by which it is known to be good again; none, if it is too much to be probed as one.
+/// Returns the cables whose probes show that an element has recovered; none if it is too large.
 pub(crate) fn probed(plan: &closc_plan::Plan, element: Element) -> Vec<Link> {
     let own = |link: Link| plan.fabric().has_link(link).then_some(link);
     match element {
@@ -117,7 +117,7 @@ mod tests {
         denied.covers(kind, from.downlink, (to.zone.0, to.group, to.downlink), choice)
     }
 
-    /// Walks every path of small fabrics: a denial covers those over the element and no others.
+    /// Walks every path of small fabrics: a denial covers exactly the paths over the element.
     #[test]
     fn a_denial_covers_the_paths_over_the_element() {
         let rows = closc_tests::shape::Shape {
@@ -145,7 +145,7 @@ mod tests {
                         let on = path.hops.iter().map(|hop| hop.link).chain([path.first]);
                         let mut on = on.map(|link| element.covers(plan.topology(), link));
                         let on = on.any(|on| on);
-                        // A NIC that is denied denies nothing itself.
+                        // A denied NIC does not deny anything itself.
                         if *element == Element::Nic(from) {
                             continue;
                         }

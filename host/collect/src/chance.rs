@@ -1,9 +1,9 @@
-//! Probability that losses are chance.
+//! Probabilities and evidence that losses are not due to chance.
 
-/// Loss of a good path that is not worth a word.
+/// Loss rate of a good path.
 pub(crate) const BACKGROUND: f64 = 0.000_1;
 
-/// Probability that at least `lost` of `n` are lost if each is lost with probability `share`.
+/// Returns the probability that at least `lost` of `n` probes are lost if each is lost with probability `share`.
 pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
     if lost == 0 || share >= 1.0 {
         return 1.0;
@@ -12,10 +12,10 @@ pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
         return 0.0;
     }
     if lost as f64 <= n as f64 * share {
-        // Not more than is to be expected; how likely exactly is of no interest.
+        // No more than expected; the exact probability is not needed.
         return 1.0;
     }
-    // Above the mean every term is smaller than the one before by at least a fixed factor.
+    // Above the mean, consecutive terms shrink by at least a fixed factor.
     let mut term =
         (ln_choose(n, lost) + lost as f64 * share.ln() + (n - lost) as f64 * (-share).ln_1p()).exp();
     let mut sum = 0.0;
@@ -29,7 +29,7 @@ pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
     f64::min(sum, 1.0)
 }
 
-/// Trials that are alike: each is a hit with the same probability, if chance decides.
+/// Trials with the same probability of a hit under chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trials {
     pub(crate) hits: u64,
@@ -37,14 +37,15 @@ pub(crate) struct Trials {
     pub(crate) chance: f64,
 }
 
-/// Possible multiples of the odds of a hit if chance decides; each is equally likely.
+/// Multiples of the odds of a hit under chance that are considered, all equally likely.
 const ODDS: [f64; 6] = [3.0, 10.0, 30.0, 100.0, 1_000.0, 10_000.0];
 
-/// Returns the logarithm of how many times likelier it is to see such trials if hits are more frequent than by chance.
+/// Returns the logarithm of the likelihood ratio of such trials: hits more frequent than by chance, against chance
+/// alone.
 ///
-/// The first hit is what drew attention, and counts for nothing. Of what follows this is a test martingale: however long
-/// and however often it is looked at, with chance alone it exceeds `ln(n)` ever with a probability of 1 in n at most
-/// (Ville's inequality).
+/// The first hit is not counted, because it caused the test. The rest is a test martingale: regardless of the length
+/// and number of inspections, with chance alone it ever exceeds `ln(n)` with a probability of at most 1 in n (Ville's
+/// inequality).
 pub(crate) fn evidence(trials: &[Trials]) -> f64 {
     let ln = ODDS.map(|odds| {
         let mut first: f64 = 0.0;
@@ -63,12 +64,12 @@ pub(crate) fn evidence(trials: &[Trials]) -> f64 {
     most + (ln.iter().map(|one| (one - most).exp()).sum::<f64>() / ODDS.len() as f64).ln()
 }
 
-/// Returns the evidence that more is lost than a share.
+/// Returns the evidence that the loss rate is above a share.
 pub(crate) fn evidence_above(lost: u64, sent: u64, share: f64) -> f64 {
     evidence(&[Trials { hits: lost, misses: sent.saturating_sub(lost), chance: share }])
 }
 
-/// Returns the evidence of two that cannot both be right for chance alone: their mean, which is evidence again.
+/// Returns the combined evidence of two tests of the same hypothesis: their mean, which is a test martingale again.
 pub(crate) fn mean(one: f64, other: f64) -> f64 {
     let most = one.max(other);
     most + f64::midpoint((one - most).exp(), (other - most).exp()).ln()
@@ -106,12 +107,12 @@ mod tests {
 
     #[test]
     fn losses_elsewhere_explain_losses_here() {
-        // One of five ways, each as often probed.
+        // One of five paths, all probed equally often.
         let of_five = |hits, misses| evidence(&[Trials { hits, misses, chance: 0.2 }]);
         let needed = (160.0_f64 / 0.01).ln();
         assert!(of_five(7, 0) < needed && of_five(8, 0) > needed, "{} {}", of_five(7, 0), of_five(8, 0));
         assert!(of_five(10, 40) < 0.0 && of_five(1, 0) < 1e-9 && of_five(0, 0).abs() < 1e-9);
-        // Two who compare say more than one of them.
+        // The evidence of two probers adds up.
         let two = evidence(&[Trials { hits: 4, misses: 0, chance: 0.2 }; 2]);
         assert!((two - of_five(8, 0)).abs() < 1e-9);
         let above = |lost| evidence_above(lost, lost * 200, BACKGROUND);
@@ -121,7 +122,7 @@ mod tests {
         );
     }
 
-    /// Chance alone, looked at after every loss, a thousand losses long.
+    /// Chance alone, tested after every loss, over a thousand losses.
     #[test]
     fn who_looks_again_and_again_is_not_deceived_more_often() {
         let mut state = 7_u64;
@@ -144,7 +145,7 @@ mod tests {
                 *count += u32::from(most >= limit.ln());
             }
         }
-        // At most 200 and 20 are to be expected; some must be, or it is not the test that it claims to be.
+        // At most 200 and 20 are expected; there must be some, or the test proves nothing.
         assert!((20..=200).contains(&deceived[0]) && (1..=20).contains(&deceived[1]), "{deceived:?}");
     }
 }

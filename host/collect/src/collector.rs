@@ -1,8 +1,8 @@
 //! The collector, without sockets and without a clock.
 //!
-//! In: what sources say, orders of people, the time. Out: verdicts, the next list of denials, what agents are to be asked
-//! for. Invariants: a list of denials is in force only when it was committed, so whoever drives this can have it on a disk
-//! before; agents are brought to it by what they say themselves, so it does not matter who died when.
+//! In: reports of sources, orders of operators, the time. Out: verdicts, the next list of denials, orders for agents.
+//! Invariants: a list of denials is in force only after it was committed, so that the caller can save it first; orders
+//! are derived from what agents report, so restarts of either side do no harm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -27,83 +27,83 @@ use crate::report::{Report, ReportFault};
 use crate::switches::{Switches, Twice};
 use crate::verdict::{Kind, Scene, Verdict, judge};
 
-/// Where agents answer.
+/// A source of reports: the socket of an agent.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
-    /// Name: the path of its socket.
+    /// Its name, the path of the socket.
     pub name: String,
-    /// Its NIC, once it has said so.
+    /// The NIC that it reports for, once known.
     pub nic: Option<Nic>,
     /// When it last answered.
     pub seen_ms: u64,
-    /// Number of failures to answer, or of useless answers.
+    /// Number of times that it did not answer, or that its answer was invalid.
     pub failures: u64,
-    /// Last error, until it answers.
+    /// Last error; cleared by an answer.
     pub fault: Option<String>,
-    /// The checksum of its path table, if it is not the one that the plan has for its group.
+    /// The checksum of its path table, if it differs from the plan's table for its group.
     pub other_table: Option<String>,
 }
 
-/// Requests for an agent.
+/// An order for an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Order {
-    /// To deny paths, for a denial of this number.
+    /// Deny paths, for the denial with this number.
     Deny(u64, Ban),
-    /// To end its own denial of the second number, for a denial of the first.
+    /// Lift the agent's denial with the second number, for the denial with the first.
     Allow(u64, u64),
 }
 
-/// Start or end.
+/// A change since the last judgement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
-    /// Something is broken.
+    /// A fault was found.
     Broken(Verdict),
-    /// It is no more, or it is something else.
+    /// A fault has ended, or has become a different one.
     Ended(Verdict),
-    /// The agent of a NIC answers no more, with a line about it.
+    /// The agent of a NIC no longer answers; with a line that describes it.
     AgentDead(Nic, String),
     /// An agent of a NIC answers again.
     AgentBack(Nic),
 }
 
-/// Why an order of a person is not carried out.
+/// Why an order of an operator is rejected.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum OrderFault {
-    /// Denials are proposed only.
+    /// Denials are only proposed in this mode.
     #[error("this is a dry run: start with `--apply` to deny anything")]
     DryRun,
-    /// The name is of nothing.
+    /// The fabric has no element of this name.
     #[error("`{0}` names no plane, switch, NIC or cable of this fabric")]
     Unknown(String),
-    /// It is denied already.
+    /// The element is denied already.
     #[error("`{0}` is denied already")]
     Already(String),
     /// There is no such denial.
     #[error("no denial {0} is in force")]
     NoDenial(u64),
-    /// There are too many.
+    /// The maximum number of denials is reached.
     #[error("there are {DENIALS_MAX} denials already")]
     Full,
-    /// It would do harm.
+    /// The denial would do harm.
     #[error("`{0}` is not denied: {1}")]
     Refused(String, Refusal),
 }
 
-/// Answers of agents to a denial.
+/// State of a denial at the agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Agents that have it in force.
+    /// Number of agents at which it is in force.
     pub in_force: usize,
-    /// Agents that refuse it, up to a few.
+    /// NICs of agents that rejected it, up to a limit.
     pub refused: BTreeSet<Nic>,
-    /// Why one did.
+    /// The reason that one of them gave.
     pub refusal: Option<String>,
 }
 
-/// Agents that refuse a denial and are remembered by name.
+/// Maximum number of rejecting agents that are recorded.
 const REFUSED_MAX: usize = 64;
 
-/// A list of denials that is not in force yet, and what changes by it.
+/// A list of denials that is not in force yet, and its changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Next {
     /// The list.
@@ -112,7 +112,7 @@ pub struct Next {
     pub changes: Vec<Change>,
 }
 
-/// A verdict and since when it is reached.
+/// A verdict, and since when it has been reached.
 #[derive(Debug, Clone)]
 struct Held {
     first_ms: u64,
@@ -125,7 +125,7 @@ struct Held {
 pub struct Collector {
     plan: Arc<Plan>,
     options: Options,
-    /// Earlier proposals have reasons that only the earlier process has seen.
+    /// Start of this process. Earlier proposals have reasons that this process has not seen itself.
     began_ms: u64,
     evidence: Evidence,
     switches: Switches,
@@ -133,22 +133,22 @@ pub struct Collector {
     identities: Identities,
     by_name: BTreeMap<String, u32>,
     held: BTreeMap<(Element, Kind), Held>,
-    /// NICs whose agents are known to be dead.
+    /// NICs with an agent that is known to be dead.
     dead: BTreeSet<Nic>,
     denials: Denials,
-    /// The elements of denials that are in force, or may still be at agents.
+    /// Elements of denials that are in force, or that agents may still have.
     known: Vec<(usize, Element)>,
     standings: BTreeMap<u64, Standing>,
     in_force: BTreeMap<Nic, Vec<u64>>,
-    /// NICs, and of each plane and tier the switches and the cables below them: counted once.
+    /// Number of NICs, and for each plane and tier the numbers of switches and of cables below them.
     n_nics: usize,
     sizes: BTreeMap<(u8, TierId), (usize, usize)>,
-    /// Checksums of the plan's path tables, of groups whose agents answered.
+    /// Checksums of the plan's path tables, for groups with agents that answered.
     tables: BTreeMap<(ZoneId, u16), Option<u32>>,
 }
 
 impl Collector {
-    /// Begins with what was denied before. Denials of what the fabric does not have any more are returned.
+    /// Starts with saved denials. Returns also those whose element is no longer in the fabric.
     pub fn new(plan: Arc<Plan>, options: Options, denials: Denials, now_ms: u64) -> (Self, Vec<Denial>) {
         let (list, gone) = denials.list.into_iter().partition(|denial| denial.element(&plan).is_some());
         let mut collector = Collector {
@@ -195,7 +195,7 @@ impl Collector {
         &self.denials
     }
 
-    /// Returns what agents say of a denial.
+    /// Returns the state of a denial at the agents.
     pub fn standing(&self, id: u64) -> Standing {
         self.standings.get(&id).cloned().unwrap_or_default()
     }
@@ -217,12 +217,12 @@ impl Collector {
         self.n_nics
     }
 
-    /// Returns the switches of a tier of a plane, and the cables that end at them from below.
+    /// Returns the number of switches of a tier in a plane, and of cables that end at them from below.
     pub(crate) fn tier_size(&self, plane: u8, tier: TierId) -> Option<(usize, usize)> {
         self.sizes.get(&(plane, tier)).copied()
     }
 
-    /// Returns how many cables below the switches of a tier are of an element.
+    /// Returns how many of the cables below the switches of a tier belong to an element.
     pub(crate) fn cables_of(&self, element: Element, plane: u8, tier: TierId) -> usize {
         if let Element::Plane(own) = element {
             return if own.0 == plane {
@@ -245,22 +245,22 @@ impl Collector {
         &self.switches
     }
 
-    /// Takes what switches counted in a round: each read twice, all a first time before any a second time.
+    /// Handles the counters of a round, in which each switch was read twice; all first reads precede all second reads.
     pub fn take_counters(&mut self, round: BTreeMap<Switch, Twice>, now_ms: u64) {
         self.switches.take(&self.plan, round, now_ms);
     }
 
-    /// Takes note that a switch was not read; tells whether that is new.
+    /// Records that a switch could not be read. Returns whether that is new.
     pub(crate) fn switch_failed(&mut self, switch: Switch, fault: &str) -> bool {
         self.switches.failed(switch, fault)
     }
 
-    /// Returns the verdicts that are given.
+    /// Returns the current verdicts.
     pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
         self.held.values().filter(|held| held.given).map(|held| &held.verdict)
     }
 
-    /// Returns the number of a source.
+    /// Returns the number of a source; a new name gets a new one.
     pub fn source(&mut self, name: &str) -> u32 {
         if let Some(id) = self.by_name.get(name) {
             return *id;
@@ -271,20 +271,20 @@ impl Collector {
         id
     }
 
-    /// Binds a source to a NIC: no other source speaks for it, and this one for no other.
+    /// Binds a source to a NIC: only this source may report for it, and only for it.
     pub fn bind(&mut self, name: &str, nic: Nic) {
         let source = self.source(name);
         self.identities.bind(source, nic);
     }
 
-    /// Returns the NICs that several sources claim, and the names of those sources. None of them counts.
+    /// Returns the NICs that several sources claim, with the names of the sources. None of these sources counts.
     pub(crate) fn contested(&self, now_ms: u64) -> Vec<(Nic, Vec<&str>)> {
         let name = |source: &u32| self.sources[*source as usize].name.as_str();
         let contested = self.identities.contested(now_ms, self.options.fresh_ms);
         contested.into_iter().map(|(nic, sources)| (nic, sources.iter().map(name).collect())).collect()
     }
 
-    /// Takes what a source says. What is wrong with it costs this source only.
+    /// Handles the report of a source. An error affects this source only.
     pub fn take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
         let table = report.table.clone();
         let done = self.try_take(source, report, now_ms);
@@ -300,7 +300,7 @@ impl Collector {
         done
     }
 
-    /// Tells whether a source speaks for a NIC. Where several do, evidence of either is forgotten.
+    /// Checks that a source may report for a NIC. If several sources claim the NIC, its evidence is discarded.
     fn identify(&mut self, source: u32, nic: Nic, now_ms: u64) -> Result<(), ReportFault> {
         let claim = self.identities.claim(source, nic, now_ms, self.options.fresh_ms);
         let Err(conflict) = claim else { return Ok(()) };
@@ -323,7 +323,7 @@ impl Collector {
 
     fn try_take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
         let nic = nic_of(&self.plan, report.nic).ok_or(ReportFault::Nic(report.nic))?;
-        // Addresses of another fabric may agree, and what its table calls an uplink is another one here.
+        // Addresses of another fabric may be the same, but uplinks in its table are different ones.
         let fabric = report.table.as_ref().and_then(|table| table.fabric.as_ref());
         if let Some(other) = fabric.filter(|fabric| **fabric != *self.plan.topology().name) {
             return Err(ReportFault::Fabric(other.clone()));
@@ -334,7 +334,7 @@ impl Collector {
         Ok(nic)
     }
 
-    /// Returns the checksum of an agent's table unless the plan has the same for its group.
+    /// Returns the checksum of an agent's table, unless it equals that of the plan's table for its group.
     fn other_table(&mut self, nic: Nic, table: TableView) -> Option<String> {
         let plan = &self.plan;
         let own = self.tables.entry((nic.zone, nic.group)).or_insert_with(|| {
@@ -345,7 +345,7 @@ impl Collector {
         (!same).then_some(table.checksum)
     }
 
-    /// Takes note that a source did not answer, or said something that is of no use.
+    /// Records that a source did not answer, or that its answer was invalid.
     pub fn failed(&mut self, source: u32, fault: &str) {
         self.identities.withdraw(source);
         self.note_failure(source, fault);
@@ -357,7 +357,7 @@ impl Collector {
         own.fault = Some(fault.chars().take(300).collect());
     }
 
-    /// Judges anew, and says what began and what ended.
+    /// Computes new verdicts, and returns which faults began and ended.
     pub fn judge(&mut self, now_ms: u64) -> Vec<News> {
         let (plan, evidence, options) = (&*self.plan, &self.evidence, &self.options);
         let (switches, fresh_ms, enough) = (&self.switches, options.fresh_ms, options.good_probes);
@@ -367,7 +367,7 @@ impl Collector {
         let mut news = Vec::new();
         self.held.retain(|key, held| {
             let stays = judged.contains_key(key);
-            // Silence is not health: what was known is kept until an agent reports on it.
+            // Missing reports do not mean recovery: the last verdict is kept until an agent reports on the element.
             if !stays && held.given && !scene.has_reports_on(key.0, key.1) {
                 held.verdict.unheard_ms.get_or_insert(now_ms);
                 return true;
@@ -387,7 +387,7 @@ impl Collector {
                 },
             });
             verdict.since_ms = held.verdict.since_ms;
-            // An agent without a report since then may know of something that explains it.
+            // An agent that has not reported since may have evidence for another explanation.
             let settled_ms = verdict.reported_ms.saturating_sub(held.first_ms);
             held.verdict = verdict;
             if !held.given && settled_ms >= options.settle_ms {
@@ -406,7 +406,7 @@ impl Collector {
         news
     }
 
-    /// Forgets losses near what is repaired. What became another verdict is not repaired.
+    /// Discards losses around repaired elements. A fault that became a different one is not repaired.
     fn note_repairs(&mut self, news: &[News], now_ms: u64) {
         let is_sure = |(key, held): &(&(Element, Kind), &Held)| held.given || key.1 == Kind::Dead;
         let known: Vec<Element> =
@@ -424,8 +424,8 @@ impl Collector {
         self.evidence.repairs.forget(now_ms);
     }
 
-    /// Returns the agents that do not answer, though they did or are bound to a NIC. One whose NIC another source reports for
-    /// moved to another socket.
+    /// Returns dead agents: those that do not answer but did before, or are bound to a NIC. If another source reports
+    /// for the NIC, the agent moved to another socket.
     pub(crate) fn dead_agents(&self, now_ms: u64) -> Vec<DeadAgent> {
         let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options.fresh_ms;
         let speaks = |nic: &Nic| self.evidence.agents.get(nic).is_some_and(|agent| is_fresh(agent.seen_ms));
@@ -437,7 +437,7 @@ impl Collector {
         (0..).zip(&self.sources).filter_map(dead).collect()
     }
 
-    /// Returns what ought to be denied now; nothing, if that is what is in force.
+    /// Returns the list of denials that should be in force now; `None` if it is in force already.
     pub fn next(&self, now_ms: u64) -> Option<Next> {
         let mut denials = self.denials.clone();
         let mut changes = Vec::new();
@@ -450,7 +450,7 @@ impl Collector {
         (denials != self.denials).then_some(Next { denials, changes })
     }
 
-    /// Ends what is over.
+    /// Ends denials whose end conditions are met.
     fn end(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
         for denial in denials.list.iter_mut().filter(|denial| !denial.stage.is_over()) {
             let element = denial.element(&self.plan);
@@ -458,10 +458,10 @@ impl Collector {
             let by_person = is_by_person(denial);
             let good = || element.map_or(0, |element| self.good(element));
             let stage = match denial.stage {
-                // It would end as soon as it is applied: if there still is a reason it is proposed anew.
+                // It would expire as soon as it is applied. If the reason persists it is proposed again.
                 Stage::Proposed if denial.until_ms <= now_ms => Stage::Withdrawn,
                 Stage::Proposed if !by_person && !is_broken => {
-                    // That this process has seen nothing yet is no sign that it is mended.
+                    // A process that has just started has no evidence of recovery yet.
                     if self.is_of_before(denial) && good() < denial.good_wanted {
                         continue;
                     }
@@ -480,12 +480,12 @@ impl Collector {
         }
     }
 
-    /// Tells whether the process before made something of a denial what it is.
+    /// Returns whether a denial entered its stage in an earlier process.
     fn is_of_before(&self, denial: &Denial) -> bool {
         denial.since_ms < self.began_ms
     }
 
-    /// Returns how many good probes in a row every cable of an element carried that anybody probes.
+    /// Returns the smallest number of good probes in a row over the probed cables of an element.
     pub(crate) fn good(&self, element: Element) -> u64 {
         let suspects = &self.evidence.suspects;
         let all = probed(&self.plan, element).into_iter().filter_map(|link| suspects.get(&link));
@@ -495,9 +495,9 @@ impl Collector {
     fn propose(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
         for verdict in self.verdicts().filter(|verdict| verdict.confidence >= self.options.confidence) {
             let key = verdict.element.key(&self.plan);
-            // Without a NIC nobody sends to it, and there is no path to spare.
+            // No traffic goes to a dead NIC, so no path is denied.
             let is_whole_nic = matches!(verdict.element, Element::Nic(_));
-            // A denial that a person lifted is not repeated before its time is over.
+            // A denial that an operator lifted is not repeated before its end time.
             let lifted = |denial: &Denial| {
                 denial.element == key && denial.stage == Stage::Lifted && denial.until_ms > now_ms
             };
@@ -527,7 +527,7 @@ impl Collector {
         let mut out = self.out(denials);
         for denial in denials.list.iter_mut().filter(|denial| denial.stage == Stage::Proposed) {
             let Some(element) = denial.element(&self.plan) else { continue };
-            // A proposal of the earlier process waits until this one sees the reason too.
+            // A proposal of an earlier process is applied only after this process has found the fault too.
             if !self.verdicts().any(|verdict| verdict.element == element) {
                 continue;
             }
@@ -541,14 +541,14 @@ impl Collector {
         }
     }
 
-    /// Elements that carry nothing, or are denied.
+    /// Returns elements that are denied, or that have a verdict other than gray.
     fn out(&self, denials: &Denials) -> Vec<Element> {
         let dead =
             self.verdicts().filter(|verdict| verdict.kind != Kind::Gray).map(|verdict| verdict.element);
         dead.chain(denials.applied().filter_map(|denial| denial.element(&self.plan))).collect()
     }
 
-    /// Returns what is denied if a person drains something.
+    /// Returns the list of denials for the drain of an element by an operator.
     pub fn drain(&self, name: &str, why: &str, for_ms: u64, now_ms: u64) -> Result<Next, OrderFault> {
         let element = Element::parse(&self.plan, name)
             .ok_or_else(|| OrderFault::Unknown(name.chars().take(100).collect()))?;
@@ -583,7 +583,7 @@ impl Collector {
         Ok(Next { denials, changes })
     }
 
-    /// Returns what is denied if a person lifts a denial.
+    /// Returns the list of denials after an operator lifts one.
     pub fn lift(&self, id: u64, now_ms: u64) -> Result<Next, OrderFault> {
         if !self.options.apply {
             return Err(OrderFault::DryRun);
@@ -594,7 +594,7 @@ impl Collector {
         Ok(Next { denials, changes: vec![change] })
     }
 
-    /// Puts a list of denials in force, which is on the disk by now.
+    /// Puts a list of denials in force. It must have been saved.
     pub fn commit(&mut self, denials: Denials) {
         self.denials = denials;
         let list = self.denials.list.iter().enumerate();
@@ -609,7 +609,7 @@ impl Collector {
         self.standings.retain(|id, _| ids.contains(id));
     }
 
-    /// The denials that matter to a NIC, and how its agent would name them.
+    /// Returns the denials that concern a NIC, with the scope that its agent uses.
     fn scopes(&self, nic: Nic) -> impl Iterator<Item = (&Denial, Ban)> {
         let topology = self.plan.topology();
         self.known.iter().filter_map(move |(at, element)| {
@@ -617,7 +617,7 @@ impl Collector {
         })
     }
 
-    /// Counts who has which denial in force.
+    /// Updates the number of agents at which each denial is in force.
     fn count(&mut self, nic: Nic) {
         let agent = self.evidence.agents.get(&nic);
         let bans = agent.map_or(&[][..], |agent| &agent.denials);
@@ -639,7 +639,7 @@ impl Collector {
         }
     }
 
-    /// Returns what an agent is to be asked for, by what it said last.
+    /// Returns the orders for an agent, based on its last report.
     pub fn orders(&self, nic: Nic, now_ms: u64) -> Vec<Order> {
         let Some(agent) = self.evidence.agents.get(&nic).filter(|_| self.options.apply) else {
             return Vec::new();
@@ -657,7 +657,7 @@ impl Collector {
         self.scopes(nic).filter_map(order).collect()
     }
 
-    /// Takes what an agent answers to an order: the number that it gave a denial, or why it refuses.
+    /// Handles an agent's answer to an order: its number of the denial, or why it rejects the order.
     pub fn answered(&mut self, nic: Nic, order: &Order, answer: Result<u64, String>) {
         let Some(agent) = self.evidence.agents.get_mut(&nic) else { return };
         match (order, answer) {
@@ -675,15 +675,15 @@ impl Collector {
     }
 }
 
-/// The word that agents take for what people empty.
+/// The reason for denials by operators.
 pub const DRAIN: &str = "drain";
 
-/// Tells whether a person ordered it, and not a verdict.
+/// Returns whether a denial was ordered by an operator.
 fn is_by_person(denial: &Denial) -> bool {
     denial.reason == DRAIN
 }
 
-/// Finds the NIC of an address.
+/// Returns the NIC with an address.
 pub(crate) fn nic_of(plan: &Plan, address: Ipv6Addr) -> Option<Nic> {
     plan.addresses().nic_of(address).filter(|nic| plan.fabric().has_nic(*nic))
 }

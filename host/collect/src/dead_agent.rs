@@ -1,7 +1,7 @@
-//! Agents that answer no more.
+//! Agents that no longer answer.
 //!
-//! In: the source that spoke for a NIC, its last error. Out: a line for people. Invariants: a source that never was the agent of a NIC
-//! is not a dead agent; an agent that moved to another socket is not dead.
+//! In: the source that reported for a NIC, its last error. Out: a line of text. Invariants: only a source that was the
+//! agent of a NIC, or is bound to one, can be dead; an agent that moved to another socket is not dead.
 
 use closc_plan::Plan;
 use closc_topology::Nic;
@@ -9,21 +9,21 @@ use closc_topology::Nic;
 use crate::element::nic_name;
 use crate::verdict::clock;
 
-/// An agent that answered before, or that is bound to a NIC, and does not answer.
+/// An agent that answered before or is bound to a NIC, and does not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DeadAgent {
     /// Its NIC.
     pub(crate) nic: Nic,
     /// The path of its socket.
     pub(crate) source: String,
-    /// When it last answered; 0 if it never did.
+    /// Time of its last answer; 0 if there was none.
     pub(crate) seen_ms: u64,
     /// Last error.
     pub(crate) fault: String,
 }
 
 impl DeadAgent {
-    /// Describes it in a line.
+    /// Describes it in one line.
     pub(crate) fn line(&self, plan: &Plan, now_ms: u64) -> String {
         let nic = nic_name(plan.topology(), self.nic);
         let since = match self.seen_ms {

@@ -1,8 +1,8 @@
-//! Denials: from proposed to ended, what agents are asked for, what is remembered.
+//! Denials: their stages from proposed to ended, the orders that follow, and what is remembered.
 //!
-//! In: verdicts, orders of people, the time, good probes. Out: the next list of denials, and what changed. Invariants: the
-//! list is changed as a whole, so that it can be on a disk before anybody acts by it; only what is `applied` is ever sent to
-//! agents; what has ended is remembered until agents have forgotten it by themselves.
+//! In: verdicts, orders of operators, the time, good probes. Out: the next list of denials, and its changes.
+//! Invariants: the list changes as a whole, so that it can be saved before it takes effect; only denials in stage
+//! `applied` are sent to agents; an ended denial is remembered until agents have dropped it by themselves.
 
 use closc_nic::agent::Ban;
 use closc_plan::Plan;
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::element::Element;
 use crate::verdict::{Kind, Verdict};
 
-/// Denials at a time, whatever they are.
+/// Maximum number of denials, in any stage except ended.
 pub(crate) const DENIALS_MAX: usize = 256;
-/// Time that an ended denial is remembered.
+/// How long a denial is remembered after its end time.
 const REMEMBERED_MS: u64 = 60_000;
 
 /// Progress of a denial.
@@ -36,7 +36,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Returns the word for it.
+    /// Returns its keyword.
     pub fn word(self) -> &'static str {
         match self {
             Stage::Proposed => "proposed",
@@ -48,7 +48,7 @@ impl Stage {
         }
     }
 
-    /// Tells whether it is over.
+    /// Returns whether the denial has ended.
     pub fn is_over(self) -> bool {
         match self {
             Stage::Proposed | Stage::Applied => false,
@@ -82,13 +82,13 @@ pub struct Denial {
     pub held: Option<String>,
 }
 
-/// All denials.
+/// The list of denials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Denials {
-    /// The number of the next one.
+    /// Number of the next denial.
     pub next: u64,
-    /// Those that are, and those that are remembered.
+    /// Current and remembered denials.
     pub list: Vec<Denial>,
 }
 
@@ -107,37 +107,37 @@ pub struct Change {
 }
 
 impl Denial {
-    /// Finds what it denies.
+    /// Returns the denied element.
     pub fn element(&self, plan: &Plan) -> Option<Element> {
         Element::parse(plan, &self.element)
     }
 
-    /// Fills in what the denials of all agents share.
+    /// Adds the fields that are the same for all agents to a scope.
     pub(crate) fn ban(&self, scope: &Ban) -> Ban {
         let until = Some(self.until_ms as f64 / 1e3);
         Ban { id: None, reason: self.reason.clone(), until, ..scope.clone() }
     }
 
-    /// Tells whether a denial of an agent is this one.
+    /// Returns whether a denial at an agent belongs to this one.
     pub(crate) fn is_at(&self, own: &Ban, scope: &Ban) -> bool {
-        // Seconds go through decimal digits; two denials differ by a millisecond at least.
+        // Times lose precision in the conversion to seconds; those of two denials differ by at least a millisecond.
         let until = own.until.is_some_and(|until| (until * 1e3 - self.until_ms as f64).abs() < 0.5);
         until && *own == Ban { id: own.id, until: own.until, reason: self.reason.clone(), ..scope.clone() }
     }
 }
 
 impl Denials {
-    /// Returns those that agents are asked for.
+    /// Returns the denials that agents must have.
     pub fn applied(&self) -> impl Iterator<Item = &Denial> {
         self.list.iter().filter(|denial| denial.stage == Stage::Applied)
     }
 
-    /// Finds what is not over by the name of its element.
+    /// Returns the denial of an element that has not ended.
     pub(crate) fn open(&self, element: &str) -> Option<&Denial> {
         self.list.iter().find(|denial| denial.element == element && !denial.stage.is_over())
     }
 
-    /// Adds a proposal. The time of its end tells it apart from every other one.
+    /// Adds a proposal. Its end time is made unique, so that it identifies the denial at agents.
     pub(crate) fn propose(&mut self, mut denial: Denial) -> Change {
         denial.id = self.next.max(1);
         self.next = denial.id + 1;
@@ -149,7 +149,7 @@ impl Denials {
         change
     }
 
-    /// Forgets what agents have forgotten too.
+    /// Drops ended denials that agents have dropped too.
     pub(crate) fn forget(&mut self, now_ms: u64) {
         self.list.retain(|denial| {
             let was_sent = denial.stage != Stage::Withdrawn;
@@ -163,14 +163,14 @@ impl Denial {
         Change { id: self.id, element: self.element.clone(), stage: self.stage, why: self.why.clone() }
     }
 
-    /// Brings it to another stage.
+    /// Moves the denial to another stage.
     pub(crate) fn become_(&mut self, stage: Stage, now_ms: u64) -> Change {
         (self.stage, self.since_ms, self.held) = (stage, now_ms, None);
         self.change()
     }
 }
 
-/// The word that agents take for what is broken in a way.
+/// Returns the reason, as agents accept it, for a kind of fault.
 pub(crate) fn reason(verdict: &Verdict) -> &'static str {
     match verdict.kind {
         Kind::Gray => "gray-loss",

@@ -1,7 +1,7 @@
-//! Elements that can be broken or denied, and those that a probe passes.
+//! Elements that can be faulty or denied, and the cables that a probe uses.
 //!
-//! In: a plan and a coordinate or name. Out: names, the cables of an element, places in lists of all cables. Invariants: an
-//! element that was found by name is in the fabric; every cable has one place.
+//! In: a plan and a coordinate or name. Out: names, the cables of an element, indexes of cables. Invariants: an element
+//! found by name is in the fabric; every cable has one index.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use closc_fabric::Shape;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
-/// Elements that can be broken or denied.
+/// An element that can be faulty or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     /// A whole plane.
@@ -24,11 +24,11 @@ pub enum Element {
     Cable(Link),
 }
 
-/// A NIC port and its cable have one name; these words tell them apart.
+/// A NIC port and its cable have the same name; this prefix marks the port.
 const PORT: &str = "port ";
 
 impl Element {
-    /// Returns the word for its kind.
+    /// Returns the name of its kind.
     pub fn kind(self) -> &'static str {
         match self {
             Element::Plane(_) => "plane",
@@ -39,7 +39,7 @@ impl Element {
         }
     }
 
-    /// Returns its name, without the word for its kind.
+    /// Returns its name, without its kind.
     pub fn name(self, plan: &Plan) -> String {
         let topology = plan.topology();
         match self {
@@ -55,7 +55,7 @@ impl Element {
         }
     }
 
-    /// Returns the name by which [`Element::parse`] finds it again.
+    /// Returns the name that [`Element::parse`] accepts.
     pub fn key(self, plan: &Plan) -> String {
         match self {
             Element::Plane(plane) => format!("plane {plane}"),
@@ -65,7 +65,7 @@ impl Element {
         }
     }
 
-    /// Finds what is in the fabric by its name: `plane 3`, a switch, a NIC, `port NIC.p3`, a cable by its two ends or by
+    /// Finds an element of the fabric by name: `plane 3`, a switch, a NIC, `port NIC.p3`, or a cable by its two ends or
     /// its NIC port.
     pub fn parse(plan: &Plan, name: &str) -> Option<Element> {
         let (topology, fabric) = (plan.topology(), plan.fabric());
@@ -87,7 +87,7 @@ impl Element {
             let nic = known.then(|| topology.nic_of(node, number))?;
             return fabric.has_nic(nic).then_some(Element::Nic(nic));
         }
-        // A cable to a NIC has two names.
+        // The cable of a NIC has two names.
         let name = match name.split_once("--") {
             Some((lower, _)) if lower.contains('/') => lower,
             Some(_) | None => name,
@@ -96,7 +96,7 @@ impl Element {
         fabric.has_link(link).then_some(Element::Cable(link))
     }
 
-    /// Tells whether whatever goes over a cable, or ends at it, goes over this too.
+    /// Returns whether all traffic over a cable also uses this element.
     pub(crate) fn covers(self, topology: &Topology, link: Link) -> bool {
         match self {
             Element::Plane(plane) => link.plane() == plane,
@@ -107,7 +107,7 @@ impl Element {
         }
     }
 
-    /// Tells whether a cable is a part of both, or they are one.
+    /// Returns whether two elements are the same or have a cable in common.
     pub(crate) fn overlaps(self, topology: &Topology, other: Element) -> bool {
         match (self, other) {
             (Element::Cable(link), _) => other.covers(topology, link),
@@ -116,7 +116,7 @@ impl Element {
         }
     }
 
-    /// Returns its plane, unless it is in several.
+    /// Returns its plane; `None` if it is in several.
     pub(crate) fn plane(self) -> Option<PlaneId> {
         match self {
             Element::Plane(plane) => Some(plane),
@@ -142,7 +142,7 @@ pub(crate) fn ends(topology: &Topology, link: Link) -> [Option<Switch>; 2] {
     }
 }
 
-/// The place of each cable in a list of all cables.
+/// Assigns an index to each cable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places(Shape);
 
@@ -175,7 +175,7 @@ impl Places {
         }
     }
 
-    /// Returns the places of all cables that end at the switches of a tier of a plane from below.
+    /// Returns the indexes of all cables that end at the switches of a tier from below.
     pub(crate) fn below(&self, plane: u8, tier: TierId) -> Range<usize> {
         let Shape { planes, zones, groups, per_group, t0_up, t1s, t1_up, .. } = self.0;
         let all = planes * zones * groups;

@@ -1,8 +1,8 @@
-//! State of probes: of every agent the last counts, of every cable that lost some a tally for each prober.
+//! State of probes: the last counts of each agent, and for each cable with losses a tally per prober.
 //!
-//! In: reports, the time. Out: tallies, what has no carrier, when each cable last carried a probe. Invariants: a cable that
-//! loses nothing costs four bytes; what is tallied is bounded, and what finds no room is counted; counts that fall are
-//! those of an agent that was started again.
+//! In: reports, the time. Out: tallies, ports without carrier, when each cable last carried a probe. Invariants: a
+//! cable without losses takes four bytes; the number of tallies is limited, and losses that do not fit are counted;
+//! counters that decrease indicate a restart of the agent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use crate::element::{Element, Places};
 use crate::repair::{Repairs, near};
 use crate::report::{Report, ReportFault};
 
-/// Probes in a row that are lost where nothing comes through.
+/// Number of lost probes in a row after which a cable counts as dead.
 pub(crate) const DEAD_RUN: u32 = 5;
-/// Probes of one half of a tally: what is older than two halves is forgotten.
+/// Probes in one half of a tally. When the newer half is full, the older one is dropped.
 const HALF: u64 = 1 << 13;
-/// Tallies at a time.
+/// Maximum number of tallies.
 const TALLIES_MAX: usize = 1 << 18;
 
-/// Full-length probes of a turn.
+/// Full-length probes of one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LongState {
-    /// Lost in a row; 0 where none was answered or lost yet.
+    /// Lost in a row; 0 if there is no result yet.
     pub(crate) lost: u32,
     /// When the first of them was reported.
     pub(crate) since_ms: u64,
-    /// Bytes of the longest packet that passed, and of the shortest that did not.
+    /// Lengths of the longest packet that passed, and of the shortest that did not.
     pub(crate) passes: u16,
     pub(crate) loses: u16,
 }
@@ -40,44 +40,44 @@ pub(crate) struct LongState {
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
     pub(crate) seen_ms: u64,
-    /// Planes that the NIC has, and those whose port has no carrier; a bit each.
+    /// Bit masks of the NIC's planes, and of those whose port has no carrier.
     pub(crate) planes: u32,
     pub(crate) down: u32,
     pub(crate) denials: Vec<Ban>,
-    /// Faults found by itself.
+    /// Faults that the agent found itself.
     pub(crate) findings: usize,
-    /// Of each plane frames for other NICs that came, and when the last of them was counted.
+    /// Per plane, the number of frames received for other NICs, and when it last increased.
     strays: Vec<(u64, Option<u64>)>,
-    /// Ports that are plugged in elsewhere, and where.
+    /// Ports that are plugged into the wrong T0 port, and which one that is.
     found_at: BTreeMap<u8, T0Port>,
-    /// Shared with all agents that probe the same.
+    /// Shared by all agents with the same turns.
     turns: Arc<[Turn]>,
     counts: Box<[(u32, u32)]>,
-    /// Probes that came back damaged, of the few turns that had any.
+    /// Damaged probes, for turns that had any.
     damaged: BTreeMap<Turn, u64>,
-    /// Turns that are not known to pass full-length probes; nothing of agents that send none.
+    /// Turns that are not known to pass full-length probes; `None` if the agent sends none.
     pub(crate) long: Option<BTreeMap<Turn, LongState>>,
-    /// Its clock, and the time as far as it ran, in nanoseconds.
+    /// Its clock, and the time during which it could run, in nanoseconds.
     clock: Option<(u64, u64)>,
 }
 
 impl Agent {
-    /// Returns when frames for other NICs came last in a plane.
+    /// Returns when frames for other NICs were last received in a plane.
     pub(crate) fn strays_ms(&self, plane: PlaneId) -> Option<u64> {
         self.strays.get(usize::from(plane.0)).and_then(|(_, last_ms)| *last_ms)
     }
 
-    /// Returns where its probes turn.
+    /// Returns the turns of its probes.
     pub(crate) fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// Tells whether the port of a plane has no carrier.
+    /// Returns whether the port of a plane has no carrier.
     pub(crate) fn is_dark(&self, plane: PlaneId) -> bool {
         self.down >> plane.0 & 1 == 1
     }
 
-    /// Returns where the port of a plane is plugged in, if that is elsewhere and known.
+    /// Returns the port into which a plane's port is plugged, if it is known to be the wrong one.
     pub(crate) fn found_at(&self, plane: PlaneId) -> Option<T0Port> {
         self.found_at.get(&plane.0).copied()
     }
@@ -88,16 +88,16 @@ impl Agent {
 pub(crate) struct Tally {
     now: (u64, u64),
     before: (u64, u64),
-    /// Probes lost since the last that came back.
+    /// Probes lost since the last one that returned.
     pub(crate) run: u32,
     pub(crate) seen_ms: u64,
-    /// Whether something that came before was forgotten.
+    /// Whether earlier results were dropped.
     is_partial: bool,
 }
 
 impl Tally {
     fn add(&mut self, sent: u64, lost: u64, now_ms: u64) {
-        // Losses while nothing came through are not evidence against a cable that does carry.
+        // Losses during an outage are not evidence of gray loss after the recovery.
         let is_back = self.run >= DEAD_RUN && lost < sent;
         (self.before, self.now) = if is_back {
             ((0, 0), (sent - lost, 0))
@@ -122,12 +122,13 @@ impl Tally {
         self.now.1 + self.before.1
     }
 
-    /// Tells whether nothing comes through any more.
+    /// Returns whether no probes return any more.
     pub(crate) fn is_dead(&self) -> bool {
         self.run >= DEAD_RUN
     }
 
-    /// Returns how many of so many probes this one saw: before the first loss it was not there, and nothing was lost.
+    /// Returns how many of `sent` probes this tally covers. An unabridged tally covers all: probes before its first
+    /// loss all returned.
     pub(crate) fn sent_of(&self, sent: u64) -> u64 {
         if self.is_partial { sent.min(self.sent()) } else { sent }
     }
@@ -137,16 +138,16 @@ impl Tally {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suspect {
     pub(crate) since_ms: u64,
-    /// Probes that came back since the last loss.
+    /// Probes that returned since the last loss.
     pub(crate) good: u64,
-    /// Probes that came back with other bytes than were sent.
+    /// Probes that returned with different bytes.
     pub(crate) damaged: u64,
-    /// By who probes it, and where the probe turns.
+    /// Tallies by prober and turn.
     pub(crate) tallies: BTreeMap<(Nic, Turn), Tally>,
 }
 
 impl Suspect {
-    /// Forgets losses, except of probes that are lost still.
+    /// Discards losses, except those of an ongoing outage.
     pub(crate) fn begin_anew(&mut self) {
         for tally in self.tallies.values_mut().filter(|tally| !tally.is_dead()) {
             *tally = Tally { seen_ms: tally.seen_ms, is_partial: true, ..Tally::default() };
@@ -158,28 +159,28 @@ impl Suspect {
     }
 }
 
-/// All that is known of probes.
+/// Everything that is known from probes.
 #[derive(Debug)]
 pub(crate) struct Evidence {
     places: Places,
     pub(crate) agents: BTreeMap<Nic, Agent>,
     turns: BTreeSet<Arc<[Turn]>>,
     pub(crate) suspects: BTreeMap<Link, Suspect>,
-    /// Cables that are watched though they lose nothing.
+    /// Cables that are watched even without losses.
     pinned: BTreeSet<Link>,
     n_tallies: usize,
-    /// Losses that found no room.
+    /// Losses that were not recorded because there were too many tallies.
     pub(crate) crowded: u64,
-    /// When a probe last came back over a cable: tenths of seconds since the start, from 1.
+    /// When a probe last returned over each cable, in tenths of seconds since the start, from 1; 0 for never.
     good_at: Vec<u32>,
     started_ms: u64,
-    /// Cables near a repair.
+    /// Cables around repaired elements.
     pub(crate) repairs: Repairs,
-    /// Probes sent and lost by plane and the tier where they turn.
+    /// Probes sent and lost, by plane and by tier of the turn.
     probes: Vec<[(u64, u64); 3]>,
 }
 
-/// Refuses counts that a NIC cannot have.
+/// Rejects counts that are impossible for a NIC.
 fn checked(topology: &Topology, nic: Nic, report: &Report) -> Result<(), ReportFault> {
     let mut counts = report.counts.iter();
     if let Some(count) = counts.clone().find(|count| last_link(topology, nic, count.turn).is_none()) {
@@ -209,7 +210,7 @@ impl Evidence {
         }
     }
 
-    /// Returns how many cables there can be.
+    /// Returns the number of cables of the full fabric.
     pub(crate) fn n_cables(&self) -> usize {
         self.good_at.len()
     }
@@ -218,19 +219,19 @@ impl Evidence {
         u32::try_from(now_ms.saturating_sub(self.started_ms) / 100 + 1).unwrap_or(u32::MAX)
     }
 
-    /// Tells whether a probe came back over a cable since a moment.
+    /// Returns whether a probe returned over a cable since a time.
     pub(crate) fn is_good_since(&self, link: Link, since_ms: u64) -> bool {
         let at = self.good_at[self.places.of(link)];
         at > 0 && at >= self.tenth(since_ms)
     }
 
-    /// Returns over how many cables below the switches of a tier a probe came back since a moment.
+    /// Returns over how many cables below the switches of a tier a probe returned since a time.
     pub(crate) fn good_since(&self, plane: u8, tier: TierId, since_ms: u64) -> usize {
         let least = self.tenth(since_ms).max(1);
         self.good_at[self.places.below(plane, tier)].iter().filter(|at| **at >= least).count()
     }
 
-    /// Returns when a probe last came back over a cable, to a tenth of a second; 0, if none did.
+    /// Returns when a probe last returned over a cable, to a tenth of a second; 0 for never.
     pub(crate) fn good_ms(&self, link: Link) -> u64 {
         let at = u64::from(self.good_at[self.places.of(link)]);
         at.checked_sub(1).map_or(0, |tenths| self.started_ms + tenths * 100)
@@ -241,7 +242,7 @@ impl Evidence {
         self.probes.get(usize::from(plane)).map_or((0, 0), |tiers| tiers[usize::from(tier.level())])
     }
 
-    /// Takes a report. What it says must be of this NIC.
+    /// Handles a report, whose contents must fit this NIC.
     pub(crate) fn take(
         &mut self,
         plan: &Plan,
@@ -263,7 +264,7 @@ impl Evidence {
                     Some(same) if same == turn => Some(at),
                     Some(_) | None => old.turns.binary_search(turn).ok(),
                 };
-                // A new turn has no counts to compare with yet.
+                // A new turn has no earlier counts to compare with.
                 let Some(before) = place.map(|at| old.counts[at]) else { continue };
                 let restarted = count.0 < before.0 || count.1 < before.1;
                 let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
@@ -301,7 +302,7 @@ impl Evidence {
         if let Some(known) = self.turns.get(&turns) {
             return known.clone();
         }
-        // Those that nobody has any more are let go before new ones are kept.
+        // Drop lists that are no longer used before adding new ones.
         if self.turns.len().is_power_of_two() {
             self.turns.retain(|turns| Arc::strong_count(turns) > 1);
         }
@@ -309,7 +310,8 @@ impl Evidence {
         turns
     }
 
-    /// Takes probes of one turn: how many were sent and lost since the last report, when that was, and whether the agent got little processor time.
+    /// Records the probes of one turn since the last report: how many were sent and lost, the time of that report, and
+    /// whether the agent had little processor time.
     fn result(
         &mut self,
         topology: &Topology,
@@ -336,7 +338,7 @@ impl Evidence {
                 self.good_at[self.places.of(link)] = now;
             }
         }
-        // Of an agent without processor time, and near a repair, some losses do not count; losses of all do.
+        // Partial losses do not count if the agent had too little processor time, or around a repair; total losses do.
         let is_evidence = lost == sent || !lacks_time && !self.repairs.is_near(last, before_ms);
         let (sent, lost) = if is_evidence { (sent, lost) } else { (sent - lost, 0) };
         if lost == 0 && !self.suspects.contains_key(&last) {
@@ -369,7 +371,7 @@ impl Evidence {
         }
     }
 
-    /// Forgets an agent and its tallies: several sources claim its NIC.
+    /// Drops an agent and its tallies, because several sources claim its NIC.
     pub(crate) fn quarantine(&mut self, nic: Nic) {
         self.agents.remove(&nic);
         let (pinned, mut gone) = (&self.pinned, 0);
@@ -382,7 +384,7 @@ impl Evidence {
         self.n_tallies -= gone;
     }
 
-    /// Takes counts of probes that came back damaged. Their losses were taken before.
+    /// Records damaged probes, which are already counted as lost.
     fn damage(
         &mut self,
         topology: &Topology,
@@ -400,13 +402,13 @@ impl Evidence {
         }
     }
 
-    /// Returns how many probes came back damaged over the cables of an element.
+    /// Returns the number of damaged probes over the cables of an element.
     pub(crate) fn damaged(&self, topology: &Topology, element: Element) -> u64 {
         let own = self.suspects.iter().filter(|(link, _)| element.covers(topology, **link));
         own.map(|(_, suspect)| suspect.damaged).sum()
     }
 
-    /// Takes note that an element is repaired. Cables that are covered by something else that is known to be wrong keep their evidence.
+    /// Records the repair of an element. Cables that another known fault covers keep their evidence.
     pub(crate) fn repaired(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
         let is_known = |link: Link| known.iter().any(|other| other.covers(plan.topology(), link));
         let links: BTreeSet<Link> = near(plan, element).into_iter().filter(|link| !is_known(*link)).collect();
@@ -418,7 +420,7 @@ impl Evidence {
         self.repairs.note(&links, until_ms);
     }
 
-    /// Watches cables though they lose nothing, from now on; those of before no more.
+    /// Replaces the set of cables that are watched even without losses.
     pub(crate) fn pin(&mut self, links: BTreeSet<Link>) {
         for link in links.difference(&self.pinned) {
             self.suspects.entry(*link).or_default();
@@ -426,7 +428,7 @@ impl Evidence {
         self.pinned = links;
     }
 
-    /// Forgets cables that carried enough since their last loss.
+    /// Drops cables with enough good probes since their last loss.
     pub(crate) fn forget(&mut self, enough: u64) {
         let (pinned, mut gone) = (&self.pinned, 0);
         self.suspects.retain(|link, suspect| {
@@ -442,29 +444,30 @@ impl Evidence {
     }
 }
 
-/// Good probes in a row after which a cable that lost such a share is taken for good: with that share still lost,
-/// fewer than one in 3,000 would come through.
+/// Returns the number of good probes in a row after which a cable with these losses counts as recovered. At the same
+/// loss rate, the probability of so many is below 1 in 3,000.
 pub(crate) fn needed(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
 }
 
-/// Of each plane frames for other NICs that came, and when the last of them was counted.
+/// Updates, per plane, the number of frames received for other NICs, and when it last increased.
 fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) -> Vec<(u64, Option<u64>)> {
     let mut out = vec![(0, None); usize::from(planes)];
     for (plane, count) in counts {
         let Some(place) = out.get_mut(usize::from(*plane)) else { continue };
         let before = old.and_then(|old| old.strays.get(usize::from(*plane))).copied();
-        // Arrivals before the first report may be old.
+        // Frames counted before the first report may be old.
         let (known, last_ms) = before.unwrap_or((*count, None));
         *place = (*count, if *count > known { Some(now_ms) } else { last_ms });
     }
     out
 }
 
-/// Share of the time between two reports that an agent has to run so that some of its losses are evidence.
+/// Minimum share of the time between two reports that an agent must have run for partial losses to be evidence.
 const RUNS_MIN: f64 = 0.5;
 
-/// Tells whether an agent got no processor for much of the time since its last report. Older agents do not report it.
+/// Returns whether an agent lacked processor time for much of the interval since its last report. Older agents do not
+/// report it.
 fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
     let (Some((before, ran_before)), Some((now, ran))) = (old.and_then(|old| old.clock), clock) else {
         return false;
@@ -473,7 +476,7 @@ fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
     passed > 0 && (ran as f64) < RUNS_MIN * passed as f64
 }
 
-/// Full-length probes by turn, each with the time since when they are lost.
+/// Updates the full-length probes of each turn, with the time of the first loss.
 fn long(
     old: Option<&Agent>,
     report: Option<Vec<(Turn, LongView)>>,
@@ -496,12 +499,12 @@ fn t0_uplink(nic: Nic, plane: u8, up: u16) -> Link {
     Link::Fabric { lower: nic.t0(PlaneId(plane)), up }
 }
 
-/// Returns the cable in front of the switch where a probe turns; nothing, if there is none.
+/// Returns the cable before the switch at which a probe turns, if it exists.
 pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: Turn) -> Option<Link> {
     links(topology, nic, turn).into_iter().flatten().last()
 }
 
-/// Returns the cables that a probe goes over, from the NIC up; none, if the fabric does not have them.
+/// Returns the cables that a probe uses, from the NIC upward; none if the fabric does not have them.
 pub(crate) fn links(topology: &Topology, nic: Nic, turn: Turn) -> [Option<Link>; 3] {
     let plane = turn.plane();
     let host = Link::Host(NicPort { plane: PlaneId(plane), nic });
