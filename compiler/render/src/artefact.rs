@@ -1,4 +1,4 @@
-//! A rendered file, and what can go wrong on the way to it.
+//! A rendered file, and the errors of rendering it.
 
 use camino::Utf8PathBuf;
 
@@ -12,27 +12,27 @@ pub struct Artefact {
 }
 
 impl Artefact {
-    /// Makes an artefact.
+    /// Creates an artefact.
     pub fn new(path: impl Into<Utf8PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
         Artefact { path: path.into(), bytes: bytes.into() }
     }
 }
 
-/// Why an artefact could not be rendered: a template is at fault, or the platform's buffer does not hold what the
-/// profile asks of it.
+/// Why an artefact could not be rendered: an error in a template, or a platform buffer that is too small for the
+/// profile.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// A template asked for something that does not exist, or printed what has no text form.
+    /// A template used an undefined value, or printed a value without a text form.
     #[error("template `{template}` failed for `{device}`: {message}")]
     Template {
         /// Name of the template, a path below `templates/`.
         template: String,
         /// Device or node that was rendered.
         device: String,
-        /// What the template engine says, with the line.
+        /// The message of the template engine, with the line.
         message: String,
     },
-    /// A text of an overlay that is used by nothing.
+    /// A text of an overlay that nothing uses.
     #[error(
         "template `{template}` replaces none of the shipped ones, and none includes it{near}; folders of templates are \
          `{folders}`"
@@ -40,9 +40,9 @@ pub enum RenderError {
     Unknown {
         /// Its name.
         template: String,
-        /// A name that looks like it.
+        /// A similar name.
         near: String,
-        /// Where templates are.
+        /// The folders of templates.
         folders: String,
     },
     /// A template of the overlay folder does not parse.
@@ -50,10 +50,10 @@ pub enum RenderError {
     Parse {
         /// Name of the template.
         template: String,
-        /// What the template engine says, with the line.
+        /// The message of the template engine, with the line.
         message: String,
     },
-    /// Headroom or marking thresholds cannot be had on this switch.
+    /// The switch cannot provide headroom or marking thresholds.
     #[error("quality of service of `{device}`: {source}")]
     Qos {
         /// Device that was rendered.

@@ -1,16 +1,16 @@
-//! Objects of Kubernetes: what the network operators need so that pods get the NICs with the addresses of the plan.
+//! Kubernetes objects for network operators, so that pods get the NICs with the planned addresses.
 //!
-//! In: a [`ClusterIntent`] and the addresses of nodes. Out: JSON, which `kubectl apply -f` takes, below `kubernetes/`:
+//! In: a [`ClusterIntent`] and the addresses of nodes. Out: JSON for `kubectl apply -f`, below `kubernetes/`:
 //!
-//! - `agents.json`: the DaemonSet that runs `closc-nic`, a container for each NIC, where NICs write paths into packets;
-//! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the others need; with `host-device/` its
-//!   own instead, whose device plugin counts ports, so that no two pods get the same;
-//! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam for each port (`nic0p3`: the /127 with the T0) and for each NIC
-//!   (`nic0`: its address), with a static allocation for every node, so that a pod has the node's addresses;
-//! - one of three ways to hand NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
-//!   (attachments that move the whole port into the pod) or `spectrum-x/` (one rail of several planes a NIC).
+//! - `agents.json`: the DaemonSet that runs `closc-nic`, one container per NIC, if NICs write paths into packets;
+//! - `nic-cluster-policy.json`: the parts of the NVIDIA network operator that the other objects need. `host-device/`
+//!   has its own version, whose device plugin counts ports, so that no two pods get the same port;
+//! - `cidr-pools/<name>.json`: one `CIDRPool` of nv-ipam per port (`nic0p3`: the /127 with the T0) and per NIC (`nic0`:
+//!   its address), with a static allocation for every node, so that a pod has the node's addresses;
+//! - three alternatives to assign NICs to pods: `sriov/` (policies and networks of the SR-IOV operator), `host-device/`
+//!   (attachments that move the complete port into the pod) or `spectrum-x/` (one rail of several planes per NIC).
 //!
-//! Invariants: exactly the fields that the definitions of these objects have; names are those of the ports.
+//! Invariants: objects have exactly the fields of their definitions; their names are those of the ports.
 
 mod agents;
 mod objects;
@@ -30,20 +30,20 @@ use objects::{
 /// The label that nodes of the fabric must have; its value is the fabric's name.
 const LABEL: &str = "closc.dev/fabric";
 
-/// Where objects go, and which release of the operator is installed.
+/// Namespaces of objects, and the installed release of the operator.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Namespace of the network operator and its objects.
     pub operator_namespace: String,
-    /// Namespace of the pods, where attachments are made.
+    /// Namespace of the pods, in which attachments are created.
     pub namespace: String,
-    /// Release of the network operator, for the versions of its parts; nothing: those it brings along.
+    /// Release of the network operator, for the versions of its parts; `None` for its own defaults.
     pub release: Option<String>,
-    /// Image with `closc-nic` and `ip`, for agents; nothing: no agents.
+    /// Image with `closc-nic` and `ip`, for agents; `None` for no agents.
     pub agent_image: Option<String>,
 }
 
-/// Renders every object but the address pools.
+/// Renders every object except the address pools.
 pub fn cluster(intent: &ClusterIntent<'_>, options: &Options) -> Vec<Artefact> {
     let ports = || intent.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port)));
     let policies: Vec<_> = ports().map(|(_, port)| policy(intent, options, port)).collect();
@@ -76,7 +76,7 @@ pub fn port_pool(
     let pool = CidrPool {
         cidr: port.pool.to_string(),
         per_node_network_prefix: Prefix::new_assert(port.pool.addr(), AddressPlan::LINK_PREFIX).length(),
-        // The T0 has the second address of the two.
+        // The T0 has the second of the two addresses.
         gateway_index: Some(1),
         routes: vec![Route { dst: intent.reach.to_string() }],
         static_allocations: nodes.map(allocation).collect(),
@@ -183,8 +183,8 @@ fn rails(intent: &ClusterIntent<'_>, options: &Options) -> Object<RailPool> {
         .in_namespace(&options.operator_namespace)
 }
 
-/// The agents of all NICs of a node. What differs between nodes is in files that `closc export host --only agent` writes for each,
-/// so one object serves all.
+/// Renders the agents of all NICs of a node. Settings that differ between nodes are in files from `closc export host
+/// --only agent`, so one object serves all nodes.
 fn agents(intent: &ClusterIntent<'_>, options: &Options, image: &str) -> DaemonSet {
     let names: Vec<String> = intent.nics.iter().map(nic_name).collect();
     DaemonSet::new(&options.namespace, (LABEL, intent.fabric), image, &names)

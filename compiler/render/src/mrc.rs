@@ -1,16 +1,17 @@
-//! Explicit entropy value profiles of MRC NICs, as a node's controller sets them (`mrc_ctl` of the OCP project).
+//! Explicit entropy value profiles of MRC NICs, as set by a node's controller (`mrc_ctl` of the OCP project).
 //!
-//! In: the compact path table of a sender's group, the sender, whom it sends to, and what its device takes. Out: one JSON
-//! file a NIC, `closc-mrc/1`: a profile for each receiver, the probes to send before a job starts, and the ports that
-//! must not be used.
+//! In: the compact path table of a sender's group, the sender, its receivers, and the limits of its device. Out: one
+//! JSON file per NIC, `closc-mrc/1`: a profile for each receiver, the probes to send before a job starts, and the ports
+//! that must not be used.
 //!
-//! Facts of the interface (OCP "Multipath Reliable Connection" 1.0 and its control header): a value is 32 bytes, the
-//! destination address and that of a segment routing header with one segment, plus a port that counts from 1; a profile
-//! is populated fully before it goes online; a device bounds how many values a profile has and of what number they are a
-//! multiple; a probe has a request number of 16 bits, both NICs, a value and a port.
+//! Facts of the interface (OCP "Multipath Reliable Connection" 1.0 and its control header): a value has 32 bytes, the
+//! destination address and that of a segment routing header with one segment, plus a port that counts from 1. A profile
+//! is populated completely before it goes online. A device limits the number of values of a profile and has an
+//! alignment for that number. A probe has a 16-bit request number, both NICs, a value and a port.
 //!
-//! Invariants: the values come from the reader that senders use ([`Table`]), never from the plan; no value is denied; no
-//! plane has more values than another; all lists fit one address, so there is no segment routing header.
+//! Invariants: the values come from the reader that senders use ([`Table`]), not from the plan; no value is denied;
+//! every plane that is used has the same number of values; all lists fit into one address, so there is no segment
+//! routing header.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -22,7 +23,7 @@ use thiserror::Error;
 
 use crate::Artefact;
 
-/// A NIC that sends.
+/// A sending NIC.
 #[derive(Debug, Clone)]
 pub struct Sender {
     /// The NIC.
@@ -48,16 +49,16 @@ pub struct End {
     pub address: Ipv6Addr,
 }
 
-/// Capacity of a device, as it reports it.
+/// Limits of a device, as it reports them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Values of a profile at most (`ev_max_count_profile`).
+    /// Limit of values in a profile (`ev_max_count_profile`).
     pub values: u32,
-    /// The number of which the count of values is a multiple (`ev_count_align`).
+    /// Alignment: the number of values is a multiple of this (`ev_count_align`).
     pub align: u32,
-    /// Values of all profiles together at most (`ev_max_count`).
+    /// Limit of values in all profiles together (`ev_max_count`).
     pub all_values: u32,
-    /// Profiles at most (`ev_max_profiles`).
+    /// Limit of profiles (`ev_max_profiles`).
     pub profiles: u32,
 }
 
@@ -73,10 +74,10 @@ pub enum MrcError {
     /// The bytes are not a table.
     #[error(transparent)]
     Table(#[from] Fault),
-    /// A receiver is outside of the table.
+    /// A receiver is not in the table.
     #[error("`{0}` is not a destination of this path table")]
     Unknown(String),
-    /// Everything towards it is denied.
+    /// All values towards it are denied.
     #[error("no path from `{from}` to `{to}` is left: every value that the NIC has is denied")]
     NoPath {
         /// Sender.
@@ -84,7 +85,7 @@ pub enum MrcError {
         /// Receiver.
         to: String,
     },
-    /// The device takes no equal share of all planes.
+    /// The device does not support an equal number of values for all planes.
     #[error(
         "from `{from}` to `{to}` {planes} planes can be used with up to {each} values each, and no count that is the same for \
          all of them is a multiple of {} and at most {}: a device that takes less cannot use all planes equally",
@@ -99,10 +100,10 @@ pub enum MrcError {
         planes: u32,
         /// Values of each.
         each: u32,
-        /// Capacity of the device.
+        /// Limits of the device.
         limits: Limits,
     },
-    /// More profiles than the device takes.
+    /// More profiles than the device supports.
     #[error(
         "`{from}` needs {needed} profiles, one for each receiver, and its device takes {most}: name fewer receivers"
     )]
@@ -111,10 +112,10 @@ pub enum MrcError {
         from: String,
         /// Receivers.
         needed: usize,
-        /// Capacity of the device.
+        /// Limit of the device.
         most: u32,
     },
-    /// More values than the device takes.
+    /// More values than the device supports.
     #[error(
         "the profiles of `{from}` have {needed} values together, and its device takes {most}: name fewer receivers"
     )]
@@ -123,7 +124,7 @@ pub enum MrcError {
         from: String,
         /// Values of all profiles.
         needed: u64,
-        /// Capacity of the device.
+        /// Limit of the device.
         most: u32,
     },
     /// Request numbers of probes have 16 bits.
@@ -143,7 +144,7 @@ pub enum MrcError {
 struct File<'a> {
     schema: &'static str,
     from: &'a End,
-    /// Ports, and bit `n - 1` of the mask for port `n` that may be used.
+    /// Ports; the mask has bit `n - 1` for port `n` that may be used.
     ports: Vec<Port<'a>>,
     port_mask: u32,
     mode: &'static str,
@@ -169,9 +170,9 @@ struct Profile<'a> {
     ev_count: u32,
     ev_min_active: u32,
     values_per_plane: u32,
-    /// Planes without a value that may be used: the others share equally.
+    /// Planes without a usable value; the others share the traffic equally.
     planes_left_out: Vec<u8>,
-    /// Values of each plane that the path table has active and the device does not take.
+    /// Values per plane that are active in the path table and exceed the device's limits.
     left_out_per_plane: u32,
     values: Vec<Value>,
 }
@@ -196,7 +197,7 @@ struct Probe<'a> {
     port: u8,
 }
 
-/// Writes a value as the interface has it: the destination address, and 16 bytes of a header that is not there.
+/// Writes a value in the form of the interface: the destination address, and 16 zero bytes for the missing header.
 fn hex<S: serde::Serializer>(address: &[u8; 16], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{:032x}{:032x}", u128::from_be_bytes(*address), 0))
 }
@@ -234,7 +235,7 @@ pub fn render(table: &[u8], from: &Sender, to: &[End], limits: Limits) -> Result
     Ok(Artefact::new(place, bytes))
 }
 
-/// A port is denied where nothing of it may be used, whoever it sends to.
+/// Returns the ports. A port is denied if none of its values may be used, for any receiver.
 fn ports<'a>(table: &Table<'_>, from: &'a Sender) -> Vec<Port<'a>> {
     let whole = |scope: Scope| {
         let own = scope.source.is_none_or(|downlink| downlink == from.downlink);
@@ -263,7 +264,7 @@ fn profile<'a>(
 ) -> Result<Profile<'a>, MrcError> {
     let header = table.header();
     let there = table.destination(to.address.octets()).ok_or_else(|| MrcError::Unknown(to.nic.clone()))?;
-    // Denied values are skipped, and as many come from the reserve, in order.
+    // Denied values are skipped and replaced by values of the reserve, in order.
     let usable = |plane: u8| -> Vec<u32> {
         let values = table.entropy_values(plane, from.downlink);
         values
@@ -303,7 +304,7 @@ fn profile<'a>(
         id,
         to,
         ev_count,
-        // The floor of the table is for whole sets: a smaller one has the same share of it.
+        // The table's minimum applies to complete sets; a smaller set keeps the same ratio.
         ev_min_active: floor(u32::from(header.min_active), from.planes, header.active, ev_count),
         values_per_plane: each,
         planes_left_out,
@@ -312,15 +313,15 @@ fn profile<'a>(
     })
 }
 
-/// The share of `count` values that `min_active` has of all active ones, rounded up.
+/// Scales `min_active` from all active values to `count` values, rounded up.
 fn floor(min_active: u32, planes: u8, active: u16, count: u32) -> u32 {
     let all = u64::from(planes) * u64::from(active);
     let share = (u64::from(min_active) * u64::from(count)).div_ceil(all.max(1));
     share.min(u64::from(count)) as u32
 }
 
-/// Probes to send before a job starts: to the T0s and back, over each T1 (and T2) that a value uses and back, and along
-/// every value.
+/// Returns the probes to send before a job starts: to the T0s and back, to each T1 (and T2) of a value and back, and
+/// along every value.
 fn probes<'a>(
     table: &Table<'_>,
     from: &'a Sender,

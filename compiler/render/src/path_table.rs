@@ -1,8 +1,8 @@
-//! The path table of a T0 group in its two forms: JSON for people and tools, and the compact binary that the
-//! crate `closc-paths` reads.
+//! The path table of a T0 group in its two forms: JSON for people and tools, and the compact binary that the crate
+//! `closc-paths` reads.
 //!
-//! In: a [`PathTable`]. Out: two [`Artefact`]s. Invariants: both forms say the same; a test walks every path of small
-//! fabrics through both.
+//! In: a [`PathTable`]. Out: two [`Artefact`]s. Invariants: both forms have the same contents; a test follows every
+//! path of small fabrics in both.
 
 mod binary;
 mod json;
@@ -14,7 +14,7 @@ use closc_plan::PathTable;
 
 use crate::Artefact;
 
-/// Renders the form of a path table that hosts read.
+/// Renders the form of a path table for hosts.
 pub fn binary(table: &PathTable<'_>) -> Vec<u8> {
     binary::bytes(table)
 }

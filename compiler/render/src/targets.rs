@@ -1,4 +1,4 @@
-//! The registry of targets: one line each.
+//! The registry of targets, one line per target.
 
 use closc_plan::{DeviceIntent, HostIntent};
 use closc_platform::Os;
@@ -22,14 +22,14 @@ pub mod sonic;
 mod text;
 mod wire;
 
-/// A switch operating system that artefacts can be rendered for.
+/// A switch operating system for which artefacts are rendered.
 pub trait Target: Sync {
-    /// Renders everything one switch needs.
+    /// Renders all files of one switch.
     fn device(&self, intent: &DeviceIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError>;
 }
 
-/// Returns the target of an operating system; nothing for P4, which has entries alone. Entries come from the crate of
-/// pipelines.
+/// Returns the target of an operating system; `None` for P4, whose switches have only entries. The crate of pipelines
+/// writes entries.
 pub fn target(os: Os) -> Option<&'static dyn Target> {
     match os {
         Os::Sonic => Some(&sonic::Sonic),
@@ -42,7 +42,7 @@ pub fn target(os: Os) -> Option<&'static dyn Target> {
     }
 }
 
-/// Renders everything one node of a tree needs besides its path table and its routes to other nodes.
+/// Renders all files of one node except its path table and its routes to other nodes.
 pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
     let mut artefacts = match intent.os {
         HostOs::Linux => linux::host(intent, templates)?,
@@ -50,7 +50,7 @@ pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefa
     };
     for output in intent.outputs {
         let more = host::render(intent, *output, templates)?;
-        // Kernel settings are the same whatever configures the ports.
+        // Kernel settings do not depend on the tool that configures the ports.
         artefacts.extend(
             more.into_iter()
                 .filter(|new| artefacts.iter().all(|old| old.path != new.path))

@@ -1,7 +1,7 @@
 //! The templates: those shipped in the binary, overlaid by a user's own.
 //!
-//! In: overlay texts by name. Out: rendered text. Invariants: undefined is an error; a bare boolean, list or none
-//! is an error, with the line; names are paths below `templates/`.
+//! In: overlay texts by name. Out: rendered text. Invariants: an undefined value is an error; so is printing a boolean,
+//! list or none, with the line; names are paths below `templates/`.
 
 use std::collections::BTreeMap;
 
@@ -15,21 +15,21 @@ use crate::RenderError;
 /// Shipped templates by name: every `templates/**/*.j2` of the workspace, embedded by `build.rs`.
 const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
-/// Steps that one file may take. The largest switch takes some hundred thousand.
+/// Limit of template steps for one file. The largest switch needs a few hundred thousand.
 const STEPS_MAX: u64 = 50_000_000;
 
-/// A set of templates, ready to render.
+/// A set of templates for rendering.
 pub struct Templates {
     environment: Environment<'static>,
 }
 
 impl Templates {
-    /// Takes the shipped templates.
+    /// Creates the set of shipped templates.
     pub fn shipped() -> Self {
         Self::with_overlay(&BTreeMap::new()).expect("a test parses every shipped template")
     }
 
-    /// Takes the shipped templates, where a text in `overlay` replaces the one of the same name.
+    /// Creates the set of shipped templates, with those of `overlay` replacing the ones of the same name.
     pub fn with_overlay(overlay: &BTreeMap<String, String>) -> Result<Self, RenderError> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -47,7 +47,7 @@ impl Templates {
         Ok(Templates { environment })
     }
 
-    /// Refuses texts that replace no shipped template and that no other text of the overlay names.
+    /// Rejects texts that neither replace a shipped template nor are named in another text of the overlay.
     pub fn check_overlay(overlay: &BTreeMap<String, String>) -> Result<(), RenderError> {
         let used = |name: &str| {
             let quoted = [format!("\"{name}\""), format!("'{name}'")];
@@ -67,7 +67,7 @@ impl Templates {
         })
     }
 
-    /// Returns the names of the shipped templates in order, those an overlay can replace.
+    /// Returns the names of the shipped templates, in order. An overlay can replace these.
     pub fn names() -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().map(|(name, _)| *name)
     }
@@ -99,7 +99,7 @@ fn syntax() -> SyntaxConfig {
         .expect("the default delimiters are valid")
 }
 
-/// Refuses what has no text form of its own, so that `True` or `None` never reaches a configuration.
+/// Rejects values without a text form of their own, so that `True` or `None` never reaches a configuration.
 fn strict(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => Err(Error::new(

@@ -1,21 +1,22 @@
-//! The DaemonSet that runs the agent of each NIC, field by field, as `apps/v1` names them.
+//! The DaemonSet that runs the agent of each NIC, with the field names of `apps/v1`.
 //!
-//! In: names of NICs, an image, a label. Out: what serializes to the object. Invariants: the node's own network, no privilege but
-//! the capabilities that ports, the TUN device and its routes take; nothing of a node in it.
+//! In: names of NICs, an image, a label. Out: a value that serializes to the object. Invariants: it uses the node's own
+//! network, and no privilege except the capabilities for ports, the TUN device and its routes; it contains nothing
+//! specific to one node.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Where settings and path tables are on a node.
+/// Folder of settings and path tables on a node.
 const SETTINGS: &str = "/etc/closc";
-/// Where agents are asked.
+/// Folder of the agents' control sockets.
 const SOCKETS: &str = "/run/closc";
-/// Where denials are kept.
+/// Folder in which denials are stored.
 const STATE: &str = "/var/lib/closc-nic";
-/// The device that takes packets of the node.
+/// The device that receives packets of the node.
 const TUN: &str = "/dev/net/tun";
-/// Name and application of all of it.
+/// Name and `app` label of all objects.
 const NAME: &str = "closc-nic";
 
 /// `DaemonSet`.
@@ -93,7 +94,7 @@ struct PodSpec {
     volumes: Vec<Volume>,
 }
 
-/// Any taint: a node whose agent does not run has no paths.
+/// Tolerates any taint: a node without its agent has no paths.
 #[derive(Serialize)]
 struct Toleration {
     operator: &'static str,
@@ -182,7 +183,7 @@ struct HostPath {
 }
 
 impl DaemonSet {
-    /// Makes the object for nodes with a label, of an image, with a container for each NIC.
+    /// Creates the object for nodes with a label, with an image and one container per NIC.
     pub(super) fn new(namespace: &str, label: (&str, &str), image: &str, nics: &[String]) -> DaemonSet {
         let labels = Labels { name: NAME };
         let spec = PodSpec {
@@ -201,7 +202,7 @@ impl DaemonSet {
             metadata: Metadata { name: NAME, namespace: namespace.to_owned(), labels: labels.clone() },
             spec: Spec {
                 selector: Selector { match_labels: labels.clone() },
-                // One node at a time is without its agents for a moment.
+                // Only one node at a time is briefly without its agents.
                 update_strategy: UpdateStrategy {
                     kind: "RollingUpdate",
                     rolling_update: RollingUpdate { max_unavailable: 1 },
@@ -212,7 +213,7 @@ impl DaemonSet {
     }
 }
 
-/// Files of the node: name, path, what it is, and whether it is only read.
+/// Files of the node: name, path, type, and whether it is read-only.
 const PLACES: &[(&str, &str, &str, bool)] = &[
     ("settings", SETTINGS, "Directory", true),
     ("sockets", SOCKETS, "DirectoryOrCreate", false),

@@ -1,9 +1,9 @@
-//! The objects, field by field, as their definitions name them.
+//! The objects, with the field names of their definitions.
 //!
-//! In: values. Out: what serializes to an object. Invariants: only fields of the definitions: sriov-network-operator
-//! (SriovNetworkNodePolicy, SriovNetwork), Mellanox/nvidia-k8s-ipam (CIDRPool), Mellanox/spectrum-x-operator
-//! (SpectrumXRailPoolConfig v1alpha2), Mellanox/network-operator (NicClusterPolicy), and the
-//! NetworkAttachmentDefinition of the Network Plumbing Working Group.
+//! In: values. Out: a value that serializes to an object. Invariants: only fields of the definitions:
+//! sriov-network-operator (SriovNetworkNodePolicy, SriovNetwork), Mellanox/nvidia-k8s-ipam (CIDRPool),
+//! Mellanox/spectrum-x-operator (SpectrumXRailPoolConfig v1alpha2), Mellanox/network-operator (NicClusterPolicy), and
+//! the NetworkAttachmentDefinition of the Network Plumbing Working Group.
 
 use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ struct NicSelector {
 const MELLANOX: &str = "15b3";
 
 impl NodePolicy {
-    /// One virtual function that has the port to itself, with RDMA.
+    /// One virtual function that has the complete port, with RDMA.
     pub(super) fn whole_port(interface: &str, mtu: u16, (key, value): (&str, &str)) -> Self {
         NodePolicy {
             resource_name: interface.to_owned(),
@@ -199,7 +199,7 @@ struct Tuning {
 }
 
 impl HostDevice {
-    /// Moves a port into the pod.
+    /// Creates an attachment that moves a port into the pod.
     pub(super) fn new(interface: &str, mtu: u16, ipam: Ipam) -> Self {
         let device = MoveDevice { kind: "host-device", device: interface.to_owned(), ipam };
         HostDevice {
@@ -248,7 +248,7 @@ pub(super) struct NicClusterPolicy {
     pub(super) sriov_device_plugin: Option<DevicePlugin>,
 }
 
-/// Where all parts come from.
+/// Source of all parts.
 #[derive(Serialize)]
 pub(super) struct Global {
     pub(super) repository: &'static str,
@@ -261,21 +261,21 @@ pub(super) struct Component {
     pub(super) image: &'static str,
 }
 
-/// The part that tells Kubernetes how many of what a node has; its configuration is text.
+/// The part that reports resources of a node to Kubernetes; its configuration is text.
 #[derive(Serialize)]
 pub(super) struct DevicePlugin {
     pub(super) image: &'static str,
     pub(super) config: String,
 }
 
-/// Offer of a device plugin.
+/// Resources of a device plugin.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Resources {
     pub(super) resource_list: Vec<Resource>,
 }
 
-/// A resource that pods ask for: one port.
+/// A resource that pods request: one port.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the plugin names its fields so")]
@@ -285,7 +285,7 @@ pub(super) struct Resource {
     selectors: Devices,
 }
 
-/// Which devices a resource is.
+/// The devices of a resource.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Devices {
@@ -294,11 +294,11 @@ struct Devices {
     is_rdma: bool,
 }
 
-/// Prefix of resources that are whole ports.
+/// Prefix of resources that are complete ports.
 const RESOURCE_PREFIX: &str = "nvidia.com";
 
 impl Resource {
-    /// A port, with RDMA.
+    /// Creates the resource of a port, with RDMA.
     pub(super) fn port(interface: &str) -> Self {
         Resource {
             resource_prefix: RESOURCE_PREFIX,
@@ -307,7 +307,7 @@ impl Resource {
         }
     }
 
-    /// Returns the name that pods and attachments ask for it by.
+    /// Returns the name under which pods and attachments request it.
     pub(super) fn name(interface: &str) -> String {
         format!("{RESOURCE_PREFIX}/{interface}")
     }

@@ -1,5 +1,5 @@
-//! The form for people and tools. Indices in it count from 0 where they are fields of an entropy value (plane,
-//! uplinks) and from 1 where they are names (group, downlink), as everywhere in artefacts.
+//! The form for people and tools. Indices that are fields of an entropy value (plane, uplinks) count from 0, and those
+//! that are names (group, downlink) from 1, as in all artefacts.
 
 use closc_artefacts::path_table as form;
 use closc_plan::{
@@ -153,7 +153,7 @@ fn qos(table: &PathTable<'_>) -> form::Qos {
     qos_of(table.qos, table.payload_mtu)
 }
 
-/// Says what hosts mark packets with.
+/// Returns the marks of packets that hosts send.
 pub(crate) fn qos_of(profile: &Profile, payload_mtu: u16) -> form::Qos {
     let classes = profile.classes().map(|class| form::QosClass {
         name: class.name.as_str().into(),

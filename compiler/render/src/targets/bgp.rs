@@ -1,7 +1,7 @@
-//! BGP of a switch as templates see it: those of FRR and SONiC, EOS and NVUE.
+//! BGP of a switch, for the templates of FRR and SONiC, EOS and NVUE.
 //!
-//! In: a [`DeviceIntent`]. Out: [`BgpView`], nothing without BGP. Invariants: neighbours are in natural order of their
-//! ports; what names a filter is named after the side or the length that it is about.
+//! In: a [`DeviceIntent`]. Out: [`BgpView`]; `None` without BGP. Invariants: neighbours are in natural order of their
+//! ports; names of filters contain the side or the path length to which they apply.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub(super) struct BgpView<'a> {
     asn: u32,
     router_id: String,
     multipath: u16,
-    /// The family of its prefixes, as commands and as address families name it.
+    /// The family of its prefixes, as a keyword of commands; `family` is that of address families.
     command: &'static str,
     family: &'static str,
     /// Whether the prefixes are IPv4, whose next hops are IPv6 addresses (RFC 8950).
@@ -25,10 +25,10 @@ pub(super) struct BgpView<'a> {
     networks: Vec<String>,
     accepts: Vec<AcceptedView>,
     sides: Vec<SideView>,
-    /// For systems where neighbours by port take all from a group.
+    /// For systems on which neighbours by port take all settings from a group.
     groups: Vec<GroupView>,
     neighbours: Vec<NeighbourView<'a>>,
-    /// Path lengths that some filter asks for.
+    /// Path lengths that some filter uses.
     lengths: Vec<LengthView>,
     has_drained: bool,
     keepalive_s: u16,
@@ -54,24 +54,24 @@ struct AcceptedView {
 struct SideView {
     name: &'static str,
     prefixes_max: u32,
-    /// Name of the list of paths that are taken; absent: any.
+    /// Name of the list of accepted paths; absent: any.
     taken: Option<String>,
-    /// Name of the list of paths that are announced; absent: any.
+    /// Name of the list of announced paths; absent: any.
     announced: Option<String>,
-    /// Most AS numbers in a path that is taken; absent: any number.
+    /// Limit of AS numbers in an accepted path; absent: any number.
     longest_accepted: Option<u8>,
-    /// Most AS numbers in a path that is announced; absent: any number.
+    /// Limit of AS numbers in an announced path; absent: any number.
     longest_announced: Option<u8>,
     /// The names of both lists without a hyphen.
     taken_word: Option<String>,
     announced_word: Option<String>,
-    /// Whether nothing but the switch's own networks is announced.
+    /// Whether only the switch's own networks are announced.
     is_own_only: bool,
-    /// The bandwidth that is announced with every route; absent: none.
+    /// The link bandwidth that is announced with every route; absent: none.
     bandwidth: Option<String>,
 }
 
-/// Neighbours of a side, those over drained cables apart.
+/// Neighbours of a side; those over drained cables are in a group of their own.
 #[derive(Debug, Serialize)]
 struct GroupView {
     name: String,
@@ -89,7 +89,7 @@ struct NeighbourView<'a> {
     is_drained: bool,
 }
 
-/// A list of paths of at most some AS numbers, as one pattern for each number.
+/// A list of paths of limited length, with one pattern per number of AS numbers.
 #[derive(Debug, Serialize)]
 struct LengthView {
     name: String,
@@ -154,12 +154,12 @@ fn side(side: &BgpSide) -> SideView {
     }
 }
 
-/// Names the group of neighbours of a side.
+/// Returns the name of a group of neighbours.
 fn group(direction: BgpDirection, drained: bool) -> String {
     format!("{}{}", direction.word(), if drained { "_DRAINED" } else { "" })
 }
 
-/// The groups that have a neighbour.
+/// Returns the groups that have a neighbour.
 fn groups(bgp: &BgpIntent) -> Vec<GroupView> {
     let mut groups = Vec::new();
     for side in &bgp.sides {
@@ -196,12 +196,12 @@ fn neighbours<'a>(intent: &'a DeviceIntent<'a>, bgp: &BgpIntent) -> Vec<Neighbou
     neighbours
 }
 
-/// Returns the name of the list of paths of at most so many AS numbers.
+/// Returns the name of the list of paths of limited length.
 fn list(longest: u8) -> String {
     format!("AT-MOST-{longest}")
 }
 
-/// The same without a hyphen.
+/// Returns that name without a hyphen.
 fn word(longest: u8) -> String {
     list(longest).replace('-', "_")
 }
@@ -219,7 +219,7 @@ fn lengths(bgp: &BgpIntent) -> Vec<LengthView> {
     longest.into_iter().map(view).collect()
 }
 
-/// Matches paths of exactly so many AS numbers.
+/// Returns a pattern for paths with exactly this number of AS numbers.
 fn pattern(numbers: u8) -> String {
     let mut pattern = "^".to_owned();
     for at in 0..numbers {

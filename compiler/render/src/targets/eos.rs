@@ -1,9 +1,9 @@
 //! Arista EOS: one `eos.conf` for each switch.
 //!
 //! In: a [`DeviceIntent`]. Out: the configuration in the order of `show running-config`. Invariants: every port of the
-//! switch is named, those without a cable shut; a route names its port; management is in a VRF of its own, so that no
-//! default route is in the fabric's; ports of one kind share a QoS profile; neighbours of one side share a peer group,
-//! those over drained cables another one.
+//! switch is named, and those without a cable are shut; a route names its port; management is in its own VRF, so that
+//! the fabric has no default route; ports of one kind share a QoS profile; neighbours of one side share a peer group,
+//! and those over drained cables have another one.
 
 mod qos;
 
@@ -33,12 +33,12 @@ impl Target for Eos {
     }
 }
 
-/// A switch, as the templates see it.
+/// A switch, for the templates.
 #[derive(Debug, Serialize)]
 struct View<'a> {
     name: &'a str,
     fabric: &'a str,
-    /// The words before a server that is reached over the management port.
+    /// The words in front of a server that is reached over the management port.
     vrf: &'static str,
     management: Option<ManagementView>,
     syslog: Vec<IpAddr>,
@@ -50,7 +50,7 @@ struct View<'a> {
     classes: Vec<ClassView>,
     ports: Vec<PortView<'a>>,
     loopback: String,
-    /// The family of addresses, as commands name it.
+    /// The family of addresses, as a keyword of commands.
     command: &'static str,
     /// Whether NICs and loopbacks have IPv4 addresses.
     is_ipv4: bool,
@@ -61,12 +61,12 @@ struct View<'a> {
 /// The management port.
 #[derive(Debug, Serialize)]
 struct ManagementView {
-    /// That of a chassis moves with the active supervisor.
+    /// On a chassis, the port that moves with the active supervisor.
     port: &'static str,
-    /// The word of the address family.
+    /// The keyword of the address family.
     family: &'static str,
     address: String,
-    /// The prefix of every address.
+    /// The default prefix.
     default: &'static str,
     gateway: String,
 }
@@ -86,7 +86,7 @@ struct PortView<'a> {
 /// Connection of a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
-    /// With its length; absent where both ends find each other by their link-local addresses.
+    /// With its length; absent if both ends use link-local addresses.
     address: Option<String>,
     profile: Option<String>,
 }

@@ -4,12 +4,13 @@
 //!
 //! - `sysctl.conf` and `devices.batch`, as for the Linux target;
 //! - `ip.batch`, ports and static neighbours, which FRR does not set, and `tc.batch`, their queues;
-//! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces are in the order of `show
-//!   running-config`; segments do not: there they come before the locators that they need;
-//! - `daemons`, which of FRR's daemons run.
+//! - `frr.conf`, addresses, routes, segments and BGP. Routes and interfaces are in the order of `show running-config`.
+//!   Segments are not, because that command prints them before the locators that they need;
+//! - `daemons`, the list of FRR's daemons to run.
 //!
-//! Invariants: only ports with a cable are named; a route names its port; locators come before the segments in them; on
-//! unnumbered ports both ends find each other by router advertisements, so the kernel makes their link-local addresses.
+//! Invariants: only ports with a cable are named; a route names its port; locators come before their segments; on
+//! unnumbered ports both ends find each other by router advertisements, so the kernel assigns their link-local
+//! addresses.
 
 use closc_artefacts::{Family, Prefix, Routing, paths};
 use closc_plan::{Connection, DeviceIntent, Locator, Peer, PortIntent, Srv6Intent};
@@ -46,20 +47,20 @@ impl Target for Frr {
     }
 }
 
-/// A switch, as the templates see it.
+/// A switch, for the templates.
 #[derive(Debug, Serialize)]
 pub(super) struct View<'a> {
     name: &'a str,
     fabric: &'a str,
     /// The release of FRRouting, for the first line of `frr.conf`.
     release: String,
-    /// Whether the daemons of BGP and BFD run, in the words of `daemons`.
+    /// Whether the daemons of BGP and BFD run, as `daemons` writes it.
     bgpd: &'static str,
-    /// Whether it chooses among ways by hashing.
+    /// Whether it chooses among next hops by hashing.
     multipath: bool,
     /// Whether NICs and loopbacks have IPv4 addresses.
     is_ipv4: bool,
-    /// Ports with a cable, for the kernel's part.
+    /// Ports with a cable, for the configuration of the kernel.
     ports: Vec<PortView<'a>>,
     interfaces: Vec<InterfaceView<'a>>,
     routes: Vec<RouteView<'a>>,
@@ -76,11 +77,11 @@ struct InterfaceView<'a> {
     description: Option<&'a str>,
     /// With its length; absent on unnumbered ports.
     address: Option<String>,
-    /// The family of addresses, as commands name it.
+    /// The family of addresses, as a keyword of commands.
     command: &'static str,
 }
 
-/// A port with a cable, as the kernel receives it.
+/// A port with a cable, for the configuration of the kernel.
 #[derive(Debug, Serialize)]
 struct PortView<'a> {
     name: &'a str,
@@ -88,16 +89,16 @@ struct PortView<'a> {
     mtu: u16,
     /// Address at the other end.
     peer: String,
-    /// MAC address at the other end, where it is known.
+    /// MAC address at the other end, if known.
     peer_mac: Option<String>,
     /// The other end, for people.
     far: &'a str,
-    /// Link-local addresses made by the kernel: none where the port has others.
+    /// How the kernel assigns link-local addresses: `none` if the port has other addresses.
     link_local: &'static str,
     is_unnumbered: bool,
 }
 
-/// A locator and the one segment in it.
+/// A locator and its segment.
 #[derive(Debug, Serialize)]
 struct LocatorView {
     name: String,
@@ -126,7 +127,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Static routes need no daemon but staticd, which always runs.
+/// Returns whether bgpd runs: static routes need only staticd, which always runs.
 fn bgpd(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static | Routing::EcmpStatic => "no",
@@ -134,7 +135,7 @@ fn bgpd(routing: Routing) -> &'static str {
     }
 }
 
-/// The loopback and the ports with a cable, in natural order of their names.
+/// Returns the loopback and the ports with a cable, in natural order of their names.
 fn interfaces<'a>(intent: &'a DeviceIntent<'a>) -> Vec<InterfaceView<'a>> {
     let command = intent.system.loopback.family().keyword();
     let loopback = Some(Prefix::from(intent.system.loopback).to_string());
@@ -167,7 +168,7 @@ impl<'a> PortView<'a> {
     }
 }
 
-/// Names locators as on SONiC: `loc1`, and one more for each parallel link.
+/// Returns locators with the names that SONiC uses: `loc1`, and one more for each parallel link.
 fn locators(srv6: &Srv6Intent) -> Vec<LocatorView> {
     let view = |(at, locator): (usize, &Locator)| LocatorView {
         name: format!("loc{}", at + 1),

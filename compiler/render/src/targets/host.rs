@@ -1,16 +1,17 @@
-//! A node with a kernel, a NIC driver and NCCL of its own: files for the tools that nodes are set up with.
+//! A node with its own kernel, NIC driver and NCCL: files for the tools that configure nodes.
 //!
 //! In: a [`HostIntent`]. Out: below `hosts/<node>/`, by kind:
 //!
-//! - `nic`: `nic-qos.sh`, which tells each NIC port what the switches are given of classes, `delay.json` with the round trip
-//!   of the longest path, and `sysctl.conf`;
+//! - `nic`: `nic-qos.sh`, which sets the classes of the switches on each NIC port, `delay.json` with the round trip of
+//!   the longest path, and `sysctl.conf`;
 //! - `netplan`: `netplan.yaml`, addresses, tables and rules of every port;
-//! - `networkd`: the same as `networkd/*.network`, and where the slots are known `*.link` and a udev rule, which name
+//! - `networkd`: the same as `networkd/*.network`. If the slots are known, also `*.link` and a udev rule, which name
 //!   interfaces and RDMA devices by their slot;
-//! - `agent`: `closc/nicN.env`, what the agent of each NIC is started with;
-//! - `nccl`: `nccl.conf`, `vccl.conf`, `backup-ports.json` and, where the slots are known, `nccl-topology.xml`.
+//! - `agent`: `closc/nicN.env`, the start options of the agent of each NIC;
+//! - `nccl`: `nccl.conf`, `vccl.conf`, `backup-ports.json` and, if the slots are known, `nccl-topology.xml`.
 //!
-//! Invariants: interface, RDMA device and RDMA resource of a port have one name, `nic0p3`, a function of NIC and plane.
+//! Invariants: interface, RDMA device and RDMA resource of a port have the same name, `nic0p3`, a function of NIC and
+//! plane.
 
 mod agent;
 mod nccl;
@@ -66,7 +67,7 @@ impl Files<'_> {
         paths::host(&self.intent.name, file)
     }
 
-    /// Interfaces in the order of NICs and planes, which is the order of the rails.
+    /// Returns interfaces in the order of NICs and planes, which is the order of the rails.
     fn interfaces(&self) -> Vec<String> {
         let ports = self.intent.nics.iter().flat_map(|nic| &nic.ports);
         ports.map(|port| port.interface.to_string()).collect()

@@ -3,15 +3,15 @@
 //! In: a [`DeviceIntent`] or a [`HostIntent`]. Out: for each device
 //!
 //! - `sysctl.conf`, applied first;
-//! - `devices.batch`, the one device that segments are bound to; `ip` has no verb that creates a device or
-//!   accepts the one that is there, so this file is run with `ip -force`;
-//! - `ip.batch`, everything else, by `replace` verbs only: running it twice changes nothing;
+//! - `devices.batch`, the one device for segments. `ip` has no command that creates a device unless it exists, so this
+//!   file is run with `ip -force`;
+//! - `ip.batch`, everything else, with `replace` commands only: running it twice changes nothing;
 //! - for switches `tc.batch`, the queues of their ports;
-//! - for nodes of small fabrics `routes.batch`, one encapsulating route for each NIC elsewhere. It is a file of
-//!   its own because the kernel refuses next hops over ports without a carrier, so it is applied after both
-//!   ends of every cable are up.
+//! - for nodes of small fabrics `routes.batch`, one encapsulating route for each NIC of other nodes. It is a separate
+//!   file because the kernel rejects next hops over ports without a carrier, so it is applied after both ends of every
+//!   cable are up.
 //!
-//! Invariants: nothing names a port that has no cable, so that a batch never fails on a port that is not there.
+//! Invariants: ports without a cable are not named, so that a batch does not fail on a port that does not exist.
 
 mod host;
 pub(super) mod queues;
@@ -44,7 +44,7 @@ impl Target for Linux {
     }
 }
 
-/// Renders everything one node needs besides its path table and its routes to other nodes.
+/// Renders all files of one node except its path table and its routes to other nodes.
 pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefact>, RenderError> {
     let view = host::View::of(intent);
     let files = [
@@ -55,7 +55,7 @@ pub fn host(intent: &HostIntent<'_>, templates: &Templates) -> Result<Vec<Artefa
     render_all(paths::host, &intent.name, &files, &view, templates)
 }
 
-/// Renders the kernel settings of a node, which do not depend on what configures its ports.
+/// Renders the kernel settings of a node, which do not depend on the tool that configures its ports.
 pub(super) fn host_sysctl(intent: &HostIntent<'_>, templates: &Templates) -> Result<Artefact, RenderError> {
     let text = templates.render("linux/host.sysctl.j2", &intent.name, &host::View::of(intent))?;
     Ok(Artefact::new(paths::host(&intent.name, paths::SYSCTL_CONF), text))
@@ -77,7 +77,7 @@ fn render_all<V: Serialize>(
         .collect()
 }
 
-/// Returns the word by which an address is used at once; IPv4 detects no duplicates.
+/// Returns the keyword that skips duplicate address detection; IPv4 has none.
 fn nodad(family: Family) -> &'static str {
     match family {
         Family::V4 => "",
@@ -85,12 +85,12 @@ fn nodad(family: Family) -> &'static str {
     }
 }
 
-/// A port with a cable, as the templates see it.
+/// A port with a cable, for the templates.
 #[derive(Debug, Serialize)]
 struct Port {
     /// Interface.
     name: String,
-    /// Own MAC address; empty where a NIC keeps the one that it has.
+    /// Own MAC address; empty if a NIC keeps its own.
     mac: String,
     /// Largest packet.
     mtu: u16,

@@ -1,8 +1,8 @@
 //! NVIDIA Cumulus Linux: one `nvue.yaml` for each switch, for `nv config replace`.
 //!
-//! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments, static routes and BGP. Invariants: every
-//! port of the switch is named, those without a cable shut; a number that is a key is a string, as NVUE's own schema has it;
-//! management is in the VRF `mgmt`, so that no default route is in the fabric's.
+//! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments, static routes and BGP.
+//! Invariants: every port of the switch is named, and those without a cable are shut; a number used as a key is a
+//! string, as in NVUE's own schema; management is in the VRF `mgmt`, so that the fabric has no default route.
 
 mod panel;
 mod qos;
@@ -22,7 +22,7 @@ use super::routes::{RouteView, routes};
 use super::servers::servers;
 use crate::{Artefact, RenderError, Templates};
 
-/// The release from which on addresses are below their family, and VRFs and time servers elsewhere.
+/// From this release on, addresses are below their family, and VRFs and time servers have other places.
 const BY_FAMILY: Release = Release::version(5, 15);
 
 /// The NVUE target.
@@ -35,7 +35,7 @@ impl Target for Nvue {
     }
 }
 
-/// A switch, as the templates see it.
+/// A switch, for the templates.
 #[derive(Debug, Serialize)]
 struct View<'a> {
     name: &'a str,
@@ -48,7 +48,7 @@ struct View<'a> {
     management: Option<ManagementView>,
     syslog: Vec<IpAddr>,
     ntp: Vec<IpAddr>,
-    /// In double quotes, as YAML has them.
+    /// In double quotes, for YAML.
     contact: Option<String>,
     location: Option<String>,
     cages: Vec<CageView>,
@@ -108,7 +108,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A text in double quotes: a string of JSON is one of YAML.
+/// Returns text in double quotes: a string of JSON is a string of YAML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

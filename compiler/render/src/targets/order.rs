@@ -8,7 +8,7 @@ pub(super) fn natural(one: &str, other: &str) -> Ordering {
     let Some(differs) = one.iter().zip(other).position(|(one, other)| one != other) else {
         return one.len().cmp(&other.len());
     };
-    // The number in which they differ starts before the digit in which they do.
+    // The number that differs may start before the first different digit.
     let same = one[..differs].iter().rev().take_while(|sign| sign.is_ascii_digit()).count();
     let (one, other) = (&one[differs - same..], &other[differs - same..]);
     match (number(one), number(other)) {
@@ -17,7 +17,7 @@ pub(super) fn natural(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// Returns the digits that something starts with. Names have no zeros before their numbers.
+/// Returns the leading digits. Numbers in names have no leading zeros.
 fn number(name: &[u8]) -> &[u8] {
     let end = name.iter().position(|sign| !sign.is_ascii_digit()).unwrap_or(name.len());
     &name[..end]

@@ -1,6 +1,6 @@
 //! Weights of queues as percents of a port.
 
-/// Turns weights into whole percents that add up to 100, none of them 0.
+/// Converts weights to whole percents that add up to 100, none of them 0.
 pub(super) fn percents(weights: &[u32]) -> Vec<u32> {
     let sum: u32 = weights.iter().sum::<u32>().max(1);
     let mut shares: Vec<u32> = weights.iter().map(|weight| (100 * weight / sum).max(1)).collect();

@@ -1,9 +1,9 @@
-//! SONiC hardware with P4Runtime (PINS): the `config_db.json` beside the table entries of each switch.
+//! SONiC hardware with P4Runtime (PINS): the `config_db.json` in addition to the table entries of each switch.
 //!
-//! In: a [`DeviceIntent`]. Out: CONFIG_DB as that of SONiC, without what a controller writes: addresses of ports, neighbours and
-//! routes are entries, and a row for them here would make a second router interface of the same port. Own segments are here,
-//! as a controller has no table for them. Invariants: `id` of a
-//! port is the number that entries name it by; the switch is device 1 to its controllers.
+//! In: a [`DeviceIntent`]. Out: CONFIG_DB as for SONiC, without the settings that a controller writes. Addresses of
+//! ports, neighbours and routes are entries, and a row for them would create a second router interface of the same
+//! port. Own segments are included, because a controller has no table for them. Invariants: the `id` of a port is the
+//! number used in entries; the device id of the switch is 1.
 
 use closc_artefacts::paths;
 use closc_plan::DeviceIntent;

@@ -1,14 +1,14 @@
-//! Static routes as texts name them: by prefix, gateway and port.
+//! Static routes for text configurations: prefix, gateway and port.
 //!
 //! In: a [`DeviceIntent`]. Out: its routes in the order of their prefixes.
 
 use closc_plan::{DeviceIntent, Hop, Target};
 use serde::Serialize;
 
-/// A static route; no next hops: a blackhole.
+/// A static route; without next hops it is a blackhole.
 #[derive(Debug, Serialize)]
 pub(super) struct RouteView<'a> {
-    /// The family, as commands and as address families name it.
+    /// The family, as a keyword of commands and of address families.
     command: &'static str,
     family: &'static str,
     prefix: String,

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Servers in order, each once.
+/// Returns servers in order, without duplicates.
 pub(super) fn servers(servers: &[IpAddr]) -> Vec<IpAddr> {
     let mut servers = servers.to_vec();
     servers.sort_unstable();

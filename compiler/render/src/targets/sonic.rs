@@ -1,13 +1,13 @@
-//! SONiC: one `config_db.json` for each switch, and `frr.conf` where it speaks BGP.
+//! SONiC: one `config_db.json` for each switch, and `frr.conf` if it runs BGP.
 //!
 //! In: a [`DeviceIntent`]. Out: CONFIG_DB as JSON, tables in alphabetical order, ports in natural order. With BGP the
-//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), by the templates of FRR. Invariants:
-//! SONiC's own YANG models accept it; every table that is written has a model, since SONiC skips others without a
-//! word; what the models do not see (names of ports in routes, lists of equal length, headroom against the
-//! buffer) holds by construction.
+//! routing is in `frr.conf` (`docker_routing_config_mode: split-unified`), by the templates of FRR. Invariants: SONiC's
+//! own YANG models accept it; every table that is written has a model, because SONiC silently skips others. Properties
+//! that the models do not check hold by construction: names of ports in routes, lists of equal length, headroom
+//! compared with the buffer.
 //!
-//! Left to the image, because `config reload` lays this file over its own defaults: `FEATURE`, `COPP`, `VERSIONS`
-//! and the passwords.
+//! Left to the image, because `config reload` merges this file into its own defaults: `FEATURE`, `COPP`, `VERSIONS` and
+//! the passwords.
 
 mod device;
 mod json;
@@ -29,7 +29,7 @@ use self::view::View;
 use crate::targets::{Target, frr};
 use crate::{Artefact, RenderError, Templates};
 
-/// Size of a port in the file, to reserve room once.
+/// Size of a port in the file, for the initial capacity.
 const BYTES_PER_PORT: usize = 1_536;
 
 /// The SONiC target.
@@ -48,16 +48,16 @@ impl Target for Sonic {
     }
 }
 
-/// Writer of addresses of ports, neighbours and routes.
+/// Writer of port addresses, neighbours and routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Routed {
-    /// They are in CONFIG_DB, or in `frr.conf`.
+    /// CONFIG_DB, or `frr.conf`.
     ByConfiguration,
-    /// A controller, over P4Runtime: CONFIG_DB says how it names the switch and its ports.
+    /// A controller, over P4Runtime: CONFIG_DB has only the ids of the switch and its ports.
     ByController,
 }
 
-/// Writes every table, in the order of their names.
+/// Writes every table, in alphabetical order.
 pub(super) fn config_db(intent: &DeviceIntent<'_>, routed: Routed) -> Result<Vec<u8>, RenderError> {
     let view = &View::of(intent, routed);
     let qos = Qos::of(view)?;

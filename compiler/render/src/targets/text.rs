@@ -1,10 +1,11 @@
 //! Addresses as text.
 //!
-//! In: an address. Out: what its `Display` shows (RFC 5952), a digit at a time: a fabric has millions of them.
+//! In: an address. Out: its `Display` text (RFC 5952), written digit by digit for speed: a fabric has millions of
+//! addresses.
 
 use closc_artefacts::{Address, Family, Prefix};
 
-/// Longest address and prefix length.
+/// Longest text of an address with a prefix length.
 const LONGEST: usize = 43;
 
 /// Writes an address.
@@ -47,7 +48,7 @@ fn write(out: &mut String, address: Address) {
     }
 }
 
-/// The first longest run of segments that are 0.
+/// Returns the first longest run of zero segments.
 fn zeros(segments: [u16; 8]) -> (usize, usize) {
     let (mut longest, mut start) = ((0, 0), 0);
     for (at, segment) in segments.into_iter().enumerate() {
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn addresses_read_as_they_are_shown() {
-        // Every pattern of segments that are 0, short and long.
+        // All patterns of zero, short and long segments.
         for pattern in 0..3_u32.pow(8) {
             let segment = |at: u32| [0, 0xb, 0xfcbb][(pattern / 3_u32.pow(at) % 3) as usize];
             let plain = Ipv6Addr::from(std::array::from_fn::<u16, 8, _>(|at| segment(at as u32)));

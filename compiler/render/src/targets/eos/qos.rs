@@ -1,8 +1,8 @@
 //! Quality of service of a switch: QoS profiles of ports, maps and shares of the buffer.
 //!
-//! In: the intent and what the plan worked out. Out: [`Qos`]. Invariants: ports of one place and speed share a profile;
-//! bandwidths of weighted queues add up to 100 percent; what Jericho and Qumran have no grammar for is left out, which a
-//! warning names.
+//! In: the intent and the values computed by the plan. Out: [`Qos`]. Invariants: ports of one place and speed share a
+//! profile; bandwidths of weighted queues add up to 100 percent; settings that Jericho and Qumran have no grammar for
+//! are omitted, and a warning lists them.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) struct Qos {
 #[derive(Debug, Serialize)]
 pub(super) struct ClassView {
     number: u8,
-    /// Code points with spaces between them.
+    /// Code points, separated by spaces.
     dscp: String,
     queue: u8,
 }
@@ -37,7 +37,7 @@ pub(super) struct ClassView {
 /// Shares of the buffer.
 #[derive(Debug, Serialize)]
 pub(super) struct MemoryView {
-    /// Absent where nothing pauses.
+    /// Absent if no class pauses.
     headroom_bytes: Option<u64>,
     pool_bytes: Option<u64>,
     ingress: Vec<ShareView>,
@@ -57,7 +57,7 @@ pub(super) struct ProfileView {
     name: String,
     pauses: Vec<u8>,
     watchdog: Option<WatchdogView>,
-    /// The word for a queue.
+    /// The keyword for a queue.
     queue_word: &'static str,
     queues: Vec<QueueView>,
 }
@@ -80,7 +80,7 @@ struct QueueView {
     marks: Option<MarksView>,
 }
 
-/// When packets of a queue are marked.
+/// Thresholds for marking packets of a queue.
 #[derive(Debug, Serialize)]
 struct MarksView {
     least: u64,
@@ -113,7 +113,7 @@ impl Qos {
     }
 }
 
-/// Names a profile by what it depends on.
+/// Returns the name of a profile: the properties that it depends on.
 fn name(kind: &PortKind) -> String {
     let place = match kind.place {
         Place::LastHop => "LAST-HOP",
@@ -145,7 +145,7 @@ fn watchdog(profile: &Profile, times: Option<WatchdogTimes>) -> Option<WatchdogV
         timeout: short(seconds(times.detection.millis_ceil())),
         recovery: short(seconds(times.restoration.millis_ceil())),
         action: match profile.watchdog()?.action {
-            // Forwarding is refused beforehand: EOS has no such action.
+            // Forwarding was rejected earlier: EOS does not have that action.
             WatchdogAction::Drop | WatchdogAction::Forward => "drop",
             WatchdogAction::Alert => "notify-only",
         },
@@ -158,7 +158,7 @@ fn queues(profile: &Profile, marks: &BTreeMap<Queue, EcnThresholds>) -> Vec<Queu
     let mut shares = percents(&weights).into_iter();
     let view = |(queue, classes): (&Queue, &Vec<&Class>)| {
         let class = classes[0];
-        // A watchdog sees only queues that get a part of the port for sure.
+        // A watchdog covers only queues with guaranteed bandwidth.
         let word = if class.pfc && profile.watchdog().is_some() { "guaranteed percent" } else { "percent" };
         let share = weight(class).and_then(|_| shares.next());
         QueueView {
@@ -201,7 +201,7 @@ fn memory(profile: &Profile, buffers: &SwitchBuffers) -> MemoryView {
     }
 }
 
-/// A power of two between 1/128 and 8, which are all that EOS takes; the nearest where it is another.
+/// Returns a power of two between 1/128 and 8, the range of EOS; values outside become the nearest one.
 fn ratio(threshold: DynamicThreshold) -> String {
     let exponent = threshold.get().clamp(-7, 3);
     let power = 1_u32 << exponent.unsigned_abs();

@@ -1,7 +1,8 @@
 //! Start options of the agent of each NIC, `closc/nic0.env` and so on.
 //!
-//! In: the intent of a node. Out: a file for each NIC, which `closc-nic run --settings` and the unit of systemd read. Invariants:
-//! marks follow from the profile that switches are rendered from, by the rule that labs use; nothing without path tables.
+//! In: the intent of a node. Out: a file per NIC, which `closc-nic run --settings` and the systemd unit read.
+//! Invariants: marks follow from the profile of the switches, by the rule that labs use; without path tables there are
+//! no files.
 
 use closc_artefacts::path_table::{AgentCodes, Qos};
 use closc_artefacts::paths;
@@ -11,9 +12,9 @@ use super::Files;
 use crate::path_table;
 use crate::{Artefact, RenderError};
 
-/// Where Prometheus asks the agent of the first NIC; the others follow.
+/// Prometheus port of the agent of the first NIC; the others follow.
 const METRICS: u16 = 9750;
-/// Where the files are on the node.
+/// Folder of the files on the node.
 const FOLDER: &str = "/etc/closc";
 
 #[derive(Serialize)]
@@ -21,7 +22,7 @@ struct View {
     name: String,
     fabric: String,
     profile: String,
-    /// Below the folder, as in the tree.
+    /// Path below the folder, as in the tree.
     table: String,
     address: String,
     ports: String,

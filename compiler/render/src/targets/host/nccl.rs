@@ -1,8 +1,7 @@
-//! Settings of NCCL and VCCL: devices in order, marks, queue pairs, places of GPUs and NICs.
+//! Settings of NCCL and VCCL: order of devices, marks, queue pairs, places of GPUs and NICs.
 //!
-//! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Invariants: marks are
-//! read off the profile that the switches are rendered from; values that are NCCL's defaults are written only where
-//! the fabric depends on them.
+//! In: the intent of a node. Out: `nccl.conf`, `vccl.conf`, `backup-ports.json`, `nccl-topology.xml`. Invariants: marks
+//! come from the profile of the switches; NCCL's defaults are written only if the fabric depends on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,19 +19,19 @@ struct View {
     name: String,
     fabric: String,
     profile: String,
-    /// RDMA devices in the order of rails and planes, as `NCCL_IB_HCA` takes them.
+    /// RDMA devices in the order of rails and planes, in the form of `NCCL_IB_HCA`.
     devices: String,
-    /// Addresses of all NICs: which GIDs are taken.
+    /// Addresses of all NICs, which select the GIDs to use.
     reach: String,
     /// Whether NICs have IPv4 addresses.
     is_ipv4: bool,
     traffic_class: u8,
-    /// Traffic class of clear-to-send messages, where the profile has a class for them.
+    /// Traffic class of clear-to-send messages, if the profile has a class for them.
     clear_to_send: Option<u8>,
     queue_pairs: u16,
-    /// Whether NIC k only meets NICs k of other nodes without passing the second tier.
+    /// Whether NIC k reaches only NICs k of other nodes without the second tier.
     rails: bool,
-    /// Where the topology file belongs; empty text where no NIC is said to be a GPU's.
+    /// Path of the topology file on the node; empty if no NIC is assigned to a GPU.
     topology: &'static str,
 }
 
@@ -44,7 +43,7 @@ struct Backups<'a> {
     pairs: Vec<BackupPair>,
 }
 
-/// GPUs with the NICs that they use, by NUMA node, as the topology file has them.
+/// GPUs with their NICs, by NUMA node, for the topology file.
 #[derive(Serialize)]
 struct Machine {
     sockets: Vec<Socket>,
@@ -56,19 +55,20 @@ struct Socket {
     pairings: Vec<Pairing>,
 }
 
-/// A PCI switch with what is below it.
+/// A PCI switch with the devices below it.
 ///
-/// NCCL looks for the switches above a device only where the file does not say what is above it, and it lets GPU and
-/// NIC talk directly where no more than switches are between them. So a file that has both below the CPU turns that off.
+/// NCCL detects the switches above a device only if the file does not place the device. It lets GPU and NIC communicate
+/// directly only if there are only switches between them. A file that placed both directly below the CPU would
+/// therefore disable that.
 #[derive(Serialize)]
 struct Pairing {
-    /// An address that no device has.
+    /// An address that no device uses.
     switch: String,
-    /// Generation of its links by their rate: as fast as the NICs below ask for, which NCCL cannot find out.
+    /// Rate of its links, as a PCI Express generation: as fast as the NICs below need, because NCCL cannot detect it.
     link_speed: &'static str,
     gpu: String,
-    /// NICs by the address that NCCL gives all ports of one. What is in a NIC it adds by itself: from a `net` of the file it
-    /// would not look for the links of the device, and ends where they are not stated.
+    /// NICs, by the address that NCCL uses for all ports of one NIC. NCCL adds the contents of a NIC itself. With a
+    /// `net` element in the file it would not detect the links of the device, and it fails if they are not given.
     nics: BTreeSet<String>,
 }
 
@@ -106,7 +106,7 @@ fn view(files: &Files<'_>) -> View {
     }
 }
 
-/// NICs that no GPU is paired with are left out: NCCL finds those by itself.
+/// Returns the topology. NICs without a GPU are omitted, because NCCL detects those itself.
 fn machine(files: &Files<'_>) -> Machine {
     let mut pairings: BTreeMap<u8, BTreeMap<PciAddress, Vec<&NicIntent>>> = BTreeMap::new();
     for nic in &files.intent.nics {
@@ -134,8 +134,8 @@ fn pairing(number: u8, gpu: PciAddress, nics: &[&NicIntent]) -> Pairing {
     }
 }
 
-/// Returns the rate of a lane of the first PCI Express generation that carries so much over 16 lanes, as the kernel
-/// writes it and NCCL reads it.
+/// Returns the lane rate of the first PCI Express generation with this bandwidth over 16 lanes, in the form that the
+/// kernel writes and NCCL reads.
 fn link_speed(mbps: u64) -> &'static str {
     match mbps {
         0..=100_000 => "8.0 GT/s PCIe",

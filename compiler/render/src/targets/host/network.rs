@@ -1,13 +1,13 @@
 //! Addresses, tables and rules of the ports, for netplan and for systemd-networkd.
 //!
-//! In: the intent of a node. Out: `netplan.yaml`, or units below `networkd/`. Invariants: both say the same, but for what
-//! netplan has no word for: the names of interfaces, and rules by outgoing interface.
+//! In: the intent of a node. Out: `netplan.yaml`, or units below `networkd/`. Invariants: both have the same settings,
+//! except those that netplan does not support: the names of interfaces, and rules by outgoing interface.
 //!
-//! The address of a NIC stands on each of its ports, the same in every plane. Where hosts write the path (SRv6), the
-//! first segment of a path names T0 and plane, so routes to first segments choose the port. Where switches choose
-//! it, every port has a table with a route to all NICs, and `throw` for those that only other planes reach: traffic
-//! from the port's own address and traffic bound to the port look there, and traffic from the NIC's address asks the
-//! tables of its ports plane by plane.
+//! The address of a NIC is on each of its ports, the same in every plane. If hosts write the path (SRv6), the first
+//! segment of a path identifies T0 and plane, so routes to first segments choose the port. If switches choose the path,
+//! every port has a table with a route to all NICs, and `throw` for those that only other planes reach. Traffic from
+//! the port's own address and traffic bound to the port use that table; traffic from the NIC's address uses the tables
+//! of its ports, plane by plane.
 
 use closc_artefacts::Prefix;
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
@@ -22,7 +22,7 @@ struct View {
     name: String,
     fabric: String,
     ports: Vec<Port>,
-    /// Blocks of the segments; none where routing does not use them.
+    /// Blocks of the segments; empty if routing does not use segments.
     blocks: Vec<String>,
     /// Whether any port has a rule.
     has_rules: bool,
@@ -34,16 +34,16 @@ struct Port {
     name: String,
     /// For people.
     far: String,
-    /// MAC address to take; empty text: the port's own.
+    /// MAC address to set; empty to keep the port's own.
     mac: String,
     mtu: u16,
-    /// PCI address; empty text where unknown.
+    /// PCI address; empty if unknown.
     pci: String,
     /// Own address on the cable with its length, and the NIC's.
     addresses: Vec<String>,
     routes: Vec<Route>,
     rules: Vec<Rule>,
-    /// Its table and the priority of the rule by outgoing interface; 0 where it has none.
+    /// Its table, and the priority of the rule by outgoing interface; 0 without such a rule.
     bound: u16,
     /// The family of that rule.
     family: &'static str,
@@ -52,9 +52,9 @@ struct Port {
 #[derive(Serialize)]
 struct Route {
     to: String,
-    /// Empty text where the table has no way there.
+    /// Empty if the table has no next hop for the prefix.
     via: String,
-    /// Result without a next hop: the next table is asked, or nothing leads there at all.
+    /// Type of the route without a next hop: continue with the next table, or unreachable.
     otherwise: &'static str,
     metric: u16,
     /// 0 for the main table.
@@ -68,10 +68,10 @@ struct Rule {
     priority: u16,
 }
 
-/// Metric of `ip` routes without a metric.
+/// Default metric of `ip` routes.
 const METRIC: u16 = 1024;
 
-/// Rules by a NIC's address come after those by a port's, whose priority is the number of the table.
+/// Rules by a NIC's address come after those by a port's; the priority of a port's rule is the number of its table.
 const AFTER_PORTS: u16 = 8000;
 
 pub(super) fn netplan(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {

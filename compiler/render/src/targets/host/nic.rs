@@ -1,7 +1,7 @@
 //! Class settings of NICs, `nic-qos.sh`, and the longest path for senders, `delay.json`.
 //!
-//! In: the intent of a node. Out: both, and settings of the kernel. Invariants: every value is read off the profile that the switches are
-//! rendered from, by [`HostQos`]; the script sets whole lists, so what was there before does not matter.
+//! In: the intent of a node. Out: both, and settings of the kernel. Invariants: every value comes from the profile of
+//! the switches, by [`HostQos`]; the script sets complete lists, so earlier settings do not matter.
 
 use closc_artefacts::node_delay::{FORMAT, Marks, NodeDelay};
 use closc_artefacts::path_table::Delay;
@@ -21,7 +21,7 @@ struct View {
     fabric: String,
     profile: String,
     ports: Vec<Port>,
-    /// Lists of eight, by priority or traffic class, as `mlnx_qos` takes them.
+    /// Lists of eight, by priority or traffic class, in the form of `mlnx_qos`.
     pfc: String,
     prio_tc: String,
     tsa: String,
@@ -31,9 +31,9 @@ struct View {
     code_points: Vec<String>,
     /// The classes, for people.
     classes: Vec<Class>,
-    /// Type of service of connections made by the connection manager.
+    /// Type of service of connections from the RDMA connection manager.
     connection_tos: u8,
-    /// Values of DCQCN; no priorities where the profile does not use it.
+    /// Parameters of DCQCN; without priorities if the profile does not use it.
     dcqcn: Dcqcn,
 }
 
@@ -48,7 +48,7 @@ struct Port {
 #[derive(Serialize)]
 struct Class {
     name: String,
-    /// Its code points; of trimmed packets with what each says.
+    /// Its code points; for trimmed packets with the meaning of each.
     dscp: String,
     priority: u8,
     kind: &'static str,
@@ -56,9 +56,9 @@ struct Class {
 
 #[derive(Serialize)]
 struct Dcqcn {
-    /// The priorities it governs.
+    /// The priorities that it controls.
     on: Vec<u8>,
-    /// The others.
+    /// The other priorities.
     off: Vec<u8>,
     cnp_dscp: u8,
     cnp_priority: u8,
@@ -69,7 +69,7 @@ pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
     Ok(vec![script, files.json(DELAY, &delay(files)), linux::host_sysctl(files.intent, files.templates)?])
 }
 
-/// Statements of path tables where hosts write the path, for nodes with any routing.
+/// Returns the delays as in path tables if hosts write the path, for nodes with any routing.
 fn delay(files: &Files<'_>) -> NodeDelay {
     let intent = files.intent;
     let ZoneDelay { port, delay, target, marks } = intent.delay;

@@ -1,4 +1,4 @@
-//! What the templates of a Linux node see.
+//! Views for the templates of a Linux node.
 
 use closc_artefacts::{Family, Prefix};
 use closc_plan::{HostIntent, NicIntent, NicPortIntent, NicRoute};
@@ -12,26 +12,26 @@ use crate::targets::mac::own_mac;
 pub(super) struct View {
     name: String,
     fabric: String,
-    /// Block of the segments; empty text where routing does not use them.
+    /// Blocks of the segments; empty if routing does not use segments.
     blocks: Vec<String>,
     /// Whether NICs have IPv4 addresses.
     is_ipv4: bool,
-    /// The word by which an address is used at once, without detection of duplicates.
+    /// The keyword that skips duplicate address detection.
     nodad: &'static str,
     nics: Vec<Nic>,
     /// Ports of all NICs, in the order of NICs and planes.
     ports: Vec<Port>,
     /// Segments this node decapsulates.
     decapsulates: Vec<String>,
-    /// First segments of every path, each with the port that serves its plane.
+    /// First segments of every path, each with the port of its plane.
     first_segments: Vec<FirstSegment>,
     /// Outer source address: that of the first NIC.
     source: String,
-    /// Routes by NIC; empty where paths are written into packets.
+    /// Routes by NIC; empty if paths are written into packets.
     sources: Vec<Source>,
 }
 
-/// The routes of packets that come from one NIC.
+/// The routes of packets from one NIC.
 #[derive(Debug, Serialize)]
 struct Source {
     /// Name of the NIC, for people.
@@ -39,16 +39,16 @@ struct Source {
     address: String,
     /// The address with its length.
     prefix: String,
-    /// The routing table of the NIC: the kernel has IPv4 routes by source in tables of their own.
+    /// The routing table of the NIC: for IPv4 the kernel supports routes by source only in separate tables.
     table: u16,
     routes: Vec<RouteLine>,
-    /// Everything in the fabric, for what no port leads to.
+    /// All addresses of the fabric, for destinations that no port reaches.
     hosts: String,
     /// Whether unbound sockets use it.
     is_unbound: bool,
 }
 
-/// A route over some ports; none: unreachable.
+/// A route over some ports; without ports it is unreachable.
 #[derive(Debug, Serialize)]
 struct RouteLine {
     prefix: String,
@@ -68,8 +68,8 @@ struct Nic {
     address: String,
 }
 
-/// A way to the first switch of a path. NICs that share a T0 share its segment too: they differ in metric, so
-/// that a socket bound to a port still finds its own way, and others take that of the first NIC.
+/// A route to the first switch of a path. NICs that share a T0 also share its segment, and their routes differ in
+/// metric. So a socket bound to a port uses that port, and others use that of the first NIC.
 #[derive(Debug, Serialize)]
 struct FirstSegment {
     prefix: String,
@@ -78,11 +78,11 @@ struct FirstSegment {
     metric: u16,
 }
 
-/// Metric of `ip` routes without a metric.
+/// Default metric of `ip` routes.
 const METRIC: u16 = 1024;
 
-/// The table of the first NIC, and the priority of the rule that leads there: above those of the kernel, below those of
-/// ports.
+/// The table of the first NIC, and the priority of its rule: greater than the numbers of the kernel's tables, less than
+/// those of ports.
 const NIC_TABLE: u16 = 500;
 
 impl View {

@@ -1,8 +1,8 @@
-//! The queues of a switch that is a kernel: what the template of `tc.batch` sees.
+//! The queues of a switch with kernel forwarding, for the template of `tc.batch`.
 //!
-//! In: the intent and what the plan worked out. Out: [`QueuesView`]; nothing where the profile asks for nothing. Invariants: a
-//! queue of the profile is a band of `ets`, strict ones first and higher numbers before lower ones; a code point is looked up
-//! at one place of the outer header (`u32`), whatever is inside.
+//! In: the intent and the values computed by the plan. Out: [`QueuesView`]; `None` if the profile has no settings for
+//! queues. Invariants: a queue of the profile is a band of `ets`, strict ones first and higher numbers before lower
+//! ones; a code point is matched at one place of the outer header (`u32`), whatever is inside.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::RenderError;
 
-/// Bytes of a packet in the averages of `red`; the last of a queue's worth of them counts half.
+/// Packet size for computing the burst of `red`.
 const PACKET: u64 = 1_000;
 
 /// The queues of a switch.
@@ -24,9 +24,9 @@ pub(in crate::targets) struct QueuesView<'a> {
     profile: &'a str,
     /// Count.
     bands: usize,
-    /// Number that go first; empty for none.
+    /// Number of strict bands; empty for none.
     strict: String,
-    /// The band of whatever is not IPv6, for each of the 16 priorities that the kernel knows, counted from 0.
+    /// The band of packets that are not IPv6, for each of the kernel's 16 priorities, counted from 0.
     others: String,
     filters: Vec<Filter>,
     ports: Vec<Port<'a>>,
@@ -46,7 +46,7 @@ struct Port<'a> {
     name: &'a str,
     /// The other end, for people.
     far: &'a str,
-    /// Bytes that each weighted band may send in a turn; empty for none.
+    /// Bytes that each weighted band may send per round; empty for none.
     quanta: String,
     bands: Vec<Band>,
 }
@@ -55,12 +55,12 @@ struct Port<'a> {
 struct Band {
     number: String,
     handle: String,
-    /// The most that waits in it.
+    /// Limit of queued bytes.
     bytes: u64,
     marks: Option<Marks>,
 }
 
-/// When packets are marked.
+/// Thresholds for marking packets.
 #[derive(Debug, Serialize)]
 struct Marks {
     least: u64,
@@ -73,12 +73,12 @@ struct Marks {
 /// A queue of the profile.
 struct Own {
     queue: Queue,
-    /// Absent: before all others.
+    /// Absent for a strict queue.
     weight: Option<u8>,
 }
 
 impl<'a> QueuesView<'a> {
-    /// Returns the queues of a switch; nothing where its profile asks for nothing.
+    /// Returns the queues of a switch; `None` if its profile has no settings for queues.
     pub(in crate::targets) fn of(intent: &'a DeviceIntent<'a>) -> Result<Option<Self>, RenderError> {
         let profile = intent.qos;
         let Some(packets) = intent.os.queue_packets().filter(|_| !asked(profile).is_empty()) else {
@@ -103,7 +103,7 @@ impl<'a> QueuesView<'a> {
     }
 }
 
-/// The queues of a profile in the order of their bands.
+/// Returns the queues of a profile in the order of their bands.
 fn ordered(profile: &Profile) -> Vec<Own> {
     let own = |(queue, classes): (&Queue, &Vec<&Class>)| {
         let weight = match classes[0].scheduler {
@@ -117,17 +117,17 @@ fn ordered(profile: &Profile) -> Vec<Own> {
     queues
 }
 
-/// The band of a class, counted from 0.
+/// Returns the band of a class, counted from 0.
 fn band(queues: &[Own], class: &Class) -> usize {
     queues.iter().position(|own| own.queue == class.queue).expect("every class has a queue of the profile")
 }
 
-/// Classes of a band are those of `ets`, which counts from 1 and in hexadecimal digits.
+/// Returns the class of a band in `ets`: counted from 1, in hexadecimal digits.
 fn number(at: usize) -> String {
     format!("{:x}", at + 1)
 }
 
-/// The code points of every class but that of all others, which comes last.
+/// Returns the code points of every class; the default class comes last.
 fn filters(profile: &Profile, queues: &[Own]) -> Vec<Filter> {
     let default = profile.default_class();
     let of_class = |class: &Class, first: u32, what: String| Filter {
@@ -146,7 +146,7 @@ fn filters(profile: &Profile, queues: &[Own]) -> Vec<Filter> {
     filters
 }
 
-/// Code points as traffic-class bytes with masks: as few as cover them and nothing else.
+/// Returns code points as traffic-class bytes with masks: as few as cover exactly those.
 fn blocks(codes: &[Dscp]) -> Vec<(u8, u8)> {
     let mut left: Vec<u8> = codes.iter().map(|code| code.get()).collect();
     left.sort_unstable();
@@ -170,7 +170,7 @@ fn port<'a>(
     marks: &BTreeMap<Queue, EcnThresholds>,
 ) -> Port<'a> {
     let least = queues.iter().filter_map(|own| own.weight).min().map_or(1, u64::from);
-    // The smallest quantum is a whole packet, so that every turn sends something.
+    // The smallest quantum is one packet, so that every round sends something.
     let quantum = |weight: u8| (u64::from(port.mtu) * u64::from(weight) + least / 2) / least;
     let quanta: Vec<String> =
         queues.iter().filter_map(|own| own.weight).map(|weight| quantum(weight).to_string()).collect();
@@ -193,8 +193,8 @@ fn port<'a>(
     }
 }
 
-/// A burst as long as the lower threshold, so that the average is half of what is there and half of what was: `tc` then takes
-/// the shortest memory that it has (`tc_red_eval_ewma`).
+/// Returns the parameters of `red`. With a burst as long as the lower threshold, the average is half the current and
+/// half the previous length: `tc` then uses its shortest memory (`tc_red_eval_ewma`).
 fn marks(marks: &EcnThresholds) -> Marks {
     let least = marks.min().0;
     let burst = least.div_ceil(PACKET).max(1);
@@ -204,7 +204,7 @@ fn marks(marks: &EcnThresholds) -> Marks {
         packet: least.div_ceil(burst).max(1),
         burst,
         probability: match marks.probability().get() {
-            // `tc` counts in parts of 2^32, and has no bit for the whole.
+            // `tc` counts in units of 2^-32, and 1 does not fit.
             100 => "0.999999".to_owned(),
             percent => format!("0.{percent:02}"),
         },

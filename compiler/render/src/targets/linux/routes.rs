@@ -1,7 +1,8 @@
-//! Encapsulating routes of a node: one for each NIC elsewhere, over its active entropy set.
+//! Encapsulating routes of a node: one for each NIC of other nodes, over its active entropy set.
 //!
-//! In: [`NodeRoutes`]. Out: `routes.batch`. What is written out here for every pair of NICs, the path table says in tens of
-//! kilobytes, and real NICs read that. Invariants: identifiers of next hops are functions of the destination's coordinate.
+//! In: [`NodeRoutes`]. Out: `routes.batch`. This file lists every pair of NICs; the path table has the same routes in
+//! tens of kilobytes, and real NICs read that. Invariants: identifiers of next hops are functions of the destination's
+//! coordinate.
 
 use closc_artefacts::paths;
 use closc_plan::{HostRoutes, NodeDestination, NodeRoutes};
@@ -10,7 +11,7 @@ use serde::Serialize;
 
 use crate::{Artefact, RenderError, Templates};
 
-/// Most members that `ip` of iproute2 6.1 takes in one group: eight bytes each in a message of 1048.
+/// Limit of members in one group in `ip` of iproute2 6.1: eight bytes each in a message of 1048.
 const GROUP_MAX: usize = 120;
 
 /// Largest weight of a member of a group in the kernel's interface.
@@ -36,7 +37,7 @@ struct Destination {
     name: String,
     address: String,
     id: u32,
-    /// Members and weights as `ip` writes them: `17,2/18`.
+    /// Members and weights in the form of `ip`: `17,2/18`.
     group: String,
     source: String,
     mtu: u16,
@@ -81,7 +82,8 @@ fn destination(routes: &NodeRoutes, to: &NodeDestination) -> Destination {
     }
 }
 
-/// A number that no other next hop of the node has, never 0; the group of next hops itself has plane and member 0.
+/// Returns the identifier of a next hop, which is unique on the node and never 0; a group of next hops has plane and
+/// member 0.
 fn identifier(to: Nic, member: Option<(PlaneId, usize)>) -> u32 {
     let fields = [
         u32::from(to.zone.0),

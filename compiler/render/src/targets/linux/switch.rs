@@ -1,4 +1,4 @@
-//! What the templates of a Linux switch see.
+//! Views for the templates of a Linux switch.
 
 use closc_artefacts::{Family, Prefix};
 use closc_plan::{DeviceIntent, Hop, PortIntent, Route, Target};
@@ -17,18 +17,18 @@ pub(super) struct View<'a> {
     loopback: String,
     /// Whether NICs and loopbacks have IPv4 addresses.
     is_ipv4: bool,
-    /// The word by which an address is used at once, without detection of duplicates.
+    /// The keyword that skips duplicate address detection.
     nodad: &'static str,
-    /// Whether it chooses among ways by hashing.
+    /// Whether it chooses among next hops by hashing.
     multipath: bool,
     ports: Vec<Port>,
-    /// Own segments, /48; empty where routing does not use them.
+    /// Own segments, /48; empty if routing does not use segments.
     segments: Vec<String>,
     routes: Vec<Line>,
     queues: Option<QueuesView<'a>>,
 }
 
-/// A route: either a way or a blackhole.
+/// A route: either with next hops or a blackhole.
 #[derive(Debug, Serialize)]
 struct Line {
     prefix: String,

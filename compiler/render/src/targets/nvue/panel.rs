@@ -1,7 +1,7 @@
 //! Cages and ports of a switch.
 //!
-//! In: the intent and its queues. Out: [`CageView`]s of split cages, [`PortView`]s in the order of the panel. Invariants: a
-//! cage is split as all its ports say; one whose lanes another takes is disabled.
+//! In: the intent and its queues. Out: [`CageView`]s of split cages, [`PortView`]s in the order of the panel.
+//! Invariants: a cage is split in the same way for all its ports; a cage whose lanes another one uses is disabled.
 
 use std::collections::BTreeMap;
 
@@ -42,15 +42,15 @@ pub(super) struct PortView<'a> {
 /// Connection of a port.
 #[derive(Debug, Serialize)]
 struct LinkView {
-    /// Absent where both ends find each other by their link-local addresses.
+    /// Absent if both ends use link-local addresses.
     address: Option<String>,
-    /// The name of its thresholds of marks, and of the DSCP of what is trimmed.
+    /// The name of its marking thresholds, and of the DSCP of trimmed packets.
     kind: String,
-    /// The name of its pauses.
+    /// The name of its PFC settings.
     pauses: Option<String>,
 }
 
-/// The cages of a switch that are not port as they are.
+/// Returns the cages of a switch that are split or disabled.
 pub(super) fn cages(intent: &DeviceIntent<'_>) -> Vec<CageView> {
     let panel = &intent.platform.panel;
     let mut found: BTreeMap<u16, CageView> = BTreeMap::new();
@@ -68,7 +68,7 @@ pub(super) fn cages(intent: &DeviceIntent<'_>) -> Vec<CageView> {
     found.into_values().collect()
 }
 
-/// The ports of a switch, in the order of the panel.
+/// Returns the ports of a switch, in the order of the panel.
 pub(super) fn ports<'a>(intent: &'a DeviceIntent<'a>, qos: &QosView) -> Vec<PortView<'a>> {
     let mut order: Vec<usize> = (0..intent.ports.len()).collect();
     order.sort_by_key(|at| (intent.ports[*at].physical.panel, intent.ports[*at].physical.subport));

@@ -1,8 +1,9 @@
 //! Quality of service of a switch: maps, queues, marks, pauses, trimming and shares of the buffer.
 //!
-//! In: the intent and what the plan worked out. Out: [`QosView`]. Invariants: a switch priority has the number of its traffic
-//! class of the profile, packets that the switch trimmed have one that no code point has, and a traffic class of NVUE that of its queue; every switch priority is in one pool; marks are set for
-//! every traffic class in use and for 0, which NVUE marks where nothing is said.
+//! In: the intent and the values computed by the plan. Out: [`QosView`]. Invariants: a switch priority has the number
+//! of the profile's traffic class; packets trimmed by the switch have a priority that no code point has; a traffic
+//! class of NVUE has the number of its queue. Every switch priority is in one pool. Marks are set for every traffic
+//! class in use and for 0, which NVUE marks by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +17,8 @@ use serde::Serialize;
 use super::super::percents::percents;
 use crate::RenderError;
 
-/// Percent of the buffer that lossless classes and all others have where something pauses: NVIDIA's own halves
-/// (Quality of Service, Flow Control Buffers).
+/// Percent of the buffer for lossless classes, and for all others, if a class pauses: NVIDIA's own default (Quality of
+/// Service, Flow Control Buffers).
 const HALF: u8 = 50;
 
 /// Quality of service of a switch.
@@ -32,9 +33,9 @@ pub(super) struct QosView {
     pools: Vec<PoolView>,
     shares: SharesView,
     trimming: Option<TrimmingView>,
-    /// Traffic classes that are trimmed.
+    /// Traffic classes that may be trimmed.
     trims: Vec<u8>,
-    /// Kind and pauses of each port, by index in [`DeviceIntent::ports`].
+    /// Names of the kind and pauses of each port, by index in [`DeviceIntent::ports`].
     #[serde(skip)]
     names: Vec<Option<(String, Option<String>)>>,
 }
@@ -66,15 +67,15 @@ struct QueueView {
 struct KindView {
     name: String,
     marks: Vec<MarksView>,
-    /// DSCP of what is trimmed on the way out.
+    /// DSCP of trimmed packets on egress.
     trimmed: Option<u8>,
 }
 
-/// When packets of a queue are marked.
+/// Marking of packets of a queue.
 #[derive(Debug, Serialize)]
 struct MarksView {
     queue: u8,
-    /// Absent: never.
+    /// Absent: never marked.
     thresholds: Option<ThresholdsView>,
 }
 
@@ -85,7 +86,7 @@ struct ThresholdsView {
     percent: u8,
 }
 
-/// Pauses over cables of one length.
+/// PFC settings for cables of one length.
 #[derive(Debug, Serialize)]
 struct PausesView {
     name: String,
@@ -108,14 +109,14 @@ struct PoolView {
     priorities: Vec<u8>,
 }
 
-/// Share of the free buffer that may be taken.
+/// Shares of the free buffer.
 #[derive(Debug, Serialize)]
 struct SharesView {
-    /// Of lossless classes: where they come in, and where they leave.
+    /// Of lossless classes: on ingress and on egress.
     lossless: Option<[String; 2]>,
-    /// Of all others, where they come in.
+    /// Of all other classes, on ingress.
     lossy: Option<String>,
-    /// Of queues of all others.
+    /// Of the queues of all other classes.
     queues: Vec<ShareView>,
 }
 
@@ -125,7 +126,7 @@ struct ShareView {
     alpha: String,
 }
 
-/// Fate of packets that do not fit.
+/// Trimming of packets that do not fit into the buffer.
 #[derive(Debug, Serialize)]
 struct TrimmingView {
     size: u64,
@@ -161,13 +162,13 @@ impl QosView {
         })
     }
 
-    /// Returns what a port is given: the names of its kind and of its pauses.
+    /// Returns the settings of a port: the names of its kind and of its pauses.
     pub(super) fn of_port(&self, at: usize) -> Option<(String, Option<String>)> {
         self.names.get(at).cloned().flatten()
     }
 }
 
-/// Names a kind of port by what it depends on.
+/// Returns the name of a kind of port: the properties that it depends on.
 fn name(kind: &PortKind) -> String {
     let place = match kind.place {
         Place::LastHop => "last-hop",
@@ -181,13 +182,13 @@ fn pauses_name(kind: &PortKind) -> String {
     format!("cable-{}m", metres(kind))
 }
 
-/// Whole metres of cable, at least 1, as NVUE takes them.
+/// Returns the cable length in whole metres, at least 1, for NVUE.
 fn metres(kind: &PortKind) -> u64 {
     kind.cable.meters_ceil().max(1)
 }
 
-/// The switch priority of packets that the switch trimmed. Others of their class have another, so that what was trimmed before
-/// keeps its code point on the way out.
+/// Returns the switch priority of packets trimmed by the switch. Other packets of their class have another one, so that
+/// packets trimmed earlier keep their code point on egress.
 fn trimmed(intent: &DeviceIntent<'_>) -> Option<u8> {
     intent.qos.trim_priority(intent.os.trim_priority_max().unwrap_or(u8::MAX))
 }
@@ -256,7 +257,7 @@ fn pauses(profile: &Profile, switch: &SwitchQos) -> Vec<PausesView> {
     found.into_values().collect()
 }
 
-/// NVUE counts looks: it recovers when it sees no pause from one look to the next.
+/// Returns the watchdog in NVUE's polls: it recovers if no pause is seen from one poll to the next.
 fn watchdog(times: WatchdogTimes) -> WatchdogView {
     let poll_millis = times.restoration.millis_ceil().clamp(100, 5_000);
     WatchdogView { poll_millis, looks: times.detection.millis_ceil().div_ceil(poll_millis).max(1) }
@@ -295,7 +296,7 @@ fn shares(profile: &Profile) -> SharesView {
     }
 }
 
-/// NVUE's word for a power of two; the nearest where it has none.
+/// Returns NVUE's keyword for a power of two; values outside its range become the nearest one.
 fn alpha(exponent: i8) -> String {
     match exponent {
         ..=-7 => "alpha_1_128".to_owned(),

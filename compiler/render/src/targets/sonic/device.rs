@@ -1,6 +1,6 @@
 //! The device itself: `DEVICE_METADATA`, `LOOPBACK_INTERFACE`, `SWITCH_HASH`, `CRM` and `FLEX_COUNTER_TABLE`.
 //!
-//! In: a view. Out: rows. Invariants: each tier has its own `type`, because SONiC seeds its hash by it.
+//! In: a view. Out: rows. Invariants: each tier has its own `type`, because SONiC derives its hash seed from it.
 
 use closc_artefacts::{Prefix, Routing};
 use closc_topology::TierId;
@@ -8,10 +8,10 @@ use closc_topology::TierId;
 use super::json::Document;
 use super::view::View;
 
-/// Returns SONiC's word for a tier.
+/// Returns SONiC's device type for a tier.
 ///
-/// `switch.json.j2` sets the seeds of the ECMP and LAG hashes from it: `ToRRouter` 0, `LeafRouter` 10, any type
-/// with `SpineRouter` in it 25. Two tiers of one type would hash alike and leave half of the links empty.
+/// `switch.json.j2` sets the seeds of the ECMP and LAG hashes from it: `ToRRouter` 0, `LeafRouter` 10, any type that
+/// contains `SpineRouter` 25. Two tiers of one type would hash equally and leave half of the links unused.
 pub(super) fn kind(tier: TierId) -> &'static str {
     match tier {
         TierId::T0 => "ToRRouter",
@@ -25,18 +25,18 @@ pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
     let intent = view.intent;
     document.table("DEVICE_METADATA", |table| {
         table.row(&["localhost"], |row| {
-            // With `bgp_asn` set, bgpcfgd redistributes static routes into BGP: without BGP it stays away.
+            // With `bgp_asn` set, bgpcfgd redistributes static routes into BGP, so it is omitted without BGP.
             if let Some(asn) = intent.system.asn {
                 row.number("bgp_asn", asn);
             }
-            // Buffers are written out in full; nothing is left for the switch to compute.
+            // All buffers are written, so the switch has none to compute.
             row.text("buffer_model", "traditional");
             row.text("cluster", intent.fabric);
             row.text("default_bgp_status", if intent.system.asn.is_some() { "up" } else { "down" });
-            // PFC_WD is written out where the profile has a watchdog.
+            // PFC_WD is written if the profile has a watchdog.
             row.text("default_pfcwd_status", "disable");
             row.text("docker_routing_config_mode", config_mode(intent.routing));
-            // bgpcfgd serves static SIDs and routes; the other daemon knows no SIDs.
+            // bgpcfgd supports static SIDs and routes; the other daemon does not support SIDs.
             row.text("frr_mgmt_framework_config", "false");
             row.text("hostname", &intent.name);
             row.text("hwsku", &intent.hardware);
@@ -50,7 +50,7 @@ pub(super) fn metadata(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Says who writes the configuration of FRR: SONiC from these tables, or the operator's own `frr.conf`.
+/// Returns where the configuration of FRR comes from: SONiC's tables, or closc's `frr.conf`.
 fn config_mode(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static | Routing::EcmpStatic => "separated",
@@ -58,7 +58,7 @@ fn config_mode(routing: Routing) -> &'static str {
     }
 }
 
-/// Writes `NODE_CFG`: the number by which controllers know the switch. Each has an address of its own, so all are number 1.
+/// Writes `NODE_CFG`, the P4Runtime device id. Each switch has its own address, so all have id 1.
 pub(super) fn number(document: &mut Document) {
     document.table("NODE_CFG", |table| {
         table.row(&["integrated_circuit0"], |row| row.text("node-id", "1"));
@@ -69,7 +69,7 @@ pub(super) fn number(document: &mut Document) {
 /// QP of the RoCE header.
 const HASHED: [&str; 5] = ["DST_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT", "SRC_IP"];
 
-/// Writes `SWITCH_HASH`, where switches choose paths at all.
+/// Writes `SWITCH_HASH`, if switches choose paths.
 pub(super) fn hashing(document: &mut Document, view: &View<'_>) {
     match view.intent.routing {
         Routing::Srv6Static => {}
@@ -87,12 +87,12 @@ pub(super) fn loopback(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes `CRM`: tables of the ASIC are polled often enough to see a route or SID go missing.
+/// Writes `CRM`: tables of the ASIC are polled often enough to detect a missing route or SID.
 pub(super) fn resources(document: &mut Document) {
     document.table("CRM", |table| table.row(&["Config"], |row| row.text("polling_interval", "300")));
 }
 
-/// Writes `FLEX_COUNTER_TABLE`: the counters that tell where packets are marked, trimmed and lost.
+/// Writes `FLEX_COUNTER_TABLE`: the counters that show where packets are marked, trimmed and lost.
 pub(super) fn counters(document: &mut Document, view: &View<'_>) {
     let lossless = view.intent.qos.is_lossless();
     let segments = view.intent.srv6.is_some();

@@ -1,30 +1,30 @@
 //! Writes CONFIG_DB as JSON, table by table, without building it in memory first.
 //!
-//! In: tables in ascending order, rows as key and fields. Out: JSON. Invariants: tables and the fields of a row
-//! ascend, so the same rows give the same bytes; every value is a string or an array of strings, as redis holds
-//! it; an empty table is left out; a row stands on one line (one with a field for each port on as many), so that a
-//! change to a port is a change to a line and a switch of 512 ports stays well below a megabyte.
+//! In: tables in ascending order, rows as key and fields. Out: JSON. Invariants: tables and the fields of a row are in
+//! ascending order, so equal rows give equal bytes; every value is a string or an array of strings, as in Redis; an
+//! empty table is omitted. A row is one line, and a row with a field per port has one line per field. So a change of a
+//! port is a change of one line, and a switch with 512 ports stays well below a megabyte.
 
 use std::fmt::{self, Display, Write as _};
 
 use super::repeated::{Fields, Kinds, block};
 
-/// Longest digits of a `u64`.
+/// Maximum number of digits of a `u64`.
 const U64_DIGITS: usize = 20;
 
-/// Before the name of the first table.
+/// Text before the name of the first table.
 const OPENING: &[u8] = b"\n    \"";
 
-/// Behind the name of a table, before its first key.
+/// Text between the name of a table and its first key.
 const FIRST_KEY: &[u8] = b"\": {\n        \"";
 
-/// CONFIG_DB on its way out.
+/// CONFIG_DB being written.
 pub(super) struct Document {
     out: Vec<u8>,
     last: &'static str,
 }
 
-/// A table on its way out.
+/// A table being written.
 pub(super) struct Table<'a> {
     out: &'a mut Vec<u8>,
     name: &'static str,
@@ -32,21 +32,21 @@ pub(super) struct Table<'a> {
     rows: usize,
 }
 
-/// The fields of a row on their way out.
+/// The fields of a row being written.
 pub(super) struct Row<'a> {
     out: &'a mut Vec<u8>,
     last: &'static str,
 }
 
 impl Document {
-    /// Starts with room for a file of that many bytes.
+    /// Creates a document with an initial capacity in bytes.
     pub(super) fn with_capacity(bytes: usize) -> Self {
         let mut out = Vec::with_capacity(bytes);
         out.push(b'{');
         Document { out, last: "" }
     }
 
-    /// Writes a table; tables come in ascending order, and one without rows leaves no trace.
+    /// Writes a table; tables come in ascending order, and one without rows is omitted.
     pub(super) fn table(&mut self, name: &'static str, rows: impl FnOnce(&mut Table<'_>)) {
         assert!(self.last < name, "table {name} comes after {}", self.last);
         let first = self.last.is_empty();
@@ -66,7 +66,7 @@ impl Document {
 }
 
 impl Table<'_> {
-    /// Writes a row; its key is given in parts that are written one after the other.
+    /// Writes a row; its key is given in parts, which are concatenated.
     pub(super) fn row(&mut self, key: &[&str], fields: impl FnOnce(&mut Row<'_>)) {
         self.key(key);
         braces(self.out, fields);
@@ -83,7 +83,8 @@ impl Table<'_> {
         self.out.extend_from_slice(&fields.0);
     }
 
-    /// Writes the rows of ports, of each what its kind has; what follows the port in a key is written as it is.
+    /// Writes the rows of ports, each with the rows of its kind; the rest of a key is appended to the port's name as it
+    /// is.
     pub(super) fn ports<'n>(&mut self, ports: impl Iterator<Item = (&'n str, usize)> + Clone, kinds: Kinds) {
         let block = block(ports.clone(), kinds, |kinds| {
             let mut text = Vec::new();
@@ -94,7 +95,7 @@ impl Table<'_> {
                 }
             }
             let rows = table.rows;
-            // Opening a table depends on what is before it.
+            // Whether a table is opened here depends on the text before it.
             let opening = if rows > 0 { OPENING.len() + self.name.len() + FIRST_KEY.len() } else { 0 };
             text.drain(..opening);
             (text, rows)
@@ -126,7 +127,7 @@ impl Table<'_> {
         self.out.push(b'}');
     }
 
-    /// Writes a row whose fields are named by the device, such as ports: a line each, as there are many.
+    /// Writes a row whose fields are names of the device, such as ports: one line per field, because there are many.
     pub(super) fn texts<'n>(&mut self, key: &[&str], fields: impl IntoIterator<Item = (&'n str, String)>) {
         self.key(key);
         self.out.push(b'{');
@@ -172,7 +173,7 @@ impl Row<'_> {
         text(self.out, value);
     }
 
-    /// Writes a field with whatever the value shows.
+    /// Writes a field with the `Display` text of a value.
     pub(super) fn show(&mut self, name: &'static str, value: impl Display) {
         self.name(name);
         show(self.out, value);
@@ -186,7 +187,7 @@ impl Row<'_> {
         self.out.push(b'"');
     }
 
-    /// Writes a field of several values that SONiC keeps in one string, with commas.
+    /// Writes a field of several values that SONiC stores in one string, separated by commas.
     pub(super) fn commas<T: Display>(&mut self, name: &'static str, values: impl IntoIterator<Item = T>) {
         self.name(name);
         self.out.push(b'"');
@@ -199,7 +200,7 @@ impl Row<'_> {
         self.out.push(b'"');
     }
 
-    /// Writes a field of several values that SONiC keeps as a list.
+    /// Writes a field of several values that SONiC stores as a list.
     pub(super) fn list(&mut self, name: &'static str, values: &[&str]) {
         self.name(name);
         self.out.push(b'[');
@@ -251,7 +252,7 @@ fn show(out: &mut Vec<u8>, value: impl Display) {
     out.push(b'"');
 }
 
-/// Writes what a value shows as the inside of a JSON string.
+/// Writes the `Display` text of a value as the inside of a JSON string.
 fn display(out: &mut Vec<u8>, value: impl Display) {
     let _ = write!(Inside(out), "{value}");
 }
@@ -280,8 +281,8 @@ fn digits(out: &mut Vec<u8>, mut value: u64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// Writes text as the inside of a JSON string. Names are plain, so the slow path is taken for free text only; the
-/// fast one looks at all bytes, which the compiler turns into a few wide comparisons.
+/// Writes text as the inside of a JSON string. Names need no escapes, so only free text takes the slow path; the fast
+/// path checks all bytes, which the compiler vectorizes.
 fn escape(out: &mut Vec<u8>, text: &str) {
     let odd = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\');
     if text.bytes().fold(0, |found, byte| found | odd(byte)) == 0 {

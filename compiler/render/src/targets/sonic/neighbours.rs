@@ -1,8 +1,8 @@
-//! Far end: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
+//! Neighbours: `DEVICE_NEIGHBOR`, `DEVICE_NEIGHBOR_METADATA` and `NEIGH`.
 //!
-//! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared
-//! with the plan; every switch at the end of one has its MAC address, because a static route waits for one and
-//! after a reboot nobody talks first.
+//! In: a view. Out: rows. Invariants: every cable has its neighbour by name and port, so that LLDP can be compared with
+//! the plan; every neighbouring switch has its MAC address, because a static route waits for one and after a reboot no
+//! traffic resolves it.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use super::device::kind;
 use super::json::Document;
 use super::view::View;
 
-/// Writes `DEVICE_NEIGHBOR`, keyed by the local port as SONiC's own converters key it.
+/// Writes `DEVICE_NEIGHBOR`, keyed by the local port as in SONiC's own converters.
 pub(super) fn ports(document: &mut Document, view: &View<'_>) {
     document.table("DEVICE_NEIGHBOR", |table| {
         for (port, link) in view.links() {
@@ -31,13 +31,13 @@ pub(super) fn ports(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes `DEVICE_NEIGHBOR_METADATA`: one row for each switch next door. Nodes have none: their type and
-/// addresses are nothing a switch acts upon.
+/// Writes `DEVICE_NEIGHBOR_METADATA`: one row for each neighbouring switch. Nodes have none, because a switch does not
+/// use their type and addresses.
 pub(super) fn devices(document: &mut Document, view: &View<'_>) {
     document.table("DEVICE_NEIGHBOR_METADATA", |table| {
         let mut last = None;
         for peer in view.links().filter_map(|(_, link)| link.switch()) {
-            // Parallel cables lie side by side.
+            // Parallel cables are adjacent.
             if last.replace(peer.switch) == Some(peer.switch) {
                 continue;
             }
@@ -58,7 +58,7 @@ pub(super) fn devices(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes `NEIGH`: permanent neighbours. NICs bring their own MAC addresses and are resolved.
+/// Writes `NEIGH`: permanent neighbours. NICs have their own MAC addresses, which are resolved.
 pub(super) fn addresses(document: &mut Document, view: &View<'_>) {
     document.table("NEIGH", |table| {
         for (port, link) in view.links() {

@@ -1,8 +1,8 @@
 //! Ports and their addresses: `PORT` and `INTERFACE`.
 //!
-//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, spare ones shut; an address row has
-//! the row of its port before it; a link's prefix is /127, so both ends are in one subnet; unnumbered ports have a
-//! link-local address and no other.
+//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and spare ones are shut; an address
+//! row comes after the row of its port; a link's prefix is /127, so both ends are in one subnet; unnumbered ports have
+//! only a link-local address.
 
 use closc_platform::PhysicalPort;
 

@@ -1,8 +1,8 @@
 //! Quality of service of a switch, table by table.
 //!
-//! In: a view and what the plan worked out. Out: [`Qos`], whose files write one group of tables each. Invariants: ports
-//! of one kind are given the same, so their rows are written once and repeated; ports without a cable are given
-//! nothing.
+//! In: a view and the values computed by the plan. Out: [`Qos`], whose files write one group of tables each.
+//! Invariants: ports of one kind have equal settings, so their rows are written once and repeated; ports without a
+//! cable have no settings.
 
 mod buffers;
 mod maps;
@@ -27,26 +27,26 @@ pub(super) struct Qos<'a> {
 }
 
 impl<'a> Qos<'a> {
-    /// Takes what the plan works out for the switch.
+    /// Creates it from the values that the plan computes for the switch.
     pub(super) fn of(view: &'a View<'a>) -> Result<Self, RenderError> {
         let fault = |source| RenderError::Qos { device: view.intent.name.to_string(), source };
         let switch = SwitchQos::of(view.intent).map_err(fault)?;
         Ok(Qos { view, profile: view.intent.qos, switch })
     }
 
-    /// The name of the profile's maps.
+    /// Returns the name of the profile's maps.
     fn name(&self) -> &str {
         self.profile.name().as_str()
     }
 
-    /// Returns the one queue that packets trimmed here take, where the platform lets nobody choose it.
+    /// Returns the queue of packets trimmed here, if the platform has a fixed one.
     fn trim_queue(&self) -> Option<Queue> {
         self.profile.trimming()?;
         self.view.intent.platform.trim_queue(&self.view.intent.hardware)
     }
 
-    /// Returns the queues that packets are sent to and the class of each, rising: those of the profile, and the
-    /// platform's own for packets trimmed here. Past the unicast queues nothing is set: SONiC has no rows for them.
+    /// Returns the queues in use, in ascending order, with their classes: those of the profile, and the platform's own
+    /// for packets trimmed here. Only unicast queues are included, because SONiC has no rows for others.
     fn queues_in_use(&self) -> BTreeMap<Queue, &Class> {
         let mut queues: BTreeMap<Queue, &Class> =
             self.profile.queues().into_iter().map(|(queue, classes)| (queue, classes[0])).collect();
@@ -68,13 +68,13 @@ impl<'a> Qos<'a> {
         self.view.ports.iter().filter_map(|port| Some((port.name, self.switch.ports[port.index]?)))
     }
 
-    /// Says whether ports pause: the profile has lossless classes and the target has a buffer to pause for.
+    /// Returns whether ports pause: the profile has lossless classes and the platform has a buffer for their headroom.
     fn pauses(&self) -> bool {
         self.profile.is_lossless() && self.switch.buffers.is_some()
     }
 }
 
-/// Returns the word for a place in names of tables.
+/// Returns the keyword for a place in names of tables.
 fn word(place: Place) -> &'static str {
     match place {
         Place::LastHop => "last-hop",

@@ -1,7 +1,7 @@
 //! Rows of ports that are the same on many switches, written once.
 //!
-//! In: names of ports with their kinds, and the rows of each kind. Out: all rows as text. Invariants: text is used again
-//! only where names, kinds and rows are those that it was made of; a thread keeps a few texts, whatever a fabric has.
+//! In: names of ports with their kinds, and the rows of each kind. Out: all rows as text. Invariants: text is reused
+//! only for the same names, kinds and rows; a thread keeps a few texts, however large the fabric is.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,10 +10,10 @@ use std::rc::Rc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fields(pub(super) Vec<u8>);
 
-/// The rows of each kind of port: what follows the port in the key, and the fields.
+/// The rows of each kind of port: the rest of the key after the port, and the fields.
 pub(super) type Kinds = Vec<Vec<(String, Fields)>>;
 
-/// So many texts are kept: four tables of four kinds of switches.
+/// Limit of texts that are kept: four tables of four kinds of switches.
 const KEPT: usize = 16;
 
 /// All rows of some ports.
@@ -40,7 +40,7 @@ impl Block {
     }
 }
 
-/// Returns the rows of some ports; `write` makes the text and counts the rows where they were not written before.
+/// Returns the rows of some ports; `write` creates the text and counts the rows if they were not written before.
 pub(super) fn block<'n>(
     ports: impl Iterator<Item = (&'n str, usize)> + Clone,
     kinds: Kinds,

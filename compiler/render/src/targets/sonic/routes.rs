@@ -1,9 +1,9 @@
 //! Static routes: `STATIC_ROUTE`.
 //!
-//! In: a view. Out: rows. Invariants: a next hop names its port, so that a route can lead nowhere else; the block
-//! has one blackhole and there is no default route, so an unknown segment dies here. The blackhole is written
-//! last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812). With BGP static
-//! routes are in `frr.conf`: bgpcfgd would announce those of this table.
+//! In: a view. Out: rows. Invariants: a next hop names its port, so that the route cannot use another one; the block
+//! has one blackhole and there is no default route, so packets to an unknown segment are dropped here. The blackhole is
+//! written last and never replaced: removing a route that covers a SID removes the SID (sonic-buildimage 23812). With
+//! BGP static routes are in `frr.conf`, because bgpcfgd would announce those of this table.
 
 use closc_plan::{Hop, Target};
 
@@ -13,7 +13,7 @@ use crate::targets::text::net;
 
 /// Writes `STATIC_ROUTE`.
 ///
-/// The key names the VRF: the form without one is another list, which knows no blackhole.
+/// The key contains the VRF: the form without one is another list, which does not support blackholes.
 pub(super) fn routes(document: &mut Document, view: &View<'_>) {
     if view.intent.bgp.is_some() {
         return;
@@ -31,7 +31,7 @@ pub(super) fn routes(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Writes a route over ports: two lists of equal length, which bgpcfgd walks side by side.
+/// Writes a route over ports: two lists of equal length, which bgpcfgd reads in pairs.
 fn forward(table: &mut Table<'_>, view: &View<'_>, prefix: &str, hops: &[Hop]) {
     let ports = hops.iter().map(|hop| view.port(hop.port));
     let (names, peers): (Vec<&str>, Vec<&str>) =

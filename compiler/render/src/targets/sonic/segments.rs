@@ -1,16 +1,16 @@
 //! Segments: `SRV6_MY_LOCATORS` and `SRV6_MY_SIDS`.
 //!
-//! In: a view. Out: rows. Invariants: one uN for each locator and nothing else, which is the subset every target has;
-//! the function part is 0 bits long. The rules and the defects they stand for:
+//! In: a view. Out: rows. Invariants: one uN for each locator and nothing else, which is the subset that every target
+//! supports; the function part is 0 bits long. The rules, with the defects that they avoid:
 //!
-//! - one locator, one uN a switch (sonic-buildimage 24938: of several SIDs over several locators only one reaches
-//!   the ASIC). Parallel links need one locator each; the plan then says so, and verify counts the SIDs;
-//! - `func_len` is written as 0 (24454: left to its default of 16, a reload programs the SID as plain End);
+//! - one locator, one uN per switch (sonic-buildimage 24938: of several SIDs over several locators only one reaches the
+//!   ASIC). Parallel links need one locator each; the plan then reports that, and verify counts the SIDs;
+//! - `func_len` is written as 0 (24454: with its default of 16, a reload programs the SID as plain End);
 //! - locators come before SIDs (21826: a SID that arrives first is lost);
-//! - no SID has an interface or a VRF (FRR 19981, 25448: uA and uDT46 depend on what may not be there yet).
+//! - no SID has an interface or a VRF (FRR 19981, 25448: uA and uDT46 depend on objects that may not exist yet).
 //!
-//! Two more are not for this file to keep: SIDs are taken away before their locators (22690: staticd crashes
-//! otherwise), which is the order of a rollout; and the image has a device `sr0`, on which FRR puts static SIDs (21857).
+//! Two more rules are enforced elsewhere: SIDs are removed before their locators (22690: staticd crashes otherwise),
+//! which is the order of a rollout; and the image has a device `sr0`, on which FRR installs static SIDs (21857).
 
 use super::json::Document;
 use super::view::View;
@@ -26,7 +26,7 @@ pub(super) fn locators(document: &mut Document, view: &View<'_>) {
                 row.number("block_len", block);
                 row.number("func_len", 0_u32);
                 row.number("node_len", locator.prefix.prefix_len() - block);
-                // An address, not a prefix: the lengths stand beside it.
+                // An address, not a prefix: the lengths are separate fields.
                 row.show("prefix", locator.prefix.network());
                 row.text("vrf", "default");
             });
@@ -36,8 +36,8 @@ pub(super) fn locators(document: &mut Document, view: &View<'_>) {
 
 /// Writes `SRV6_MY_SIDS`.
 ///
-/// `decap_dscp_mode` is set although nothing is decapsulated here: unset and set differ in the flavour of the
-/// SID, and SONiC's own tests run with `pipe`.
+/// `decap_dscp_mode` is set although nothing is decapsulated here: the SID's flavour depends on whether it is set, and
+/// SONiC's own tests run with `pipe`.
 pub(super) fn sids(document: &mut Document, view: &View<'_>) {
     let Some(srv6) = &view.intent.srv6 else { return };
     document.table("SRV6_MY_SIDS", |table| {
@@ -50,7 +50,7 @@ pub(super) fn sids(document: &mut Document, view: &View<'_>) {
     });
 }
 
-/// Locators are counted from 1.
+/// Returns the number of a locator, counted from 1.
 fn number(at: usize) -> String {
     (at + 1).to_string()
 }

@@ -1,7 +1,7 @@
 //! Common inputs of a switch's tables: its ports in the order of the device, addresses as text.
 //!
 //! In: an intent. Out: [`View`]. Invariants: ports are in natural order of their names (`Ethernet8` before
-//! `Ethernet16`), as `show` commands and `config save` list them; text is made once and used in every table.
+//! `Ethernet16`), as in `show` commands and `config save`; text is created once and used in every table.
 
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
 
@@ -9,7 +9,7 @@ use super::Routed;
 use crate::targets::order::natural;
 use crate::targets::text::{address, net};
 
-/// A switch as the tables read it.
+/// A switch, for the tables.
 pub(super) struct View<'a> {
     /// The intent.
     pub(super) intent: &'a DeviceIntent<'a>,
@@ -21,7 +21,7 @@ pub(super) struct View<'a> {
     places: Vec<usize>,
 }
 
-/// A port as the tables read it.
+/// A port, for the tables.
 pub(super) struct PortView<'a> {
     /// The port.
     pub(super) port: &'a PortIntent,
@@ -33,7 +33,7 @@ pub(super) struct PortView<'a> {
     pub(super) link: Option<LinkView<'a>>,
 }
 
-/// Connection of a port, as the tables read it.
+/// Connection of a port, for the tables.
 pub(super) struct LinkView<'a> {
     /// The link.
     pub(super) connection: &'a Connection,
@@ -44,7 +44,7 @@ pub(super) struct LinkView<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Sorts the ports and writes their addresses down.
+    /// Sorts the ports and formats their addresses.
     pub(super) fn of(intent: &'a DeviceIntent<'a>, routed: Routed) -> Self {
         let mut order: Vec<usize> = (0..intent.ports.len()).collect();
         let name = |at: usize| &*intent.ports[at].physical.name;
@@ -57,7 +57,7 @@ impl<'a> View<'a> {
         View { intent, routed, ports, places }
     }
 
-    /// Returns the port of an index in [`DeviceIntent::ports`].
+    /// Returns the port with an index in [`DeviceIntent::ports`].
     pub(super) fn port(&self, index: usize) -> &PortView<'a> {
         &self.ports[self.places[index]]
     }
@@ -80,7 +80,7 @@ impl<'a> PortView<'a> {
 }
 
 impl LinkView<'_> {
-    /// Returns the switch at the other end, if it is one.
+    /// Returns the switch at the other end, if there is one.
     pub(super) fn switch(&self) -> Option<&SwitchPeer> {
         match &self.connection.peer {
             Peer::Switch(peer) => Some(peer),

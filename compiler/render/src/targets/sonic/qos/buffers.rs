@@ -1,7 +1,7 @@
 //! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` and the lists of ports.
 //!
 //! In: the profile and the divided buffer. Out: rows. Invariants: trimming is an action of egress profiles only; a
-//! lossless group has headroom for its speed and cable; queues that do the same share a profile.
+//! lossless group has headroom for its speed and cable; queues with equal settings share a profile.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const INGRESS_LOSSY: &str = "ingress_lossy_pool";
 const EGRESS_LOSSLESS: &str = "egress_lossless_pool";
 const EGRESS_LOSSY: &str = "egress_lossy_pool";
 
-/// A run of neighbouring queues or groups that are given the same.
+/// A run of consecutive queues or groups with the same profile.
 struct Run {
     first: u8,
     last: u8,
@@ -29,7 +29,7 @@ struct Run {
 }
 
 impl Run {
-    /// Returns the key SONiC has for it: `3`, or `3-4`.
+    /// Returns SONiC's key for it: `3`, or `3-4`.
     fn range(&self) -> String {
         if self.first == self.last { self.first.to_string() } else { format!("{}-{}", self.first, self.last) }
     }
@@ -55,7 +55,7 @@ impl Qos<'_> {
                 table.row(&[INGRESS_LOSSY], |row| pool(row, "ingress", shared, None));
                 return;
             }
-            // Accepted packets must get out: lossless queues may take the whole buffer.
+            // Accepted packets must be able to leave, so lossless queues may use the complete buffer.
             if self.one_egress_pool().is_some() {
                 table.row(&[EGRESS_LOSSLESS], |row| {
                     row.text("mode", "static");
@@ -81,7 +81,7 @@ impl Qos<'_> {
                 for (kind, group) in self.kinds().iter().zip(&buffers.groups) {
                     let fields = || group_fields(class, group.headroom());
                     rows.entry(self.group_profile(class, kind)).or_insert_with(fields);
-                    // The same by buffermgrd's name: where its table has the length, it takes this one for the group.
+                    // The same under buffermgrd's name: if its table has the length, it uses this one for the group.
                     rows.entry(self.named_for_buffermgrd(class, kind)).or_insert_with(fields);
                 }
             } else {
@@ -92,7 +92,7 @@ impl Qos<'_> {
         }
         let (ingress, egress) = self.port_pools();
         for pool in ingress.into_iter().chain(egress) {
-            // As upstream: a port may take nearly all of a pool; groups and queues divide it.
+            // As upstream: a port may use nearly all of a pool, which groups and queues divide.
             let most = DynamicThreshold::MAX;
             rows.entry(port_profile(pool)).or_insert_with(|| plain_fields(pool, most, false));
         }
@@ -136,8 +136,8 @@ impl Qos<'_> {
         runs(queues.map(|(queue, class)| (queue.get(), self.queue_profile(class))), Gaps::Bridged)
     }
 
-    /// Names the profile of a queue by what the queue does, so that queues that do the same share one; a class
-    /// whose threshold is not that of the first such class is named with it.
+    /// Returns the name of a queue's profile: its function, so that queues with the same function share one. A class
+    /// with another threshold than the first such class has its own name added.
     fn queue_profile(&self, class: &Class) -> String {
         let alike = |other: &&Class| other.pfc == class.pfc && other.trim == class.trim;
         let first = self.profile.classes().find(alike).map(|first| first.egress_threshold);
@@ -149,7 +149,7 @@ impl Qos<'_> {
         named(stem, (first != Some(class.egress_threshold)).then_some(class))
     }
 
-    /// Returns the most that a lossless queue takes where one static egress pool holds all queues.
+    /// Returns the limit of a lossless queue, if one static egress pool holds all queues.
     fn one_egress_pool(&self) -> Option<Bytes> {
         self.view.intent.platform.buffer.as_ref()?.lossless_queue_max
     }
@@ -179,8 +179,8 @@ impl Qos<'_> {
         self.port_lists(document, "BUFFER_PORT_INGRESS_PROFILE_LIST", &self.port_pools().0);
     }
 
-    /// NVIDIA's ASICs bound what a port takes of each pool besides what its groups and queues take; without a list a
-    /// port has a quota of nothing.
+    /// Writes a list of port profiles. NVIDIA's ASICs limit the share of a port in each pool, in addition to the shares of its groups
+    /// and queues; without a list the port's share is 0.
     fn port_lists(&self, document: &mut Document, name: &'static str, pools: &[&'static str]) {
         if pools.is_empty() {
             return;
@@ -194,7 +194,7 @@ impl Qos<'_> {
         });
     }
 
-    /// Returns the ingress and the egress pools that ports have quotas of.
+    /// Returns the ingress and the egress pools in which ports have a share.
     fn port_pools(&self) -> (Vec<&'static str>, Vec<&'static str>) {
         if self.switch.buffers.is_none() || !self.is_nvidia() {
             return (Vec::new(), Vec::new());
@@ -211,11 +211,12 @@ impl Qos<'_> {
         named("ingress_lossy", (first != Some(class.ingress_threshold)).then_some(class))
     }
 
-    /// Names the profile of a lossless group.
+    /// Returns the name of a lossless group's profile.
     ///
-    /// On NVIDIA's platforms buffermgrd (`doSpeedUpdateTask`) takes a group whose profile has its own name away when the
-    /// port is shut, and sets it again only for lengths that the SKU's `pg_profile_lookup.ini` has; a profile of another
-    /// name it leaves alone. Elsewhere it takes nothing away, and finds its work done under its own name.
+    /// On NVIDIA's platforms buffermgrd (`doSpeedUpdateTask`) removes a group whose profile has buffermgrd's own name
+    /// when the port is shut. It restores it only for lengths in the SKU's `pg_profile_lookup.ini`. It does not touch a
+    /// profile of another name. On other platforms it removes nothing, and a profile with its own name already has the
+    /// settings that it would write.
     fn group_profile(&self, class: &Class, kind: &PortKind) -> String {
         if self.is_nvidia() {
             self.group_name("ingress_lossless", class, kind)
@@ -224,7 +225,7 @@ impl Qos<'_> {
         }
     }
 
-    /// Names the profile of a lossless group as buffermgrd would.
+    /// Returns the name that buffermgrd gives to a lossless group's profile.
     fn named_for_buffermgrd(&self, class: &Class, kind: &PortKind) -> String {
         self.group_name("pg_lossless", class, kind)
     }
@@ -235,7 +236,7 @@ impl Qos<'_> {
         named(&stem, (first != Some(class.ingress_threshold)).then_some(class))
     }
 
-    /// Says whether the ASIC is one of NVIDIA's.
+    /// Returns whether the ASIC is one of NVIDIA's.
     fn is_nvidia(&self) -> bool {
         let buffer = self.view.intent.platform.buffer.as_ref();
         let model = buffer.and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
@@ -247,7 +248,7 @@ fn named(stem: &str, odd: Option<&Class>) -> String {
     odd.map_or_else(|| format!("{stem}_profile"), |class| format!("{stem}_{}_profile", class.name))
 }
 
-/// Names the profile of a port's quota of a pool: `port_egress_lossy_profile`.
+/// Returns the name of the profile of a port's share of a pool: `port_egress_lossy_profile`.
 fn port_profile(pool: &str) -> String {
     format!("port_{}_profile", pool.trim_end_matches("_pool"))
 }
@@ -260,7 +261,7 @@ fn plain_fields(pool: &str, threshold: DynamicThreshold, trim: bool) -> Fields {
             row.text("packet_discard_action", "trim");
         }
         row.text("pool", pool);
-        // The model demands a size even where nothing is reserved.
+        // The model requires a size even if nothing is reserved.
         row.number("size", 0_u32);
     })
 }
@@ -278,16 +279,16 @@ fn group_fields(class: &Class, headroom: &Headroom) -> Fields {
     })
 }
 
-/// Whether a run may reach over numbers that nobody uses.
+/// Whether a run may include unused numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gaps {
-    /// Queues: an unused one between two others exists too, and harms nobody.
+    /// Queues: an unused one between two others exists too, and has no effect.
     Bridged,
     /// Groups: buffermgrd compares ranges of lossless groups literally.
     Kept,
 }
 
-/// Joins neighbours that are given the same.
+/// Joins consecutive items with the same profile.
 fn runs(items: impl Iterator<Item = (u8, String)>, gaps: Gaps) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (number, profile) in items {

@@ -2,7 +2,7 @@
 //! `SWITCH_TRIMMING`.
 //!
 //! In: the profile. Out: rows. Invariants: every map that a port names is written; a trimmed packet gets another DSCP
-//! on the port to its NIC than inside the fabric, so that the NIC can tell incast from congestion.
+//! on the port to its NIC than inside the fabric, so that the NIC can distinguish incast from congestion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,8 @@ impl Qos<'_> {
         });
     }
 
-    /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric. Where the ASIC clears the DSCP of
-    /// packets whose class is not listed, every class keeps its own.
+    /// Writes `TC_TO_DSCP_MAP`: one for the ports to NICs, one for those into the fabric. If the ASIC clears the DSCP
+    /// of packets whose class is not listed, all classes are listed with their own DSCP.
     pub(in super::super) fn rewriting(&self, document: &mut Document) {
         document.table("TC_TO_DSCP_MAP", |table| {
             let places: BTreeSet<Place> = self.kinds().iter().map(|kind| kind.place).collect();
@@ -59,7 +59,7 @@ impl Qos<'_> {
         let by_kind = self.kinds().iter().map(|kind| vec![(String::new(), fields(kind))]).collect();
         document.table("PORT_QOS_MAP", |table| {
             table.ports(self.ports(), by_kind);
-            // For packets that enter by no port of the fabric.
+            // For packets that do not enter by a port of the fabric.
             table.row(&["global"], |row| row.text("dscp_to_tc_map", self.name()));
         });
     }
@@ -86,8 +86,8 @@ impl Qos<'_> {
 
     /// Writes `SWITCH_TRIMMING`.
     ///
-    /// All four fields always: the switch refuses that one is taken away later, and `tc_value` goes with `from-tc`
-    /// only.
+    /// Always with all four fields: the switch rejects the later removal of one, and `tc_value` is valid only with
+    /// `from-tc`.
     pub(in super::super) fn trimming(&self, document: &mut Document) {
         let Some(trimming) = self.profile.trimming() else { return };
         let Some(class) = self.profile.class(&trimming.class) else { return };

@@ -1,7 +1,7 @@
 //! Pauses: `MAP_PFC_PRIORITY_TO_QUEUE`, `PFC_PRIORITY_TO_PRIORITY_GROUP_MAP`, `PFC_WD` and `CABLE_LENGTH`.
 //!
-//! In: the profile. Out: rows; none for a lossy profile. Invariants: what pauses has headroom (the length of its
-//! cable is written) and, where the profile has one, a watchdog.
+//! In: the profile. Out: rows; none for a lossy profile. Invariants: a port that pauses has headroom (its cable length
+//! is written) and, if the profile has one, a watchdog.
 
 use closc_qos::profile::{WatchdogAction, WatchdogTimes};
 
@@ -10,8 +10,8 @@ use super::super::repeated::Fields;
 use super::Qos;
 
 impl Qos<'_> {
-    /// Says whether pauses name another group than their own number. The plain map is what ASICs start with, and
-    /// not every one takes it.
+    /// Returns whether a pause priority maps to a group of another number. The identity map is the default of ASICs,
+    /// and not every ASIC accepts it explicitly.
     pub(super) fn maps_groups(&self) -> bool {
         self.profile
             .pfc_to_priority_group()
@@ -37,9 +37,9 @@ impl Qos<'_> {
         }
     }
 
-    /// Writes `CABLE_LENGTH`, which is one row with a field for each port.
+    /// Writes `CABLE_LENGTH`, a single row with a field for each port.
     pub(in super::super) fn cables(&self, document: &mut Document) {
-        // SONiC refuses a configuration whole for a row without a field.
+        // SONiC rejects the complete configuration if this row has no field.
         if !self.pauses() || self.ports().next().is_none() {
             return;
         }

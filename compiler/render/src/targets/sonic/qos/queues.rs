@@ -15,7 +15,7 @@ use super::super::repeated::Fields;
 use super::{Qos, word};
 
 impl Qos<'_> {
-    /// Writes `SCHEDULER`: one row for each class, so that a change of weight is a change of one line.
+    /// Writes `SCHEDULER`: one row for each class, so that a change of a weight changes one line.
     pub(in super::super) fn schedulers(&self, document: &mut Document) {
         let mut classes: Vec<&Class> = self.profile.classes().collect();
         classes.sort_by(|a, b| a.name.cmp(&b.name));
@@ -69,13 +69,14 @@ impl Qos<'_> {
     }
 }
 
-/// Names a marking profile by what its thresholds depend on. Kinds that differ in cable or lanes only share it.
+/// Returns the name of a marking profile: the properties that its thresholds depend on. Kinds that differ only in cable
+/// or lanes share it.
 fn mark_name(queue: Queue, kind: &PortKind) -> String {
     format!("q{queue}-{}-{}", word(kind.place), kind.speed.mbps())
 }
 
-/// Writes thresholds for all three colours: colours are nothing this fabric uses, and green alone would leave
-/// the others to the ASIC.
+/// Writes thresholds for all three colours: this fabric does not use colours, and with green alone the ASIC would
+/// choose the others.
 fn mark(row: &mut Row<'_>, thresholds: &EcnThresholds) {
     let (min, max) = (thresholds.min().0, thresholds.max().0);
     let probability = thresholds.probability().get();
