@@ -1,4 +1,4 @@
-//! Cost of a collector of the reference fabric: memory, and processor time of a round of reports.
+//! Measures a collector of the reference fabric: memory, and processor time for a round of reports.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -42,7 +42,7 @@ fn report(plan: &Plan, nic: Nic, round: u64, gray: u16) -> Report {
     }
 }
 
-/// A line of `/proc/self/status`, in MiB.
+/// Returns a value of `/proc/self/status`, in MiB.
 fn mebibytes(name: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

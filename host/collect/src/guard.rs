@@ -1,8 +1,9 @@
-//! Undeniable elements: the last path of a pair of NICs, or too much of a plane.
+//! Elements that must not be denied: those whose denial would remove the last path of a pair of NICs, or too much of a
+//! plane.
 //!
-//! In: what carries nothing or is denied already, and what is to be denied too. Out: yes, or who would be cut off.
-//! Invariants: it holds for every pair, though no pair is listed: groups that lost nothing are alike, so the work grows with
-//! the square of what is damaged. Pairs that have no path before do not count.
+//! In: elements that are dead or denied, and one more to deny. Out: success, or the reason to reject it. Invariants:
+//! the check covers every pair of NICs without listing them: undamaged groups are equivalent, so the work grows with
+//! the square of the damaged groups. Pairs without a path before the denial do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +14,10 @@ use thiserror::Error;
 
 use crate::element::{Element, nic_name};
 
-/// Why something is not denied.
+/// Why a denial is rejected.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Refusal {
-    /// Two NICs would have no path.
+    /// Two NICs would lose their last path.
     #[error("it would take the last path between {from} and {to}")]
     LastPath {
         /// One NIC.
@@ -24,19 +25,19 @@ pub enum Refusal {
         /// The other.
         to: String,
     },
-    /// Too much of a plane would be denied.
+    /// Too much of a plane would be out of use.
     #[error("{} of plane {plane} would be denied, and {} may be", percent(*.share), percent(*.most))]
     Share {
         /// The plane.
         plane: u8,
-        /// Denials of it.
+        /// The share out of use, including the new denial.
         share: f64,
-        /// Allowed values.
+        /// The maximum share.
         most: f64,
     },
 }
 
-/// Hundredths with two digits behind the point at most.
+/// Formats a share in percent with at most two decimal places.
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 1e2)
 }
@@ -44,17 +45,17 @@ fn percent(share: f64) -> String {
 /// A T0 group: its zone, its number.
 type Group = (ZoneId, u16);
 
-/// NICs of a group that have the same ports before and after, planes as bits.
+/// NICs of a group with the same usable planes before and after, as bit masks.
 #[derive(Debug, Clone, Copy)]
 struct Alike {
     before: u32,
     after: u32,
     nic: Nic,
-    /// Another one of them, if there are several.
+    /// Another NIC of this kind, if there is one.
     other: Option<Nic>,
 }
 
-/// Elements out of use.
+/// Elements that are out of use.
 #[derive(Debug, Clone, Default)]
 struct Out {
     planes: BTreeSet<PlaneId>,
@@ -97,7 +98,7 @@ impl Out {
         }
     }
 
-    /// Uplinks of a T0 that carry nothing, with those to T1s that are out.
+    /// Returns the unusable uplinks of a T0, including those to T1s out of use.
     fn t0_uplinks(&self, topology: &Topology, t0: Switch) -> FixedBitSet {
         let mut out = FixedBitSet::with_capacity(topology.t0.up.count.into());
         let first = (t0, 0)..=(t0, u16::MAX);
@@ -111,7 +112,7 @@ impl Out {
         out
     }
 
-    /// Groups, of which something is out by itself.
+    /// Returns groups with a T0, an uplink or a port out of use.
     fn groups(&self) -> BTreeSet<Group> {
         let of = |switch: &Switch| (switch.tier == TierId::T0).then_some((switch.zone, switch.index));
         let switches = self.switches.iter().filter_map(of);
@@ -121,7 +122,7 @@ impl Out {
     }
 }
 
-/// Planes between two groups, before the ports of NICs are looked at; a bit each.
+/// Returns the planes usable between two groups as a bit mask, without regard to the ports of NICs.
 fn between(plan: &Plan, out: &Out, a: Group, b: Group, is_same: bool) -> u32 {
     let topology = plan.topology();
     let t0 = |plane, (zone, index): Group| Switch { plane, tier: TierId::T0, zone, index };
@@ -145,7 +146,7 @@ fn between(plan: &Plan, out: &Out, a: Group, b: Group, is_same: bool) -> u32 {
     topology.plane_ids().filter(open).fold(0, |all, plane| all | 1 << plane.0)
 }
 
-/// Tells whether a T1 uplink is open between two zones, over the T1s of one T0 uplink.
+/// Returns whether two zones are connected over some uplink of the T1s behind one T0 uplink.
 fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> bool {
     let index = up / topology.t0.parallel.max(1);
     let t1 = |t0: Switch| Switch { tier: TierId::T1, index, ..t0 };
@@ -158,7 +159,7 @@ fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> boo
     (0..topology.t1.up.count).any(|m| open(&m))
 }
 
-/// NICs of a group, plane by plane: those that are equal before and after, with two of them.
+/// Groups the NICs of a T0 group by their usable planes before and after; two NICs represent each kind.
 fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Vec<Alike> {
     let all = plan.topology().plane_ids().fold(0, |all, plane| all | 1u32 << plane.0);
     let left = |out: &Out, nic: Nic| {
@@ -176,14 +177,14 @@ fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Ve
     kinds.into_iter().map(kind).collect()
 }
 
-/// Checks that denying one more element leaves every pair a path, and enough of its planes.
+/// Checks that one more denial leaves every pair a path, and enough of the element's planes.
 pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> Result<(), Refusal> {
     let topology = plan.topology();
     let before = Out::new(topology, out.iter().copied());
     let mut after = before.clone();
     after.add(topology, more);
     share(plan, &before, &after, most)?;
-    // Of groups that lost nothing two of each zone stand for all of them.
+    // Two undamaged groups per zone represent all others.
     let mut groups = after.groups();
     for zone in topology.zone_ids() {
         let clean: Vec<Group> = (0..topology.hosts.groups)
@@ -208,7 +209,7 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
     Ok(())
 }
 
-/// Two NICs that have a path before and none after.
+/// Returns two NICs that have a path before and none after.
 fn cut_pair((was, is): (u32, u32), (a, b): (&[Alike], &[Alike])) -> Option<(Nic, Nic)> {
     for from in a {
         for to in b {
@@ -234,7 +235,7 @@ fn share(plan: &Plan, before: &Out, after: &Out, most: f64) -> Result<(), Refusa
     Ok(())
 }
 
-/// The larger of the shares of NIC ports and of T0 uplinks of a plane that carry nothing.
+/// Returns the largest of the unusable shares of NIC ports, T0 uplinks and T1 uplinks of a plane.
 fn lost(plan: &Plan, out: &Out, plane: PlaneId) -> f64 {
     if out.planes.contains(&plane) {
         return 1.0;
@@ -268,7 +269,7 @@ mod tests {
     use super::*;
     use crate::testing;
 
-    /// Looks at every path of every pair.
+    /// Checks every path of every pair.
     fn is_connected(plan: &Plan, out: &[Element]) -> bool {
         let nics: Vec<Nic> = plan.fabric().nics().collect();
         let covered = |link: Link| out.iter().any(|element| element.covers(plan.topology(), link));
@@ -327,7 +328,7 @@ mod tests {
         assert_eq!(check(&plan, &[], Element::Plane(PlaneId(0)), 1.0), Ok(()));
     }
 
-    /// The T0 of two NICs that have no other plane: the pair is named, and not one of them twice.
+    /// If two NICs have no other plane than that of their T0, the pair is named, and not one NIC twice.
     #[test]
     fn two_nics_that_are_alike_are_named_both() {
         let plan = testing::three_tiers();
@@ -345,7 +346,8 @@ mod tests {
         assert_eq!(said, [Refusal::LastPath { from: name(nics[0]), to: name(nics[1]) }]);
     }
 
-    /// One NIC of a group has had no port for long; another one, which has as few afterwards, still is not to lose its last.
+    /// One NIC of a group had no port before. Another one, which would have none after the denial, must still keep its
+    /// last port.
     #[test]
     fn a_nic_that_was_cut_off_before_stands_for_no_other() {
         let plan = testing::three_tiers();

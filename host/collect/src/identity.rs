@@ -1,34 +1,34 @@
-//! Identity of agents: the source that speaks for a NIC.
+//! Identity of agents: which source reports for a NIC.
 //!
-//! In: NICs that sources claim, and sources that an operator bound to NICs. Out: whether a claim counts. Invariants: a bound NIC
-//! has one source, whatever others claim; of several sources that claim an unbound NIC none counts, since nothing tells which
-//! of them is an impostor; a source has one claim at a time.
+//! In: NICs that sources claim, and sources that an operator bound to NICs. Out: whether a claim counts. Invariants: a
+//! bound NIC has one source, regardless of other claims; if several sources claim an unbound NIC none of them counts,
+//! because an impostor cannot be recognised; a source has one claim at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use closc_topology::Nic;
 
-/// Why a claim does not count.
+/// Why a claim is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Conflict {
     /// The source is bound to another NIC.
     Bound(Nic),
     /// The NIC is bound to another source.
     Owned(u32),
-    /// Another source claims it too.
+    /// Another source also claims the NIC.
     Contested(u32),
 }
 
 /// Claims of all sources.
 #[derive(Debug, Default)]
 pub(crate) struct Identities {
-    /// Bindings, both ways.
+    /// Bindings in both directions.
     bound: BTreeMap<u32, Nic>,
     owners: BTreeMap<Nic, u32>,
-    /// By NIC, the sources that claim it and when each last did.
+    /// Per NIC, the sources that claim it, with the time of their last claim.
     claims: BTreeMap<Nic, BTreeMap<u32, u64>>,
     claimed: BTreeMap<u32, Nic>,
-    /// NICs with several claims, perhaps old ones.
+    /// NICs that several sources have claimed, perhaps some time ago.
     contested: BTreeSet<Nic>,
 }
 
@@ -44,7 +44,7 @@ impl Identities {
         self.bound.get(&source).copied()
     }
 
-    /// Takes the claim of a source; claims that are not repeated within a time count no more.
+    /// Handles the claim of a source. A claim expires unless it is repeated within `fresh_ms`.
     pub(crate) fn claim(
         &mut self,
         source: u32,
@@ -86,7 +86,7 @@ impl Identities {
         }
     }
 
-    /// Returns the NICs that several sources claim, and those sources.
+    /// Returns the NICs that several sources claim, with those sources.
     pub(crate) fn contested(&self, now_ms: u64, fresh_ms: u64) -> Vec<(Nic, Vec<u32>)> {
         let fresh = |nic: &Nic| {
             let claims = self.claims.get(nic)?;
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(all.claim(1, nic(0), 20, 100), Err(Conflict::Contested(2)));
         assert_eq!(all.contested(20, 100), [(nic(0), vec![1, 2])]);
         assert_eq!(all.contested(200, 100), []);
-        // The other one claims another NIC, does not answer, or was silent for long.
+        // The other source claims another NIC, does not answer, or was silent for long.
         assert_eq!(all.claim(2, nic(1), 30, 100), Ok(()));
         assert_eq!(all.claim(1, nic(0), 40, 100), Ok(()));
         assert_eq!(all.claim(3, nic(0), 50, 100), Err(Conflict::Contested(1)));

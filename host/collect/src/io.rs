@@ -1,8 +1,8 @@
-//! Sockets, the disk and the clock: what drives the collector.
+//! Sockets, the disk and the clock, which drive the collector.
 //!
-//! In: patterns of sockets, switches, a state file, an address. Out: agents that are asked, a state that is on the disk before
-//! anybody acts by it, pages. Invariants: a source has so much time and so many bytes, no more; nothing waits for one that
-//! does not answer; what it decides is decided in the collector.
+//! In: patterns of sockets, switches, a state file, an address. Out: requests to agents, a state saved before it takes
+//! effect, pages. Invariants: the time and bytes of each source are limited; a source that does not answer delays no
+//! other; all decisions are made in the collector.
 
 mod agents;
 mod disk;

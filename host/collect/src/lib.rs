@@ -1,8 +1,8 @@
-//! The collector: lays what agents and switches say side by side, names what is broken, keeps denials.
+//! The collector: combines the data of agents and switches, names faulty elements, manages denials.
 //!
-//! In: reports of agents, counters of switches, orders of people, the time. Out: verdicts with counts and confidence, denials for agents, views.
-//! Invariants: nothing but `io` opens a socket or reads a clock; a source that is dead or hostile costs itself only; what
-//! is kept is bounded by the fabric.
+//! In: reports of agents, counters of switches, orders of operators, the time. Out: verdicts with counts and
+//! confidence, denials for agents, views. Invariants: only `io` opens sockets or reads a clock; a dead or hostile
+//! source affects only itself; memory is bounded by the size of the fabric.
 
 mod ban;
 mod chance;

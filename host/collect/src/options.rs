@@ -1,21 +1,21 @@
 //! Settings of a collector.
 
-/// Settings of judging and denying.
+/// Settings for verdicts and denials.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Whether denials are applied; otherwise they are proposed only.
+    /// Whether denials are applied; otherwise they are only proposed.
     pub apply: bool,
-    /// Time for which an agent's report counts.
+    /// How long an agent's report is valid.
     pub fresh_ms: u64,
-    /// Time that reports must give the same verdict: every witness has reported again so much later.
+    /// How long reports must support a verdict: every witness must have reported again after this time.
     pub settle_ms: u64,
-    /// Good probes in a row after which something is good again.
+    /// Number of good probes in a row after which an element counts as recovered.
     pub good_probes: u64,
     /// Duration of a denial.
     pub deny_ms: u64,
-    /// The share of a plane that may be denied: 0 to 1.
+    /// Maximum share of a plane that may be denied, 0 to 1.
     pub plane_share: f64,
-    /// Confidence that a verdict needs for a denial.
+    /// Minimum confidence of a verdict for a denial.
     pub confidence: f64,
 }
 

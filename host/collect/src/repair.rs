@@ -1,8 +1,8 @@
 //! Repairs: evidence from before and during a repair does not count after it.
 //!
-//! In: the element that a verdict ended of. Out: the cables whose probes the fault or its repair may have lost. Invariants: a cable
-//! that something else is known to be wrong with keeps its evidence; what is dead stays dead; only time and new losses name a cable
-//! near a repair.
+//! In: an element whose verdict ended. Out: the cables whose probes may have been lost due to the fault or its repair.
+//! Invariants: cables with another known fault keep their evidence; dead cables stay dead; a cable around a repair is
+//! named only after some time and new losses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use closc_topology::{Link, NicPort, Switch};
 
 use crate::element::{Element, ends};
 
-/// The longest time between two reports of an agent: sources that do not answer are polled after 30 s.
+/// Longest time between two reports of an agent: sources that do not answer are retried after at most 30 s.
 const REPORT_MS_MAX: u64 = 60_000;
 
-/// Cables near a repair, and until when some lost probes over them do not count.
+/// Cables around a repair, and until when partial losses over them do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs(BTreeMap<Link, u64>);
 
 impl Repairs {
-    /// Notes that some lost probes over these cables do not count for a while.
+    /// Records that partial losses over these cables do not count until a time.
     pub(crate) fn note(&mut self, links: &BTreeSet<Link>, until_ms: u64) {
         for link in links {
             let own = self.0.entry(*link).or_default();
@@ -28,20 +28,20 @@ impl Repairs {
         }
     }
 
-    /// Forgets repairs that were over before the last report of any agent that is polled.
+    /// Drops repairs that ended before the last report of every polled agent.
     pub(crate) fn forget(&mut self, now_ms: u64) {
         self.0.retain(|_, until_ms| *until_ms + REPORT_MS_MAX > now_ms);
     }
 
-    /// Tells whether a cable is near a repair that was not over at a time: that of the report before, as the losses of the next one
-    /// may be of then.
+    /// Returns whether a cable was still around a repair at the time of the previous report: losses in the next report
+    /// may date from then.
     pub(crate) fn is_near(&self, link: Link, at_ms: u64) -> bool {
         self.0.get(&link).is_some_and(|until_ms| *until_ms > at_ms)
     }
 }
 
-/// The cables that probes over an element may have taken, and those of the switches at its ends: a switch that starts anew has links
-/// before it has routes.
+/// Returns the cables that probes over an element may have used, and those of the switches at its ends: a restarting
+/// switch has links before it has routes.
 pub(crate) fn near(plan: &Plan, element: Element) -> BTreeSet<Link> {
     let topology = plan.topology();
     let of_switch = |switch: Switch| {

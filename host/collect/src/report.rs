@@ -1,7 +1,7 @@
-//! Report of an agent, read from its lines of JSON.
+//! The report of an agent, parsed from its JSON answers.
 //!
-//! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no bytes make it panic; a report takes no more
-//! memory than its lines; what the fabric does not have is refused where the report is taken, not here.
+//! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no input causes a panic; a report needs no
+//! more memory than its text; elements outside the fabric are rejected where the report is used, not here.
 
 use std::net::Ipv6Addr;
 
@@ -11,26 +11,26 @@ use closc_nic::schedule::Turn;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// No answer of an agent is longer.
+/// Maximum length of an answer of an agent.
 pub const ANSWER_MAX: usize = 2 << 20;
-/// Turns of one agent.
+/// Maximum number of turns of one agent.
 const TURNS_MAX: usize = 1 << 14;
-/// Denials of one agent.
+/// Maximum number of denials of one agent.
 const DENIALS_MAX: usize = 4096;
-/// Letters of a fabric's name, and digits of a checksum.
+/// Maximum length of a fabric's name, and of a checksum.
 const NAME_MAX: usize = 63;
 const CHECKSUM_LEN: usize = 8;
-/// Planes that there can be.
+/// Maximum number of planes.
 const PLANES_MAX: u8 = 32;
 
-/// Probes to one switch and back, since the agent started.
+/// Probes at one turn since the agent started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
-    /// Where they turn.
+    /// The turn.
     pub turn: Turn,
     /// Probes sent.
     pub sent: u64,
-    /// Probes that did not come back.
+    /// Probes that did not return.
     pub lost: u64,
 }
 
@@ -39,62 +39,62 @@ pub struct Count {
 pub struct Report {
     /// The address of its NIC.
     pub nic: Ipv6Addr,
-    /// Its path table; agents before it was said say nothing.
+    /// Its path table; older agents do not report it.
     pub table: Option<TableView>,
-    /// Its planes, and whether the port of each has a carrier.
+    /// Its planes, and whether each port has a carrier.
     pub carriers: Vec<(u8, bool)>,
-    /// Probes, in the order of their turns.
+    /// Probes, in order of turns.
     pub counts: Vec<Count>,
-    /// Of the probes lost, those that came back with other bytes than were sent, of turns that had any.
+    /// Probes among the lost ones that returned with different bytes, for turns that had any.
     pub damaged: Vec<(Turn, u64)>,
-    /// Turns that are not known to pass full-length probes; agents that send none say nothing.
+    /// Turns that are not known to pass full-length probes; `None` for agents that send none.
     pub long: Option<Vec<(Turn, LongView)>>,
-    /// Its clock, and the time as far as it ran, in nanoseconds; older agents do not report it.
+    /// Its clock, and the time during which it could run, in nanoseconds; older agents do not report it.
     pub clock: Option<(u64, u64)>,
-    /// Faults found by itself.
+    /// Faults that the agent found itself.
     pub findings: usize,
     /// Denied paths.
     pub denials: Vec<Ban>,
-    /// Frames for other NICs that came, by plane.
+    /// Frames received for other NICs, by plane.
     pub strays: Vec<(u8, u64)>,
-    /// Ports that are plugged in elsewhere, by plane, and where.
+    /// Ports that are plugged into the wrong T0 port, by plane, and which one that is.
     pub found_at: Vec<(u8, T0Port)>,
 }
 
-/// Why what an agent says is of no use.
+/// Why a report is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReportFault {
-    /// It is not an answer.
+    /// The answer cannot be parsed.
     #[error("its {what} cannot be read: {reason}")]
     Unreadable {
-        /// Request.
+        /// The request.
         what: &'static str,
         /// The error.
         reason: String,
     },
-    /// It answers with an error.
+    /// The agent answered with an error.
     #[error("it refuses: {0}")]
     Refused(String),
-    /// It says more than an agent has to say.
+    /// The report exceeds a limit.
     #[error("it has more than {most} {what}")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of item.
         what: &'static str,
-        /// Maximum count.
+        /// The maximum number.
         most: usize,
     },
-    /// Its NIC is not in the fabric.
+    /// The NIC is not in the fabric.
     #[error("{0} is the address of no NIC of the fabric")]
     Nic(Ipv6Addr),
-    /// Its path table is of another fabric.
+    /// The path table belongs to another fabric.
     #[error(
         "its path table is of fabric `{0}`, and not of this one: give the node the table of its group from this tree"
     )]
     Fabric(String),
-    /// It probes what its NIC does not have.
+    /// The NIC does not have this turn.
     #[error("it probes {0:?}, which is not there")]
     Turn(Turn),
-    /// It counts more losses than probes.
+    /// More probes were lost than sent.
     #[error("it counts more losses than probes to {0:?}")]
     Counts(Turn),
     /// The NIC is bound to another agent.
@@ -105,7 +105,7 @@ pub enum ReportFault {
         /// The source that it is bound to.
         other: String,
     },
-    /// It is bound to another NIC.
+    /// The source is bound to another NIC.
     #[error("it is bound to `{own}`, and reports for `{claimed}`")]
     Bound {
         /// Its NIC.
@@ -113,7 +113,7 @@ pub enum ReportFault {
         /// The NIC that it reports for.
         claimed: String,
     },
-    /// Another agent claims the NIC too.
+    /// Another source claims the NIC too.
     #[error(
         "the agent at {other} reports for `{nic}` too, so neither counts: bind the NIC with `--nic {nic}=SOCKET`"
     )]
@@ -125,7 +125,7 @@ pub enum ReportFault {
     },
 }
 
-/// Relevant parts of a status.
+/// The relevant parts of a status.
 #[derive(Deserialize)]
 struct Status {
     nic: Ipv6Addr,
@@ -153,7 +153,7 @@ struct PlaneStatus {
     found_at: Option<T0Port>,
 }
 
-/// An answer that says what is wrong.
+/// An error answer.
 #[derive(Deserialize)]
 struct Refusal {
     error: String,
@@ -196,7 +196,7 @@ impl Report {
     }
 }
 
-/// The turn of a long probe; none of a tier that there is not.
+/// Returns the turn of a long probe; `None` if the tier does not exist.
 fn turn_of(long: &LongView) -> Option<Turn> {
     let plane = long.plane;
     match (long.tier, long.uplink, long.t1_uplink) {
@@ -207,7 +207,7 @@ fn turn_of(long: &LongView) -> Option<Turn> {
     }
 }
 
-/// Reads an answer, which may say why there is none.
+/// Parses an answer, which may be an error.
 pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8]) -> Result<T, ReportFault> {
     serde_json::from_slice(line).map_err(|error| match serde_json::from_slice::<Refusal>(line) {
         Ok(refusal) => ReportFault::Refused(refusal.error.chars().take(200).collect()),
@@ -215,7 +215,7 @@ pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8])
     })
 }
 
-/// Probes by their turns, from metrics in the format of Prometheus.
+/// Parses the probes at each turn from metrics in the format of Prometheus.
 fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     let mut counts: Vec<Count> = Vec::new();
     let mut lost: Vec<(Turn, u64)> = Vec::new();
@@ -239,7 +239,7 @@ fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     Ok(counts)
 }
 
-/// A table as short as names of fabrics and checksums are.
+/// Shortens a table's fabric name and checksum to their maximum lengths.
 fn short(table: TableView) -> TableView {
     let cut = |text: String, most| text.chars().filter(|sign| !sign.is_control()).take(most).collect();
     TableView {
@@ -248,7 +248,7 @@ fn short(table: TableView) -> TableView {
     }
 }
 
-/// Reads a line of a family: the turn that its labels name, and its value.
+/// Parses a sample of a metric: the turn in its labels, and its value.
 fn row(line: &str, family: &str) -> Result<Option<(Turn, u64)>, ReportFault> {
     let Some(rest) = line.strip_prefix(family) else { return Ok(None) };
     let wrong = || {

@@ -1,9 +1,9 @@
-//! Counters of switches, combined: of each cable, which of its directions loses packets.
+//! Combines the counters of switches: whether each direction of a cable loses packets.
 //!
-//! In: rounds, in each of which every switch was read twice, all of them a first time before any of them a second time.
-//! Out: of each direction of a cable, how many packets were lost at least. Invariants: a packet that is under direction while
-//! switches are read is never called lost, whichever of the two was read first; counters that fall are those of a switch
-//! that was started again; what is kept is bounded by the cables of the fabric.
+//! In: rounds, in each of which every switch was read twice; all first reads precede all second reads. Out: for each
+//! direction of a cable, a lower bound of the packets lost. Invariants: a packet in flight while switches are read
+//! never counts as lost, regardless of the order of reading; counters that decrease indicate a restart of the switch;
+//! memory is bounded by the number of cables.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::evidence::DEAD_RUN;
 /// Counters of a switch in a round, at the first and the second read.
 pub type Twice = [Counters; 2];
 
-/// A loss is remembered for this long, and for at most twice as long.
+/// A loss is remembered for at least this long, and at most twice as long.
 const WINDOW_MS: u64 = 60_000;
 
-/// A direction over a cable.
+/// A direction of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Direction {
     /// From the lower switch to the upper one.
@@ -28,7 +28,7 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// Counts of both ends of one direction in a round.
+/// Counters at both ends of one direction, in one round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Ends {
     left: [u64; 2],
@@ -41,7 +41,7 @@ impl Ends {
         grows(self.left, before.left) && grows(self.came, before.came)
     }
 
-    /// Packets that left since, at least, and packets that came of them, at most.
+    /// Returns a lower bound of the packets sent since, and an upper bound of those received.
     fn since(&self, before: &Ends) -> (u64, u64) {
         (self.left[0].saturating_sub(before.left[1]), self.came[1].saturating_sub(before.came[0]))
     }
@@ -53,10 +53,10 @@ pub(crate) struct Flow {
     old: (Ends, u64),
     middle: (Ends, u64),
     last: Ends,
-    /// Packets that left since the last one that came.
+    /// Packets sent since the last one was received.
     silent: u64,
     pub(crate) seen_ms: u64,
-    /// When it lost something first, within what is remembered.
+    /// Time of the first loss within the window.
     pub(crate) since_ms: u64,
 }
 
@@ -75,7 +75,7 @@ impl Flow {
         if came == 0 {
             self.silent += left;
         } else if self.is_dead() {
-            // Losses while nothing came through are not evidence against a cable that does carry.
+            // Losses during an outage are not evidence of gray loss after the recovery.
             *self = Flow::new(ends, now_ms);
             return;
         } else {
@@ -93,43 +93,43 @@ impl Flow {
         };
     }
 
-    /// Returns how many packets were lost, at least, and of how many.
+    /// Returns a lower bound of the packets lost, and the packets sent.
     pub(crate) fn lost(&self) -> (u64, u64) {
         let (left, came) = self.last.since(&self.old.0);
         (left.saturating_sub(came), left)
     }
 
-    /// Returns how many packets left since the last one that came.
+    /// Returns the packets sent since the last one was received.
     pub(crate) fn silent(&self) -> u64 {
         self.silent
     }
 
-    /// Tells whether nothing comes through.
+    /// Returns whether packets no longer arrive.
     pub(crate) fn is_dead(&self) -> bool {
         self.silent >= u64::from(DEAD_RUN)
     }
 
-    /// Tells whether something came within what is remembered.
+    /// Returns whether packets arrived within the window.
     pub(crate) fn carries(&self) -> bool {
         !self.is_dead() && self.last.since(&self.old.0).1 > 0
     }
 }
 
-/// The ports of a switch, by the numbers by which it knows them.
+/// The cables of a switch, by its port numbers.
 type Ports = BTreeMap<u16, Link>;
 
-/// All that switches say.
+/// All counters of switches.
 #[derive(Debug, Default)]
 pub(crate) struct Switches {
     ports: BTreeMap<Switch, Ports>,
     latest: BTreeMap<Switch, Counters>,
     pub(crate) flows: BTreeMap<(Link, Direction), Flow>,
-    /// Errors of those that do not answer.
+    /// Errors of switches that do not answer.
     pub(crate) faults: BTreeMap<Switch, String>,
     pub(crate) failures: u64,
 }
 
-/// The ports of a switch that cables to other switches or to NICs are plugged into.
+/// Returns the ports of a switch with cables to other switches or to NICs.
 fn ports_of(plan: &Plan, switch: Switch) -> Ports {
     let intent = plan.device(switch);
     let cabled = intent.ports.iter().filter_map(|port| {
@@ -140,22 +140,22 @@ fn ports_of(plan: &Plan, switch: Switch) -> Ports {
 }
 
 impl Switches {
-    /// Returns what switches counted last.
+    /// Returns the latest counters of all switches.
     pub(crate) fn latest(&self) -> impl ExactSizeIterator<Item = (Switch, &Counters)> {
         self.latest.iter().map(|(switch, counters)| (*switch, counters))
     }
 
-    /// Returns what a switch counted last.
+    /// Returns the latest counters of a switch.
     pub(crate) fn of(&self, switch: Switch) -> Option<&Counters> {
         self.latest.get(&switch)
     }
 
-    /// Takes a round.
+    /// Handles a round.
     pub(crate) fn take(&mut self, plan: &Plan, round: BTreeMap<Switch, Twice>, now_ms: u64) {
         for switch in round.keys() {
             self.ports.entry(*switch).or_insert_with(|| ports_of(plan, *switch));
         }
-        // Of each cable its ends in this round, the lower first.
+        // The ends of each cable in this round, the lower first.
         let mut ends: BTreeMap<Link, [Option<(Switch, u16)>; 2]> = BTreeMap::new();
         for switch in round.keys() {
             for (number, link) in &self.ports[switch] {
@@ -181,7 +181,7 @@ impl Switches {
         }
     }
 
-    /// Takes note that a switch was not read; tells whether that is new.
+    /// Records that a switch could not be read. Returns whether that is new.
     pub(crate) fn failed(&mut self, switch: Switch, fault: &str) -> bool {
         self.failures += 1;
         self.latest.remove(&switch);
@@ -200,7 +200,8 @@ mod tests {
 
     #[test]
     fn what_is_under_way_is_not_lost() {
-        // A thousand packets between two readings of a round, and none is lost, whoever is read first.
+        // A thousand packets are sent between the two reads of a round; none counts as lost, regardless of the order of
+        // reading.
         for skew in [0_u64, 500, 1000] {
             let at = |round: u64| {
                 let n = round * 100_000;
@@ -222,7 +223,7 @@ mod tests {
         for second in 1..=60 {
             flow.add(at(1000 + second * 1000, second * 5), second * 1000);
         }
-        // Half a percent, less what may have been under direction.
+        // Half a percent, minus the packets that may have been in flight.
         let (lost, sent) = flow.lost();
         assert!((270..=300).contains(&lost) && sent > 59_000, "{lost} of {sent}");
         let since = flow.since_ms;
@@ -241,7 +242,7 @@ mod tests {
         assert!(!flow.is_dead());
         flow.add(ends([210, 210], [200, 200]), 3000);
         assert!(flow.is_dead() && flow.silent() == 10);
-        // A packet that arrives after all ends it, and losses in the meantime are not a gray loss.
+        // A packet that arrives ends the outage, and losses during it are not gray loss.
         flow.add(ends([300, 300], [290, 290]), 4000);
         assert!(!flow.is_dead() && flow.lost().0 == 0);
         flow.add(ends([5, 5], [390, 390]), 5000);

@@ -1,4 +1,4 @@
-//! Fabrics of tests.
+//! Fabrics for tests.
 
 use closc_plan::Plan;
 
@@ -7,7 +7,7 @@ pub(crate) fn eight_planes() -> Plan {
     closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"))
 }
 
-/// Two planes of two zones, two groups each.
+/// Two planes, two zones, two groups per zone.
 pub(crate) fn three_tiers() -> Plan {
     closc_tests::shape::plan(include_str!("../../../topologies/examples/three-tiers.yaml"))
 }

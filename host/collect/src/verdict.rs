@@ -1,8 +1,9 @@
-//! Faults: evidence of all agents combined.
+//! Finds faults from the combined evidence of all agents.
 //!
-//! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if what lies
-//! before it does not explain the losses, and no other agent gets through over it; a switch only if all of its cables that
-//! anybody probes fail alike, and then not its cables too; the fewest elements that explain everything are named.
+//! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if
+//! elements before it do not explain the losses and no other agent's probes return over it; a switch is named only if all
+//! of its probed cables fail in the same way, and then its cables are not named. The result is the smallest set of
+//! elements that explains all losses.
 
 mod counted;
 mod dead;
@@ -21,58 +22,60 @@ use crate::evidence::Evidence;
 use crate::switches::Switches;
 pub use narrow::Lengths;
 
-/// Kind of fault.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Nothing comes through, or a port has no carrier.
+    /// No packets pass, or a port has no carrier.
     Dead,
-    /// Some of what is sent is lost.
+    /// Some packets are lost.
     Gray,
-    /// Short packets pass, and long ones do not.
+    /// Short packets pass, long ones do not.
     ShortOnly,
-    /// It is plugged in where another one belongs, and that one here, or where a third one belongs, and so on round.
+    /// The cable is plugged in at the place of another one. That one is at this cable's place, or at that of a third
+    /// one in the same cycle.
     Swapped(Element),
 }
 
-/// Faults, with their evidence.
+/// A fault with its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// What.
+    /// The faulty element.
     pub element: Element,
-    /// How.
+    /// The kind of the fault.
     pub kind: Kind,
     /// Probes lost.
     pub lost: u64,
     /// Probes sent.
     pub sent: u64,
-    /// Agents whose probes say so.
+    /// Number of agents with supporting probes.
     pub witnesses: usize,
-    /// Confidence that this is the reason, and not chance or anything else: 0 to 1.
+    /// Confidence, 0 to 1, that this fault and not chance or another cause explains the losses.
     pub confidence: f64,
-    /// Alternatives, where the evidence does not decide.
+    /// An alternative element, if the evidence does not distinguish the two.
     pub or: Option<Element>,
-    /// Since when, in milliseconds since 1970.
+    /// Start of the fault, in milliseconds since 1970.
     pub since_ms: u64,
-    /// Up to when every witness has reported.
+    /// Time by which every witness has reported.
     pub reported_ms: u64,
-    /// What the switches at both ends count of the worse direction.
+    /// Counters of the switches at both ends, for the worse direction.
     pub counted: Option<Counted>,
-    /// Of the probes lost, those that came back with other bytes than were sent.
+    /// Probes among the lost ones that returned with different bytes.
     pub damaged: u64,
-    /// Since when no agent reports on it, in milliseconds since 1970: the verdict is the last that was known.
+    /// Since when agents no longer report on the element, in milliseconds since 1970. The verdict is then the last
+    /// known one.
     pub unheard_ms: Option<u64>,
-    /// Of what passes short packets only, the lengths between which the limit is.
+    /// The packet lengths between which the limit lies, if only short packets pass.
     pub lengths: Option<Lengths>,
 }
 
 /// Counters of switches for one direction of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counted {
-    /// The switch that sends.
+    /// The sending switch.
     pub from: Switch,
-    /// Packets that did not come, at least.
+    /// A lower bound of the packets lost.
     pub lost: u64,
-    /// Packets that left.
+    /// Packets sent.
     pub sent: u64,
 }
 
@@ -88,7 +91,7 @@ impl Verdict {
         if self.sent == 0 { 1.0 } else { self.lost as f64 / self.sent as f64 }
     }
 
-    /// Says it in a line: `cable p3-t0-017--p3-t1-005, 0.4 % loss since 12:03`. Times are in UTC.
+    /// Describes it in one line: `cable p3-t0-017--p3-t1-005, 0.4 % loss since 12:03`. Times are in UTC.
     pub fn line(&self, plan: &Plan, now_ms: u64) -> String {
         let mut text = format!("{} {}, ", self.element.kind(), self.element.name(plan));
         let _ = match (self.kind, self.element) {
@@ -120,7 +123,7 @@ impl Verdict {
     }
 }
 
-/// Two digits that mean something.
+/// Formats a percentage with two significant digits.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent >= 10.0 {
@@ -132,8 +135,8 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// Hours and minutes, with the date where it was another day (the algorithm of days since 1970 is that of
-/// `days_from_civil`, Howard Hinnant, backwards).
+/// Formats a time as hours and minutes, with the date if it is on another day. The date algorithm is the inverse of
+/// `days_from_civil` by Howard Hinnant.
 pub(crate) fn clock(at_ms: u64, now_ms: u64) -> String {
     const DAY_MS: u64 = 86_400_000;
     let (hours, minutes) = (at_ms % DAY_MS / 3_600_000, at_ms % 3_600_000 / 60_000);
@@ -150,15 +153,15 @@ pub(crate) fn clock(at_ms: u64, now_ms: u64) -> String {
     format!("{:04}-{month:02}-{day:02} {hours:02}:{minutes:02}", year + era * 400 + later)
 }
 
-/// Shared state of the judges.
+/// Input shared by all checks.
 pub(crate) struct Scene<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) evidence: &'a Evidence,
     pub(crate) switches: &'a Switches,
     pub(crate) now_ms: u64,
-    /// Older reports are forgotten.
+    /// Reports older than this are ignored.
     pub(crate) fresh_ms: u64,
-    /// Good probes in a row after which a cable is good.
+    /// Number of good probes in a row after which a cable counts as recovered.
     pub(crate) enough: u64,
 }
 
@@ -171,7 +174,7 @@ impl Scene<'_> {
         self.now_ms.saturating_sub(seen_ms) <= self.fresh_ms
     }
 
-    /// NICs whose agents speak.
+    /// Returns the NICs with recent reports.
     fn speaking(&self) -> impl Iterator<Item = (Nic, &crate::evidence::Agent)> {
         let fresh = |agent: &crate::evidence::Agent| self.is_fresh(agent.seen_ms);
         self.evidence.agents.iter().filter(move |(_, agent)| fresh(agent)).map(|(nic, agent)| (*nic, agent))
@@ -181,7 +184,7 @@ impl Scene<'_> {
         self.evidence.agents.get(&nic).filter(|agent| self.is_fresh(agent.seen_ms))
     }
 
-    /// Ports at a T0 whose agents speak.
+    /// Returns the ports at a T0 whose NICs have recent reports.
     fn ports_of(&self, t0: Switch) -> Vec<NicPort> {
         let nics = self.plan.fabric().group_nics(t0.zone, t0.index);
         let there = |nic: &Nic| self.speaks(*nic).is_some_and(|agent| agent.planes >> t0.plane.0 & 1 == 1);
@@ -192,7 +195,7 @@ impl Scene<'_> {
         self.evidence.is_good_since(link, self.now_ms.saturating_sub(self.fresh_ms))
     }
 
-    /// The cables that end at a switch from below.
+    /// Returns the cables that end at a switch from below.
     fn below(&self, switch: Switch) -> impl Iterator<Item = Link> + '_ {
         let ports = self.plan.fabric().ports(switch);
         ports.filter(|port| port.at.side == Side::Down).filter_map(|port| match port.used {
@@ -201,10 +204,11 @@ impl Scene<'_> {
         })
     }
 
-    /// Tells whether agents report on an element now. If not, that nothing is judged of it is silence, and not health.
+    /// Returns whether agents currently report on an element. Otherwise the absence of a verdict does not mean
+    /// recovery.
     pub(crate) fn has_reports_on(&self, element: Element, kind: Kind) -> bool {
         if kind == Kind::ShortOnly {
-            // Only a long probe that returns shows that it is over.
+            // Only a long probe that returns proves recovery.
             if let Element::Cable(link) = element {
                 return narrow::passes(self, link);
             }
@@ -219,7 +223,7 @@ impl Scene<'_> {
         let suspects = self.evidence.suspects.iter().filter(|(link, _)| covered(**link));
         let seen = suspects.flat_map(|(_, suspect)| suspect.tallies.values().map(|tally| tally.seen_ms));
         let mut seen = seen.chain(counts.map(|(_, flow)| flow.seen_ms)).peekable();
-        // Nothing is suspected any more where enough good probes came.
+        // Enough good probes have removed the suspicion.
         seen.peek().is_none() || seen.any(|seen_ms| self.is_fresh(seen_ms))
     }
 
@@ -228,7 +232,7 @@ impl Scene<'_> {
     }
 }
 
-/// Names what is broken.
+/// Returns all current faults.
 pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     let mut out = dead::judge(scene);
     let known: Vec<Element> = out.iter().map(|verdict| verdict.element).collect();
@@ -242,7 +246,7 @@ pub(crate) fn judge(scene: &Scene<'_>) -> Vec<Verdict> {
     out
 }
 
-/// Cables by the switch at their upper end.
+/// Groups cables by the switch at their upper end.
 fn by_upper(scene: &Scene<'_>, links: impl Iterator<Item = Link>) -> BTreeMap<Switch, BTreeSet<Link>> {
     let mut out: BTreeMap<Switch, BTreeSet<Link>> = BTreeMap::new();
     for link in links {
@@ -253,7 +257,7 @@ fn by_upper(scene: &Scene<'_>, links: impl Iterator<Item = Link>) -> BTreeMap<Sw
     out
 }
 
-/// All T0s of a plane.
+/// Returns all T0s of a plane.
 fn t0s(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
     let topology = plan.topology();
     let groups = topology.hosts.groups;

@@ -1,7 +1,7 @@
-//! Output for people and programs: a summary that does not grow with the fabric, and details of one element.
+//! Output for people and programs: a summary whose size does not grow with the fabric, and details of one element.
 //!
-//! In: the collector, the time. Out: values for JSON, and metrics in the format of Prometheus. Invariants: a summary has as
-//! many entries as there are planes, verdicts and denials; lists are cut, and say so.
+//! In: the collector, the time. Out: values for JSON, and metrics in the format of Prometheus. Invariants: the size of
+//! a summary depends on the numbers of planes, verdicts and denials; truncated lists are marked as such.
 
 pub(crate) mod detail;
 mod metrics;
@@ -19,9 +19,9 @@ use crate::denial::{Denial, Stage};
 use crate::element::nic_name;
 use crate::verdict::{Kind, Verdict};
 
-/// Entries of a list that may grow.
+/// Maximum number of entries of a list.
 const LIST_MAX: usize = 1000;
-/// Faults of switches that a summary has.
+/// Maximum number of switch errors in a summary.
 const FAULTS_MAX: usize = 8;
 
 /// State of the fabric.
@@ -192,7 +192,7 @@ pub struct SourceView {
 }
 
 impl Kind {
-    /// Returns the word for it.
+    /// Returns its keyword.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Dead => "dead",
@@ -204,7 +204,7 @@ impl Kind {
 }
 
 impl Verdict {
-    /// Says it for people and programs.
+    /// Returns its view for people and programs.
     pub(crate) fn view(&self, plan: &Plan, now_ms: u64) -> VerdictView {
         VerdictView {
             element: self.element.name(plan),
@@ -227,7 +227,7 @@ impl Verdict {
 }
 
 impl Collector {
-    /// Says how the fabric is.
+    /// Returns the state of the fabric.
     pub fn summary(&self, now_ms: u64) -> Summary {
         let plan = self.plan();
         Summary {
@@ -244,7 +244,7 @@ impl Collector {
         }
     }
 
-    /// Lists what makes verdicts incomplete: no agent answers, an agent is dead, or several claim a NIC.
+    /// Lists reasons why verdicts are incomplete: no agent answers, an agent is dead, or several sources claim a NIC.
     fn alarms(&self, now_ms: u64) -> Vec<String> {
         let agents = self.agents(now_ms);
         let blind = (agents.speaking == 0 && self.switches().latest().len() == 0)
@@ -324,7 +324,7 @@ impl Collector {
         }
     }
 
-    /// Lists sources that fail first, then those with another path table, then the others; at most a thousand.
+    /// Lists failing sources first, then those with another path table, then the others; at most a thousand.
     pub fn source_views(&self) -> Vec<SourceView> {
         let rank = |source: &&Source| (source.fault.is_none(), source.other_table.is_none());
         let mut sources: Vec<&Source> = self.sources().iter().collect();

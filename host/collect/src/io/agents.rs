@@ -1,4 +1,4 @@
-//! Agents: asked over their sockets, one line after the other, within a time and so many bytes.
+//! Requests to agents over their sockets, one line after the other, with limits of time and bytes.
 
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use crate::{Order, Report};
 
 /// Time limit for all answers of an agent.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest answer to an order.
+/// Maximum length of the answer to an order.
 const SHORT_MAX: usize = 4096;
-/// Sockets that one pattern may name.
+/// Maximum number of sockets that one pattern matches.
 const SOCKETS_MAX: usize = 1 << 17;
 
-/// Which NIC an agent is of, and what it denies.
+/// The NIC of an agent, and its denials.
 #[derive(Deserialize)]
 pub(super) struct Denied {
     pub(super) nic: Ipv6Addr,
@@ -43,7 +43,7 @@ impl Line {
         Ok(Line { stream, reading: reading.clone() })
     }
 
-    /// Asks which NIC it is and what it denies.
+    /// Requests the NIC and denials of an agent.
     pub(super) async fn denials(path: &Path, reading: &Reading) -> Result<(Line, Denied), String> {
         let asked = async {
             let mut line = Line::open(path, reading).await?;
@@ -54,7 +54,7 @@ impl Line {
         timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks for a report.
+    /// Requests a report.
     pub(super) async fn report(path: &Path, reading: &Reading) -> Result<(Line, Report), String> {
         let asked = async {
             let mut line = Line::open(path, reading).await?;
@@ -67,7 +67,7 @@ impl Line {
         timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Carries an order, and returns the number that the agent gave a denial, or why it refuses.
+    /// Sends an order, and returns the number that the agent assigned to a denial, or why it rejects the order.
     pub(super) async fn order(&mut self, order: &Order) -> Result<u64, String> {
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -98,17 +98,17 @@ fn late() -> String {
     format!("it does not answer within {} s", PATIENCE.as_secs())
 }
 
-/// The longest wait before a source that does not answer is asked again.
+/// Maximum interval between retries of a source that does not answer.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Returns how long a source that does not answer is left alone: longer each time, and not all for the same time, as
-/// thousands may have gone at once.
+/// Returns the intervals between retries of a source that does not answer. They grow, and differ between sources,
+/// because thousands may have failed at the same time.
 pub(super) fn backoff(poll: Duration, place: u64) -> Backoff {
     Backoff { initial: poll, max: WAIT_MAX.max(poll), jitter: Jitter::Seeded(place) }
 }
 
-/// Returns the sockets that patterns name and those that are named singly, in order. A path without a sign of a pattern is named whether it is there or
-/// not, so that it shows if it is not.
+/// Returns the sockets that match patterns and those that are given by path, in order. A path without wildcards is
+/// returned even if it does not exist, so that this is noticed.
 pub(super) fn sockets(patterns: &[String], single: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut out: Vec<PathBuf> = single.into_iter().collect();
     for pattern in patterns {

@@ -1,7 +1,7 @@
-//! Denials on a disk.
+//! Denials on disk.
 //!
-//! Invariants: the file is whole at every moment; one collector uses it at a time; what cannot be read is an error and
-//! never an empty list.
+//! Invariants: the file is complete at every moment; one collector uses it at a time; an unreadable file is an error
+//! and never an empty list.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -14,28 +14,28 @@ use thiserror::Error;
 
 use crate::Denials;
 
-/// Kind of the file.
+/// Schema of the file.
 const SCHEMA: &str = "closc-collect-state/1";
-/// It has at most 256 denials and what is remembered of as many.
+/// Maximum size of the file, enough for 256 denials and as many remembered ones.
 const STATE_MAX: u64 = 16 << 20;
 
-/// Why the state cannot be used.
+/// Why the state file cannot be used.
 #[derive(Debug, Error)]
 pub enum StateFault {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("cannot use the state `{0}`: {1}")]
     Io(Utf8PathBuf, io::Error),
-    /// It is not a state.
+    /// The content is not a state.
     #[error("`{0}` is not a state of a collector: {1}")]
     Unreadable(Utf8PathBuf, String),
-    /// It is of another fabric.
+    /// The state belongs to another fabric.
     #[error("`{path}` is the state of fabric `{theirs}`, and this is `{ours}`")]
     Fabric {
         /// The file.
         path: Utf8PathBuf,
         /// Its fabric.
         theirs: String,
-        /// This one.
+        /// The fabric of this collector.
         ours: String,
     },
     /// Another collector uses it.
@@ -51,17 +51,17 @@ struct State {
     denials: Denials,
 }
 
-/// The state file, held by this process.
+/// The state file, locked by this process.
 #[derive(Debug)]
 pub(super) struct Disk {
     path: Utf8PathBuf,
     fabric: String,
-    /// Lets go of the lock when it is dropped, also by a kill.
+    /// The lock is released when this is dropped, even if the process is killed.
     _lock: File,
 }
 
 impl Disk {
-    /// Opens a state and reads it; a file that is not there is an empty state.
+    /// Opens and reads a state file; a missing file is an empty state.
     pub(super) fn open(path: &Utf8Path, fabric: &str) -> Result<(Disk, Denials), StateFault> {
         let io = |error| StateFault::Io(path.to_owned(), error);
         let lock = lock(path).map_err(io)?;
@@ -75,7 +75,7 @@ impl Disk {
         Ok((Disk { path: path.to_owned(), fabric: fabric.to_owned(), _lock: lock }, denials))
     }
 
-    /// Writes the denials; when this returns they are on the disk.
+    /// Saves the denials. They are on the disk when this returns.
     pub(super) fn save(&self, denials: &Denials) -> io::Result<()> {
         let state =
             State { schema: SCHEMA.to_owned(), fabric: self.fabric.clone(), denials: denials.clone() };
@@ -85,7 +85,7 @@ impl Disk {
     }
 }
 
-/// Opens the file that is locked: the state itself is replaced, so it cannot be that.
+/// Opens the lock file. The state file itself cannot be locked, because it is replaced.
 fn lock(path: &Utf8Path) -> io::Result<File> {
     let name = path.file_name().unwrap_or_default();
     let place = disk::folder_of(path).join(format!(".{name}.lock"));
@@ -93,7 +93,7 @@ fn lock(path: &Utf8Path) -> io::Result<File> {
     closc_files::own(place, options.create(true).truncate(false).write(true).mode(0o600))
 }
 
-/// Removes what a collector left that was killed while it wrote.
+/// Removes files left by a collector that was killed while writing.
 fn sweep(path: &Utf8Path) -> io::Result<()> {
     let start = format!(".{}.", path.file_name().unwrap_or_default());
     for entry in std::fs::read_dir(disk::folder_of(path))? {
@@ -116,7 +116,7 @@ fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Denials::default()),
         opened => opened.map_err(io)?,
     };
-    // One byte more than a state may have: `parse` reports that.
+    // Read one byte more than the maximum, so that `parse` reports a longer file.
     let mut text = Vec::new();
     match closc_budget::read_into(file, STATE_MAX + 1, &mut text) {
         Err(error) if closc_budget::over_limit(&error).is_none() => return Err(io(error)),
@@ -125,12 +125,12 @@ fn read(path: &Utf8Path, fabric: &str) -> Result<Denials, StateFault> {
     parse(path, &text, fabric)
 }
 
-/// Reads a state of a fabric from what is in its file.
+/// Parses a state of a fabric.
 pub fn read_state(text: &[u8], fabric: &str) -> Result<Denials, StateFault> {
     parse(Utf8Path::new("state"), text, fabric)
 }
 
-/// Reads a state; the path is for what is said of it.
+/// Parses a state; `path` is for error messages.
 fn parse(path: &Utf8Path, text: &[u8], fabric: &str) -> Result<Denials, StateFault> {
     let wrong = |why: String| StateFault::Unreadable(path.to_owned(), why);
     if text.len() as u64 > STATE_MAX {

@@ -1,6 +1,6 @@
-//! Documents that are served as JSON: their names, and the form of each.
+//! Documents that are served as JSON: their names and formats.
 //!
-//! Invariants: every answer says first, in `schema`, which document it is; a list is in `items`. The schemas are in
+//! Invariants: every answer begins with its document name in `schema`; a list is in `items`. The schemas are in
 //! `docs/schemas`.
 
 use schemars::JsonSchema;
@@ -24,7 +24,7 @@ pub mod names {
     pub const SESSION: &str = "closc-collect-session/1";
     /// `POST /api/drain` and `/api/lift`.
     pub const CHANGES: &str = "closc-collect-changes/1";
-    /// Why something is not answered.
+    /// An error.
     pub(crate) const ERROR: &str = "closc-error/1";
 }
 
@@ -38,13 +38,13 @@ pub struct Session {
     pub apply: bool,
 }
 
-/// Why something is not answered.
+/// An error.
 #[derive(Serialize)]
 pub(super) struct Failure {
     pub(super) error: String,
 }
 
-/// A document as it is written.
+/// A document as it is serialised.
 #[derive(Serialize)]
 pub(super) struct Written<'a, T> {
     pub(super) schema: &'static str,
@@ -52,7 +52,7 @@ pub(super) struct Written<'a, T> {
     pub(super) value: &'a T,
 }
 
-/// A list as it is written.
+/// A list as it is serialised.
 #[derive(Serialize)]
 pub(super) struct List<'a, T> {
     pub(super) items: &'a [T],

@@ -1,8 +1,8 @@
-//! A drain without a collector: every agent is asked to deny the paths over something, or to end that, at once.
+//! Drains without a collector: requests all agents at once to deny the paths over an element, or to end such denials.
 //!
-//! Invariants: all are asked at the same time, each twice: what it denies, and to deny; what an agent denies already is not asked
-//! for again; only denials of drains are ended; an agent that does not answer, or refuses as it would lose its last path, is
-//! named, and neither stops nor delays another.
+//! Invariants: all agents are contacted at the same time, first for their denials and then with the order; a denial
+//! that an agent already has is not requested again; only denials of drains are ended; an agent that does not answer,
+//! or rejects the denial because it would lose its last path, is reported, and does not stop or delay the others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::ban::ban;
 use crate::collector::{DRAIN, nic_of};
 use crate::{Element, Order};
 
-/// Result of asking an agent.
+/// The result for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// Its socket.
@@ -26,7 +26,8 @@ pub struct Asked {
     pub done: Result<usize, String>,
 }
 
-/// Asks the agents that patterns name to deny paths over an element, or to end that. In the order of their sockets.
+/// Requests the agents whose sockets match patterns to deny paths over an element, or to end such denials. Results are
+/// in the order of their sockets.
 pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<Asked> {
     let reading = Reading::default();
     let mut work = JoinSet::new();

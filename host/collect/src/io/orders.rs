@@ -1,8 +1,8 @@
-//! Operators: the clients that may order a denial or its end, and the record of each order.
+//! Operators: the clients that may create or lift a denial, and the record of each order.
 //!
-//! In: the token file of the collector's owner, names in certificates, an order. Out: an [`Orderer`] for the log, or the reason why
-//! the order is refused. Invariants: reading never suffices for an order; the token file is readable by its owner only; without
-//! TLS, a token is taken over loopback only.
+//! In: the collector's token file, names in certificates, an order. Out: an [`Orderer`] for the log, or the reason why
+//! the order is rejected. Invariants: read access is never sufficient for an order; only the owner can read the token
+//! file; without TLS, a token is accepted over loopback only.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::peer;
 
-/// The shortest token: 128 bits in hexadecimal digits.
+/// Minimum length of a token: 128 bits in hexadecimal digits.
 const TOKEN_MIN: usize = 32;
-/// The longest token file.
+/// Maximum size of the token file.
 const TOKEN_MAX: u64 = 4096;
 
 /// Sources of authority over denials.
@@ -61,7 +61,7 @@ pub(super) struct Authority {
 }
 
 impl Authority {
-    /// Reads the token of operators, or makes one.
+    /// Reads the token of operators, or creates one.
     pub(super) fn open(operators: Operators) -> io::Result<Authority> {
         let token = operators.token_file.as_deref().map(read_or_create).transpose()?;
         Ok(Authority { token, operators, session: random()? })
@@ -72,7 +72,7 @@ impl Authority {
         client.names.iter().any(|name| self.operators.names.contains(name))
     }
 
-    /// Returns the client of an order for the log, or why it may not order.
+    /// Returns the client of an order for the log, or why the order is rejected.
     pub(super) fn accept(
         &self,
         client: &Client,
@@ -110,7 +110,7 @@ impl Authority {
     }
 }
 
-/// Reads a token file, or makes a token that only this user reads.
+/// Reads a token file, or creates one that only this user can read.
 fn read_or_create(path: &Utf8Path) -> io::Result<String> {
     let fail = |error: &dyn std::fmt::Display| io::Error::other(format!("the token file {error}"));
     match closc_files::secret_at(path, TOKEN_MAX) {
@@ -158,7 +158,7 @@ mod tests {
         Client { address, subject: Some(format!("CN={name}")), names: vec![name.to_owned()] }
     }
 
-    /// The certificate of a scraper was enough to drain.
+    /// Formerly the certificate of a scraper was sufficient for a drain.
     #[test]
     fn readers_do_not_order() {
         let names = BTreeSet::from(["alice".to_owned()]);

@@ -6,7 +6,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, SocketAddr};
 
-/// The most lines that are searched.
+/// Maximum number of lines that are searched.
 const LINES_MAX: usize = 1 << 16;
 
 /// Returns the user that owns the socket with a local address.
@@ -23,7 +23,7 @@ pub(super) fn owner(address: SocketAddr) -> Option<u32> {
     })
 }
 
-/// An address as the kernel lists it: words of 32 bits in the order of this machine, then the port.
+/// Formats an address like the kernel: 32-bit words in native byte order, then the port.
 fn hex(address: SocketAddr) -> String {
     let octets = match address.ip() {
         IpAddr::V4(ip) => ip.octets().to_vec(),

@@ -1,7 +1,7 @@
-//! Memory of answers: all agents are asked at the same time, and few of their answers are read at a time.
+//! Memory for answers: all agents are asked at the same time, but only a few of their answers are read at a time.
 //!
-//! In: lines that come. Out: who may read now. Invariants: nobody holds a place while it waits for bytes, so an agent that answers
-//! nothing, or stops in the middle, delays no other; what is kept of answers that stopped is bounded over all agents.
+//! In: lines from agents. Out: permission to read. Invariants: a place is not held while waiting for bytes, so an agent
+//! that does not answer, or stops in the middle, delays no other; the total size of incomplete answers is limited.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,14 +11,14 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Answers that are read at a time.
+/// Maximum number of answers that are read at a time.
 const PLACES: usize = 16;
-/// An answer of which nothing came for so long gives its place away.
+/// If no bytes arrive for this long, an answer releases its place.
 const STALL: Duration = Duration::from_millis(20);
-/// Bytes of answers that are kept while more is waited for.
+/// Maximum total size of incomplete answers.
 const KEPT_MAX: usize = 64 << 20;
 
-/// The memory of answers.
+/// Limits of memory for answers.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
     places: Arc<Semaphore>,
@@ -32,7 +32,7 @@ impl Default for Reading {
     }
 }
 
-/// Bytes that are kept, until it is dropped.
+/// Bytes of an incomplete answer, counted until this is dropped.
 #[derive(Debug)]
 pub(super) struct Kept {
     of: Arc<AtomicUsize>,
@@ -46,7 +46,7 @@ impl Drop for Kept {
 }
 
 impl Reading {
-    /// Counts bytes that are kept while more is waited for.
+    /// Counts the bytes of an incomplete answer.
     pub(super) fn keep(&self, bytes: usize) -> Result<Kept, String> {
         let kept = Kept { of: self.kept.clone(), bytes };
         if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.kept_max {
@@ -55,7 +55,7 @@ impl Reading {
         Ok(kept)
     }
 
-    /// Reads a line of so many bytes at most.
+    /// Reads a line of at most `most` bytes.
     pub(super) async fn line(
         &self,
         from: &mut (impl AsyncBufRead + Unpin),
@@ -103,7 +103,7 @@ mod tests {
             .block_on(future)
     }
 
-    /// More agents than there are places stop in the middle of a line, and one that answers is read all the same.
+    /// More agents than there are places stop in the middle of a line, and one that answers is still read.
     #[test]
     fn who_stops_in_the_middle_delays_nobody() {
         wait(async {

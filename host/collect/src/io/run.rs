@@ -1,4 +1,4 @@
-//! The loop: asks agents, judges, writes down what is denied, and goes on.
+//! The event loop: polls agents, computes verdicts, saves denials.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -24,37 +24,37 @@ use super::shared::{Event, Observer, Shared, now_ms};
 use super::switches;
 use crate::{Collector, Options};
 
-/// Operation of a collector.
+/// Settings of a collector process.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Sockets of agents: paths, or patterns with `*` and `?`.
     pub nics: Vec<String>,
-    /// Sockets that are bound to a NIC each.
+    /// Sockets that are bound to one NIC each.
     pub bound: Vec<(PathBuf, Nic)>,
     /// Switches whose counters are read.
     pub switches: Vec<Target>,
     /// Poll interval of each agent and switch.
     pub poll: Duration,
-    /// Where denials are kept; nowhere means that they are forgotten with the process.
+    /// File for denials; without one they are lost when the process ends.
     pub state: Option<Utf8PathBuf>,
-    /// Where it is served.
+    /// Address to serve on.
     pub listen: Option<SocketAddr>,
-    /// Reader access, and the certificate; without one, any reader without encryption.
+    /// Certificates for TLS and readers; without them anyone can read, unencrypted.
     pub tls: Option<Certificates>,
-    /// Whether a page is served for people.
+    /// Whether to serve the web page.
     pub web: bool,
-    /// The clients that may order, on the page or by `closc drain`.
+    /// The clients that may give orders, on the page or by `closc drain`.
     pub operators: Operators,
-    /// Whether the log of changes can be written, where there is one.
+    /// Whether the log of changes can be written, if there is one.
     pub log: Option<LogState>,
-    /// Settings of judging and denying.
+    /// Settings for verdicts and denials.
     pub options: Options,
 }
 
-/// Why it does not run.
+/// Why the collector cannot run.
 #[derive(Debug, Error)]
 pub enum RunFault {
-    /// The state cannot be used.
+    /// The state file cannot be used.
     #[error(transparent)]
     State(#[from] StateFault),
     /// The address cannot be used.
@@ -65,7 +65,7 @@ pub enum RunFault {
     Orders(std::io::Error),
 }
 
-/// Collects until a future is ready. Returns what was broken then.
+/// Runs the collector until a future is ready. Returns the final summary.
 pub async fn run(
     plan: Arc<Plan>,
     settings: Settings,
@@ -108,35 +108,35 @@ pub async fn run(
     Ok(summary)
 }
 
-/// When a source is asked again that did not answer so often in a row.
+/// When to retry a source, and the number of its failures in a row.
 #[derive(Debug, Clone, Copy)]
 struct Silent {
     times: u32,
     until: Instant,
 }
 
-/// Request to an agent.
+/// A request to an agent.
 #[derive(Debug, Clone, Copy)]
 enum Errand {
-    /// A report, and to carry the orders that there are.
+    /// Request a report, and send pending orders.
     Report,
-    /// To carry orders.
+    /// Send pending orders.
     Orders,
 }
 
-/// Agents that are asked, and those that are left alone for a while.
+/// Agents with a request in progress, and those that are not retried yet.
 struct Asking<'a> {
     shared: &'a Arc<Shared>,
     settings: &'a Settings,
     asked: JoinSet<(u32, bool)>,
     under_way: BTreeMap<u32, PathBuf>,
-    /// Those of them that orders are carried to at once: denials changed after they were asked.
+    /// Agents that are sent orders when their request ends, because denials changed in the meantime.
     again: BTreeSet<u32>,
     silent: BTreeMap<u32, Silent>,
 }
 
 impl Asking<'_> {
-    /// Takes note of who answered or did not.
+    /// Records the end of a request.
     fn done(&mut self, id: u32, answered: bool) {
         let path = self.under_way.remove(&id);
         let again = self.again.remove(&id);
@@ -152,7 +152,8 @@ impl Asking<'_> {
         self.silent.insert(id, Silent { times: times.saturating_add(1), until });
     }
 
-    /// Asks every agent that is not being asked. All at the same time: one that hangs delays none.
+    /// Sends a request to every agent without one in progress. They run concurrently, so one that hangs delays no
+    /// other.
     fn ask_all(&mut self, errand: Errand) {
         let now = Instant::now();
         let bound = self.settings.bound.iter().map(|(path, _)| path.clone());
@@ -202,14 +203,14 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
                 shared.judge();
                 asking.ask_all(Errand::Report);
             }
-            // A denial that a person orders, or that is lifted, does not wait for its turn.
+            // A change of denials by an operator does not wait for the next poll.
             () = shared.changed() => {
                 asking.again.extend(asking.under_way.keys());
                 asking.ask_all(Errand::Orders);
             }
         }
     }
-    // Orders that are under way are not cut off in the middle of a line.
+    // Requests in progress may finish, so that no order is cut off in the middle of a line.
     let ends = async { while asking.asked.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(Duration::from_secs(6), ends).await;
 }

@@ -1,7 +1,7 @@
-//! Served pages: metrics, JSON, and a page for people.
+//! HTTP server: metrics, JSON, and a web page.
 //!
-//! Invariants: an order is JSON with a token that readers do not receive (`orders`); nothing
-//! of what is asked is put into an answer as more than text.
+//! Invariants: an order is JSON with a token that readers do not receive (`orders`); input from a request is used in
+//! answers only as text.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::shared::{Shared, now_ms};
 use crate::collector::{Collector, Next, OrderFault};
 use crate::view::{detail, metrics, switch_metrics};
 
-/// Needs of answers.
+/// The data that answers need.
 pub(super) struct Page {
     web: bool,
-    /// Prefix of its addresses.
+    /// Scheme of its URLs.
     scheme: &'static str,
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -37,17 +37,17 @@ impl Page {
         Page { web, scheme, address, shared, authority }
     }
 
-    /// Tells whether no other machine can read what a client sends.
+    /// Returns whether no other machine can read the traffic of a client.
     fn is_private(&self) -> bool {
         self.scheme == "https" || self.address.ip().is_loopback()
     }
 }
 
-/// Answers requests that came over no socket, with the page and orders as `--web` has them, and forgets denials.
+/// Answers requests without a socket, with the page and orders as with `--web`, and does not save denials.
 pub struct Desk(Page);
 
 impl Desk {
-    /// Takes a collector.
+    /// Makes a desk for a collector.
     pub fn new(collector: Collector) -> Desk {
         let shared = Arc::new(Shared::new(collector, None, Arc::new(|_| Ok(())), None));
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -61,7 +61,7 @@ impl Desk {
     }
 }
 
-/// Headers that keep a browser from doing more with an answer than to show it.
+/// Headers that restrict a browser to displaying an answer.
 const HEADERS: &[(&str, &str)] = &[
     ("x-content-type-options", "nosniff"),
     ("cache-control", "no-store"),
@@ -92,25 +92,26 @@ fn list_of(schema: &'static str, items: &[impl Serialize]) -> Answer {
     json_of(200, schema, &List { items })
 }
 
-/// An answer, or that the fabric does not have it.
+/// Returns an answer, or the error that the fabric does not have the element.
 fn found<T>(value: Option<T>, what: &str, answer: impl FnOnce(T) -> Answer) -> Answer {
     value.map_or_else(|| fault(404, format_args!("the fabric has no such {what}")), answer)
 }
 
-/// Tells whether a host of a request is an address, or `localhost`: no name that another server made point here.
+/// Returns whether the host of a request is an address or `localhost`. Other names may be under the control of another
+/// server.
 fn is_address(host: &str) -> bool {
     let address = host.parse::<SocketAddr>().map(|address| address.ip());
     let address = address.or_else(|_| host.trim_matches(['[', ']']).parse::<IpAddr>());
     address.is_ok() || host.split(':').next() == Some("localhost")
 }
 
-/// Tells whether a host of a request is this one. Beyond loopback a scraper may ask by name.
+/// Returns whether the host of a request is valid. Beyond loopback, scrapers may use a name.
 fn is_for_us(page: &Page, host: &str) -> bool {
     is_address(host) || !page.address.ip().is_loopback()
 }
 
-/// Tells whether a request may order, or read the token of orders. Without a certificate that proves the name, a page of another
-/// server can make its own name point here.
+/// Returns whether a request may give orders, or read their token. Without a certificate that proves the host name,
+/// another server's page can make its own name resolve to this address.
 fn is_proven(page: &Page, request: &Request) -> bool {
     page.scheme == "https" || request.header("host").is_none_or(is_address)
 }
@@ -163,7 +164,7 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     }
 }
 
-/// A value of a query, with `%` and `+` undone.
+/// Returns a decoded value of a query.
 fn value(query: &str, name: &str) -> String {
     let raw =
         query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
@@ -208,7 +209,7 @@ fn details(page: &Page, request: &Request) -> Answer {
     }
 }
 
-/// Orders that a page may give.
+/// An order from the page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Order {
@@ -223,14 +224,14 @@ struct Order {
     id: Option<u64>,
 }
 
-/// The longest drain by the page: a week.
+/// Longest drain by the page: a week.
 const MINUTES_MAX: u32 = 7 * 24 * 60;
 
-/// Carries out an order of a person.
+/// Carries out an order of an operator.
 fn order(page: &Page, request: &Request) -> Answer {
     let is_json = request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
     let host = request.header("host").unwrap_or_default();
-    // A browser says where a page is from; a page of somebody else may not order anything.
+    // A browser sends the origin of a page. A page from another origin must not give orders.
     let from_us = request.header("origin").is_none_or(|origin| origin == format!("{}://{host}", page.scheme));
     let Ok(order) = serde_json::from_slice::<Order>(&request.body) else {
         return fault(400, "an order is JSON with `token`, and `name` or `id`");
@@ -288,7 +289,7 @@ mod tests {
         );
     }
 
-    /// A page whose name was made to point to a collector beyond loopback read the token and drained.
+    /// Formerly a page whose name resolved to a collector beyond loopback could read the token and drain.
     #[test]
     fn a_name_without_a_certificate_reads_no_token() {
         let page = |scheme: &'static str| {

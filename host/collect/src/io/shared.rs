@@ -1,4 +1,4 @@
-//! Shared state of all tasks: the collector, the disk, the notifications. Every decision goes through here.
+//! State shared by all tasks: the collector, the disk, the observer. Every decision is made here.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -16,41 +16,41 @@ use super::reading::Reading;
 use crate::element::nic_name;
 use crate::{Change, Collector, Denial, Next, Order, Source};
 
-/// Event.
+/// An event for the observer.
 #[derive(Debug)]
 pub enum Event {
-    /// It is served here.
+    /// The server listens on this address.
     Listening(SocketAddr),
-    /// Something is broken: what the verdict says, and all of it.
+    /// A fault was found: its description, and the verdict.
     Broken(String, crate::VerdictView),
-    /// It is broken no more.
+    /// A fault has ended.
     Ended(String),
-    /// Denials are about to change, by themselves or by an order; they do not if this is refused.
+    /// Denials are about to change, by themselves or by an order. An error from the observer prevents the change.
     Changing(Vec<Change>, Option<Orderer>),
-    /// They changed, or could not be written down.
+    /// Denials have changed, or could not be saved.
     Changed(Result<(), String>),
-    /// The fabric does not have any more what was denied.
+    /// The element of a saved denial is no longer in the fabric.
     Gone(Denial),
-    /// The agent of this NIC is dead, with a line about it, or answers again.
+    /// The agent of this NIC is dead, with a line that describes it, or answers again.
     Agent(String, Option<String>),
-    /// A source does not answer: its name, and what is wrong.
+    /// A source does not answer: its name and the error.
     Failing(String, String),
-    /// An agent begins to have another path table than the plan has for its group: the name of its NIC, and the table's
-    /// checksum; or has the plan's again.
+    /// The path table of an agent no longer equals that of the plan for its group, or does so again: the name of the
+    /// NIC, and the table's checksum if it differs.
     Table(String, Option<String>),
 }
 
-/// Receives what happens; where denials are about to change it may refuse.
+/// Receives events. It can reject a change of denials.
 pub type Observer = Arc<dyn Fn(Event) -> Result<(), String> + Send + Sync>;
 
-/// Shared state of all tasks.
+/// State shared by all tasks.
 pub(super) struct Shared {
     collector: Mutex<Collector>,
     disk: Option<Disk>,
     observer: Observer,
     reading: Reading,
     log: Option<LogState>,
-    /// Denials changed, and agents were not asked since.
+    /// Signals that denials have changed since agents were last asked.
     changed: Notify,
 }
 
@@ -70,7 +70,7 @@ impl Shared {
         Shared { collector, disk, observer, reading, log, changed: Notify::new() }
     }
 
-    /// Returns whether the log of changes can be written, where there is one.
+    /// Returns whether the log of changes can be written, if there is one.
     pub(super) fn log(&self) -> Option<&LogState> {
         self.log.as_ref()
     }
@@ -80,12 +80,12 @@ impl Shared {
     }
 
     pub(super) fn say(&self, event: Event) {
-        // Only changes can be refused.
+        // Only changes can be rejected.
         let _ = (self.observer)(event);
     }
 
-    /// Puts a list of denials in force: first the log, then the disk, then the collector. Where the log cannot be written nothing
-    /// new is denied; what ends a denial is done, because traffic would lack the paths.
+    /// Puts a list of denials in force: first the log, then the disk, then the collector. If the log cannot be written,
+    /// new denials are rejected. A change that only ends denials is carried out, because its paths are needed.
     pub(super) fn change(
         &self,
         collector: &mut Collector,
@@ -119,7 +119,7 @@ impl Shared {
         self.changed.notified().await;
     }
 
-    /// Judges, and brings denials to what follows.
+    /// Computes verdicts, and updates denials accordingly.
     pub(super) fn judge(&self) {
         let now = now_ms();
         let mut collector = self.collector();
@@ -143,7 +143,7 @@ impl Shared {
         }
     }
 
-    /// Asks one agent, and carries orders to it; tells whether it is one.
+    /// Polls one agent and sends it orders. Returns whether it answered with a valid report.
     pub(super) async fn ask(&self, id: u32, path: PathBuf) -> bool {
         let (mut line, report) = match Line::report(&path, &self.reading).await {
             Ok(answered) => answered,
@@ -180,7 +180,8 @@ impl Shared {
         true
     }
 
-    /// Carries orders to an agent, and asks nothing that they do not take: reports of thousands are long. Tells whether it is one.
+    /// Sends an agent its orders and requests only the data that they need, because reports are long. Returns whether
+    /// it answered.
     pub(super) async fn order(&self, id: u32, path: PathBuf) -> bool {
         let known = self.collector().sources().get(id as usize).and_then(|source| source.nic);
         let Some(nic) = known else { return self.ask(id, path).await };
@@ -196,7 +197,7 @@ impl Shared {
         };
         let is_own = self.collector().plan().addresses().nic(nic) == said.nic.into();
         if !is_own {
-            // Another agent has its socket now, and says so in its report.
+            // Another agent uses this socket now; its report identifies it.
             return self.ask(id, path).await;
         }
         let orders = self.collector().orders(nic, now_ms());
@@ -210,7 +211,7 @@ impl Shared {
             let is_refused = answer.is_err();
             self.collector().answered(nic, &order, answer);
             if is_refused {
-                // It may not answer any more; the next report says what it has.
+                // The agent may have stopped; its next report shows its denials.
                 break;
             }
         }
@@ -236,7 +237,7 @@ mod tests {
     use super::*;
     use crate::{Denials, Options, testing};
 
-    /// A log that cannot be written refused what ends a denial, too, so that paths stayed out of use.
+    /// Formerly, if the log could not be written, denials could not be ended and paths stayed out of use.
     #[test]
     fn without_a_log_nothing_is_denied_and_denials_end() {
         static IS_FULL: AtomicBool = AtomicBool::new(false);

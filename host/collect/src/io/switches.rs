@@ -1,7 +1,7 @@
-//! Switches: their counters are read round by round, each twice.
+//! Reads the counters of switches in rounds, each switch twice per round.
 //!
-//! Invariants: every switch that answers is read a first time before any is read a second time; a switch that does not
-//! answer is asked again later each time, and holds up no other one longer than its deadline.
+//! Invariants: in a round, all first reads precede all second reads; a switch that does not answer is retried at
+//! growing intervals, and delays others at most by its deadline.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::agents::backoff;
 use super::shared::{Event, Shared, now_ms};
 
-/// Switches that are read at a time: their answers are in memory.
+/// Maximum number of switches read at a time, because their answers are kept in memory.
 const READ_MAX: usize = 32;
 
-/// A switch, and how it answered.
+/// A switch, and its failures.
 struct Source {
     switch: Switch,
     reader: CounterReader,
@@ -29,7 +29,7 @@ struct Source {
     next: Instant,
 }
 
-/// Reads counters until it is dropped.
+/// Reads counters until the future is dropped.
 pub(super) async fn follow(shared: Arc<Shared>, targets: Vec<Target>, every: Duration) {
     let plan = shared.collector().plan().clone();
     let source = |(place, target): (usize, Target)| {
@@ -63,7 +63,7 @@ pub(super) async fn follow(shared: Arc<Shared>, targets: Vec<Target>, every: Dur
     }
 }
 
-/// Reads switches once: those that answered, and those that did not.
+/// Reads switches once. Returns those that answered, and those that did not.
 async fn pass(shared: &Arc<Shared>, sources: Vec<Source>) -> (Vec<(Source, Counters)>, Vec<Source>) {
     let places = Arc::new(Semaphore::new(READ_MAX));
     let mut work = JoinSet::new();

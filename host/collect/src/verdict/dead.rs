@@ -1,4 +1,4 @@
-//! Elements that carry nothing: ports without a carrier, cables and switches over which no probe returns.
+//! Dead elements: ports without a carrier, cables and switches over which no probes return.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use crate::chance::at_least;
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, links};
 
-/// The largest share that is lost now and then and is not the end: what is worse is soon seen as dead.
+/// Maximum loss rate of gray loss; a worse element is soon dead.
 pub(super) const GRAY_MAX: f64 = 0.05;
 
-/// Cables that carry nothing, and ports without a carrier; those of what is named are taken out.
+/// Dead cables, and ports without a carrier. Those that belong to a named element are removed.
 struct Dead {
     links: BTreeMap<Link, Verdict>,
     dark: BTreeSet<NicPort>,
-    /// Ports whose cables are swapped.
+    /// Ports with swapped cables.
     swapped: BTreeMap<NicPort, NicPort>,
 }
 
@@ -52,7 +52,7 @@ fn dark_ports(scene: &Scene<'_>) -> BTreeSet<NicPort> {
         .collect()
 }
 
-/// Cables over which nothing comes back for anybody whose own way there is good.
+/// Returns cables over which no probe returns for any agent whose path to the cable is good.
 fn dead_links(scene: &Scene<'_>, dark: &BTreeSet<NicPort>) -> BTreeMap<Link, Verdict> {
     let mut out: BTreeMap<Link, Verdict> = BTreeMap::new();
     let level = |link: &Link| match link {
@@ -61,7 +61,7 @@ fn dead_links(scene: &Scene<'_>, dark: &BTreeSet<NicPort>) -> BTreeMap<Link, Ver
     };
     for wanted in 0..=2 {
         for (link, suspect) in scene.evidence.suspects.iter().filter(|(link, _)| level(link) == wanted) {
-            // Without a carrier no probe is sent, so what was counted before says nothing.
+            // Without a carrier no probes are sent, so earlier counts do not apply.
             if matches!(link, Link::Host(port) if dark.contains(port)) {
                 continue;
             }
@@ -108,8 +108,8 @@ fn one_dead(
     })
 }
 
-/// Up to when all have reported whose word matters. Of the port of a NIC it is also that of the other NICs of its T0: it may be
-/// the T0 that is dead, or cables that are swapped.
+/// Returns the time by which all relevant agents have reported. For the port of a NIC this includes the other NICs of
+/// its T0: the T0 may be dead, or cables may be swapped.
 fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
     let (mut others, mut place) = (Vec::new(), None);
     if let Some(own) = host_port(&link) {
@@ -119,7 +119,7 @@ fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
         place = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)).and_then(|found| {
             let nic = Nic { downlink: found.downlink, ..own.nic };
             let (at_ms, is_clear) = probed_at(scene, NicPort { plane: PlaneId(found.plane), nic })?;
-            // While it is neither dead nor alive where this one is found, it is on its way to being either.
+            // If the port at that place is neither dead nor good yet, it will soon be one of them: wait.
             Some(if is_clear { at_ms } else { 0 })
         });
     }
@@ -127,8 +127,8 @@ fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
     all.min().unwrap_or(scene.now_ms)
 }
 
-/// Returns up to when it is known whether a port gets to its T0, and whether all of the last probes say the same. Nothing, if
-/// its agent is silent or it has no carrier.
+/// Returns when it was last known whether a port reaches its T0, and whether all recent probes agree. `None` if its
+/// agent is silent or the port has no carrier.
 fn probed_at(scene: &Scene<'_>, port: NicPort) -> Option<(u64, bool)> {
     scene.speaks(port.nic).filter(|agent| !agent.is_dark(port.plane))?;
     let link = Link::Host(port);
@@ -159,7 +159,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
     }
 }
 
-/// One verdict for several: counts are summed, the surest counts.
+/// Combines several verdicts into one: counts are added, and the highest confidence is used.
 pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[Verdict]) -> Verdict {
     Verdict {
         element,
@@ -179,12 +179,12 @@ pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[V
 }
 
 impl Dead {
-    /// Tells whether a NIC port carries nothing.
+    /// Returns whether a NIC port is dead.
     fn is_cut(&self, port: NicPort) -> bool {
         self.dark.contains(&port) || self.links.contains_key(&Link::Host(port))
     }
 
-    /// Takes the verdicts on ports out.
+    /// Removes and returns the verdicts for ports.
     fn take(&mut self, scene: &Scene<'_>, ports: &[NicPort]) -> Vec<Verdict> {
         let one = |port: &NicPort| {
             let was_dark = self.dark.remove(port).then(|| one_dark(scene, *port));
@@ -194,14 +194,14 @@ impl Dead {
     }
 }
 
-/// Planes, T0s and NICs that are dead as a whole.
+/// Finds planes, T0s and NICs that are dead as a whole.
 fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
     let links = dead.links.keys().filter_map(host_port);
     let cut: Vec<NicPort> = links.chain(dead.dark.iter().copied()).collect();
     let mut t0_dead: BTreeMap<Switch, Vec<NicPort>> = BTreeMap::new();
     for t0 in cut.iter().map(|port| port.nic.t0(port.plane)).collect::<BTreeSet<Switch>>() {
         let ports = scene.ports_of(t0);
-        // A T0 that something else is plugged in at answers that.
+        // If one of its ports is swapped, the T0 answers another port and is not dead.
         let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
         if ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port)) {
             t0_dead.insert(t0, ports);
@@ -213,14 +213,14 @@ fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
         let ports: Vec<NicPort> = planes.map(|plane| NicPort { plane, nic }).filter(there).collect();
         let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
         let all = ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port));
-        // With every T0 dead it is the rack and not the NIC.
+        // If all T0s are dead too, the rack failed and not the NIC.
         if all && ports.iter().any(|port| !t0_dead.contains_key(&nic.t0(port.plane))) {
             let parts = dead.take(scene, &ports);
             out.push(joined(scene, Element::Nic(nic), Kind::Dead, &parts));
         }
     }
     t0s_and_planes(scene, dead, &t0_dead, out);
-    // One agent alone cannot tell its cable from the T0.
+    // A single agent cannot distinguish its cable from the T0.
     for (link, verdict) in &mut dead.links {
         if let Link::Host(port) = link
             && scene.ports_of(port.nic.t0(port.plane)).len() < 2
@@ -254,7 +254,7 @@ fn t0s_and_planes(
     }
 }
 
-/// T1s or T2s: all cables from below that anybody probes are dead.
+/// Finds dead T1s or T2s: all of their probed cables from below are dead.
 fn switches(scene: &Scene<'_>, tier: TierId, dead: &mut Dead, out: &mut Vec<Verdict>) {
     let of_tier = by_upper(scene, dead.links.keys().copied());
     for (switch, links) in of_tier.into_iter().filter(|(switch, _)| switch.tier == tier) {

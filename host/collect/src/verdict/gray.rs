@@ -1,8 +1,9 @@
-//! A cable that loses packets now and then.
+//! Cables that lose some packets.
 //!
-//! A cable is judged by the probes that turn behind it, compared with those of the same NICs over the same time that share
-//! all of their way but this cable. Invariants: neither how often nor how long it is looked at accuses a good cable more often
-//! than [`FALSE`] says; what a cable before it loses, or the machine of an agent, is never laid on it.
+//! A cable is judged by the probes that turn just behind it, compared with simultaneous probes of the same NICs whose
+//! path differs only in this cable. Invariants: regardless of the number and duration of inspections, a good fabric is
+//! accused with at most the probability [`FALSE`]; losses of a cable before it, or of an agent's machine, are never
+//! attributed to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +16,19 @@ use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean};
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, last_link, needed};
 
-/// Probability that a good fabric is accused, over all of its cables.
+/// Probability that some cable of a good fabric is accused.
 pub(super) const FALSE: f64 = 0.01;
-/// Losses that an agent should have seen, after which one that saw none contradicts the others.
+/// If an agent should have seen this many losses but saw none, it contradicts the others.
 const CONTRADICTS: f64 = 10.0;
-/// Losses that a cable should have seen if its switch were to blame, after which it clears the switch.
+/// If a cable should have seen this many losses due to its switch but saw far fewer, it clears the switch.
 const CLEARS: f64 = 4.0;
-/// Loss on all ports of a NIC alike that its machine may be the reason of, by answering late, and that is not worth a word.
+/// Loss rate on all ports of a NIC that a busy machine may cause by late answers, and that is not reported.
 const BUSY: f64 = 0.002;
 
 pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     let is_known = |link: Link| known.iter().any(|element| element.covers(scene.topology(), link));
     let mut gray: BTreeMap<Link, Verdict> = BTreeMap::new();
-    // A named cable is no longer compared, so that of two lossy ones the worse does not hide the other.
+    // Named cables are excluded from comparisons, so that the worse of two lossy cables does not hide the other.
     loop {
         let is_named = |link: Link| gray.contains_key(&link) || is_known(link);
         let suspects = scene.evidence.suspects.iter().filter(|(link, _)| !is_named(**link));
@@ -54,16 +55,16 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     out
 }
 
-/// Probes of one NIC over a cable, and what it is compared with.
+/// Probes of one NIC over a cable, which are compared with others.
 struct Witness<'a> {
     nic: Nic,
     turn: Turn,
     tally: &'a Tally,
 }
 
-/// Those who probe a cable and get something through.
+/// Returns the probers of a cable for which some probes return.
 fn witnesses<'a>(scene: &Scene<'_>, suspect: &'a Suspect) -> Vec<Witness<'a>> {
-    // Where nothing comes through any more, that is another verdict.
+    // If probes no longer return, `dead` handles it.
     let counts = |tally: &Tally| scene.is_fresh(tally.seen_ms) && !tally.is_dead();
     let all = suspect.tallies.iter().filter(|(_, tally)| counts(tally));
     all.map(|((nic, turn), tally)| Witness { nic: *nic, turn: *turn, tally }).collect()
@@ -110,13 +111,13 @@ fn cable(
     })
 }
 
-/// The evidence that a verdict takes: any cable may be the one that chance accuses.
+/// Returns the evidence required for a verdict, since chance may accuse any of the cables.
 pub(super) fn wanted(scene: &Scene<'_>) -> f64 {
     (scene.evidence.n_cables().max(1) as f64 / FALSE).ln()
 }
 
-/// Returns the evidence that a cable loses more than what its probes share with others of the same NICs. Nothing, if it
-/// ought to be compared and there is nothing to compare it with.
+/// Returns the evidence that a cable loses more than the rest of the path that its probes share with others of the same
+/// NICs. `None` if it should be compared but there is nothing to compare it with.
 fn compared(
     scene: &Scene<'_>,
     link: Link,
@@ -136,23 +137,23 @@ fn compared(
         with_before.extend(trials(witness.tally, before));
     }
     match (link, with_all.is_empty(), with_before.is_empty()) {
-        // A NIC with one port.
+        // The NIC has only one port.
         (Link::Host(_), true, _) => Some(f64::INFINITY),
         (Link::Fabric { .. }, true, _) => None,
         (_, false, true) => Some(evidence(&with_all)),
-        // Of many that lose alike, only what lies before them says so.
+        // If many paths lose equally, only a comparison with the elements before them shows it.
         (_, false, false) => Some(mean(evidence(&with_all), evidence(&with_before))),
     }
 }
 
-/// Each loss is of this cable with the probability of its share of the probes, if they all lose alike.
+/// If all paths lose equally, the probability that a loss is on this cable is its share of the probes.
 fn trials(own: &Tally, (lost, sent): (u64, u64)) -> Option<Trials> {
     let chance = own.sent() as f64 / (own.sent() + sent) as f64;
     (sent > 0 && own.sent() > 0).then(|| Trials { hits: own.lost(), misses: lost, chance })
 }
 
-/// Probes of the same NIC that share all of their way but the last cable, with what was lost of them and sent while those of
-/// the witness were: over other uplinks, and to the switch before; of the port of a NIC, over its other ports.
+/// Returns the probes of the same NIC whose path differs only in the last cable, with the losses and probes during the
+/// witness's time: over other uplinks, and to the previous switch; for the port of a NIC, over its other ports.
 fn rivals<'a>(
     scene: &'a Scene<'_>,
     witness: &'a Witness<'_>,
@@ -172,7 +173,7 @@ fn rivals<'a>(
         match tally {
             Some(tally) if tally.is_dead() => None,
             Some(tally) => Some((turn, (tally.lost(), tally.sent_of(sent)))),
-            // Without a tally nothing was lost, unless there was no room for one.
+            // Without a tally nothing was lost, unless there were too many tallies.
             None => (scene.evidence.crowded == 0).then_some((turn, (0, sent))),
         }
     })
@@ -190,7 +191,7 @@ fn is_rival(own: Turn, other: Turn) -> bool {
     other != own && (is_beside || turn_before(own) == Some(other))
 }
 
-/// The probe that turns one switch earlier.
+/// Returns the turn one switch earlier.
 fn turn_before(turn: Turn) -> Option<Turn> {
     match turn {
         Turn::T0 { .. } => None,
@@ -199,7 +200,7 @@ fn turn_before(turn: Turn) -> Option<Turn> {
     }
 }
 
-/// NICs all of whose ports lose alike, so that none of their cables can be compared with another.
+/// Finds NICs whose ports all lose equally, so that their cables cannot be compared with each other.
 fn nics(scene: &Scene<'_>, is_named: &dyn Fn(Link) -> bool) -> Vec<Verdict> {
     let mut ports: BTreeMap<Nic, Vec<(&Suspect, &Tally)>> = BTreeMap::new();
     for (link, suspect) in &scene.evidence.suspects {
@@ -232,7 +233,7 @@ fn whole_nic(
     if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < CLEARS {
         return None;
     }
-    // Losses of its machine occur on all ports at once: that counts once.
+    // Losses caused by the machine occur on all ports at the same time and count once.
     let sure = evidence_above(each, sent / ports.len() as u64, BUSY);
     (sure >= wanted(scene) && good < needed(scene.enough, lost, sent)).then(|| Verdict {
         element: Element::Nic(nic),
@@ -251,22 +252,22 @@ fn whole_nic(
     })
 }
 
-/// Elements to blame for lossy cables.
+/// The elements to blame for lossy cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Blame {
     Cables,
     Switch,
-    /// More of them may be losing: that will be known soon.
+    /// Other cables of the switch may be losing too, which will soon be known.
     Open,
 }
 
-/// A switch is to blame for its cables if they lose alike, and no other one that anybody probes loses much less. While it is one
-/// cable alone and others of the switch may lose as much, that is open.
+/// Decides whether a switch is to blame for its cables: they lose equally, and no other probed cable of it loses
+/// much less. If only one cable is known to lose and others of the switch may lose as much, the decision is open.
 fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, gray: &BTreeMap<Link, Verdict>) -> Blame {
     let sums = |(lost, sent), link: &Link| (lost + gray[link].lost, sent + gray[link].sent);
     let (lost, sent) = links.iter().fold((0, 0), sums);
     let share = lost as f64 / sent.max(1) as f64;
-    // Cables of one switch are probed alike.
+    // The cables of a switch are probed equally often.
     let expected = lost as f64 / links.len() as f64;
     let own = |link: Link| scene.evidence.suspects.get(&link).map_or(0, |suspect| suspect.sums().0) as f64;
     let others = || scene.below(switch).filter(|link| !links.contains(link) && scene.is_good_lately(*link));

@@ -1,8 +1,9 @@
 //! Elements that pass short packets only.
 //!
-//! In: full-length probes that agents lost in a row while short ones returned. Out: verdicts, each with the longest packet that
-//! passed and the shortest that did not. Invariants: an element is named only if packets pass it otherwise, nothing before it is
-//! named, and no agent gets a full-length probe through; agents that send no long probes do not count.
+//! In: full-length probes that agents lost in a row while short ones returned. Out: verdicts, each with the longest
+//! packet that passed and the shortest that did not. Invariants: an element is named only if other packets pass it, no
+//! element before it is named, and full-length probes of no agent return over it; agents that send no long probes do
+//! not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +16,10 @@ use super::{Kind, Scene, Verdict, by_upper};
 use crate::element::Element;
 use crate::evidence::{Agent, LongState, last_link, links};
 
-/// Full-length probes lost in a row that an agent must have seen to be a witness.
+/// Number of full-length probes lost in a row that makes an agent a witness.
 const RUN_MIN: u32 = 3;
 
-/// The lengths between which the limit of an element is, in bytes of IP packets.
+/// The packet lengths between which an element's limit lies, in bytes of IP packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lengths {
     /// The longest packet that passed.
@@ -28,7 +29,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Bounds that hold for both: agents that search at different times have different ones.
+    /// Returns bounds that include both: agents that search at different times find different ones.
     fn with(self, other: Lengths) -> Lengths {
         Lengths { passes: self.passes.min(other.passes), loses: self.loses.max(other.loses) }
     }
@@ -56,7 +57,7 @@ pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     out
 }
 
-/// Cables with full-length probes that were lost, and by whom.
+/// Returns cables with lost full-length probes, and the agents that lost them.
 fn suspects(scene: &Scene<'_>) -> BTreeMap<Link, Vec<(Nic, Turn, LongState)>> {
     let mut out: BTreeMap<Link, Vec<(Nic, Turn, LongState)>> = BTreeMap::new();
     for (nic, agent) in scene.speaking() {
@@ -85,7 +86,7 @@ fn cable(
     let own = scene.evidence.suspects.get(&link);
     let tally = |nic: Nic, turn: Turn| own.and_then(|suspect| suspect.tallies.get(&(nic, turn)));
     let is_witness = |(nic, turn, state): &&(Nic, Turn, LongState)| {
-        // Where short probes do not come through either, that is another verdict.
+        // If short probes are lost too, another verdict applies.
         is_open(*nic, *turn) && state.lost >= RUN_MIN && tally(*nic, *turn).is_none_or(|tally| tally.run == 0)
     };
     let witnesses: Vec<_> = probes.iter().filter(is_witness).collect();
@@ -117,7 +118,8 @@ fn cable(
     })
 }
 
-/// Up to when all have reported whose reports matter: of the port of a NIC also the other NICs of its T0, which may be the reason.
+/// Returns the time by which all relevant agents have reported. For the port of a NIC this includes the other NICs of
+/// its T0, because the T0 may be at fault.
 fn reported_ms(scene: &Scene<'_>, link: Link, witnesses: &[&(Nic, Turn, LongState)]) -> Option<u64> {
     let own = witnesses.iter().map(|(nic, ..)| *nic);
     let beside: Vec<Nic> = match link {
@@ -129,7 +131,7 @@ fn reported_ms(scene: &Scene<'_>, link: Link, witnesses: &[&(Nic, Turn, LongStat
     own.chain(beside).filter_map(|nic| Some(scene.speaks(nic)?.seen_ms)).min()
 }
 
-/// Agents that may probe a cable, and where those probes turn.
+/// Returns agents that may probe a cable, with the turns of those probes.
 fn probers<'a>(scene: &'a Scene<'_>, link: Link) -> impl Iterator<Item = (Nic, &'a Agent, Turn)> + 'a {
     let is_near = move |nic: Nic| match link {
         Link::Host(port) => nic == port.nic,
@@ -144,14 +146,14 @@ fn probers<'a>(scene: &'a Scene<'_>, link: Link) -> impl Iterator<Item = (Nic, &
     })
 }
 
-/// Tells whether a full-length probe of some agent was the last to be answered or lost, and returned.
+/// Returns whether for some agent the last full-length probe with a result returned.
 pub(super) fn passes(scene: &Scene<'_>, link: Link) -> bool {
     probers(scene, link).any(|(_, agent, turn)| {
         !agent.is_dark(link.plane()) && agent.long.as_ref().is_some_and(|long| !long.contains_key(&turn))
     })
 }
 
-/// NICs all of whose ports pass short packets only.
+/// Finds NICs whose ports all pass short packets only.
 fn nics(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<Verdict>) {
     let ports = narrow.keys().filter_map(|link| match link {
         Link::Host(port) => Some(port.nic),
@@ -170,7 +172,7 @@ fn nics(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<V
     }
 }
 
-/// Switches all of whose cables that agents send long probes over pass short packets only.
+/// Finds switches whose cables with long probes all pass short packets only.
 fn switches(scene: &Scene<'_>, narrow: &mut BTreeMap<Link, Verdict>, out: &mut Vec<Verdict>) {
     for (switch, links) in by_upper(scene, narrow.keys().copied()) {
         if scene.below(switch).any(|link| !links.contains(&link) && passes(scene, link)) {

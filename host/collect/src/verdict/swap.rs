@@ -1,9 +1,9 @@
-//! Cables that are plugged in where another one belongs.
+//! Cables that are swapped with others.
 //!
-//! A swapped cable has a carrier at both ends and carries nothing for probes. Agents find out where the ports of such cables
-//! are plugged in: ports that are in each other's places are swapped, however many there are. Where T0s find their
-//! neighbours by themselves they may answer nobody but who belongs there; then two such ports of a NIC are swapped if no third
-//! one can be meant: cables that are cut leave a port without a carrier.
+//! A swapped cable has a carrier at both ends but probes are lost. Agents find out where the ports of such cables are
+//! plugged in: ports at each other's places are swapped, regardless of their number. A T0 that discovers its neighbours
+//! may answer only the port that belongs there. Then two such ports of a NIC are swapped if no third one is possible,
+//! because a cut cable leaves its port without a carrier.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use closc_topology::{Link, Nic, NicPort, PlaneId};
 use super::{Kind, Scene, Verdict};
 use crate::element::Element;
 
-/// Finds where ports belong that have a carrier and carry nothing: each is in the place of the other, or, where more than
-/// two were mixed up, in that of the next.
+/// Returns the actual places of dead ports with a carrier: each is at the place of the other or, if more than two were
+/// swapped, at that of the next one in the cycle.
 pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     let places = places(scene, ports);
     let mut with = BTreeMap::new();
     for own in places.keys() {
-        // Round and back: whoever is in the place of somebody that is in its own has been exchanged, and not just moved.
+        // Only ports in a closed cycle are swapped; others were just moved.
         let next = |at: &NicPort| places.get(at).copied();
         let round = std::iter::successors(next(own), next).take(places.len());
         if round.into_iter().any(|at| at == *own) {
@@ -31,8 +31,8 @@ pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, N
     with
 }
 
-/// Ports that are known to be in the place of another that carries nothing either. A place has one port: what two agents
-/// claim is left out.
+/// Returns ports known to be at the place of another dead port. A place has one port, so a place claimed by two agents
+/// is omitted.
 fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     let dead: BTreeSet<NicPort> = ports.iter().copied().collect();
     let mut claims: BTreeMap<NicPort, u32> = BTreeMap::new();
@@ -40,7 +40,7 @@ fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     for own in ports {
         let Some(found) = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)) else { continue };
         let place = NicPort { plane: PlaneId(found.plane), nic: Nic { downlink: found.downlink, ..own.nic } };
-        // Where another NIC belongs, its frames say so all the time.
+        // If another NIC belongs at this place, its frames keep arriving.
         let is_lately = place.nic == own.nic || strays(scene, *own);
         if is_lately && place != *own && dead.contains(&place) {
             *claims.entry(place).or_default() += 1;
@@ -51,28 +51,29 @@ fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     places
 }
 
-/// Tells whether frames for other NICs came lately.
+/// Returns whether frames for other NICs were received recently.
 fn strays(scene: &Scene<'_>, port: NicPort) -> bool {
     let last_ms = scene.speaks(port.nic).and_then(|agent| agent.strays_ms(port.plane));
     last_ms.is_some_and(|last_ms| scene.is_fresh(last_ms))
 }
 
-/// Pairs of ports of which nobody knows where they are: two of one NIC, or of two NICs at one T0.
+/// Returns pairs of ports whose places are unknown: two of one NIC, or of two NICs at one T0.
 fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(NicPort, NicPort)> {
     let resolves = |port: &NicPort| {
         let t0 = port.nic.t0(port.plane);
-        // A T0 that is dead for all of its NICs is that, and nothing was exchanged.
+        // If a T0 is dead for all of its NICs, the T0 failed and no cables are swapped.
         let is_alive = scene.ports_of(t0);
         let is_alive = is_alive.len() < 2 || is_alive.iter().any(|port| !dead.contains(port));
         is_alive && !scene.topology().hardware(t0).1.has_static_neighbours()
     };
     let mut with: BTreeMap<NicPort, NicPort> = BTreeMap::new();
     for own in ports {
-        // Frames for one NIC arrive at the other; a T0 drops what has the segments of another plane.
+        // Frames for one NIC arrive at the other. A T0 drops frames with segments of another plane.
         let at_t0 = |other: &NicPort| {
             other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(scene, *other) && strays(scene, *own)
         };
-        // A port that receives what is for other NICs is plugged in where one of them belongs, and no other port of its own.
+        // A port that receives frames for other NICs is plugged in at the place of one of those, and not at that of its
+        // own NIC's other port.
         let in_nic = |other: &NicPort| {
             other.nic == own.nic
                 && !strays(scene, *other)
@@ -90,7 +91,7 @@ fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(N
     with.iter().filter(is_mutual).map(|(own, other)| (*own, *other)).collect()
 }
 
-/// Says of cables that are swapped with which.
+/// Adds the swapped cable to the verdicts.
 pub(super) fn name(pairs: &BTreeMap<NicPort, NicPort>, verdicts: &mut [Verdict]) {
     for verdict in verdicts {
         let (Kind::Dead, Element::Cable(Link::Host(port))) = (verdict.kind, verdict.element) else {

@@ -1,6 +1,7 @@
-//! Details of one thing: a plane, a switch, the paths of two NICs, an address.
+//! Details of one element: a plane, a switch, the paths between two NICs, an address.
 //!
-//! Invariants: what is asked for by name is in the fabric, or the answer says that it is not; lists are cut at a thousand.
+//! Invariants: an element named in a request is in the fabric, or the answer is that it is not; lists are limited to a
+//! thousand entries.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -81,7 +82,7 @@ pub struct Decoded {
     pub segments: Vec<String>,
 }
 
-/// Known reordering, looked up once for an answer.
+/// Verdicts and denials, collected once per request.
 struct Known<'a> {
     collector: &'a Collector,
     verdicts: Vec<&'a Verdict>,
@@ -116,7 +117,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The cables of a switch, those from below first.
+/// Returns the cables of a switch, those from below first.
 fn cables(plan: &Plan, switch: Switch) -> impl Iterator<Item = Link> + '_ {
     plan.fabric().ports(switch).filter_map(|port| match port.used {
         PortUse::Link { link, .. } => Some(link),
@@ -125,7 +126,7 @@ fn cables(plan: &Plan, switch: Switch) -> impl Iterator<Item = Link> + '_ {
 }
 
 impl Collector {
-    /// Returns the switches of a plane, each as bad as the worst of its cables.
+    /// Returns the switches of a plane, with the worst state of each one's cables.
     pub(crate) fn plane_items(&self, plane: u8, now_ms: u64) -> Option<Vec<TierItems>> {
         let plan = self.plan();
         if plane >= plan.topology().planes {
@@ -136,7 +137,7 @@ impl Collector {
             let all: Vec<Switch> = plan.fabric().tier_switches(PlaneId(plane), tier).collect();
             let item = |switch: &Switch| {
                 let all = cables(plan, *switch).map(|link| known.link(link));
-                // An element without probes is not evidence against a switch that others get through.
+                // A cable without probes does not count if other cables of the switch have probes.
                 let health = all.filter(|health| *health != Health::Unknown).max().unwrap_or(Health::Unknown);
                 Item { name: plan.topology().naming.switch(*switch).to_string(), health }
             };
@@ -211,7 +212,7 @@ impl Collector {
     }
 }
 
-/// Says what an address of the fabric is: a NIC, an end of a cable, a switch, or a list of segments.
+/// Describes an address of the fabric: a NIC, an end of a cable, a switch, or a list of segments.
 pub(crate) fn decode(plan: &Plan, address: Ipv6Addr) -> Option<Decoded> {
     let plain = |what: String| Some(Decoded { what, segments: Vec::new() });
     let (addresses, topology) = (plan.addresses(), plan.topology());
@@ -258,7 +259,8 @@ fn cable_end(plan: &Plan, address: Ipv6Addr) -> Option<(Link, CableEnd)> {
     ends.into_iter().find(|end| plan.addresses().link(link, *end) == address.into()).map(|end| (link, end))
 }
 
-/// Names a segment of one of the planes that have the block: a switch, with the number of the cable where it has several, or a NIC below the last T0 of the list.
+/// Names a segment of one of the planes that use the block: a switch, with the number of the cable if it has several,
+/// or a NIC below the last T0 of the list.
 fn segment(plan: &Plan, planes: &[PlaneId], usid: u16, list: &[u16]) -> String {
     let segments = plan.segments();
     let named = |usid: u16| {

@@ -29,14 +29,14 @@ impl Text {
     }
 }
 
-/// Labels, escaped as Prometheus wants them.
+/// Formats labels, escaped for Prometheus.
 fn labels(all: &[(&str, &str)]) -> String {
     let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let all: Vec<String> = all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     format!("{{{}}}", all.join(","))
 }
 
-/// Says how the fabric is in the text format of Prometheus.
+/// Returns the state of the fabric in the text format of Prometheus.
 pub fn metrics(collector: &Collector, now_ms: u64) -> String {
     let mut text = Text::default();
     let agents = collector.agents(now_ms);
@@ -81,7 +81,7 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
     text.0
 }
 
-/// Sums of each switch; what a port or a segment counts is asked for switch by switch.
+/// Adds sums per switch. Counters of ports and segments are available for one switch at a time.
 fn switches(text: &mut Text, collector: &Collector) {
     let (switches, naming) = (collector.switches(), &collector.plan().topology().naming);
     text.one("switches_read", "gauge", "Switches whose counters are read.", switches.latest().len() as f64);
@@ -122,7 +122,7 @@ fn switches(text: &mut Text, collector: &Collector) {
     }
 }
 
-/// Says all that a switch counts, port by port and segment by segment; nothing, if it is not read.
+/// Returns all counters of a switch, by port and by segment; `None` if it is not read.
 pub(crate) fn switch_metrics(collector: &Collector, name: &str) -> Option<String> {
     let switch = collector.plan().topology().naming.parse_switch(name)?;
     let counters = collector.switches().of(switch)?;
