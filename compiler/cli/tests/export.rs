@@ -1,4 +1,4 @@
-//! `closc export`: what is written, and what is said about it.
+//! `closc export`: the written files and the messages.
 
 mod common;
 
@@ -34,13 +34,13 @@ fn a_node_that_is_not_there_is_named_with_one_that_is() {
     assert!(!place.path("x").exists());
 }
 
-/// Every key of an object, by its path; items of lists are one.
+/// Collects the paths of all keys of an object; the items of a list share one path.
 fn keys(value: &serde_json::Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         serde_json::Value::Object(map) => {
             for (key, value) in map {
                 let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                // Labels are names of the site, not fields.
+                // Keys of labels are chosen by the site and are not fields.
                 if path.ends_with("spec.nodeSelector") && !value["nodeSelectorTerms"].is_array() {
                     found.insert(path);
                     continue;
@@ -100,7 +100,7 @@ fn kubernetes_objects_have_the_fields_of_their_definitions() {
     pools_and_attachments_fit(&place);
 }
 
-/// Settings of the agents of a node.
+/// A node has settings for its agents.
 #[test]
 fn agents_of_nics_have_their_settings() {
     let place = Place::new();
@@ -114,7 +114,7 @@ fn agents_of_nics_have_their_settings() {
     assert_eq!(line("FABRIC"), "export");
     assert_eq!(line("PORTS"), "nic0p{plane}");
     assert_eq!(line("METRICS"), "127.0.0.1:9750");
-    // Its names are those of the tree, and its marks those of the path table.
+    // Its file names match the tree, and its DSCP values the path table.
     place.ends(0, &["compile", "fabric.yaml", "--out", "tree"]);
     let table = line("TABLE").replace("/etc/closc/", "tree/");
     assert!(place.path(&table).is_file(), "{table}");
@@ -134,7 +134,7 @@ fn agents_of_nics_have_their_settings() {
     assert_eq!(settings.contains("DSCP_CUT_AT_LAST_HOP"), !cut.is_null());
 }
 
-/// One object that runs agents on every node by such settings.
+/// A Kubernetes object runs agents on every node with these settings.
 #[test]
 fn an_object_runs_agents_on_every_node() {
     let place = Place::new();
@@ -165,7 +165,7 @@ fn an_object_runs_agents_on_every_node() {
     let container = &object["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(container["image"], "registry.example/nic:1");
     assert!(container["args"].as_array().unwrap().contains(&"/etc/closc/nic0.env".into()), "{container}");
-    // Where switches choose the path there is nothing for an agent to read.
+    // If switches choose the path, there are no path tables for agents.
     let refused = ["export", "kubernetes", "ecmp.yaml", "--out", "y", "--agent-image", "i"];
     let said = place.ends(1, &refused);
     assert!(said.contains("agents need path tables"), "{said}");
@@ -177,7 +177,7 @@ fn kubernetes(place: &Place, name: &str) -> serde_json::Value {
     serde_json::from_str(&place.read(&format!("x/kubernetes/{name}"))).expect("it is JSON")
 }
 
-/// Values of a pool, and that names of one object are those of the other.
+/// Checks the values of a pool, and that the objects refer to each other by the right names.
 fn pools_and_attachments_fit(place: &Place) {
     let read = |name: &str| kubernetes(place, name);
     let pool = read("cidr-pools/nic0p1.json");
@@ -191,7 +191,7 @@ fn pools_and_attachments_fit(place: &Place) {
     };
     let attachment = &read("host-device/attachments.json")["items"][1];
     assert_eq!(inner(&attachment["spec"]["config"])["plugins"][0]["ipam"]["poolName"], "nic0p1,nic0");
-    // The resource requested by the attachment is the one that the device plugin counts.
+    // The attachment requests the resource that the device plugin offers.
     let asked = &attachment["metadata"]["annotations"]["k8s.v1.cni.cncf.io/resourceName"];
     assert_eq!(asked, "nvidia.com/nic0p1");
     let plugin = &read("host-device/nic-cluster-policy.json")["spec"]["sriovDevicePlugin"];
@@ -205,7 +205,7 @@ fn pools_and_attachments_fit(place: &Place) {
     );
 }
 
-/// A fabric with an absent cable and a drained switch, and what its first NIC exports towards two others.
+/// A fabric with an absent cable and a drained switch, and the MRC file of its first NIC for two peers.
 fn mrc(options: &[&str]) -> (Place, serde_json::Value) {
     let place = Place::new();
     let text = small_fabric("mrc", 4, "linux", "linux").replace("up: 2", "up: 4")
@@ -220,7 +220,7 @@ fn mrc(options: &[&str]) -> (Place, serde_json::Value) {
     (place, file)
 }
 
-/// Statement of another part of closc about the same path: `closc paths` walks the plan, the export reads the table.
+/// Compares the export, which reads the path table, with `closc paths`, which walks the plan.
 #[test]
 fn explicit_values_are_the_paths_of_the_plan_equally_many_in_each_plane() {
     let (place, file) = mrc(&[]);
@@ -254,7 +254,7 @@ fn explicit_values_are_the_paths_of_the_plan_equally_many_in_each_plane() {
     let numbers = probes.iter().map(|probe| probe["req_id"].as_u64().expect("a number"));
     assert!(numbers.eq(0..probes.len() as u64));
     let of = |kind: &str| probes.iter().filter(|probe| probe["kind"] == kind).count();
-    // A T0 in each plane; and the two uplinks of each plane that lead to the other group.
+    // One T0 per plane, and the two uplinks per plane that lead to the other group.
     assert_eq!((of("t0"), of("t1"), of("t2")), (4, 8, 0), "{file}");
     assert_eq!(
         of("pair"),
@@ -313,7 +313,8 @@ fn a_report_is_one_page_that_names_no_other() {
     assert_eq!(place.ends(0, &["export", "report", file, "--out", "report.html", "--quiet"]), "");
 }
 
-/// The change is in the page of the new side, from a file or from a saved difference, and in no other.
+/// The report of the new side shows the changes, from a file or a saved difference. A report of another fabric is an
+/// error.
 #[test]
 fn a_report_shows_what_changed() {
     let place = place();
@@ -335,7 +336,7 @@ fn a_report_shows_what_changed() {
     assert!(html.contains("<code>p0-t1-001</code>") && html.contains("<svg "), "{html}");
 }
 
-/// Drawings are of the form that the name of the file says, and a fabric has a form for a wiki.
+/// The file extension selects the format of a drawing. A report can also be written in Markdown.
 #[test]
 fn a_fabric_is_drawn_and_described() {
     let place = Place::new();
@@ -356,7 +357,7 @@ fn a_fabric_is_drawn_and_described() {
     place.ends(64, &["export", "report", file, "--out", "-", "--format", "html"]);
 }
 
-/// A file a table, those that were asked for; a form that nothing else has is refused elsewhere.
+/// One file per selected table. Other commands reject formats that only tables support.
 #[test]
 fn tables_are_written_where_they_are_wanted() {
     let place = Place::new();
@@ -441,7 +442,7 @@ fn schedulers_and_simulators_are_given_folders_of_their_own() {
     let demand =
         ["export", "simulation", "fabric.yaml", "--for", "ns3", "--out", "d", "--demand", "demand.csv"];
     place.ends(0, &demand);
-    // 8 Gb/s over 1 ms are 1 MB, over 4 pairs and 2 planes 125 kB.
+    // 8 Gb/s for 1 ms are 1 MB: 125 kB for each of 4 pairs in each of 2 planes.
     let flows = place.read("d/ns3/plane-1/flow.txt");
     assert!(flows.starts_with("4\n0 2 ") && flows.contains(" 125000 0\n"), "{flows}");
     let refused = place.ends(
@@ -526,7 +527,7 @@ fn sflow_is_an_overlay_that_configurations_take() {
     place.ends(0, &["export", "ansible", "nvue.yaml", "--overlay", "n/overlay", "--out", "b"]);
     let config =
         std::fs::read_to_string(place.path("b/ansible/files/p0-t0-001/nvue.yaml")).expect("it is there");
-    // Keys are sorted where an overlay is added.
+    // Merging an overlay sorts the keys.
     assert!(config.contains("      sflow:\n        agent:\n          interface: eth0\n"), "{config}");
 
     let kernel = small_fabric("kernel", 2, "linux", "linux");

@@ -1,4 +1,4 @@
-//! Every file that a tree has for a switch is a kind of which the table of carriers has an answer.
+//! The table of carriers covers every file that a tree has for a switch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use closc_platform::Os;
 use closc_render::Templates;
 use closc_tests::shape::try_plan;
 
-/// A platform, the speed and lanes of its NICs, and a profile of queues that it takes.
+/// A platform, the speed and lanes of its NICs, and a QoS profile that it supports.
 const PLATFORMS: [(&str, &str, &str); 5] = [
     ("linux", "speed: 100G", "lossy-trim"),
     ("sonic-vs", "speed: 40G", "lossy-trim"),
@@ -61,13 +61,13 @@ fn every_kind_of_file_of_a_switch_has_an_answer_in_the_table_of_carriers() {
     assert_eq!(rendered.into_iter().collect::<Vec<_>>(), Os::ALL, "every operating system is rendered");
     let idle: Vec<&SwitchFile> = SwitchFile::ALL.iter().filter(|file| !seen.contains_key(file)).collect();
     assert!(idle.is_empty(), "rows of files that no tree has: {idle:?}");
-    // A play brings every file of its operating system, and none of one without a play.
+    // A play delivers every file of its operating system; without a play no file is delivered by Ansible.
     for os in Os::ALL.into_iter().filter(|os| !os.is_programmed()) {
         for (file, _) in seen.iter().filter(|(_, of)| of.contains(os.word())) {
             assert_eq!(Transport::Ansible.carries(*file), os.has_play(), "{file} of {}", os.word());
         }
     }
-    // The two ways in which SONiC routes are two files.
+    // SONiC can configure routing in two files.
     assert!(seen[&SwitchFile::FrrConf].contains("sonic") && seen[&SwitchFile::ConfigDb].contains("sonic"));
 }
 

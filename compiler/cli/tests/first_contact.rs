@@ -1,4 +1,5 @@
-//! First contact: the list of commands, commands of other tools, formats, quiet results, tables of spreadsheets.
+//! First steps of a new user: the list of commands, commands of other tools, formats, `--quiet`, tables from
+//! spreadsheets.
 
 mod common;
 
@@ -80,7 +81,7 @@ fn init_replaces_a_file_by_force_only() {
     assert!(place.read("mine.yaml").contains("\nhosts:\n"));
 }
 
-/// A spreadsheet separates by `;`, writes a decimal comma and begins with a byte order mark.
+/// Some spreadsheets separate cells by `;`, write decimal commas, and begin with a byte order mark.
 fn spreadsheet(csv: &str) -> String {
     format!("\u{feff}{}", csv.replace(',', ";").replace("0.5", "0,5").replace('\n', "\r\n"))
 }

@@ -1,10 +1,10 @@
-//! `closc import`: what was exported comes back, and plants that closc did not name are found.
+//! `closc import`: exported fabrics are restored, and networks with other names are recognised.
 
 mod common;
 
 use common::Place;
 
-/// Fabrics of few enough cables to be imported in a test without optimisation.
+/// Fabrics that are small enough for an import in a debug build.
 const FABRICS: &[&str] = &[
     "topologies/examples/exceptions.yaml",
     "topologies/examples/parallel-links.yaml",
@@ -76,7 +76,7 @@ topology:
     - endpoints: [\"leaf1:eth60\", \"host:veth0\"]
 ";
 
-/// Names of switches are a pattern, those of nodes are in a map, and the link to the host is left out and said.
+/// Names of switches become a pattern, and names of nodes a map. The link to the host is omitted with a message.
 #[test]
 fn a_lab_of_others_is_found() {
     let place = Place::new();
@@ -106,7 +106,7 @@ SW_2,Ethernet33/1,SW_3,Ethernet2/1,Connected,30 m
 SW_2,Ethernet34/1,SW_4,Ethernet2/1,Connected,30 m
 ";
 
-/// Roles are in NetBox's list of devices, or nodes are named by hand.
+/// Roles are from NetBox's list of devices, or nodes from the command line.
 #[test]
 fn tables_of_netbox_are_read() {
     let place = Place::new();
@@ -123,7 +123,7 @@ fn tables_of_netbox_are_read() {
     assert_eq!(place.read("0.yaml"), place.read("1.yaml"));
 }
 
-/// Reports of switches alone: each cable is seen from one end or both, and counts once.
+/// LLDP reports of devices: a cable that both ends report counts once.
 #[test]
 fn a_living_plant_is_read_by_lldp() {
     let place = Place::new();
@@ -151,7 +151,8 @@ fn a_living_plant_is_read_by_lldp() {
     assert!(said.contains("16 of 16 cables are where it says, 0 more are absent; 0 names"), "{said}");
 }
 
-/// Two cables are exchanged and one is gone: the file has the hole, the report the exchange, with both lines.
+/// Two cables are swapped and one is missing: the file marks the missing one as absent, and the report lists the swap
+/// with both lines.
 #[test]
 fn what_is_plugged_wrong_is_said() {
     let place = Place::new();
@@ -177,7 +178,7 @@ fn what_is_plugged_wrong_is_said() {
     assert!(place.read("found.yaml").contains("  absent:\n    - \"p0-t0-002--p0-t1-002\"\n"));
 }
 
-/// Columns of both ends, without what a topology of containerlab does not have.
+/// Devices and ports at both ends, without the columns that containerlab topologies lack.
 fn ends_of(place: &Place, folder: &str) -> Vec<String> {
     let rows = |list: &String| -> Vec<String> {
         let text = place.read(list);
@@ -190,7 +191,7 @@ fn ends_of(place: &Place, folder: &str) -> Vec<String> {
     lists(place, folder).iter().flat_map(rows).collect()
 }
 
-/// Round trip of `export containerlab`: the same cables.
+/// A topology of `export containerlab` is imported with the same cables.
 #[test]
 fn labs_of_containers_come_back() {
     let place = Place::new();
@@ -207,7 +208,7 @@ fn labs_of_containers_come_back() {
     }
 }
 
-/// A plane, a switch and single cables are drained: the cable lists of the tree of what was imported say the same.
+/// Drained planes, switches and cables are imported: the new tree has the same cable lists.
 #[test]
 fn drained_cables_of_a_tree_come_back() {
     let place = Place::new();
@@ -243,7 +244,7 @@ fn drained_cables_of_a_tree_come_back() {
     assert!(said.contains("`half` is not a state of a cable: `up` or `drained`"), "{said}");
 }
 
-/// Types that are one medium are that; those that leave it open are said, with what is assumed.
+/// Cable types of NetBox map to media. For an ambiguous type, a message names the assumed medium.
 #[test]
 fn types_of_netbox_become_media() {
     let place = Place::new();
@@ -323,7 +324,7 @@ fn what_is_no_clos_is_refused_with_a_place() {
     assert!(!place.path("no.yaml").exists());
 }
 
-/// Cables to power and consoles, planned ones and those that are to go, among those of a fabric.
+/// Power and console cables, and cables that are planned or decommissioned, in a list with cables of a fabric.
 #[test]
 fn types_of_ends_and_states_of_netbox_count() {
     let place = Place::new();

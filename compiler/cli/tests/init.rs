@@ -42,7 +42,7 @@ fn a_file_of_the_size_that_is_asked_for_has_no_findings() {
     assert!(
         place.read("9.yaml").contains("rails: 8") && place.read("10.yaml").contains("t1: { platform: th6-")
     );
-    // Without a terminal it asks nothing, and standard output has the file.
+    // Without a terminal, closc asks no questions and writes the file to standard output.
     assert!(place.ends(0, &["init"]).contains("\nhosts:\n"));
 }
 
@@ -72,7 +72,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
         assert!(said.contains(wanted), "{flags}: {said}");
     }
     assert_eq!(place.read("mine.yaml"), "mine");
-    // Proposed values are accepted.
+    // Values that closc proposes are accepted.
     for flags in [
         "--nics 1 --planes 2 --speed 200G --platform linux",
         "--nics 1021",
@@ -107,7 +107,7 @@ fn certain_slips_are_fixed_and_choices_are_suggested() {
     place.write("slips.yaml", &slips);
     let said = place.ends(2, &["fix", "--check", "slips.yaml"]);
     assert!(said.contains(": E0107: did you mean `planes`?") && said.contains("`linux`"), "{said}");
-    // Another word of the list may be meant, or none.
+    // A fix that is not certain is not applied.
     place.write("choice.yaml", text.replace("os: linux", "os: linus"));
     place.ends(1, &["fix", "choice.yaml"]);
     assert!(place.read("choice.yaml").contains("os: linus"));
@@ -116,7 +116,7 @@ fn certain_slips_are_fixed_and_choices_are_suggested() {
     assert_eq!(place.read("slips.yaml"), text, "nothing else changes");
     assert_eq!(place.ends(0, &["fix", "slips.yaml"]), "");
 
-    // A number of ports is a number, also where a mapping may stand.
+    // A quoted number of ports is fixed, even where a mapping is also allowed.
     let quoted = text.replacen("up: 2", "up: \"2\"", 1);
     assert_ne!(quoted, text);
     place.write("quoted.yaml", &quoted);
@@ -205,7 +205,7 @@ fn the_file_of_a_platform_is_printed_and_taken_back() {
         let shown = place.ends(0, &["platforms", name, "--platforms", "site"]);
         assert_eq!(shown, place.ends(0, &["platforms", name]), "{name}");
     }
-    // A copy with a new name is a platform of the site, and its file is printed as it is.
+    // A copy with a new name is a site platform, and its file is printed unchanged.
     let copy = place.read("site/th5-512x100g.yaml").replace("id: th5-512x100g", "id: hall-7");
     place.write("copy/hall-7.yaml", &copy);
     assert_eq!(place.ends(0, &["platforms", "hall-7", "--yaml", "--platforms", "copy"]), copy);

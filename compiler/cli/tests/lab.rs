@@ -1,4 +1,4 @@
-//! Labs from the command line: what the README does first, and every command on a lab of embedded switches.
+//! Labs from the command line: the first steps of the README, and every command on a lab of embedded switches.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use common::{Place, fabric_name, has};
 
-/// A lab in a process of its own.
+/// A running lab in a separate process.
 struct Up {
     place: Place,
     fabric: &'static str,
@@ -31,7 +31,7 @@ impl Up {
         self.place.ends(0, &["push", "tree", "--inventory", "lab"])
     }
 
-    /// The processes that have the socket on their command line.
+    /// Returns the processes with the socket on their command line.
     fn processes(&self) -> Vec<i32> {
         let socket = self.place.text(&format!("run/lab/{}/control.sock", self.fabric));
         let numbers = std::fs::read_dir("/proc")
@@ -83,7 +83,7 @@ fn ports_above_those_of_v1model_are_walked_and_refused_where_bmv2_would_run_them
     assert!(text.contains("\"lost\":0") && text.contains("\"misdelivered\":0"), "{text}");
     place.ends(0, &["compile", file, "--out", "tree"]);
     place.ends(0, &["verify", "tree"]);
-    // On target `bmv2` and in Mininet the kernel plays the nodes.
+    // On target `bmv2` and in Mininet, the nodes run in the kernel.
     let text = place.read("topologies/lab/two-planes-p4.yaml").replace("bmv2", "embedded-512");
     place.write(
         "small.yaml",
@@ -125,7 +125,7 @@ fn every_command_works_on_embedded_switches() {
     assert!(up.place.ends(1, &["push", "tree", "--inventory", "lab"]).contains("no lab of fabric"));
 }
 
-/// Tells who may do what with a file.
+/// Returns the permissions of a file.
 fn mode(place: &Place, path: &str) -> u32 {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::metadata(place.text(path)).expect("it is there").permissions().mode() & 0o777
@@ -156,7 +156,7 @@ fn switches_are_reached_at_a_socket_of_their_owner() {
     up.on("down");
 }
 
-/// Counts the sockets of a table of the kernel that a process holds.
+/// Counts the sockets of a process in a table of `/proc`.
 fn own_sockets(pid: i32, table: &str) -> usize {
     let open: Vec<String> = std::fs::read_dir(format!("/proc/{pid}/fd"))
         .expect("it is ours")
@@ -262,7 +262,7 @@ fn a_lab_that_was_killed_is_in_nobodys_way() {
     assert!(up.on("test").contains("40 delivered, 0 lost"));
 }
 
-/// Two or more signals to everything on a terminal: whatever the moment, the lab is up and whole, or nothing is left.
+/// Sends two or more signals to the process group at arbitrary moments: the lab is completely up, or nothing is left.
 #[test]
 fn signals_leave_a_lab_or_nothing() {
     use std::os::unix::process::CommandExt as _;
@@ -272,14 +272,14 @@ fn signals_leave_a_lab_or_nothing() {
     for (round, signal) in ["-INT", "-TERM", "-INT", "-HUP", "-INT"].into_iter().enumerate() {
         let mut up = place.command(&["lab", "up", "tree"]);
         let mut up = up.process_group(0).stderr(std::process::Stdio::piped()).spawn().expect("closc runs");
-        // The state is written before anything is made.
+        // The state file is written before anything is created.
         while !state.exists() && up.try_wait().expect("it is ours").is_none() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         std::thread::sleep(std::time::Duration::from_millis(40 * round as u64));
         for _ in 0..2 {
             let group = format!("-{}", up.id());
-            // It may have ended meanwhile.
+            // The process may have ended already.
             let _ = Command::new("kill")
                 .args([signal, "--", &group])
                 .stderr(std::process::Stdio::null())
@@ -302,8 +302,8 @@ fn signals_leave_a_lab_or_nothing() {
     }
 }
 
-/// Whoever works on a lab has it for himself, from the tree that is compiled for it on; locks of the dead are in nobody's
-/// way.
+/// Only one process at a time works on a lab, including the compilation of its tree. Locks of dead processes have no
+/// effect.
 #[test]
 fn two_at_once_are_refused_by_name() {
     let place = Place::new();
@@ -325,15 +325,15 @@ fn two_at_once_are_refused_by_name() {
             assert!(why.contains("another process works on lab `two-planes-p4` right now"), "{lock}: {why}");
         }
         drop(held);
-        // No process has such a number.
+        // A process id beyond the maximum.
         std::fs::write(&path, "4194305").expect("it is ours");
         assert!(place.ends(0, &["lab", "up", source]).contains("is up"));
         assert!(place.ends(0, &["lab", "down", "two-planes-p4"]).contains("is down"));
     }
 }
 
-/// Virtual time is of one process: jobs on fabrics of one name run at once, beside a busy lab of that name,
-/// and say what they say alone.
+/// Jobs in virtual time run inside one process. Several jobs on fabrics of one name can run in parallel to a lab of
+/// that name, with the same results.
 #[test]
 fn jobs_in_virtual_time_are_in_nobodys_way() {
     let place = Place::new();
@@ -365,7 +365,7 @@ fn jobs_in_virtual_time_are_in_nobodys_way() {
     assert!(is_empty(&place.text("run")));
 }
 
-/// Remains of a killed job in virtual time are removed by the next one of its fabric.
+/// The next job on a fabric removes the leftovers of a killed job in virtual time.
 #[test]
 fn what_a_killed_job_leaves_goes_with_the_next_one() {
     let place = Place::new();
@@ -388,7 +388,7 @@ fn what_a_killed_job_leaves_goes_with_the_next_one() {
     assert!(is_empty(&place.text("run")));
 }
 
-/// A folder of the user stays when it is empty, and nothing is created beside it.
+/// An empty folder of the user is kept, and nothing is created next to it.
 #[test]
 fn a_folder_that_was_there_stays() {
     let place = Place::new();
@@ -410,7 +410,7 @@ fn a_folder_that_was_there_stays() {
     assert_eq!(std::fs::read_dir(place.path("own")).expect("it is there").count(), 0);
 }
 
-/// Half-built parts are reported, and misplaced ones, too.
+/// Incomplete labs and swapped cables are reported.
 #[test]
 fn a_lab_that_is_not_as_it_should_be_says_so() {
     let up = Up::new();
@@ -431,7 +431,7 @@ fn a_lab_that_is_not_as_it_should_be_says_so() {
     assert!(up.place.ends(0, &["lab", "status"]).contains("is up: "));
 }
 
-/// Waits for the namespaces of this machine, one test at a time; nothing where it lacks what such tests need.
+/// Waits for exclusive use of network namespaces; `None` if this machine lacks requirements of such tests.
 fn namespaces() -> Option<MutexGuard<'static, ()>> {
     static ONE: Mutex<()> = Mutex::new(());
     match closc_lab::backend::linux::check_features() {
@@ -443,7 +443,7 @@ fn namespaces() -> Option<MutexGuard<'static, ()>> {
     }
 }
 
-/// Writes the small fabric to `fabric.yaml`, under a name that no other test has.
+/// Writes the small fabric to `fabric.yaml`, with a unique name.
 fn small(place: &Place, name: &str) -> String {
     let fabric = fabric_name(name);
     let text = place.read("topologies/lab/two-planes-p4.yaml");
@@ -451,7 +451,7 @@ fn small(place: &Place, name: &str) -> String {
     fabric
 }
 
-/// A process for each switch: the embedded switch, and BMv2 where it is installed.
+/// One process per switch: the embedded switch, and BMv2 if it is installed.
 #[test]
 fn switches_in_namespaces_are_programmed_walked_and_rewired() {
     let Some(_alone) = namespaces() else { return };
@@ -477,7 +477,7 @@ fn switches_in_namespaces_are_programmed_walked_and_rewired() {
     }
 }
 
-/// A process for each switch, nodes of the kernel, and switches that choose the path.
+/// One process per switch, nodes in the kernel, and switches that choose the path.
 #[test]
 fn switches_in_namespaces_choose_paths_by_their_weights() {
     let Some(_alone) = namespaces() else { return };
@@ -539,7 +539,7 @@ fn a_mininet_script_carries_every_path() {
     let text = place.read("script.py");
     assert!(text.contains("SWITCH = \"simple_switch_grpc\"") && text.contains(&fabric), "{text}");
     let Some(_alone) = namespaces() else { return };
-    // Debian's own Python has it; one that comes first in PATH need not.
+    // Debian's own Python has Mininet; another one first in `PATH` may lack it.
     let has_mininet = |python: &&str| {
         let run = Command::new(python).args(["-c", "import mininet.net"]).output();
         run.is_ok_and(|run| run.status.success())
@@ -586,7 +586,7 @@ fn what_does_not_fit_is_said_with_the_way_out() {
     assert!(why.contains("`os: linux`, `frr`, `p4`"), "{why}");
 }
 
-/// A job in Markdown, for a wiki; and nothing at all of one that is as expected, where quiet was asked for.
+/// A job report in Markdown; with `--quiet`, no output for a job that meets its expectations.
 #[test]
 fn a_job_has_a_form_for_a_wiki() {
     let place = Place::new();

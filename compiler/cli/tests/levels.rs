@@ -1,4 +1,4 @@
-//! Levels of warnings on the command line, several files in one `check`, and what `diff` and `--quiet` say of warnings.
+//! Warning levels on the command line, several files in one `check`, and warnings in `diff` and with `--quiet`.
 
 mod common;
 
@@ -17,7 +17,7 @@ qos: none
 const NTP: &str = "services: { ntp: [\"2001:db8::1\"] }\n";
 const ASN: &str = "addresses: { asn_base: 4200000000 }\n";
 
-/// A folder with fabrics that have no warning, one, and another one.
+/// A folder with a fabric without warnings, and fabrics with different warnings.
 fn place() -> Place {
     let place = Place::new();
     place.write("clean.yaml", FABRIC);
@@ -27,7 +27,7 @@ fn place() -> Place {
     place
 }
 
-/// Runs closc; returns its exit code and what it printed on both.
+/// Runs closc; returns its exit code, standard output and standard error.
 fn run(place: &Place, words: &str) -> (Option<i32>, String, String) {
     let output = place.closc(&words.split_whitespace().collect::<Vec<_>>());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
@@ -64,7 +64,7 @@ fn levels_hold_for_every_verb() {
     assert!(place.path("tree/manifest.json").is_file(), "what is only warned of is written");
     let (_, denied, _) = run(&place, "check ntp.yaml --deny W0803 --format json");
     assert!(denied.contains("closc-diagnostics/1") && denied.contains("\"severity\": \"error\""), "{denied}");
-    // A warning that the file allows is not among those that `-D warnings` denies.
+    // `-D warnings` does not deny a warning that the file allows.
     place.write("allowed.yaml", format!("{FABRIC}{NTP}warnings: {{ W0803: allow }}\n"));
     assert_eq!(run(&place, "check allowed.yaml -D warnings").2, "");
     let (code, _, said) = run(&place, "check allowed.yaml --warn W0803");
@@ -137,7 +137,7 @@ fn diff_says_which_warnings_changed() {
     assert!(!said.contains("W0803") && said.contains("gone: the new side does not have it"), "{said}");
     let (_, shown, said) = run(&place, "diff both.yaml ntp.yaml --format github");
     assert!(shown.contains("::notice title=W0403::gone: ") && said.is_empty(), "{shown}");
-    // The old side is as it is: what is wrong with it is gone with the new one.
+    // `--deny` does not apply to the old side.
     assert_eq!(run(&place, "diff ntp.yaml clean.yaml -D warnings").0, Some(2));
     assert_eq!(run(&place, "diff clean.yaml ntp.yaml -D warnings").0, Some(1));
     let (_, _, said) = run(&place, "drain p0-t1-001 both.yaml");
@@ -170,6 +170,6 @@ fn quiet_leaves_findings() {
     assert_eq!(run(&place, "check ntp.yaml -q --allow warnings"), (Some(0), String::new(), String::new()));
     assert!(run(&place, "check broken.yaml -q").2.contains("error[E0301]"), "errors are said");
     assert!(run(&place, "diff clean.yaml ntp.yaml -q").1.contains("ntp"), "differences are said");
-    // A document that was asked for is one.
+    // `--quiet` does not suppress a JSON document.
     assert!(run(&place, "check clean.yaml -q --format json").1.contains("closc-check/1"));
 }

@@ -1,4 +1,4 @@
-//! `closc lsp`, driven by a language client that closc did not write (pygls), over its standard input and output.
+//! `closc lsp`, driven by an independent language client (pygls) over standard input and output.
 
 mod common;
 

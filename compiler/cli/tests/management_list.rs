@@ -1,4 +1,5 @@
-//! Management ports from a list: in what switches are given, in what others say of them, and where it leaves one out.
+//! Management ports from a list: in the configuration of switches, in that of their neighbours, and for a switch that
+//! is not listed.
 
 mod common;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use common::Place;
 
-/// T0s that run SONiC, a T1 of each plane that runs EOS.
+/// T0s run SONiC; the T1 of each plane runs EOS.
 const FABRIC: &str = "fabric: pod\nrouting: ecmp-static\nplanes: 2\n\
     hosts: { groups: 2, per_group: 1, nic: { speed: 200G, lanes: 2 } }\n\
     tiers:\n  t0: { platform: th5-512x100g, os: sonic, up: 1 }\n  t1: { platform: th5-512x100g, os: eos }\n\
@@ -42,7 +43,7 @@ fn switches_have_the_ports_of_the_list() {
     assert_eq!(config["MGMT_INTERFACE"], json!({ "eth0|203.0.113.9/24": { "gwaddr": "203.0.113.1" } }));
     let eos = place.read("tree/switches/p0-t1-001/eos.conf");
     assert!(eos.contains("ip address 198.51.100.2/31") && eos.contains("0.0.0.0/0 198.51.100.3"), "{eos}");
-    // Name for programs that monitor neighbours.
+    // Monitoring programs read the address of a neighbour here.
     let neighbours = &read(&place, "tree/switches/p0-t0-001/config_db.json")["DEVICE_NEIGHBOR_METADATA"];
     assert_eq!(neighbours["p0-t1-001"]["mgmt_addr"], "198.51.100.2", "{neighbours}");
 }
@@ -78,7 +79,7 @@ fn a_switch_that_is_not_listed_needs_a_pool() {
     place.ends(0, &["compile", "fabric.yaml", "--quiet", "--out", "tree"]);
     let config = place.read("tree/switches/p1-t0-002/config_db.json");
     assert!(config.contains("eth0|10.64.16.2/14"), "{config}");
-    // Nor does one that is not there.
+    // An absent switch needs no management port.
     place.write("fabric.yaml", FABRIC.to_owned() + "exceptions: { absent: [p1-t0-002] }\n");
     place.ends(0, &["compile", "fabric.yaml", "--quiet", "--out", "tree"]);
 }

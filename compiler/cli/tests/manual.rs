@@ -1,4 +1,4 @@
-//! Manual pages and the reference of the command line: whole, current, and as `man` takes them.
+//! Manual pages and the command reference are complete, up to date, and valid for `man`.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn the_reference_is_what_the_program_says() {
     assert!(there == expected, "{REFERENCE} is stale: run `cargo xtask docs`");
 }
 
-/// The same whatever the place it is made in, and nothing of this machine in it.
+/// Pages do not depend on the environment, and contain nothing of this machine.
 #[test]
 fn pages_do_not_depend_on_the_machine() {
     let place = Place::new();
@@ -53,7 +53,7 @@ fn pages_do_not_depend_on_the_machine() {
     place.ends(64, &["man"]);
 }
 
-/// `man` finds what it expects: it warns of what it cannot format, and knows the line of each name.
+/// Pages have the required sections, and `man` formats them without warnings.
 #[test]
 fn man_takes_the_pages() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Archives in an object store: written whole or not at all, read in parts. The store is moto's, of PyPI, in
-//! `target/judges/moto`; the feature `s3` of the build is needed.
+//! Archives in an object store: written atomically, and read in parts. The store is moto from PyPI, in
+//! `target/judges/moto`; the tests need the feature `s3`.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{Place, small_fabric};
 
 const TREE: &str = "s3://trees/a/tree.tar.zst";
 
-/// Without the feature every place in a store is refused, and with it what names no object.
+/// Without the feature, every URL of a store is rejected; with it, only a URL without an object.
 #[test]
 fn what_cannot_be_there_is_refused() {
     let place = Place::new();
@@ -36,7 +36,7 @@ mod store {
     use super::TREE;
     use super::common::{Place, root, small_fabric};
 
-    /// Secrets that no message may have.
+    /// A secret that must not appear in any message.
     const SECRET: &str = "wJalrXUtnFEMIclosc";
 
     /// A store on a free port of this machine.
@@ -46,7 +46,7 @@ mod store {
     }
 
     impl Store {
-        /// Starts moto, or says that it is missing.
+        /// Starts moto, or prints that it is missing.
         fn start() -> Option<Store> {
             let python = root().join("target/judges/moto/bin/python");
             if !python.is_file() {
@@ -62,14 +62,14 @@ mod store {
                 let (_, rest) = line.split_once("http://127.0.0.1:")?;
                 rest.trim().parse().ok()
             });
-            // It prints a line per request, and stops without a reader.
+            // moto prints a line per request, and blocks without a reader.
             std::thread::spawn(move || lines.for_each(drop));
             let store = Store { process, port: port.expect("moto says its port") };
             assert!(store.ask("PUT /trees HTTP/1.1", "").starts_with("HTTP/1.1 200"));
             Some(store)
         }
 
-        /// Asks for something without a signature, which moto does not want.
+        /// Sends a request without a signature, which moto does not require.
         fn ask(&self, line: &str, body: &str) -> String {
             let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("moto listens");
             let length = body.len();
@@ -128,7 +128,7 @@ mod store {
         place.ends(0, &["compile", "fabric.yaml", "--out", "tree.tar.zst"]);
         assert_eq!(store.ends(&place, 0, &["verify", TREE]), place.ends(0, &["verify", "tree.tar.zst"]));
         store.ends(&place, 0, &["diff", "tree.tar.zst", TREE]);
-        // Parts, with their summaries.
+        // Compile and verify in parts, with summaries.
         let mut summaries = Vec::new();
         for index in 0..2 {
             let part = format!("s3://trees/parts/{index}.tar.zst");
@@ -149,7 +149,7 @@ mod store {
         let whole = place.ends(0, &["verify", "tree.tar.zst"]);
         let paths = whole.lines().find(|line| line.starts_with("paths: ")).expect("paths are proved");
         assert!(merged.contains(paths), "{paths}\n{merged}");
-        // The tree of a push is read there: the switches are missing, and named.
+        // A push reads the tree from the store. The error names the switches, which do not exist.
         place.write("inventory.yaml", "devices:\n  p0-t0-001: { endpoint: '127.0.0.1:9', device_id: 1 }\n");
         let why = store.ends(
             &place,
@@ -157,7 +157,7 @@ mod store {
             &["push", TREE, "--inventory", "inventory.yaml", "--device", "p0-t0-001", "--timeout", "5"],
         );
         assert!(why.contains("p0-t0-001"), "{why}");
-        // Missing and cut elements.
+        // A missing archive, and an invalid one.
         let why = store.ends(&place, 1, &["verify", "s3://trees/b.tar.zst"]);
         assert!(why.contains("`s3://trees/b.tar.zst`"), "{why}");
         store.ask("PUT /trees/cut.tar.zst HTTP/1.1", "no archive");
@@ -165,7 +165,7 @@ mod store {
         assert!(why.contains("cut.tar.zst"), "{why}");
     }
 
-    /// A tree of which a compiler was killed, or which cannot be compiled, is not there; nor is the old one gone.
+    /// A tree is visible only when its upload is complete, even if the compiler is killed.
     #[test]
     fn what_is_not_complete_is_not_visible() {
         let Some(store) = Store::start() else { return };
@@ -173,7 +173,7 @@ mod store {
         place.write("fabric.yaml", small_fabric("objects", 1, "bmv2", "p4"));
         let mut killed = store.command(&place, &["compile", "fabric.yaml", "--out", TREE]);
         let mut killed = killed.stderr(Stdio::null()).stdout(Stdio::null()).spawn().expect("closc runs");
-        // Whenever that is: before it, in the middle of it, or when all of it is there.
+        // The kill can happen before, during or after the upload.
         drop(killed.kill());
         drop(killed.wait());
         let seen = store.closc(&place, &["verify", TREE]);
@@ -183,7 +183,7 @@ mod store {
         }
         store.ends(&place, 0, &["compile", "fabric.yaml", "--out", TREE]);
         store.ends(&place, 0, &["verify", TREE]);
-        // A store that does not answer is reported soon.
+        // Unencrypted endpoints are rejected at once.
         let nobody = |url: &str, allow: &str| {
             let mut command = store.command(&place, &["compile", "fabric.yaml", "--out", TREE]);
             command.env("AWS_ENDPOINT_URL", url).env("AWS_ALLOW_HTTP", allow);

@@ -1,10 +1,10 @@
-//! A fabric of T0s alone: every tool knows that NICs of different T0 groups have no path to each other.
+//! A fabric with only T0s: every command treats NICs of different T0 groups as pairs without a path.
 
 mod common;
 
 use common::Place;
 
-/// Two rails of two planes: each rail has a switch of its own in each plane.
+/// Two rails and two planes: each rail has its own switch in each plane.
 fn yaml(nodes: u16, os: &str) -> String {
     format!(
         "fabric: rails\nplanes: 2\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: {nodes}, nics_per_node: 2, rails: 2, nic: {{ speed: \

@@ -1,4 +1,4 @@
-//! Parts on the command line: compiled, proved and merged as the document says; and archives in place of folders.
+//! Parts on the command line: compiled, proved and merged as in `docs/parts.md`; and archives instead of folders.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn parts(place: &Place) {
     }
 }
 
-/// The line of a report that starts so.
+/// Returns the line of a report with a prefix.
 fn line(report: &str, start: &str) -> String {
     report.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{report}")).to_owned()
 }
@@ -84,7 +84,7 @@ fn an_archive_is_read_where_it_is() {
     );
 }
 
-/// The examples of the document, where the program that runs them is here.
+/// Runs the examples of `docs/parts.md`, as far as their programs are installed.
 #[test]
 fn jobs_of_the_document_run() {
     let text = std::fs::read_to_string(common::root().join("docs/parts.md")).unwrap();
@@ -98,7 +98,7 @@ fn jobs_of_the_document_run() {
         std::path::Path::new(env!("CARGO_BIN_EXE_closc")).parent().unwrap().display(),
         std::env::var("PATH").unwrap_or_default()
     );
-    // Behaviour of sbatch for an array, without it.
+    // Simulates an array job of `sbatch`.
     place.write("part.sh", blocks[1]);
     for what in ["compile", "verify"] {
         for task in 0..8 {

@@ -1,4 +1,4 @@
-//! `closc export ztp` and `closc export ansible`: what SONiC, DHCP servers and Ansible make of it.
+//! `closc export ztp` and `closc export ansible`, checked with tools of SONiC, DHCP servers and Ansible.
 
 mod common;
 
@@ -74,7 +74,7 @@ fn a_switch_out_of_the_box_finds_its_configuration_by_its_serial_number() {
     assert_eq!(own["ztp"].as_object().map(serde_json::Map::len), Some(2), "{own}");
     let config = fetched(&place, &text(&config["url"]["source"]));
     assert_eq!(config, place.read("tree/switches/p0-t0-001/config_db.json"));
-    // SONiC would otherwise take the platform from what is in the file.
+    // With `overwrite-device-metadata`, SONiC takes its platform from this file.
     assert!(config.contains("\"platform\""));
     let serials: BTreeSet<_> = fs::read_dir(place.path("x/ztp/serials"))
         .expect("a folder")
@@ -138,7 +138,7 @@ fn no_name_of_a_stranger_leaves_the_folder() {
     assert!(said.contains("no switch of `pod` runs SONiC"), "{said}");
 }
 
-/// Runs a program over an exported file, and expects that it accepts it.
+/// Runs a program on an exported file, and expects that it accepts the file.
 fn accepts(place: &Place, program: &Path, args: &[&str]) {
     let output = Command::new(program).args(args).current_dir(place.path("")).output().expect("it runs");
     let said =
@@ -192,7 +192,7 @@ fn switches_keep_the_address_of_their_configuration() {
         hosts[1]["client-id"],
         "SONiC##MSN5600##MT2334X00002".bytes().fold(String::new(), |all, byte| all + &format!("{byte:02x}"))
     );
-    // One that no serial number leads anywhere is sent to its own file.
+    // A switch without a serial number gets the URL of its own file from the DHCP server.
     assert_eq!(hosts[2]["option-data"][0]["data"], format!("{URL}/switches/p0-t1-001/ztp.json"));
     assert!(hosts[0].get("option-data").is_none());
 }
@@ -226,7 +226,7 @@ fn the_inventory_has_every_switch_in_its_groups() {
     assert!(output.status.success() && said.is_empty(), "{said}");
 }
 
-/// Earlier contents of a switch: another fabric's tables, and the site's part.
+/// The CONFIG_DB of a switch before the play: tables of another fabric, and the site's configuration.
 fn before(place: &Place) -> Value {
     place.write(
         "old.yaml",
@@ -250,7 +250,7 @@ fn before(place: &Place) -> Value {
     live
 }
 
-/// Target state of the switch by closc itself.
+/// The target state of the switch, as closc computes it.
 fn wanted(place: &Place, live: &Value) -> Value {
     let parse = |text: &str| ConfigDb::parse(text).expect("it is right");
     let tree = parse(&place.read("x/ansible/files/p0-t0-001/config_db.json"));
@@ -294,7 +294,7 @@ fn the_play_divides_a_configuration_as_a_push_does() {
     assert_eq!(made[2], json!([]), "once is enough");
 }
 
-/// A switch for the play, on this machine: the commands that it runs, over a file.
+/// A simulated switch for the play: its commands, working on a file.
 const SWITCH: &str = r#"import json, os, sys
 name, words = os.path.basename(sys.argv[0]), [word for word in sys.argv[1:] if not word.startswith("-")]
 here = os.environ["SWITCH"]
@@ -323,7 +323,7 @@ elif name == "docker":
     print(json.dumps({"peers": {"Ethernet0": {"state": state}, "Ethernet4": {"state": "Idle"}}}))
 "#;
 
-/// A switch of this machine for the play: the folders and commands that it uses.
+/// Creates the folders and commands of the simulated switch.
 fn machine(place: &Place, live: &Value) {
     for folder in ["bin", "state", "state/frr"] {
         fs::create_dir(place.path(folder)).expect("a folder");
@@ -337,7 +337,7 @@ fn machine(place: &Place, live: &Value) {
     place.write("db.json", live.to_string());
 }
 
-/// Runs the play over it.
+/// Runs the play on the simulated switch.
 fn play(place: &Place, ansible: &Path, more: &[&str]) -> (bool, String) {
     let path = format!("{}:{}", place.text("bin"), std::env::var("PATH").unwrap_or_default());
     let output = place
@@ -352,7 +352,7 @@ fn play(place: &Place, ansible: &Path, more: &[&str]) -> (bool, String) {
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns `ansible-playbook` where the play is to run.
+/// Returns the path of `ansible-playbook`; `None` if the play is not to run.
 fn ansible() -> Option<std::path::PathBuf> {
     if std::env::var_os("CLOSC_ANSIBLE").is_none() {
         skip("set CLOSC_ANSIBLE to run the play over a switch of this machine");
@@ -372,7 +372,7 @@ fn the_play_restarts_routing_once_and_waits_for_its_sessions() {
     assert!(good, "{said}");
     let (own, file) = ("x/ansible/files/p0-t0-001/frr.conf", "state/frr/frr.conf");
     assert_eq!(place.read(file), place.read(own), "the reload starts routing with it");
-    // Whenever the container starts, it looks for its two lines.
+    // At each start, the container checks for its two lines.
     let restart = Command::new(place.path("bin/systemctl"))
         .args(["restart", "bgp"])
         .env("SWITCH", place.text(""))
@@ -387,7 +387,7 @@ fn the_play_restarts_routing_once_and_waits_for_its_sessions() {
     assert!(good && place.read("log").contains("systemctl restart bgp"), "{said}");
     let (good, said) = play(&[]);
     assert!(good && said.contains("changed=0"), "{said}");
-    // A file with which sessions stay down is put back, and the play ends there.
+    // If sessions stay down with a new file, the play restores the old one and fails.
     let kept = place.read(file);
     place.write(own, first.replace("router bgp", "route-map NONE deny 10\nexit\n!\nrouter bgp"));
     let (good, said) = play(&["-e", "closc_session_retries=1"]);
@@ -442,7 +442,7 @@ fn switches_that_nothing_is_pushed_to_are_named_with_what_brings_them_their_file
         );
         assert!(said.contains("`closc export ansible` writes a play for them"), "{said}");
     }
-    // A rule of the inventory is what switches that run SONiC lack.
+    // For SONiC switches, a rule in the inventory is missing.
     place.write("fabric.yaml", fabric(V4));
     place.ends(0, &["compile", "fabric.yaml", "--out", "sonic"]);
     let said = place.ends(1, &["drift", "sonic", "--inventory", "none.yaml"]);

@@ -1,6 +1,6 @@
-//! Fabrics that others have published: their files have the published counts, and small ones compile and verify.
+//! Published fabrics: their files have the published counts, and small ones compile and verify.
 //!
-//! Constants are those of the documents that the files name, not of a run of closc.
+//! Constants are from the documents that the files name, not from output of closc.
 
 mod common;
 
@@ -14,7 +14,7 @@ struct Published {
     file: &'static str,
     gpus: u64,
     t0: u64,
-    /// Absent where the document counts leaves only.
+    /// `None` if the document counts only leaves.
     t1: Option<u64>,
     t2: Option<u64>,
     host_links: u64,
@@ -30,7 +30,7 @@ const fn two_tiers(
     Published { file, gpus, t0, t1: Some(t1), t2: Some(0), host_links, fabric_links: Some(fabric_links) }
 }
 
-/// Three tiers, with as many cables between two tiers as there are NICs.
+/// Three tiers, with one cable between two tiers per NIC.
 const fn fat_tree(file: &'static str, gpus: u64, [t0, t1, t2]: [u64; 3]) -> Published {
     Published {
         file,
@@ -65,7 +65,7 @@ const PUBLISHED: [Published; 24] = [
     },
     // 64 pods of 32 T0s and 32 T1s (arXiv 2605.04333, figure 1).
     fat_tree("mrc-three-tier-64-pods", 65_536, [64 * 32, 64 * 32, 1_024]),
-    // The number of GPUs is published; that of switches follows from 64 ports up and down.
+    // The number of GPUs is published; the number of switches follows from 64 ports up and 64 down.
     fat_tree("oracle-131k", 131_072, [2_048, 2_048, 1_024]),
     two_tiers("simai-spectrum-x-4096", 4_096, [64, 64], [4_096, 64 * 64]),
     two_tiers("superpod-b200-2su", 512, [16, 8], [512, 512]),
@@ -74,13 +74,13 @@ const PUBLISHED: [Published; 24] = [
     fat_tree("superpod-b200-16su", 4_096, [128, 128, 64]),
     fat_tree("superpod-b200-32su", 8_192, [256, 256, 128]),
     fat_tree("superpod-b200-64su", 16_384, [512, 512, 256]),
-    // The document counts cables of 800G. To a NIC, and at 16 SU everywhere, one is two links of 400G.
+    // The document counts cables of 800G. A cable to a NIC is two links of 400G, and so is every cable at 16 SU.
     two_tiers("superpod-b300-1su", 512, [16, 8], [2 * 512, 512]),
     two_tiers("superpod-b300-2su", 1_024, [32, 16], [2 * 1_024, 1_024]),
     two_tiers("superpod-b300-4su", 2_048, [64, 32], [2 * 2_048, 2_048]),
     two_tiers("superpod-b300-8su", 4_096, [128, 64], [2 * 4_096, 4_096]),
     two_tiers("superpod-b300-16su", 8_192, [256, 128], [2 * 8_192, 2 * 8_192]),
-    // The number of GPUs and of tiers is published.
+    // Only the numbers of GPUs and tiers are published.
     Published {
         file: "xai-100k",
         gpus: 100_000,
@@ -90,7 +90,7 @@ const PUBLISHED: [Published; 24] = [
         host_links: 100_000,
         fabric_links: None,
     },
-    // The table of endpoints is that of the paper (arXiv 2605.04333), 8 x (512 T0s + 256 T1s).
+    // The table of endpoints is from the paper (arXiv 2605.04333), 8 x (512 T0s + 256 T1s).
     two_tiers("../mrc-8x512", 131_072, [8 * 512, 8 * 256], [1_048_576, 1_048_576]),
 ];
 
@@ -129,7 +129,7 @@ fn every_published_file_is_compared() {
     assert_eq!(files, compared.map(|published| format!("{}.yaml", published.file)).collect());
 }
 
-/// Counts switches by their folders and cables by the lines of cable lists.
+/// Switches are counted by folders, and cables by lines of cable lists.
 #[test]
 fn small_published_fabrics_compile_and_verify() {
     let small = PUBLISHED.iter().filter(|published| published.gpus <= 512);

@@ -1,5 +1,5 @@
-//! The GitHub action and the GitLab job, step by step as their files have them, with a fake `gh` and a fake `curl` that keep
-//! comments as files: the comment is made once, replaced, and removed, and comments of others stay.
+//! Runs the steps of the GitHub action and the GitLab job from their files, with a simulated `gh` and `curl` that store
+//! comments as files. The comment is created once, replaced, and removed; other comments stay.
 
 mod common;
 
@@ -14,7 +14,7 @@ const FILE: &str = "topologies/lab/two-planes-p4.yaml";
 
 const MARKER: &str = "<!-- closc: difference of fabric files -->";
 
-/// `gh api` with comments in `$COMMENTS`, each a file named after its id.
+/// Simulated `gh api`. Comments are files in `$COMMENTS`, named by id.
 const GH: &str = r#"#!/bin/bash
 set -eu
 [ "$1" = api ]; shift
@@ -33,7 +33,7 @@ done
 . "$FAKES/comments"
 "#;
 
-/// `curl` with the same comments.
+/// Simulated `curl` with the same comments.
 const CURL: &str = r#"#!/bin/bash
 set -eu
 method=GET url= jq=. body=
@@ -50,7 +50,7 @@ done
 . "$FAKES/comments"
 "#;
 
-/// Both act on `method`, `url`, `jq` and `body`.
+/// Common part of both, with inputs `method`, `url`, `jq` and `body`.
 const COMMENTS: &str = r#"
 case $method in
   GET) for file in "$COMMENTS"/*; do jq -n --arg id "${file##*/}" --rawfile body "$file" '{ id: ($id | tonumber), body: $body }'; done | jq -s . | jq -r "$jq" ;;
@@ -73,7 +73,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }
 
-/// The commands of the steps of the action.
+/// Returns the commands of the action's steps.
 fn action() -> Vec<String> {
     let text = fs::read_to_string(root().join("action.yml")).expect("the action is there");
     let mut steps: Vec<String> = Vec::new();
@@ -91,7 +91,7 @@ fn action() -> Vec<String> {
     steps
 }
 
-/// The commands of the script of the GitLab job.
+/// Returns the script of the GitLab job.
 fn job() -> Vec<String> {
     let text = fs::read_to_string(root().join("packaging/ci/gitlab.yml")).expect("the job is there");
     let script = text.lines().skip_while(|line| *line != "  script:").skip(1);
@@ -103,7 +103,7 @@ fn fabric(place: &Place) -> String {
     place.read(FILE) + "warnings: { W0703: allow }\n"
 }
 
-/// A clone with a change, and what a pipeline sets.
+/// A clone with a change, and the environment of a pipeline.
 struct Pipeline {
     place: Place,
     steps: Vec<String>,
@@ -132,7 +132,7 @@ impl Pipeline {
         Pipeline { place, steps, base }
     }
 
-    /// Runs all steps; the text of the comments in order.
+    /// Runs all steps; returns the comments in order.
     fn run(&self, fabric: &str) -> Vec<String> {
         self.place.write("clone/fabric.yaml", fabric);
         let closc = Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("a folder");
@@ -177,7 +177,7 @@ impl Pipeline {
         assert_eq!((second.len(), &second[0]), (2, &first[0]));
         assert!(second[1].starts_with(MARKER) && second[1].contains("-> 5m virtual"), "{second:?}");
         assert_eq!(self.run(&text), [first[0].clone()]);
-        // Without a difference no comment is left to remove.
+        // A second run without a difference has no comment to remove.
         assert_eq!(self.run(&text).len(), 1);
     }
 }

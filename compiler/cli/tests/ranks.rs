@@ -1,4 +1,4 @@
-//! `closc export ranks`: the report, the files, and that Slurm takes the tree.
+//! `closc export ranks`: the report, the files, and a test that Slurm accepts the tree.
 
 mod common;
 
@@ -22,8 +22,9 @@ fn a_job_over_two_sites_cuts_rings_where_that_is_less_than_stages() {
     let report = ranks(&place, &["--tp", "8", "--dp", "64", "--pp", "3", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
     assert_eq!((report["ranks"].as_u64(), report["nodes"].as_u64()), (Some(1536), Some(192)));
-    // By name the third stage is in the hills: 512 ranks send 500 MB each over the fibre. With whole replicas on either
-    // side the rings of 8 ranks in 3 stages are cut twice, 2 GB each: 96 GB, and one replica that the sites share.
+    // In the order of node names, the third stage is at the second site: 512 ranks send 500 MB each between the sites.
+    // With complete replicas at each site, the rings of 8 ranks in 3 stages are cut twice, at 2 GB each: 96 GB, plus
+    // one replica that spans both sites.
     let zone_bytes = |side: &str| report[side]["zone_bytes"].as_u64().unwrap();
     assert_eq!(zone_bytes("by_name"), 512 * 500_000_000);
     assert!((96_000_000_000..=104_000_000_000).contains(&zone_bytes("placed")), "{report}");
@@ -32,7 +33,7 @@ fn a_job_over_two_sites_cuts_rings_where_that_is_less_than_stages() {
     assert!(hosts.lines().all(|line| line.ends_with(" slots=8")));
 }
 
-/// Slurm's controller reads the tree as it starts.
+/// Slurm's controller reads the tree at its start.
 #[test]
 fn slurm_takes_the_tree() {
     if !has("slurmctld") {
@@ -44,7 +45,7 @@ fn slurm_takes_the_tree() {
     let tree = place.read("out/ranks/topology.conf");
     assert!(tree.contains("SwitchName=zone1-unit001 Nodes=z1-su001-n[001-064]\n"), "{tree}");
     assert!(tree.ends_with("SwitchName=region-two-sites Switches=zone[0-1]\n"), "{tree}");
-    // An address without a listener; another run of this test finds another.
+    // A free port, so that parallel runs of this test do not collide.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a port");
     let port = listener.local_addr().expect("it is bound").port();
     drop(listener);
@@ -66,7 +67,7 @@ fn slurm_takes_the_tree() {
         .stderr(Stdio::null())
         .spawn();
     let mut controller = started.expect("slurmctld starts");
-    // It says what it read before it does anything else.
+    // The controller logs the topology before it does anything else.
     let read = || std::fs::read_to_string(&log).unwrap_or_default();
     let started = Instant::now();
     while started.elapsed() < Duration::from_mins(2) {
@@ -77,7 +78,7 @@ fn slurm_takes_the_tree() {
         }
         sleep(Duration::from_millis(100));
     }
-    // It is asked to end, so that the helper that it starts ends too.
+    // SIGTERM also ends the helper process of the controller.
     let _ = Command::new("kill").arg(controller.id().to_string()).status();
     let _ = controller.wait();
     let said = read();

@@ -1,8 +1,8 @@
-//! Runs the README's tour and the guides as they stand: every `$` line of a console block, in order, each page in a folder of
-//! its own that has the shipped topologies.
+//! Runs the README's tour and the guides: every `$` line of a console block in order. Each page runs in its own folder
+//! with the shipped topologies.
 //!
-//! A line of output stands for itself, with `...` for any text; a line `...` stands for any lines. Blocks marked
-//! `root` are skipped, with a message, where the test does not run as root or the kernel has no uSIDs.
+//! In expected output, `...` matches any text, and a line `...` matches any lines. Blocks marked `root` are skipped
+//! with a message if the test does not run as root or the kernel does not support uSIDs.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn steps(markdown: &str) -> Vec<Step> {
     steps
 }
 
-/// Tells whether a line of the README stands for a line that was printed.
+/// Returns whether an expected line matches a printed one.
 fn stands_for(expected: &str, printed: &str) -> bool {
     let mut rest = printed;
     let mut parts = expected.split("...");
@@ -72,8 +72,7 @@ fn check(step: &Step, printed: &str) {
     }
 }
 
-/// A place for namespaces that no other process sees: the tour's have the same names wherever it runs. They are gone
-/// when this is.
+/// A private mount of `/run/netns`, because namespaces of the tour have fixed names. They are removed on drop.
 struct Apart {
     holder: Child,
 }
@@ -108,7 +107,7 @@ impl Apart {
         Ok(apart)
     }
 
-    /// A command in this namespace, in the folder of the test.
+    /// Returns a shell command in this namespace and the folder of the test.
     fn shell(&self, place: &Place, command: &str) -> Command {
         let mut shell = place.program("nsenter");
         shell.arg(format!("--mount=/proc/{}/ns/mnt", self.holder.id()));
@@ -119,7 +118,7 @@ impl Apart {
 
 impl Drop for Apart {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test then tells.
+        // The process may have ended already; the test reports that elsewhere.
         drop(self.holder.kill());
         drop(self.holder.wait());
     }
@@ -150,7 +149,7 @@ fn the_page_of_designs_works_as_it_is_written() {
 fn walk(page: &Path) {
     let steps = steps(&std::fs::read_to_string(page).expect("the page is there"));
     assert!(steps.len() >= 8, "{} has only {} commands", page.display(), steps.len());
-    // The tour runs in a folder with nothing but a link, so that its `out` folder does not land in the tree.
+    // The page runs in a temporary folder, so that its `out` folder is not created in the repository.
     let place = Place::new();
     let bin = Path::new(env!("CARGO_BIN_EXE_closc")).parent().expect("the binary lies in a folder");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());

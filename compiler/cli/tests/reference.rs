@@ -1,4 +1,4 @@
-//! The published fabrics that are not source routed: what is said of them is read off what is compiled.
+//! Published fabrics without source routing: their published properties hold in the compiled tree.
 
 mod common;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use common::Place;
 
-/// Compiles a file of a place into its folder `out`, and returns that.
+/// Compiles a file into the folder `out`, and returns this folder.
 fn compile(place: &Place, file: &str, more: &[&str]) -> PathBuf {
     place.ends(0, &[&["compile", "--quiet", file, "--out", "out"], more].concat());
     place.path("out")
@@ -55,7 +55,7 @@ fn meta_24k_is_oversubscribed_one_to_seven_above_leaves_with_twice_as_much_up() 
         assert!(up.iter().chain(&down).all(|(_, speed)| *speed == 400_000));
         to_zone += sum(&up);
         gpus += down.len();
-        // The four racks without GPUs have their uplinks all the same.
+        // The four racks without GPUs also have uplinks.
         assert_eq!((up.len(), down.len() % 16), (32, 0), "{}", leaf.display());
         if !down.is_empty() {
             assert_eq!(sum(&up), 2 * sum(&down), "{}: leaf up : down is 2 : 1", leaf.display());
@@ -74,7 +74,7 @@ fn meta_24k_is_oversubscribed_one_to_seven_above_leaves_with_twice_as_much_up() 
     assert_eq!((down * 400_000, down), (to_zone, 7 * up));
 }
 
-/// Quality of service reaches every switch: no tier drops what the profile says.
+/// The QoS profile is in the configuration of every switch.
 #[test]
 fn every_switch_of_the_published_fabrics_has_the_profile() {
     for (name, table, row) in [

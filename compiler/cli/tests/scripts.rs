@@ -1,4 +1,4 @@
-//! The scripts that CI systems call, with files of strangers.
+//! Scripts for CI systems, with untrusted files.
 
 mod common;
 
@@ -7,7 +7,8 @@ use std::process::Command;
 
 use common::{Place, root};
 
-/// A team was notified by a name in a stranger's file, and a file whose name begins with a dash was an option.
+/// In earlier versions, a name in an untrusted file could notify a team, and a file name with a leading dash was parsed
+/// as an option.
 #[test]
 fn comments_have_no_mentions_and_names_are_not_options() {
     let place = Place::new();
@@ -43,7 +44,7 @@ fn comments_have_no_mentions_and_names_are_not_options() {
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(1) && !said.contains("Usage"), "{said}");
-    // A file that changed, and not one that is new.
+    // Now with a changed file instead of a new one.
     fs::copy(root().join("topologies/lab/two-planes.yaml"), place.path("--help.yaml")).expect("ours");
     assert!(git(&["add", "--", "--help.yaml"]) && git(&["commit", "-q", "-m", "one"]));
     let text = place.read("--help.yaml").replace("length: 1m", "length: 2m");

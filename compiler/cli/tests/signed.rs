@@ -1,4 +1,4 @@
-//! `compile --sign`, `verify --key`, `push --require-signature`, as people and CI call them.
+//! `compile --sign`, `verify --key`, `push --require-signature` on the command line.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use common::{Place, small_fabric};
 
-/// A place with a fabric, an inventory of nowhere, and two keys; nothing where keys cannot be made.
+/// A folder with a fabric, an inventory of unreachable switches, and two keys; `None` if keys cannot be created.
 fn place() -> Option<Place> {
     let place = Place::new();
     place.write("fabric.yaml", small_fabric("signed", 1, "bmv2", "p4"));
@@ -39,7 +39,7 @@ fn a_tree_is_verified_by_the_key_that_signed_it() {
     let why = place.ends(1, &["verify", "tree", "--key", "ours.pub"]);
     assert!(why.contains("`switches/extra.conf` is not in `manifest.json`"), "{why}");
     std::fs::remove_file(place.path("tree/switches/extra.conf")).expect("it is there");
-    // An edit of a file and its digest is found only by the signature.
+    // If a file and its digest are both changed, only the signature reveals it.
     let manifest = place.read("tree/manifest.json").replace("\"closc\": \"", "\"closc\": \"1");
     place.write("tree/manifest.json", manifest);
     place.ends(0, &["verify", "tree"]);
@@ -72,7 +72,7 @@ fn a_tree_that_is_not_signed_is_not_pushed() {
     assert!(why.contains("carries no signature"), "{why}");
 }
 
-/// An older tree, and a tree of another fabric under the same key, were pushed with `--require-signature`.
+/// Earlier versions pushed an older tree, or a tree of another fabric with the same key, despite `--require-signature`.
 #[test]
 fn older_trees_and_those_of_other_fabrics_are_refused() {
     let Some(place) = place() else { return };
@@ -107,7 +107,7 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
     compile(&["--sequence", "3"]);
     let why = push(&[]);
     assert!(why.contains("has sequence number 3, and the inventory needs at least 4"), "{why}");
-    // A deliberate rollback goes on to the switches, which are not there, and is logged.
+    // A deliberate rollback is logged, and then fails only because the switches do not exist.
     let why = push(&["--allow-older"]);
     assert!(!why.contains("sequence number"), "{why}");
     assert!(place.read("audit.jsonl").contains("\"result\":\"older-allowed\""));
@@ -121,7 +121,7 @@ fn older_trees_and_those_of_other_fabrics_are_refused() {
     }
 }
 
-/// One stolen key was enough.
+/// In earlier versions one stolen key was enough.
 #[test]
 fn several_keys_are_required() {
     let Some(place) = place() else { return };

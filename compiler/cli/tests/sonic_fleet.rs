@@ -1,5 +1,6 @@
-//! `closc push` to many SONiC switches at once: a real `ssh` to a real `sshd` for each, over the switch of the deploy crate's
-//! tests. The push is killed at commands that the switches count together, so that nothing depends on time.
+//! `closc push` to many SONiC switches at once, with a real `ssh` and `sshd` for each, and the simulated switch of the
+//! deploy crate's tests. The push is killed at a command number that all switches count together, so that nothing
+//! depends on time.
 
 mod common;
 #[path = "sonic_fleet/damage.rs"]
@@ -17,13 +18,13 @@ use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use common::Place;
 
-/// The switch, which answers commands.
+/// The simulated switch.
 const SWITCH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4/deploy/tests/deploy/sonic/switch.py");
 
-/// Where Debian and others have it; it is in no `PATH`.
+/// Path in Debian and others; it is not in `PATH`.
 const SSHD: &str = "/usr/sbin/sshd";
 
-/// The variable that has the long test run: how many pushes are killed.
+/// Environment variable that enables the long test: the number of pushes to kill.
 const KILLS: &str = "CLOSC_SONIC_KILLS";
 
 /// Switches on this machine.
@@ -32,7 +33,7 @@ struct Fleet {
     names: Vec<String>,
 }
 
-/// Change and its reversal.
+/// Two trees: pushes alternate between a change and its reversal.
 const SIDES: [(&str, &str); 2] = [
     ("a", "services: { ntp: [10.0.0.1] }\nqos: lossy-trim\n"),
     (
@@ -52,7 +53,7 @@ fn fabric(planes: u8, groups: u16, more: &str) -> String {
 }
 
 impl Fleet {
-    /// Makes `2 * planes * groups` switches that hold the one side, or says why there can be none.
+    /// Creates `2 * planes * groups` switches that hold tree `a`. If this machine cannot run them, prints why.
     fn new(planes: u8, groups: u16) -> Option<Self> {
         let fleet = Fleet::of(&SIDES.map(|(side, more)| (side, fabric(planes, groups, more))))?;
         assert_eq!(fleet.names.len(), 2 * usize::from(planes) * usize::from(groups));
@@ -60,7 +61,7 @@ impl Fleet {
         Some(fleet)
     }
 
-    /// Makes the switches of some fabrics, which hold nothing yet. All fabrics have the switches of the first.
+    /// Creates the switches of some fabrics, without configuration. All fabrics have the same switches.
     fn of(sides: &[(&str, String)]) -> Option<Self> {
         let runs = |program: &str, word: &str| Command::new(program).arg(word).output().is_ok();
         if !Path::new(SSHD).exists() || !runs("ssh", "-V") || !runs("python3", "-V") {
@@ -84,7 +85,7 @@ impl Fleet {
         let first = fleet.at(&fleet.names[0], "sshd_config");
         let checked = Command::new(SSHD).arg("-t").arg("-f").arg(first).output().expect("sshd is there");
         let said = String::from_utf8_lossy(&checked.stderr);
-        // As root it changes into an empty folder, which the system makes.
+        // As root, `sshd` needs an empty folder for privilege separation, which the system creates.
         if said.contains("privilege separation directory") {
             skip("sshd run by root needs the folder /run/sshd");
             return None;
@@ -102,7 +103,7 @@ impl Fleet {
         fs::set_permissions(self.place.path(path), fs::Permissions::from_mode(mode)).expect("it is ours");
     }
 
-    /// Makes what all switches share: commands, keys, the configuration of `ssh`, the inventory.
+    /// Creates the shared parts of all switches: commands, keys, the configuration of `ssh`, the inventory.
     fn machine(&self) {
         fs::create_dir_all(self.place.path("fleet")).expect("a folder");
         fs::create_dir_all(self.place.path("bin")).expect("a folder");
@@ -142,7 +143,7 @@ impl Fleet {
         self.place.write("fleet/steps", "0");
     }
 
-    /// Has a switch hold the one side, and something of the site's.
+    /// Gives a switch the configuration of tree `a`, and some configuration of the site.
     fn holding(&self, name: &str) {
         let text = self.place.read(&format!("a/switches/{name}/config_db.json"));
         let mut config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -155,7 +156,7 @@ impl Fleet {
         }
     }
 
-    /// Makes a switch that can be reached.
+    /// Creates a reachable switch.
     fn switch(&self, name: &str) {
         fs::create_dir_all(self.at(name, "checkpoints")).expect("a folder");
         let here = self.place.text("");
@@ -172,7 +173,7 @@ impl Fleet {
         self.place.read(file).trim().parse().expect("a number")
     }
 
-    /// Pushes a side. The process says who it is before it becomes closc, so that a switch can kill it.
+    /// Pushes a tree. The process writes its id to a file before it becomes closc, so that a switch can kill it.
     fn push(&self, tree: &str, more: &[&str]) -> (Option<i32>, String) {
         let script = "echo $$ > fleet/pusher; exec \"$@\"";
         let output = self
@@ -197,7 +198,7 @@ impl Fleet {
         (output.status.code(), said)
     }
 
-    /// Compares the switches with a side: how the command ends, and what it says of each switch.
+    /// Compares the switches with a tree; returns the exit code and the JSON report.
     fn drift(&self, tree: &str) -> (Option<i32>, serde_json::Value) {
         let output = self
             .place
@@ -211,7 +212,7 @@ impl Fleet {
         (output.status.code(), said)
     }
 
-    /// Gives a switch the state of a new one that has only its address.
+    /// Gives a switch the state of a new one, which has only its address.
     fn unpacked(&self, tree: &str, name: &str) {
         let text = self.place.read(&format!("{tree}/switches/{name}/config_db.json"));
         let config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -235,7 +236,8 @@ impl Fleet {
         ConfigDb::parse(&fs::read_to_string(self.at(name, file)).expect("it is there")).expect("it is right")
     }
 
-    /// Checks that a switch is as the tree says, would boot so, waits for nothing, and has what is the site's.
+    /// Asserts that the running and the startup configuration of a switch match the tree, that no change is pending,
+    /// and that the site's configuration is intact.
     fn assert_good(&self, tree: &str, name: &str, said: &str) {
         let wanted = self.place.read(&format!("{tree}/switches/{name}/config_db.json"));
         let (now, wanted) = (self.config(name, "db.json"), ConfigDb::parse(&wanted).expect("right"));
@@ -248,8 +250,8 @@ impl Fleet {
         }
     }
 
-    /// Pushes there and back until so many pushes were killed, each a random number of commands after it began. After
-    /// some kills in a row a push may finish, and everything is as it says.
+    /// Alternates between the trees until `kills` pushes were killed, each after a random number of commands. Then
+    /// checks the switches after each push that finishes.
     fn survive(&self, kills: u32, apart: u64, seed: u64) {
         let random = &mut SplitMix64::seed_from_u64(seed);
         let mut killed = 0;
@@ -264,7 +266,7 @@ impl Fleet {
                     self.place.write("fleet/kill-pusher-at", at.to_string());
                 }
                 let (code, said) = self.push(tree, &[]);
-                // It is gone where it struck, also the last command of a push that was over already.
+                // The kill removes this file, even at the last command of a push that has just finished.
                 killed += u32::from(code.is_none());
                 let struck = !asked.exists();
                 let _ = fs::remove_file(asked);
@@ -301,7 +303,7 @@ fn pushes_to_64_switches_that_are_killed_are_finished_by_the_next_ones() {
         return skip(format_args!("set {KILLS} to the number of pushes that are killed, for example 100"));
     };
     let Some(fleet) = Fleet::new(4, 8) else { return };
-    // Reading every switch again is a part of what comes between two kills.
+    // The commands between two kills include those that read every switch again.
     fleet.survive(kills, 200, 1);
 }
 
@@ -309,11 +311,11 @@ fn pushes_to_64_switches_that_are_killed_are_finished_by_the_next_ones() {
 fn a_switch_of_many_that_loses_its_management_address_goes_back_by_itself() {
     let Some(fleet) = Fleet::new(1, 1) else { return };
     let lost = fleet.names[0].clone();
-    // The address by which the first switch is reached is the one that the change takes away.
+    // The change removes the address by which the first switch is reached.
     fleet.place.write("c.yaml", fabric(1, 1, SIDES[1].1).replace("10.64.0.0/14", "10.72.0.0/14"));
     fleet.place.ends(0, &["compile", "--quiet", "c.yaml", "--out", "c"]);
     let other = &fleet.names[1];
-    // The other one is reached by either.
+    // The other switch is reachable by both addresses.
     fleet.put(&format!("fleet/{other}/management.json"), "[\"eth0|10.73.0.1/14\"]", 0o600);
     let before = fleet.config(&lost, "db.json");
     let (code, said) = fleet.push("c", &["--confirm", "1", "--max-failures", "9"]);
@@ -321,7 +323,7 @@ fn a_switch_of_many_that_loses_its_management_address_goes_back_by_itself() {
     assert!(said.contains(&lost), "{said}");
     assert!(fleet.at(&lost, "unreachable").exists(), "{said}");
     assert_eq!(fleet.config(&lost, "saved.json"), before, "only confirmed changes are saved");
-    // The time passes.
+    // The confirmation timer expires.
     let back = fs::read_to_string(fleet.at(&lost, "timer")).expect("the way back is armed");
     let path = format!("{}:/usr/bin:/bin", fleet.place.text("bin"));
     let status = Command::new(back).env("PATH", path).env("SWITCH", fleet.at(&lost, "")).status();

@@ -1,5 +1,5 @@
-//! `closc push` to many SONiC switches over gNMI: a server on loopback for each, of the deploy crate's tests. The push is
-//! killed at calls that the switches count together, so that nothing depends on time.
+//! `closc push` to many SONiC switches over gNMI, each a server on loopback from the deploy crate's tests. The push is
+//! killed at a call number that all switches count together, so that nothing depends on time.
 
 mod common;
 #[path = "../../../p4/deploy/tests/deploy/gnmi/server.rs"]
@@ -23,10 +23,10 @@ use serde_json::{Value, json};
 use common::Place;
 use server::GnmiSwitch;
 
-/// The variable that has the long test run: how many pushes are killed.
+/// Environment variable that enables the long test: the number of pushes to kill.
 const KILLS: &str = "CLOSC_GNMI_KILLS";
 
-/// Change and its reversal, by patches.
+/// Two trees: pushes alternate between a change and its reversal, both by patches.
 const SIDES: [(&str, &str); 2] = [
     ("a", "services: { ntp: [10.0.0.1] }\nqos: lossy-trim\n"),
     ("b", "services: { ntp: [10.0.0.2] }\nmtu: { link: 9100 }\nqos: lossy-trim\n"),
@@ -42,11 +42,11 @@ fn fabric(planes: u8, groups: u16, more: &str) -> String {
     )
 }
 
-/// Counts calls of all switches, and kills a process at one of them.
+/// Counts the calls to all switches, and kills a process at a given call.
 #[derive(Default)]
 struct Counter {
     calls: AtomicU64,
-    /// The call, and the process.
+    /// Number of the call, and process id.
     kill: Mutex<Option<(u64, u32)>>,
 }
 
@@ -59,7 +59,7 @@ impl Counter {
             && process != 0
         {
             *asked = None;
-            // It may have ended by itself and is not waited for yet, so the number is still its own.
+            // The process may have ended, but was not waited for yet, so its id was not reused.
             let process = i32::try_from(process).expect("numbers of processes are small");
             let _ = kill(Pid::from_raw(process), Signal::SIGKILL);
         }
@@ -74,7 +74,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    /// Starts `2 * planes * groups` switches that hold the one side, and something of the site's.
+    /// Starts `2 * planes * groups` switches that hold tree `a`, and some configuration of the site.
     fn new(planes: u8, groups: u16) -> Self {
         let place = Place::new();
         for (side, more) in SIDES {
@@ -107,13 +107,13 @@ impl Fleet {
         Fleet { place, switches, counter }
     }
 
-    /// Pushes a side, and kills the push at a call, counted from now.
+    /// Pushes a tree, and kills the push after `kill_in` calls.
     async fn push(&self, tree: &str, more: &[&str], kill_in: Option<u64>) -> (Option<i32>, String) {
         let at = kill_in.map(|calls| self.counter.calls.load(Ordering::SeqCst) + calls);
         let mut command = self.place.command(&["push", tree, "--inventory", "inventory.yaml", "--quiet"]);
         let command = command.args(more).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = {
-            // Counting begins when the process id is known.
+            // The lock delays calls until the process id is known.
             let mut asked = self.counter.kill.lock().expect("no task panics");
             let child = command.spawn().expect("it runs");
             *asked = at.map(|at| (at, child.id()));
@@ -127,7 +127,8 @@ impl Fleet {
         (output.status.code(), said)
     }
 
-    /// Checks that every switch is as the tree says, would boot so, and has what is the site's.
+    /// Asserts that the running and the startup configuration of every switch match the tree, and that the site's
+    /// configuration is intact.
     fn assert_good(&self, tree: &str, said: &str) {
         for (name, switch) in &self.switches {
             let wanted = self.place.read(&format!("{tree}/switches/{name}/config_db.json"));
@@ -140,7 +141,7 @@ impl Fleet {
         }
     }
 
-    /// Pushes there and back until so many pushes were killed, each a random number of calls after it began.
+    /// Alternates between the trees until `kills` pushes were killed, each after a random number of calls.
     async fn survive(&self, kills: u32, apart: u64, seed: u64) {
         let random = &mut SplitMix64::seed_from_u64(seed);
         let (mut killed, mut rounds) = (0, 0);
@@ -207,7 +208,7 @@ async fn what_switches_hold_over_gnmi_is_a_side_of_a_difference() {
     diff(2, &["live", "b", "--out", "saved.diff"]).await;
     let said = diff(1, &["live", "b.yaml"]).await;
     assert!(said.contains("`closc compile b.yaml --out DIR`"), "{said}");
-    // A change that needs a reload is a difference like any other.
+    // `diff live` also shows a change that needs a reload.
     let name = fleet.switches.keys().next().expect("there are two");
     fleet.switches[name].lock().running["BUFFER_POOL"]["egress_lossy_pool"]["size"] = json!("1");
     let said = diff(2, &["live", "a", "--list"]).await;
@@ -226,7 +227,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
         assert_eq!(output.expect("it runs").status.code(), Some(2), "{arguments:?} finds differences");
     };
     let first = fleet.switches.keys().next().expect("there are two");
-    // A plan, a difference of two trees, and one of what switches hold and a tree.
+    // A plan, a difference of two trees, and a difference of live switches and a tree.
     let ways: [(&[&str], &str); 3] = [
         (&["push", "b", "--out", "plan.json"], "plan.json"),
         (&["diff", "a", "b", "--out", "trees.diff"], "trees.diff"),
@@ -240,7 +241,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
         assert_eq!(code, Some(1), "{file}: {said}");
         assert!(said.contains("has moved") || said.contains("is stale"), "{file}: {said}");
         fleet.switches[first].lock().running = held;
-        // The site's part may move.
+        // Changes of the site's configuration do not matter.
         fleet.switches[first].lock().running["TACPLUS"]["global"]["timeout"] = json!("9");
         let (code, said) = fleet.push(file, &[], None).await;
         assert_eq!(code, Some(0), "{file}: {said}");
@@ -250,7 +251,7 @@ async fn what_was_saved_is_pushed_and_refused_where_a_switch_moved() {
         let (code, said) = fleet.push("a", &[], None).await;
         assert_eq!(code, Some(0), "back again: {said}");
     }
-    // One switch of a plan.
+    // Pushes one switch of a plan.
     saved(&["push", "b", "--out", "plan.json"]).await;
     let (code, said) = fleet.push("plan.json", &["--device", first, "--format", "json"], None).await;
     assert_eq!(code, Some(0), "{said}");

@@ -1,5 +1,5 @@
-//! Commands on switches with two transports: CONFIG_DB over gNMI and entries over P4Runtime, on loopback, reached by patterns and by a
-//! list that the site has.
+//! Commands on switches with two transports: CONFIG_DB over gNMI and entries over P4Runtime. The servers are on
+//! loopback; the inventory has patterns and an address list of the site.
 
 mod common;
 #[path = "../../../p4/deploy/tests/deploy/gnmi/server.rs"]
@@ -21,7 +21,7 @@ use v1::entity::Entity;
 use common::Place;
 use server::GnmiSwitch;
 
-/// A fabric without one of two parallel cables, or with both.
+/// A fabric with two parallel cables, one of which can be absent.
 fn fabric(absent: &str) -> String {
     format!(
         "fabric: pair\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: 1, nic: {{ speed: 100G, lanes: 1 }} }}\n\
@@ -32,14 +32,14 @@ fn fabric(absent: &str) -> String {
     )
 }
 
-/// Both servers of each switch.
+/// The two servers of each switch.
 struct Site {
     place: Place,
     switches: BTreeMap<String, (GnmiSwitch, FakeTarget)>,
 }
 
 impl Site {
-    /// Starts every switch with the CONFIG_DB of one side, which no controller has spoken to.
+    /// Starts every switch with the CONFIG_DB of tree `a`, and without a P4Runtime controller so far.
     async fn new() -> Self {
         let place = Place::new();
         for (side, absent) in [("a", "p0-t0-001--p0-t1-001#1"), ("b", "")] {
@@ -63,7 +63,8 @@ impl Site {
         site
     }
 
-    /// Patterns for all of a tier; of servers on loopback the ports differ, so the list of the site has them as addresses.
+    /// Writes the inventory. A pattern covers all switches; the ports of the servers on loopback differ, so the address
+    /// list of the site contains them.
     fn inventory(&self) {
         let mut list = String::from("Name,Status,IP Address\n");
         let mut rules = String::new();
@@ -83,7 +84,7 @@ impl Site {
         self.place.write("inventory.yaml", text);
     }
 
-    /// Runs a command to its end; the servers answer meanwhile.
+    /// Runs a command to its end, while the servers answer.
     async fn ends(&self, code: i32, arguments: &[&str]) -> String {
         let arguments = [arguments, &["--inventory", "inventory.yaml"]].concat();
         let mut command = self.place.command(&arguments);
@@ -95,7 +96,7 @@ impl Site {
         said
     }
 
-    /// Checks that every switch holds the CONFIG_DB of a side.
+    /// Asserts that every switch has the CONFIG_DB of a tree, and entries.
     fn assert_good(&self, side: &str) {
         for (name, (gnmi, target)) in &self.switches {
             let wanted: Value =
@@ -107,7 +108,7 @@ impl Site {
     }
 }
 
-/// An entity as another controller would write it.
+/// An entity with a change by another controller.
 fn touched(entity: &v1::Entity) -> v1::Entity {
     let mut entity = entity.clone();
     if let Some(Entity::TableEntry(entry)) = &mut entity.entity {
@@ -126,7 +127,7 @@ async fn every_command_works_on_both_transports_of_a_switch() {
     assert!(site.ends(0, &["push", "a"]).await.contains("0 updates sent"));
     site.ends(0, &["drift", "a"]).await;
     assert!(site.ends(0, &["diff", "live", "a"]).await.contains("live and a mean the same"));
-    // Both transports differ from the other side, and each command says so of both.
+    // Each command reports the differences over both transports.
     let named = |said: &str| said.contains("PORT|Ethernet") && said.contains("ingress.");
     let said = site.ends(2, &["drift", "b"]).await;
     assert!(named(&said), "{said}");

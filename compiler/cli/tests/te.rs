@@ -1,4 +1,4 @@
-//! Runs `closc te`: figures, pins on disk, exit codes.
+//! `closc te`: results, files of pins, exit codes.
 
 mod common;
 
@@ -10,7 +10,7 @@ const TE: [&str; 4] = ["te", "topologies/lab/two-planes.yaml", "--quiet", "--dem
 
 const HEADER: &str = "source,destination,gbps\n";
 
-/// Places demands; returns what was printed, or why it failed.
+/// Places demands; returns the output, or the error.
 fn te(place: &Place, code: i32, rows: &str, more: &[&str]) -> String {
     place.write("demand.csv", format!("{HEADER}{rows}"));
     place.ends(code, &[&TE[..], &["demand.csv"], more].concat())
@@ -55,7 +55,7 @@ fn parquet_is_read_or_the_way_to_it_is_shown() {
     assert!(text.contains(wanted), "{text}");
 }
 
-/// Two planes of FRR and Linux; the demand is skewed, so that hashing is not at its best.
+/// Two planes of FRR and Linux, for a skewed demand, with which hashing is not optimal.
 const PINNED: &str = "fabric: pinned
 planes: 2
 routing: ecmp-static
@@ -68,8 +68,8 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-/// Pins of te are followed by switches: its file goes into the fabric, and every pinned NIC has a route of its own over the
-/// cable that te names.
+/// Switches apply the pins of `te`: with its file in the fabric, every pinned NIC has its own route over the cable that
+/// `te` names.
 #[test]
 fn pins_go_round_through_compile_and_verify() {
     let place = Place::new();
@@ -118,7 +118,7 @@ fn pins_go_round_through_compile_and_verify() {
                     "{} in {routes:?}",
                     word(0, "port")
                 );
-                // The T1 has one cable to the group, the one that te names.
+                // The route of the T1 to the group is over the cable that `te` names.
                 let t1 = read(&format!("switches/{}/ip.batch", word(1, "switch")));
                 let group = format!("fd00:c105:1:{unit}::/64 ");
                 let down: Vec<&str> = t1.lines().filter(|line| line.contains(&group)).collect();

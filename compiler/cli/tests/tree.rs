@@ -23,7 +23,7 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-/// Further actions of these tests in a place.
+/// More helpers for these tests.
 impl Place {
     fn compile(&self, text: &str, out: &str, more: &[&str]) -> String {
         self.write("fabric.yaml", text);
@@ -55,7 +55,7 @@ impl Place {
     }
 }
 
-/// The manifest's digests against the bytes that are there.
+/// Asserts that the digests in the manifest match the files.
 fn assert_whole(tree: &BTreeMap<String, Vec<u8>>) {
     let manifest: serde_json::Value =
         serde_json::from_slice(&tree["manifest.json"]).expect("the manifest is JSON");
@@ -129,7 +129,7 @@ fn one_cable_rewrites_what_names_it() {
     let changed: Vec<&String> = after.keys().filter(|name| before.get(*name) != after.get(*name)).collect();
     assert_eq!(changed, ["cables/plane-1.csv", "manifest.json"]);
     assert_whole(&after);
-    // And what a run from nothing gives is the same.
+    // A run into a new folder gives the same tree.
     place.compile(&longer, "fresh", &[]);
     assert_eq!(after, place.bytes("fresh"));
 }
@@ -150,7 +150,7 @@ fn every_kind_of_exception_gives_the_same_tree_as_a_fresh_run() {
         "devices: { p0-t0-002: { os: frr } }",
         "cables: { su003-n001/nic0.p0: { length: 2m, medium: virtual } }",
     ];
-    // Where switches choose paths, those far from an exception weigh it too.
+    // If switches choose paths, an exception also changes the weights of distant switches.
     for routing in ["srv6-static", "ecmp-static"] {
         let place = Place::new();
         let base = format!("{BASE}routing: {routing}\n");
@@ -199,7 +199,7 @@ fn what_is_no_tree_is_not_replaced() {
     assert!(place.path("precious/thesis.tex").exists());
 }
 
-/// Remains of a manifest after a power failure never block a later run.
+/// A damaged manifest, as after a power failure, does not block a later run with `--force`.
 #[test]
 fn a_tree_whose_manifest_cannot_be_read_is_replaced_with_force() {
     let place = Place::new();
@@ -225,14 +225,14 @@ fn a_failed_run_leaves_the_old_tree() {
     let place = Place::new();
     place.compile(BASE, "out", &[]);
     let before = place.bytes("out");
-    // A template of one's own that asks for what there is not: found when the first switch is rendered.
+    // A custom template with an undefined variable fails when the first switch is rendered.
     fs::create_dir_all(place.path("overlay/linux")).unwrap();
     place.write("overlay/linux/switch.batch.j2", "{{ nothing.of.this }}\n");
     let run = place.closc(&["compile", "fabric.yaml", "--out", "out", "--templates", "overlay"]);
     assert_eq!(run.status.code(), Some(1));
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert!(message.contains("linux/switch.batch.j2"), "{message}");
-    // A file with a fault.
+    // An invalid fabric file.
     place.write("fabric.yaml", BASE.replace("up: 2", "up: 2000"));
     assert_eq!(place.closc(&["compile", "fabric.yaml", "--out", "out"]).status.code(), Some(1));
     assert_eq!(place.bytes("out"), before);
@@ -262,7 +262,7 @@ fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
         if !status.success() && now == before {
             continue;
         }
-        // It was done before it was killed: then the tree is the new one, whole.
+        // The run had finished before the kill, so the tree is the complete new one.
         assert_ne!(now, before);
         place.compile(BASE, "out", &["--force"]);
     }

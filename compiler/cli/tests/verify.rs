@@ -1,17 +1,17 @@
-//! `closc verify` on compiled trees: what it prints, and its exit codes.
+//! `closc verify` on compiled trees: output and exit codes.
 
 mod common;
 
 use common::Place;
 
-/// A place with a compiled tree of two planes.
+/// A folder with a compiled tree of two planes.
 fn compiled() -> Place {
     let place = Place::new();
     place.ends(0, &["compile", "topologies/lab/two-planes.yaml", "--out", "tree"]);
     place
 }
 
-/// Sends uSID 4001 of a T0 out of the port to another T1.
+/// Damages a route: a T0 sends uSID 4001 out of the port to another T1.
 fn damage(place: &Place) {
     let file = "tree/switches/p0-t0-001/ip.batch";
     let batch = place.read(file);
@@ -33,7 +33,7 @@ fn a_compiled_tree_holds() {
     assert!(said.is_empty(), "{said}");
 }
 
-/// Path tables of a place that is not a part are refused, also where none are needed, and so are those of another fabric.
+/// `--tables` rejects a folder that is not a part, even if no tables are needed, and tables of another fabric.
 #[test]
 fn tables_of_what_is_no_part_are_refused() {
     let place = compiled();
@@ -99,7 +99,7 @@ fn rules_are_explained() {
     assert!(text.starts_with("# V0605: a route leads to a device that does not own the uSID"));
 }
 
-/// A file in place of the folder: what is meant is said.
+/// A file instead of the folder: the error names the folder that was probably meant.
 #[test]
 fn a_file_is_no_tree() {
     let place = Place::new();

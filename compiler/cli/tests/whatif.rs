@@ -1,4 +1,4 @@
-//! `closc whatif` as people and CI call it.
+//! `closc whatif` on the command line.
 
 mod common;
 
@@ -16,7 +16,7 @@ cables:
   t0-t1: { length: 1m, medium: virtual }
 ";
 
-/// A place with the small fabric.
+/// A folder with the small fabric.
 struct Whatif(Place);
 
 impl Whatif {
@@ -210,7 +210,7 @@ domains:
   shelf: { members: [su001-n001, p0-t1-001] }
 ";
 
-/// Domains of the fabric file can be failed by name, one by one, and together with those of a list.
+/// Domains of the fabric file can fail by name, one at a time, and together with domains of a list.
 #[test]
 fn domains_of_the_fabric_file() {
     let place = Whatif::new();
@@ -220,7 +220,7 @@ fn domains_of_the_fabric_file() {
     let same =
         place.json(0, &["small.yaml", "--fail", "p0-t0-00[1,3]", "--fail", "p0-t1-00[1,3]", "--quiet"]);
     assert_eq!(json["left"], same["left"]);
-    // A rack holds two groups whole.
+    // A rack holds all T0s of two groups.
     let text = place.ends(1, &["feeds.yaml", "--fail", "domain rack-t0-1", "--quiet"]);
     assert!(text.contains("cut off"), "{text}");
     let json = place.json(1, &["feeds.yaml", "--each", "domain", "--quiet"]);
@@ -237,7 +237,8 @@ fn domains_of_the_fabric_file() {
     assert!(text.contains("the fabric file has a domain `shelf`, too"), "{text}");
 }
 
-/// A domain that takes a group or a plane whole is pointed at, once for each kind, with what it costs.
+/// A warning names a domain that contains all T0s of a group or all T1s of a plane, once for each kind, with the
+/// impact.
 #[test]
 fn domains_that_take_a_whole_are_pointed_at() {
     let place = Whatif::new();
@@ -257,7 +258,8 @@ fn domains_that_take_a_whole_are_pointed_at() {
          of 2 planes, 50.0 % of every pair across T0s\n   |\n   = note: other domains of this kind with the same \
          effect: 1\nhelp: assign planes or neighbours to different domains\n\n"
     );
-    // Racks of one plane on feeds in turn: the first rack of either plane is on feed 1, and its groups with it.
+    // Racks of a plane alternate between feeds: the first rack of each plane is on feed 1, and therefore all T0s of its
+    // groups.
     let text = check("  rack: { by: [plane, tier, index], run: 2 }\n  feed: { by: [rack], count: 2 }\n");
     assert!(
         text.starts_with("warning[W0303]: `feed-1` holds the T0s of group 1 in all planes, 2 of 2"),
@@ -276,7 +278,7 @@ fn domains_that_take_a_whole_are_pointed_at() {
     );
 }
 
-/// Every failure is in one shard, and what shards cost adds up to what the whole costs.
+/// Every failure is in exactly one shard, and the merged result of the shards equals the result without shards.
 #[test]
 fn shards_of_a_question_are_merged() {
     let place = Whatif::new();
@@ -286,7 +288,7 @@ fn shards_of_a_question_are_merged() {
     for n in [1, 2] {
         let mut names = Vec::new();
         for index in 0..n {
-            // Two shards have a plane each, and none can be of more than there are.
+            // With two shards, each has one plane. There cannot be more shards than planes.
             let shard = format!("{index}/{n}");
             let answer = ask(1, &["--shard", &shard]);
             assert_eq!(answer["part"]["selection"], format!("shard={shard}"));
@@ -304,7 +306,7 @@ fn shards_of_a_question_are_merged() {
     assert!(why.contains("shard 1/2 is in `1-of-2.json` and in `1-of-2.json`"), "{why}");
     let why = place.0.ends(1, &["merge", "0-of-1.json", "1-of-2.json"]);
     assert!(why.contains("answer different questions"), "{why}");
-    // Another failure before is another question.
+    // A different `--fail` is a different question.
     let other = place.json(0, &["small.yaml", "--each", "t0", "--fail", "p0-t0-002", "--shard", "0/2"]);
     place.0.write("other.json", other.to_string());
     let why = place.0.ends(1, &["merge", "1-of-2.json", "other.json"]);

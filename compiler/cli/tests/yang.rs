@@ -1,5 +1,5 @@
-//! Overlays are judged by SONiC's YANG models where they are installed: by a module of this
-//! test, and by theirs where `CLOSC_SONIC_PYTHON` is a folder with a `python3` that has `sonic_yang`.
+//! Overlays are validated with SONiC's YANG models: with a simulated module, and with SONiC's own module if
+//! `CLOSC_SONIC_PYTHON` is a folder with a `python3` that has `sonic_yang`.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::{Place, has, small_fabric};
 
-/// Has what SONiC's module has, and two rules.
+/// Simulates SONiC's module, with two rules.
 const MODULE: &str = r#"
 import os
 
@@ -29,7 +29,7 @@ class SonicYang:
             raise Exception("no leaf `asn`")
 "#;
 
-/// A fabric, its tree, an overlay for T1s, and a place for models.
+/// A folder with a fabric, an overlay, and a folder for models.
 fn place() -> Place {
     let place = Place::new();
     let fabric = small_fabric("site", 1, "spectrum4-sn5600-256x100g", "sonic");
@@ -44,7 +44,7 @@ fn says(place: &Place, name: &str, tables: &str) {
     place.write(&format!("overlay/{name}.json"), format!("{{ \"tables\": {tables} }}"));
 }
 
-/// Writes a play, and returns the exit code and what was said.
+/// Exports a play; returns the exit code and the messages.
 fn export(place: &Place, path: Option<&Path>) -> (Option<i32>, String) {
     let args = ["export", "ansible", "fabric.yaml", "--overlay", "overlay", "--out", "play"];
     let mut command = place.command(&args);
@@ -74,14 +74,14 @@ fn what_models_refuse_is_refused_by_name() {
     let (code, said) = export(&place, None);
     assert!(code == Some(0) && said.contains("no YANG model of `MISTYPED` in overlay `overlay`"), "{said}");
 
-    // Of T1s alone: the first of them is named.
+    // An overlay only for T1s: the error names the first of them.
     let tables = r#"{ "AAA": { "authentication": { "login": "local" } } }"#;
     place.write("overlay/aaa.json", format!("{{ \"devices\": [\"p*-t1-*\"], \"tables\": {tables} }}"));
     let (code, said) = export(&place, None);
     let refused = "overlay `overlay`: SONiC's YANG models refuse the configuration of `p0-t1-001` with it: Invalid login choice: AAA";
     assert!(code == Some(1) && said.contains(refused), "{said}");
 
-    // Models of another release refuse the tree itself: that is not a fault of the overlay.
+    // Models of another release also reject the tree itself, so the overlay is not at fault.
     place.write("models/older", "");
     let (code, said) = export(&place, None);
     assert!(code == Some(0) && said.contains("without overlay `overlay` too"), "{said}");
@@ -121,7 +121,7 @@ fn a_push_of_a_tree_asks_the_models_first() {
 fn models_that_are_not_there_are_said_to_be_missing() {
     let place = place();
     says(&place, "names", r#"{ "DNS_NAMESERVER": { "192.0.2.53": {} } }"#);
-    // A module of the current folder is not imported.
+    // Modules in the current folder are not imported.
     place.write("sonic_yang.py", "raise SystemExit(9)\n");
     place.write("json.py", "raise SystemExit(9)\n");
     place.write("modules/sonic_yang.py", "raise ImportError('no libyang here')\n");
@@ -161,7 +161,7 @@ fn the_models_of_sonic_judge() {
         (r#"{ "SYSLOG_SERVER": { "192.0.2.7": { "severity": "shout" } } }"#, "Invalid enumeration value"),
         (r#"{ "AAA": { "accounting": { "login": "radius-ish" } } }"#, "Invalid login choice"),
         (r#"{ "TACPLUS": { "global": { "colour": "red" } } }"#, "colour"),
-        // A port that the switch has not: what is judged is the whole configuration, and not the overlay alone.
+        // A port that the switch does not have: the complete configuration is validated, not only the overlay.
         (r#"{ "ACL_TABLE": { "A": { "type": "L3", "ports": ["Ethernet9999"] } } }"#, "Ethernet9999"),
     ] {
         says(&place, "bad", tables);

@@ -1,5 +1,5 @@
-//! Every file that a tree has for a switch is delivered, and damage to any of them is named: random fabrics of SONiC switches, with
-//! every way of routing. `CLOSC_SONIC_FABRICS` says how many.
+//! Every file that a tree has for a switch is delivered, and drift names damage to any of them: random fabrics of SONiC
+//! switches, with all routing modes. `CLOSC_SONIC_FABRICS` sets their number.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,17 +12,17 @@ use serde_json::Value;
 
 use super::Fleet;
 
-/// Fabrics of the long test.
+/// Environment variable with the number of fabrics.
 const FABRICS: &str = "CLOSC_SONIC_FABRICS";
 
-/// Lines of a `frr.conf` that configure nothing.
+/// Lines of a `frr.conf` without effect.
 const SILENT: [&str; 8] = ["!", "frr version", "hostname", "service ", "log ", "exit", "end", "Building"];
 
 fn pick<T: Copy>(random: &mut SplitMix64, among: &[T]) -> T {
     among[(random.next_u64() % among.len() as u64) as usize]
 }
 
-/// A small fabric. The first ones have every way of routing.
+/// A small fabric. The first three cover all routing modes.
 fn fabric(number: u64, random: &mut SplitMix64) -> String {
     let routing = ["bgp-unnumbered", "srv6-static", "ecmp-static"][(number % 3) as usize];
     let (planes, groups) = (pick(random, &[1, 1, 2]), pick(random, &[1, 2]));
@@ -41,11 +41,11 @@ fn fabric(number: u64, random: &mut SplitMix64) -> String {
 /// Where damage is done.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// In the database of a switch.
+    /// In CONFIG_DB.
     ConfigDb,
     /// In the installed `frr.conf`.
     Installed,
-    /// In what FRR runs.
+    /// In the running configuration of FRR.
     Running,
 }
 
@@ -60,14 +60,14 @@ impl Place {
     }
 }
 
-/// Changes a value of the database that is closc's, and returns where it is.
+/// Changes a value of CONFIG_DB that closc owns, and returns its place.
 fn change_value(fleet: &Fleet, name: &str, random: &mut SplitMix64) -> String {
     let tree: Value =
         serde_json::from_str(&fleet.place.read(&format!("a/switches/{name}/config_db.json"))).expect("JSON");
     let mut places = Vec::new();
     for (table, entries) in tree.as_object().expect("tables") {
         for (key, fields) in entries.as_object().expect("entries") {
-            // By its address the switch is reached.
+            // The address is needed to reach the switch.
             let own = fields.as_object().expect("fields").keys().filter(|field| {
                 table != "MGMT_INTERFACE"
                     && !SITE_FIRST.iter().any(|(of, first, _)| of == table && first == field)
@@ -89,7 +89,7 @@ fn change_value(fleet: &Fleet, name: &str, random: &mut SplitMix64) -> String {
     format!("{table}|{key}")
 }
 
-/// Changes a line of a file that configures something, and returns the word.
+/// Changes an effective line of a file, and returns its last word.
 fn change_line(fleet: &Fleet, name: &str, file: &str, random: &mut SplitMix64) -> String {
     let path = fleet.at(name, file);
     let text = fs::read_to_string(&path).expect("it is there");
@@ -104,11 +104,11 @@ fn change_line(fleet: &Fleet, name: &str, file: &str, random: &mut SplitMix64) -
     let place = pick(random, &own);
     lines[place].push('9');
     fs::write(path, lines.join("\n") + "\n").expect("it is ours");
-    // FRR holds what a line says of a neighbour as several statements.
+    // FRR stores a line about a neighbour as several statements.
     lines[place].split_whitespace().last().expect("it has words").to_owned()
 }
 
-/// Damages every switch that has the file in one place, and checks that each is named with what is damaged.
+/// Damages one place on every switch that has the file, and checks that drift names each switch and the damage.
 fn damage(fleet: &Fleet, place: Place, random: &mut SplitMix64) -> usize {
     let mut damaged = Vec::new();
     for name in &fleet.names {
@@ -202,7 +202,7 @@ fn a_drain_changes_routing_and_is_counted() {
         let since = log.rsplit_once("config reload").map_or(log.as_str(), |(_, since)| since);
         assert!(!since.contains("systemctl restart bgp"), "{name}: {since}");
     }
-    // The patches of the change are the same.
+    // `diff --patches` also lists the change of `frr.conf`.
     let said = fleet.place.ends(2, &["diff", "a.yaml", "b.yaml", "--patches", "p"]);
     assert!(!said.contains("`frr.conf` of 0 changes"), "{said}");
     let index: Value = serde_json::from_str(&fleet.place.read("p/patches.json")).expect("JSON");

@@ -1,4 +1,4 @@
-//! Packets for an agent, read by the library: an agent with 250 neighbours gets the frames of one input.
+//! Packets for an agent, read by the library: an agent with 250 peers receives the frames of one input.
 
 use closc_nic::agent::{Agent, At, Options};
 use closc_nic::batch::Batch;
@@ -21,7 +21,7 @@ pub(crate) static SURFACE: Surface = Surface {
     open: || Some(Box::new(Library(Place::new()))),
 };
 
-/// NICs of a group.
+/// Number of NICs in the group.
 const PEERS: u16 = 250;
 
 const KINDS: &[Kind] = &[
@@ -212,7 +212,7 @@ fn probe(numbers: &mut Numbers) -> Message<'static> {
     })
 }
 
-/// A frame that passes every check, from a NIC of the group of the agent.
+/// A valid frame from a NIC in the agent's group.
 fn from(peer: u16, sequence: Option<Sequence>, message: &Message<'_>) -> Vec<u8> {
     let own = net::identity();
     let source = (u128::from_be_bytes(net::nic(0)) + u128::from(peer)).to_be_bytes();
@@ -224,13 +224,13 @@ fn from(peer: u16, sequence: Option<Sequence>, message: &Message<'_>) -> Vec<u8>
     net::frame(source, sequence, Next::Udp, &payload)
 }
 
-/// The same with the next number of its sender, more or less.
+/// A valid frame with a random sender and sequence number.
 fn numbered(numbers: &mut Numbers, message: &Message<'_>) -> Vec<u8> {
     let (peer, number) = (1 + numbers.up_to(240) as u16, numbers.up_to(4_000) as u32);
     from(peer, Some(Sequence { epoch: 1, number, entropy: numbers.next() as u32 }), message)
 }
 
-/// Frames, each behind its length.
+/// Frames, each preceded by its length.
 fn frames(numbers: &mut Numbers, size: usize, frame: impl Fn(&mut Numbers) -> Vec<u8>) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < size {

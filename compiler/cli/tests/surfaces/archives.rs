@@ -1,4 +1,4 @@
-//! Archives of trees, read by `closc verify`: good trees with damage, and records that a tree never has.
+//! Archives of trees, read by `closc verify`: damaged trees, and records that a tree never has.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -140,7 +140,7 @@ const KINDS: &[Kind] = &[
     }),
 ];
 
-/// A small tree that is right.
+/// A small valid tree.
 fn good() -> &'static Tree {
     static GOOD: OnceLock<Tree> = OnceLock::new();
     GOOD.get_or_init(|| {
@@ -190,7 +190,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 1).expect("memory takes all")
 }
 
-/// As many files as fit when they are compressed, at most some ten times the size before.
+/// A compressed archive of the first files, with at most 20 times `size` before compression.
 fn packed(files: impl Iterator<Item = (String, Vec<u8>)>, size: usize) -> Vec<u8> {
     let mut left = 20 * size;
     compressed(&archive(files.take_while(|(_, bytes)| {
@@ -199,7 +199,7 @@ fn packed(files: impl Iterator<Item = (String, Vec<u8>)>, size: usize) -> Vec<u8
     })))
 }
 
-/// The good tree with other bytes in a file.
+/// The valid tree with other content in one file.
 fn replaced(name: &str, bytes: &[u8]) -> Vec<u8> {
     let files = good()
         .iter()
@@ -207,7 +207,7 @@ fn replaced(name: &str, bytes: &[u8]) -> Vec<u8> {
     compressed(&archive(files))
 }
 
-/// The good tree with another text in files of a name, and the digests of the manifest to it.
+/// The valid tree with a changed file, and the matching digest in the manifest.
 fn altered(end: &str, change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let mut tree = good().clone();
     let mut digests = Vec::new();
@@ -245,7 +245,7 @@ fn links(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     compressed(&out.into_inner().expect("memory takes all"))
 }
 
-/// Records that announce much more than there is.
+/// Records with sizes far beyond their content.
 fn sizes(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     let mut out = Vec::new();
     while out.len() < size {
@@ -255,7 +255,7 @@ fn sizes(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     compressed(&out)
 }
 
-/// A GNU sparse file: 8 GiB with one block.
+/// A GNU sparse file of 8 GiB with one block.
 fn sparse() -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
     header.set_path("manifest.json").expect("it is short");

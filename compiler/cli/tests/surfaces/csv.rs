@@ -1,6 +1,6 @@
-//! Tables in CSV: pins and management ports of a fabric file, demands, and lists of cables.
+//! CSV tables: pins and management ports of a fabric file, demands, and cable lists.
 //!
-//! The first word of a kind is the reader.
+//! The first word of a kind names the reader.
 
 use std::fmt::Write as _;
 
@@ -81,7 +81,7 @@ const KINDS: &[Kind] = &[
     ("cables: a Clos network", clos),
 ];
 
-/// Lines below the names of columns, until the table has its size.
+/// A header and lines, until the table has its size.
 fn lines(head: &str, numbers: &mut Numbers, size: usize, line: impl Fn(&mut Numbers) -> String) -> Vec<u8> {
     let mut text = head.to_owned();
     while text.len() < size {
@@ -111,7 +111,7 @@ fn noise(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     (0..size / 8).flat_map(|_| numbers.next().to_le_bytes()).collect()
 }
 
-/// A Clos network with as many leaves as fit, and cables that are missing here and there.
+/// A Clos network with as many leaves as fit, and with some missing cables.
 fn clos(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     let (mut text, mut leaf) = (CABLES.to_owned(), 0);
     while text.len() < size {
@@ -125,7 +125,7 @@ fn clos(numbers: &mut Numbers, size: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A fabric with four groups, and a file that it names.
+/// A fabric with four groups that refers to a file.
 fn fabric(more: &str) -> String {
     format!(
         "fabric: tables\nplanes: 1\nhosts: {{ groups: 4, per_group: 4, nic: {{ speed: 100G, lanes: 1 }} }}\n\
@@ -145,7 +145,7 @@ impl Tables {
         );
         place.write("demand.yaml", fabric("addresses: { management: 10.64.0.0/14 }\n"));
         let tables = Tables(place);
-        // The files themselves are accepted, so that the reader is reached.
+        // The surrounding files are valid, so that the reader is reached.
         tables.0.write("hostile.csv", DEMANDS.to_owned() + "group-0001,group-0002,1\n");
         tables.0.ends(0, &["te", "demand.yaml", "--demand", "hostile.csv"]);
         tables.0.write("hostile.csv", PORTS);

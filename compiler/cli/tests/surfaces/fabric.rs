@@ -1,4 +1,4 @@
-//! Fabric files, read by `closc check`.
+//! Hostile fabric files for `closc check`.
 
 use crate::common::Place;
 use crate::measure::{self, Usage};

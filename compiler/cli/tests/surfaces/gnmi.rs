@@ -1,4 +1,5 @@
-//! Answers of SONiC switches over gNMI, read by `closc drift`: a server on loopback answers each Get with the input.
+//! Answers of SONiC switches over gNMI, read by `closc drift`: a server on loopback answers each Get request with the
+//! input.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +27,7 @@ pub(crate) static SURFACE: Surface = Surface {
     open: || Some(Box::new(Switch::new())),
 };
 
-/// Messages that hold no configuration.
+/// Messages without a configuration.
 const KINDS: &[Kind] = &[
     ("wide paths", |n, size| answer(n, size, |n| update(path(n, 200, 0), "{}"))),
     ("paths with keys", |n, size| answer(n, size, |n| update(path(n, 3, 300), "{}"))),
@@ -55,7 +56,7 @@ const KINDS: &[Kind] = &[
 fn make(number: usize, size: usize) -> (&'static str, Vec<u8>) {
     match ssh::CONFIGS.get(number % (KINDS.len() + ssh::CONFIGS.len())) {
         Some((kind, make)) => {
-            // A message and a path are some bytes longer than the configuration.
+            // The message and path add some bytes to the configuration.
             let text = make(&mut Numbers::new(number as u64), size.saturating_sub(500));
             (kind, one(nested(&text).into_bytes()))
         }
@@ -63,7 +64,7 @@ fn make(number: usize, size: usize) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// Tables by name, where a configuration has rows by table and key.
+/// Nests rows in their tables, instead of keys `TABLE|KEY`.
 fn nested(text: &str) -> String {
     text.replace("|Ethernet", "\":{\"Ethernet").replace("\"value\":", "")
 }
@@ -88,7 +89,7 @@ fn update(path: Path, json: &'static str) -> Update {
     Update { path: Some(path), val: Some(TypedValue { value: Some(value) }), ..Update::default() }
 }
 
-/// Updates until the message has its size, in several notifications.
+/// A message of several notifications with updates, until it has its size.
 fn answer(numbers: &mut Numbers, size: usize, item: impl Fn(&mut Numbers) -> Update) -> Vec<u8> {
     let mut response = GetResponse::default();
     let (mut bytes, mut update) = (0, Vec::new());
@@ -105,7 +106,7 @@ fn answer(numbers: &mut Numbers, size: usize, item: impl Fn(&mut Numbers) -> Upd
     response.encode_to_vec()
 }
 
-/// The answer to each Get.
+/// The answer to each Get request.
 #[derive(Clone, Default)]
 struct Service(Arc<Mutex<GetResponse>>);
 
@@ -126,7 +127,7 @@ impl GNmi for Service {
     }
 
     async fn get(&self, request: Request<GetRequest>) -> Result<Response<GetResponse>, Status> {
-        // Only a checkpoint of an earlier change has such keys, and this switch has none.
+        // Such keys are only in the checkpoint of an earlier change, which this switch does not have.
         let paths = &request.get_ref().path;
         if paths.iter().flat_map(|path| &path.elem).any(|step| step.name.contains("~1")) {
             return Err(Status::not_found("No valid entry found"));

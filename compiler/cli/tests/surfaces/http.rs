@@ -1,4 +1,5 @@
-//! Requests over HTTP, read by the library: a server and one client in one process, whose processor time counts too.
+//! Requests over HTTP, read by the library: a server and a client in one process; the measured processor time includes
+//! the client.
 
 #[path = "../../../http/tests/support/client.rs"]
 mod client;
@@ -24,7 +25,7 @@ const GET: &str = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const POST: &str = "POST /api/drain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 const CHUNKED: &str = "Transfer-Encoding: chunked\r\n\r\n";
 
-/// Ends one connection of an input and begins the next.
+/// Separates the connections of an input.
 const NEXT: &[u8] = b"\0next connection\0";
 
 const KINDS: &[Kind] = &[
@@ -104,7 +105,7 @@ impl Reader for Server {
     }
 }
 
-/// The pieces between marks.
+/// Splits an input into connections.
 fn connections(input: &[u8]) -> Vec<&[u8]> {
     let (mut pieces, mut rest) = (Vec::new(), input);
     while let Some(at) = rest.windows(NEXT.len()).position(|window| window == NEXT) {
@@ -128,6 +129,6 @@ fn serves_one_client() {
         let answer = ask(address, request);
         assert!(answer.len() <= 4096, "{}", String::from_utf8_lossy(&answer));
     }
-    // The next client is served.
+    // The server still answers the next client.
     assert!(ask(address, GET.as_bytes()).ends_with(b"false\n"));
 }

@@ -162,7 +162,7 @@ fn table(numbers: &mut Numbers, size: usize, width: usize) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A field of an LLDP frame.
+/// A TLV of an LLDP frame.
 fn field(kind: u8, numbers: &mut Numbers) -> Vec<u8> {
     let value = if kind == 0 { Vec::new() } else { format!("\x07x{}", numbers.next()).into_bytes() };
     [&[kind << 1, value.len() as u8], value.as_slice()].concat()

@@ -113,11 +113,11 @@ const KINDS: &[Kind] = &[
 const FILE: &str = "file:///hostile.yaml";
 
 fn hostile(numbers: &mut Numbers, size: usize) -> String {
-    // Quotes and line ends take two bytes in JSON.
+    // Quotes and line ends are escaped in JSON, with two bytes.
     kinds::file(numbers.up_to(999) as usize, size).1
 }
 
-/// A good file with long comments.
+/// A valid file with many comments.
 fn large(size: usize) -> String {
     GOOD.to_owned() + &"# a comment about the fabric\n".repeat(size / 29)
 }
@@ -127,7 +127,7 @@ fn framed(text: &str) -> Vec<u8> {
 }
 
 fn bytes(messages: &[Value]) -> usize {
-    // All messages of a flood are about as long as its last one.
+    // Estimate: all messages of a flood are about as long as the last one.
     let first = messages.first().map_or(0, |message| message.to_string().len());
     first + messages.last().map_or(0, |message| message.to_string().len() + 25) * messages.len()
 }

@@ -1,7 +1,9 @@
-//! Hostile inputs for every surface that reads foreign bytes: each input of up to 1 MB has a limit of processor time and memory.
+//! Hostile inputs for every surface that reads untrusted bytes: for each input of up to 1 MB, processor time and memory
+//! are limited.
 //!
-//! In: generators with a seed, one module for each surface. Out: the worst processor time and memory of each surface. Invariants: the same
-//! number gives the same input; processor time is compared, never the clock; a process that ends by a signal or a panic fails the test.
+//! In: generators with a seed, one module for each surface. Out: the worst processor time and memory of each surface.
+//! Invariants: the same number gives the same input; limits apply to processor time, not elapsed time; a process that
+//! ends by a signal or a panic fails the test.
 //!
 //! `CLOSC_HOSTILE=1000` tries a thousand inputs of each surface: every kind once with 1 MB, then sizes between 1 kB and 1 MB. Without it
 //! each surface gets a few small inputs. `--nocapture` prints one row per surface.
@@ -26,42 +28,42 @@ use std::time::Duration;
 use kinds::Numbers;
 use measure::Usage;
 
-/// Processor time of one input in an optimised build.
+/// Limit of processor time for one input in an optimised build.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Processor time of a build without optimisation, as a multiple.
+/// Factor for a build without optimisation.
 const DEBUG_FACTOR: u32 = 10;
 
-/// Memory of one input: the most that the process ever had in RAM.
+/// Limit of peak resident memory for one input.
 const MEMORY_MAX_KIB: u64 = 256 << 10;
 
 /// The largest input.
 const SIZE_MAX: usize = 1_000_000;
 
-/// Inputs per surface, and their size, where `CLOSC_HOSTILE` is not set.
+/// Number of inputs per surface, and their size, if `CLOSC_HOSTILE` is not set.
 const SAMPLE: (usize, usize) = (8, 20_000);
 
 /// An input of one kind.
 type Kind = (&'static str, fn(&mut Numbers, usize) -> Vec<u8>);
 
-/// A surface: how its inputs are made, and how one is read.
+/// A surface: a generator of inputs and a reader.
 struct Surface {
     name: &'static str,
     /// Number of kinds of inputs.
     kinds: usize,
-    /// Makes the input with a number and about a size, and returns its kind.
+    /// Returns the input with a number and an approximate size, with its kind.
     make: fn(usize, usize) -> (&'static str, Vec<u8>),
-    /// Prepares the reader, or prints why it cannot be run here.
+    /// Prepares the reader; `None` after printing why it cannot run on this machine.
     open: fn() -> Option<Box<dyn Reader>>,
 }
 
 /// A program, or a part of one, that reads inputs of a surface.
 trait Reader {
-    /// Has it read an input.
+    /// Reads an input.
     fn read(&mut self, kind: &str, input: &[u8]) -> Usage;
 }
 
-/// Makes the input with a number from a table of kinds.
+/// Returns the input with a number from a table of kinds.
 fn made(kinds: &[Kind], number: usize, size: usize) -> (&'static str, Vec<u8>) {
     let (kind, make) = kinds[number % kinds.len()];
     let mut input = make(&mut Numbers::new(number as u64), size);
@@ -69,7 +71,8 @@ fn made(kinds: &[Kind], number: usize, size: usize) -> (&'static str, Vec<u8>) {
     (kind, input)
 }
 
-/// The size of the input with a number: every kind once with the largest, then sizes whose logarithms are spread evenly.
+/// Returns the size of the input with a number: the largest size once for every kind, then random sizes on a
+/// logarithmic scale.
 fn size(number: usize, kinds: usize) -> usize {
     if number < kinds {
         return SIZE_MAX - 1_000;
@@ -85,7 +88,7 @@ fn attack(surface: &Surface) {
     let (mut time, mut memory) = ((Duration::ZERO, ""), (0, ""));
     let mut broken = Vec::new();
     for number in 0..tries.unwrap_or(SAMPLE.0) {
-        // A sample takes kinds from the whole table.
+        // The sample is spread over all kinds of the table.
         let (number, size) = match tries {
             Some(_) => (number, size(number, surface.kinds)),
             None => (number * surface.kinds / SAMPLE.0, SAMPLE.1),
@@ -168,7 +171,7 @@ fn a_process_over_a_limit_is_measured() {
     assert!(usage.memory_kib > 30_000 && usage.code == 3, "{usage:?}");
 }
 
-/// A template of a few steps doubled a text until the machine had no memory.
+/// In earlier versions a template with a few steps could double a text until the machine ran out of memory.
 #[test]
 fn templates_that_double_a_text_are_ended() {
     let place = common::Place::new();

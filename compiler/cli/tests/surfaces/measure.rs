@@ -1,7 +1,7 @@
-//! Processor time and memory of one process and its children, as the kernel counts them for a process that was waited for.
+//! Processor time and memory of one process and its children, as the kernel reports them to the waiting parent.
 //!
-//! In: a command. Out: its [`Usage`]. Invariants: each command has a process of this program as parent that starts nothing else, so what
-//! the kernel counts for the children of that process belongs to the command.
+//! In: a command. Out: its [`Usage`]. Invariants: the parent of each command is a process of this program that starts
+//! nothing else, so the kernel's counts for the children of the parent are those of the command.
 
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,22 +14,22 @@ use nix::sys::time::TimeValLike as _;
 
 use crate::common::Place;
 
-/// The command, as a list in JSON.
+/// Environment variable with the command, as a JSON list.
 const COMMAND: &str = "CLOSC_HOSTILE_COMMAND";
-/// The file that is its standard input.
+/// Environment variable with the file for its standard input.
 const STDIN: &str = "CLOSC_HOSTILE_STDIN";
-/// The file that a part of this program reads.
+/// Environment variable with the input file for a test of this program.
 const INPUT: &str = "CLOSC_HOSTILE_INPUT";
 
-/// Guards of the machine, far above what a test accepts: KiB of address space and seconds of processor time.
+/// Limits that protect the machine, far above those of the tests: KiB of address space and seconds of processor time.
 const GUARDS: &str = "ulimit -v 6291456 && ulimit -t 120 && exec \"$0\" \"$@\"";
 
-/// Resources that a process took.
+/// Resources that a process used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Usage {
     /// Processor time, of the user and of the system.
     pub(crate) time: Duration,
-    /// The most memory in RAM that it or one of its children had.
+    /// Peak resident memory of the process or one of its children.
     pub(crate) memory_kib: u64,
     /// Exit code, or the negated number of the signal that ended it.
     pub(crate) code: i32,
@@ -44,7 +44,7 @@ pub(crate) fn command(words: &[String], place: &Place, stdin: Option<&str>) -> U
         .arg(own)
         .args(["--exact", "measure::measures_one_command", "--nocapture"])
         .env(COMMAND, serde_json::to_string(words).expect("words are JSON"))
-        // An arena per thread takes address space, not memory.
+        // Each arena of malloc uses address space, which is limited.
         .env("MALLOC_ARENA_MAX", "2")
         .env("PATH", path(place));
     if let Some(stdin) = stdin {
@@ -65,7 +65,7 @@ pub(crate) fn command(words: &[String], place: &Place, stdin: Option<&str>) -> U
     }
 }
 
-/// Has a test of this program read the input, in a process of its own.
+/// Runs a test of this program in a separate process that reads the input.
 pub(crate) fn library(test: &str, place: &Place, input: &[u8]) -> Usage {
     place.write("input", input);
     let words =
@@ -76,7 +76,7 @@ pub(crate) fn library(test: &str, place: &Place, input: &[u8]) -> Usage {
     command(&words, place, None)
 }
 
-/// The input that this process has to read, if it was started by [`library`].
+/// The input for this process, if [`library`] started it.
 pub(crate) fn input() -> Option<Vec<u8>> {
     Some(std::fs::read(std::env::var_os(INPUT)?).expect("it was written"))
 }
@@ -85,7 +85,7 @@ fn own() -> PathBuf {
     std::env::current_exe().expect("a process has a program")
 }
 
-/// Programs of the test, before those of the machine.
+/// `PATH` with the programs of the test before those of the machine.
 fn path(place: &Place) -> String {
     format!("{}:{}", place.text("bin"), std::env::var("PATH").unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Answers of SONiC switches over `ssh`, read by `closc drift`. A program that prints the answer takes the place of `ssh`.
+//! Answers of SONiC switches over `ssh`, read by `closc drift`. A program that prints the answer replaces `ssh`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ pub(crate) static SURFACE: Surface =
 /// The first two lines of an answer: its state and a digest.
 const HEAD: &str = "settled\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa  -\n";
 
-/// CONFIG_DB as a switch prints it, from its text.
+/// Generates CONFIG_DB in the form that a switch prints.
 pub(crate) type Config = fn(&mut Numbers, usize) -> String;
 
 /// Hostile configurations, for every transport.
@@ -123,7 +123,7 @@ const KINDS: &[Kind] = &[
     ("zeros", |_, size| vec![0; size]),
 ];
 
-/// A list between braces.
+/// Items between braces, until the text has its size.
 fn object(numbers: &mut Numbers, size: usize, item: impl Fn(&mut Numbers) -> String) -> String {
     let mut text = format!("{{{}", item(numbers));
     while text.len() < size {
@@ -133,7 +133,7 @@ fn object(numbers: &mut Numbers, size: usize, item: impl Fn(&mut Numbers) -> Str
     text + "}"
 }
 
-/// A configuration behind a good head, or an answer without one.
+/// A hostile configuration after a valid head, or a hostile answer.
 fn make(number: usize, size: usize) -> (&'static str, Vec<u8>) {
     match CONFIGS.get(number % (KINDS.len() + CONFIGS.len())) {
         Some((kind, make)) => {
@@ -144,7 +144,7 @@ fn make(number: usize, size: usize) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// A compiled tree of one switch, and how it is reached.
+/// A folder with a compiled tree, and an inventory for a transport.
 pub(crate) fn tree(transport: &str) -> Place {
     let place = Place::new();
     let fabric = "fabric: hostile\nplanes: 1\nhosts: { groups: 1, per_group: 2, nic: { speed: 100G, lanes: 1 } }\n\
@@ -156,7 +156,7 @@ pub(crate) fn tree(transport: &str) -> Place {
     place
 }
 
-/// The arguments that read one switch of the tree.
+/// The command that reads one switch of the tree.
 pub(crate) fn drift() -> Vec<String> {
     let closc = env!("CARGO_BIN_EXE_closc");
     let words = [closc, "drift", "tree", "--inventory", "inventory.yaml", "--device", "p0-t0-001"];
@@ -189,7 +189,7 @@ impl Switch {
     }
 }
 
-/// A configuration in the form of `sonic-db-dump`.
+/// Converts a configuration to the form of `sonic-db-dump`.
 fn dump(config: &str) -> String {
     let config: serde_json::Map<String, serde_json::Value> = serde_json::from_str(config).expect("an object");
     let mut out = serde_json::Map::new();

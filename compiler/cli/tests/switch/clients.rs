@@ -1,7 +1,7 @@
-//! Public Python clients set a pipeline, write, read, and exchange packets with `closc switch`.
+//! Public Python clients set a pipeline, write and read entries, and exchange packets with `closc switch`.
 //!
-//! `CLOSC_FINSY` and `CLOSC_P4RUNTIME_SHELL` name the Python that has the package, as no single one can have both: they
-//! need different versions of protobuf. Otherwise it is `python3`.
+//! `CLOSC_FINSY` and `CLOSC_P4RUNTIME_SHELL` name the Python with the package; the default is `python3`. The packages
+//! need different versions of protobuf, so they cannot be installed together.
 
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use tokio::process::{Child, ChildStdout, Command};
 
 use crate::process::{PATIENCE, SwitchProcess};
 
-/// Device that the scripts ask for.
+/// Device id that the scripts use.
 const DEVICE: u64 = 7;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4/switch/tests")
 }
 
-/// Finds a Python that has a module, or says why the test is skipped.
+/// Finds a Python with a module; without one, prints why the test is skipped.
 async fn python(variable: &str, module: &str, package: &str) -> Option<PathBuf> {
     let python = std::env::var_os(variable).map_or_else(|| "python3".into(), PathBuf::from);
     let mut import = Command::new(&python);
@@ -32,14 +32,14 @@ async fn python(variable: &str, module: &str, package: &str) -> Option<PathBuf> 
     found.then_some(python)
 }
 
-/// A client that runs.
+/// A running client.
 struct Client {
     process: Child,
     said: Lines<BufReader<ChildStdout>>,
 }
 
 impl Client {
-    /// Starts a script with a program: the path of its P4Info, and of what p4c made of it.
+    /// Starts a script with a P4 program: the paths of its P4Info and of its compiled form.
     fn start(python: &Path, script: &str, switch: &SwitchProcess, program: [&str; 2]) -> Self {
         let mut process = Command::new(python)
             .arg(fixtures().join("clients").join(script))
@@ -54,7 +54,7 @@ impl Client {
         Self { process, said }
     }
 
-    /// Waits until it says a word. It talks of other things in between.
+    /// Waits until the client prints a word, and ignores other lines.
     async fn until(&mut self, word: &str) {
         let received = async {
             while let Some(line) = self.said.next_line().await.expect("it speaks text") {
@@ -68,7 +68,7 @@ impl Client {
         tokio::time::timeout(PATIENCE, received).await.expect("it goes on");
     }
 
-    /// Lets it go on.
+    /// Lets the client continue.
     async fn go_on(&mut self) {
         let input = self.process.stdin.as_mut().expect("piped");
         input.write_all(b"\n").await.expect("it listens");
@@ -80,7 +80,7 @@ impl Client {
     }
 }
 
-/// Returns a frame whose destination is a small number.
+/// Returns a frame with a small number as its destination address.
 fn frame(destination: u8) -> Vec<u8> {
     let mut frame = vec![0; 14];
     frame[5] = destination;
@@ -116,7 +116,7 @@ async fn p4runtime_shell_drives_the_switch() {
 const OWN_MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const NEIGHBOUR_MAC: [u8; 6] = [2, 0, 0, 0, 0x10, 3];
 
-/// Ethernet, IPv6 to the prefix that the scripts route, and UDP.
+/// A UDP packet in IPv6, with a destination in the prefix that the scripts route.
 fn routed(destination: [u8; 6], source: [u8; 6], hop_limit: u8) -> Vec<u8> {
     let mut frame = [destination, source].concat();
     frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 17, hop_limit]);
@@ -126,7 +126,7 @@ fn routed(destination: [u8; 6], source: [u8; 6], hop_limit: u8) -> Vec<u8> {
     frame
 }
 
-/// A script routes by names on the model of SONiC hardware: ids and ports are text.
+/// A script adds routes by name on the P4 model of SONiC hardware, where ids and ports are text.
 async fn route(python: &Path, script: &str) {
     let switch = SwitchProcess::start(DEVICE, &["--cpu-port", "510"]);
     let mut ports = switch.packets().await;

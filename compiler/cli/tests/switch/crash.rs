@@ -1,8 +1,8 @@
-//! `closc push` killed, and the power cut, at many moments: what was said to be done is in the audit log, a saved plan is
-//! whole, and the next push brings the switch to where it should be.
+//! `closc push` is killed, or the power fails, at many moments: completed changes are in the audit log, a saved plan is
+//! complete, and the next push brings the switch to the state of the tree.
 //!
-//! An ext4 image on a loop device stands for the disk of the controller, as in the tests of compiling; the switch keeps
-//! its power.
+//! An ext4 image on a loop device simulates the disk of the controller, as in the tests of compilation. The switch
+//! keeps running.
 
 #[path = "../../../compile/tests/support/disk.rs"]
 mod disk;
@@ -20,13 +20,13 @@ use crate::common::Place;
 use crate::process::SwitchProcess;
 use disk::{Disk, run};
 
-/// Says how many copies are looked at, instead of [`POINTS`].
+/// Environment variable with the number of copies to check, instead of [`POINTS`].
 const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
 
-/// Copies that are looked at.
+/// Number of copies to check.
 const POINTS: usize = 12;
 
-/// Pushes that are killed.
+/// Number of pushes to kill.
 const KILLS: u64 = 16;
 
 /// The switch that is pushed to, and its device id.
@@ -37,7 +37,7 @@ fn points() -> usize {
     std::env::var(POINTS_VARIABLE).map_or(POINTS, |points| points.parse().expect("a number of copies"))
 }
 
-/// Two trees, between which a switch goes to and fro, and where it is.
+/// Creates two trees for alternating pushes, and the inventory of the switch.
 fn controller(place: &Place, switch: &SwitchProcess) {
     let fabric = place.read("topologies/lab/two-planes-p4.yaml");
     place.write("a.yaml", &fabric);
@@ -52,7 +52,7 @@ fn controller(place: &Place, switch: &SwitchProcess) {
     place.write("inventory.yaml", format!("devices:\n  {NAME}: {device}\n"));
 }
 
-/// A command on the switch, by the files of a folder.
+/// Returns a command on the switch with the files of a folder.
 fn closc(folder: &Utf8Path, command: &str, source: &str, more: &[&str]) -> Command {
     let mut closc = Command::new(env!("CARGO_BIN_EXE_closc"));
     closc.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -67,7 +67,7 @@ fn code(mut command: Command) -> Option<i32> {
     command.status().expect("closc runs").code()
 }
 
-/// Lines of the audit log that are whole, and whether the last one is cut off.
+/// Returns the number of complete lines in the audit log, and whether the last one is cut off.
 fn lines(folder: &Utf8Path) -> (usize, bool) {
     let text = fs::read(folder.join("audit.jsonl")).unwrap_or_default();
     let (whole, rest) = text.split_at(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
@@ -76,7 +76,7 @@ fn lines(folder: &Utf8Path) -> (usize, bool) {
     (whole.split(|byte| *byte == b'\n').filter(is_line).count(), !rest.is_empty())
 }
 
-/// Brings the switch to where a tree wants it, and looks whether it is there.
+/// Pushes a tree, and checks for drift.
 fn converges(folder: &Utf8Path, tree: &str) -> Result<(), String> {
     let pushed = code(closc(folder, "push", tree, &[]));
     let drifted = code(closc(folder, "drift", tree, &[]));
@@ -101,13 +101,13 @@ fn a_push_that_was_killed_is_finished_by_the_next() {
         push.wait().expect("it is ours");
         converges(&folder, new).unwrap_or_else(|why| panic!("after kill {number}: {why}"));
         let (whole, cut) = lines(&folder);
-        // Those of the push that went through, and one or none of the other.
+        // Two lines of the successful push, and up to two of the killed one.
         assert!(whole >= said + 2 && !cut, "after kill {number}: {whole} lines, {said} before");
         said = whole;
     }
 }
 
-/// Files certainly on the disk when a copy was begun, and those that may have been when it was finished.
+/// Lines and plans that were on disk before a copy started, and the maximum number of lines when it was finished.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     lines: usize,
@@ -115,7 +115,7 @@ struct Moment {
     plans: usize,
 }
 
-/// Progress message.
+/// Progress of the pushes.
 #[derive(Default)]
 struct Done {
     lines: AtomicUsize,
@@ -124,7 +124,7 @@ struct Done {
     over: AtomicBool,
 }
 
-/// Looks at a copy: nothing that was said is lost, and the controller goes on from there.
+/// Checks a copy: no completed line or plan is lost, and the controller can continue from it.
 fn look(folder: &Utf8Path, moment: Moment, number: usize) -> Result<(), String> {
     let (whole, cut) = lines(folder);
     if whole < moment.lines || whole + usize::from(cut) > moment.most {
@@ -138,12 +138,12 @@ fn look(folder: &Utf8Path, moment: Moment, number: usize) -> Result<(), String> 
         }
     }
     converges(folder, if number.is_multiple_of(2) { "a" } else { "b" })?;
-    // The push is entered behind whatever was cut off.
+    // The push is logged after a line that was cut off.
     let (now, cut) = lines(folder);
     if now == whole + 2 && !cut { Ok(()) } else { Err(format!("{whole} lines became {now}")) }
 }
 
-/// Pushes to and fro while copies are made; returns what is wrong with each.
+/// Alternates pushes while the disk is copied; returns the result of each check.
 fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
     let folder = Utf8PathBuf::from(place.text("."));
     let image = folder.join("disk");

@@ -1,6 +1,7 @@
-//! A controller that is primary and frozen, as by a debugger or a machine that swaps: another takes over.
+//! Another controller takes over from a frozen primary, as with a debugger or a swapping machine.
 //!
-//! The time that it takes is printed; what sets it are the keepalives of the switch (5 s of silence, 4 s for an answer).
+//! The time until then is printed. It depends on the keepalives of the switch (after 5 s of silence, with 4 s for an
+//! answer).
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +19,7 @@ struct Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test then shows.
+        // The process may have ended already; the test reports that elsewhere.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -47,7 +48,7 @@ impl Watch {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in said.lines().map_while(Result::ok) {
-                // The test that wants to know may have ended.
+                // The receiving test may have ended.
                 let _ = sender.send(line);
             }
         });
@@ -90,7 +91,7 @@ fn another_controller_takes_over_from_a_frozen_one() {
     primary.says("p0-t0-001: standing by");
 }
 
-/// For tools each line is a document, the first one that it watches.
+/// With `--format json` each line is a document; the first one is the `watching` event.
 #[test]
 fn a_watch_says_json_line_by_line() {
     let place = Place::new();

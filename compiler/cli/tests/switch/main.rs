@@ -1,4 +1,4 @@
-//! `closc switch` as a process: driven by public clients, and pushed to by `closc push`.
+//! `closc switch` as a process, with public clients and with `closc push`.
 
 mod clients;
 #[path = "../common/mod.rs"]

@@ -1,9 +1,10 @@
-//! Every place that `closc` keeps something at, damaged in every way: full, read-only, somebody else's, and no file.
+//! Every path that `closc` writes to, with every kind of damage: full disk, read-only, another owner, not a regular
+//! file.
 //!
-//! In: commands that write, each with its places, and damages. Out: what is wrong with each pair. Invariants: every run
-//! ends, by itself, with an error that names the place or with what was asked for; what was there is whole or what is new
-//! is whole; nothing is written through a link, and nothing is left beside. A few pairs run in every test run, all of them
-//! where [`ALL`] is set.
+//! In: commands that write, each with its paths, and kinds of damage. Out: the faults of each pair. Invariants: every
+//! run ends by itself, with success or with an error that names the path. Either the old or the new content is
+//! complete. Nothing is written through a link, and no temporary file is left. A few pairs run in every test run; all
+//! of them run if [`ALL`] is set.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,13 +20,13 @@ use nix::sys::stat::{Mode, SFlag, makedev, mknod};
 use crate::common::Place;
 use crate::process::SwitchProcess;
 
-/// Set where every pair is wanted.
+/// Environment variable that enables all pairs.
 const ALL: &str = "CLOSC_PLACES";
 
-/// Of how many pairs one runs otherwise.
+/// Without [`ALL`], one pair in this many runs.
 const EVERY: usize = 11;
 
-/// Pairs that did wrong once, which always run.
+/// Pairs that failed in earlier versions; they always run.
 const WRONG_ONCE: [(&str, Damage); 4] = [
     ("at/tree", Damage::Pipe),
     ("at/tree.tar.zst", Damage::Full),
@@ -33,10 +34,10 @@ const WRONG_ONCE: [(&str, Damage); 4] = [
     ("at/lab/two-planes-p4.lock", Damage::Device),
 ];
 
-/// A run that takes longer hangs, however busy the machine is.
+/// A run that takes longer hangs, even on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Targets of the links.
+/// Content of the file that links point to.
 const PRECIOUS: &[u8] = b"precious";
 
 /// Owner of foreign files.
@@ -57,11 +58,11 @@ enum Form {
     Lab,
 }
 
-/// A command that writes. `X` is one of two inputs.
+/// A command that writes. `X` stands for one of two inputs.
 struct Verb {
     words: &'static str,
     form: Form,
-    /// Where it writes, and what it looks at there.
+    /// Paths that it writes or reads; the first is the output.
     places: &'static [&'static str],
 }
 
@@ -127,15 +128,15 @@ const VERBS: &[Verb] = &[
     },
 ];
 
-/// Error of a place.
+/// Kind of damage to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Damage {
-    /// No byte is free on the disk.
+    /// The disk has no free space.
     Full,
-    /// No file can be made on the disk.
+    /// The disk has no free inodes.
     NoInodes,
     ReadOnly,
-    /// Everything there is somebody else's, and we are no longer almighty.
+    /// Everything belongs to another user, and the command runs without root's file capabilities.
     Foreign,
     Pipe,
     Socket,
@@ -162,13 +163,13 @@ impl Damage {
         Damage::LinkToItself,
     ];
 
-    /// Says whether it is about the folder of the place, so that nothing can be written.
+    /// Returns whether the damage affects the complete folder, so that nothing can be written.
     fn is_around(self) -> bool {
         matches!(self, Damage::Full | Damage::NoInodes | Damage::ReadOnly | Damage::Foreign)
     }
 }
 
-/// A small disk in memory, gone when it is dropped.
+/// A small disk in memory, unmounted on drop.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -192,7 +193,7 @@ fn mount(options: &[&str], folder: &Path) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(said) }
 }
 
-/// Every regular file below a path by its own, or the file itself; locks and what fills the disk are left out.
+/// Returns every regular file below a path, or the file itself, by path.
 fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![path.to_owned()];
@@ -240,7 +241,7 @@ impl Site {
         Site { place, _switches: switches }
     }
 
-    /// A command on an input.
+    /// Returns a command on an input.
     fn command(&self, verb: &Verb, input: &str, weak: bool) -> Command {
         let words = verb.words.split(' ').map(|word| word.replace('X', input).replace("plane.1", "plane 1"));
         let closc = env!("CARGO_BIN_EXE_closc");
@@ -257,7 +258,7 @@ impl Site {
         command
     }
 
-    /// Runs a command to its end; an error where it has none.
+    /// Runs a command to its end; an error if it hangs.
     fn run(&self, verb: &Verb, input: &str, weak: bool) -> Result<Output, String> {
         let mut child = self.command(verb, input, weak).spawn().expect("it runs");
         let mut said = Vec::new();
@@ -279,7 +280,7 @@ impl Site {
     }
 }
 
-/// Ends a watch when it says that it began; returns what it said until then.
+/// Stops `closc watch` after it reports that it is watching; returns its output so far.
 fn stop_watch(child: &mut Child) -> Vec<u8> {
     let mut said = Vec::new();
     let mut errors = BufReader::new(child.stderr.as_mut().expect("it is piped"));
@@ -293,14 +294,14 @@ fn stop_watch(child: &mut Child) -> Vec<u8> {
     said
 }
 
-/// Puts something that is not a file into a place, or spoils what is around it.
+/// Replaces a path by something that is not a regular file, or damages its folder.
 fn damage(site: &Site, damage: Damage, place: &Path, verb: &Verb) {
     let at = site.place.path("at");
     match damage {
         Damage::Full => {
             let mut filler = fs::File::create(at.join("filler")).expect("there is room for a name");
             while filler.write_all(&[0; 4096]).is_ok() {}
-            // Rest of the last page.
+            // Fill the last page.
             while filler.write_all(&[0]).is_ok() {}
         }
         Damage::NoInodes => {
@@ -320,7 +321,7 @@ fn damage(site: &Site, damage: Damage, place: &Path, verb: &Verb) {
             let was_folder =
                 place.is_dir() || (verb.form != Form::File && place == site.place.path(verb.places[0]));
             let removed = if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) };
-            // It was not there, or went with its folder.
+            // It may not exist, or was removed with its folder.
             drop(removed);
             fs::create_dir_all(place.parent().expect("it is in a folder")).expect("a folder");
             let precious = site.place.path("precious");
@@ -340,13 +341,13 @@ fn damage(site: &Site, damage: Damage, place: &Path, verb: &Verb) {
     }
 }
 
-/// Earlier contents, and the result of a successful run.
+/// The content before the run, and after a successful one.
 struct Known {
     old: BTreeMap<PathBuf, Vec<u8>>,
     new: BTreeMap<PathBuf, Vec<u8>>,
 }
 
-/// Looks at what a run left; an error says what is wrong.
+/// Checks the files after a run; an error describes the fault.
 fn judge(
     site: &Site,
     verb: &Verb,
@@ -358,7 +359,7 @@ fn judge(
     let said = [&output.stdout[..], &output.stderr[..]].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     let code = output.status.code().ok_or_else(|| format!("it was ended: {said}"))?;
-    // A log that is there needs no name.
+    // An existing log needs no new inode.
     let fits = verb.form == Form::Log && kind == Damage::NoInodes;
     if kind.is_around() && !fits && code != 1 {
         return Err(format!("it ends with {code}: {said}"));
@@ -381,7 +382,7 @@ fn judge(
     let now = files(&site.place.path(verb.places[0]));
     let among =
         |all: &BTreeMap<PathBuf, Vec<u8>>| now.iter().all(|(path, bytes)| all.get(path) == Some(bytes));
-    // A damaged place has lost what was there; everything else is as it was, or new.
+    // A damaged path has lost its content; all other files have the old or the new content.
     let either = now.iter().all(|(path, bytes)| {
         [&known.old, &known.new].iter().any(|all| all.get(path) == Some(bytes))
             || (path == place && bytes == PRECIOUS)
@@ -400,7 +401,7 @@ fn judge(
     nothing_is_left(site, place).map_err(|left| format!("it leaves {left}: {said}"))
 }
 
-/// Looks for partial files and trees beside the places.
+/// Checks that no partial files or trees are left next to the paths.
 fn nothing_is_left(site: &Site, place: &Path) -> Result<(), String> {
     let is_left =
         |path: &PathBuf| path != place && path.as_os_str().as_encoded_bytes().ends_with(b".closc-new");
@@ -411,7 +412,7 @@ fn nothing_is_left(site: &Site, place: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs one pair on a disk of its own.
+/// Tests one pair on a separate disk.
 fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), String> {
     let at = site.place.path("at");
     let _disk = Disk::mount(&at)?;
@@ -426,7 +427,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
     };
     let is_lab = verb.form == Form::Lab;
     let mut known = Known { old: BTreeMap::new(), new: BTreeMap::new() };
-    // The drained elements are the written ones.
+    // `drain` changes its input file, so that file must be on the disk.
     let fabric = || {
         if verb.words.starts_with("drain") {
             fs::copy(site.place.path("a.yaml"), &own).expect("there is room");
@@ -442,7 +443,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
             good(site.run(verb, "a", false)?)?;
         }
         if verb.form == Form::Log {
-            // The next line needs a page of its own.
+            // The next line then needs a new page.
             let mut log = fs::read(&own).map_err(|error| error.to_string())?;
             log.resize(log.len().next_multiple_of(4096) - 1, b' ');
             log.push(b'\n');
@@ -463,7 +464,7 @@ fn pair(site: &Site, verb: &Verb, place: &str, kind: Damage) -> Result<(), Strin
     judged
 }
 
-/// Takes a lab down that came up, and looks that no process of one is left.
+/// Takes down a lab that came up, and checks that no process of a lab is left.
 fn lab_is_gone(site: &Site, is_up: bool) -> Result<(), String> {
     let runtime = site.place.path("at/lab");
     if is_up {

@@ -1,4 +1,4 @@
-//! A `closc switch` of its own for a test, without a single interface: its packets go over gRPC.
+//! A separate `closc switch` per test, without network interfaces: its packets are sent over gRPC.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -13,15 +13,15 @@ use tonic::transport::Channel;
 use tonic::{Request, Streaming};
 use tonic_prost::ProstCodec;
 
-/// Longest time that anything may take.
+/// Time limit for any operation.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A running switch. Dropping it ends it.
 pub(crate) struct SwitchProcess {
     process: Child,
-    /// Kept open, so that it may say more.
+    /// Kept open, so that the process can write more.
     _said: BufReader<ChildStderr>,
-    /// Where it serves P4Runtime.
+    /// Address of its P4Runtime server.
     pub(crate) address: SocketAddr,
     device_id: u64,
     packets: SocketAddr,
@@ -29,14 +29,14 @@ pub(crate) struct SwitchProcess {
 
 impl Drop for SwitchProcess {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test then tells.
+        // The process may have ended already; the test reports that elsewhere.
         drop(self.process.kill());
         drop(self.process.wait());
     }
 }
 
 impl SwitchProcess {
-    /// Starts a switch without a program; `options` are those after `--`.
+    /// Starts a switch without a P4 program; `options` are those after `--`.
     pub(crate) fn start(device_id: u64, options: &[&str]) -> Self {
         let anywhere = "127.0.0.1:0";
         let mut process = Command::new(env!("CARGO_BIN_EXE_closc"))
@@ -86,7 +86,7 @@ impl Packets {
         self.sender.send(packet).await.expect("the stream lives");
     }
 
-    /// Returns the next packet that comes out, and its port.
+    /// Returns the next packet that leaves the switch, and its port.
     pub(crate) async fn receive(&mut self) -> (u32, Vec<u8>) {
         let next = tokio::time::timeout(PATIENCE, self.received.message()).await.expect("a packet in time");
         let packet = next.expect("the stream lives").expect("the switch runs");

@@ -1,4 +1,4 @@
-//! Mutual TLS between `closc push` and `closc switch`: who does not fit is refused with the reason.
+//! Mutual TLS between `closc push` and `closc switch`: a peer without a valid certificate is rejected with the reason.
 
 use closc_runtime::testing::{Authority, Issued, Validity};
 
@@ -9,19 +9,19 @@ use crate::process::SwitchProcess;
 const NAME: &str = "p0-t0-001";
 const DEVICE: u64 = 1;
 
-/// A compiled tree, a switch with a certificate, and a controller with another.
+/// A compiled tree, and a switch with a certificate.
 struct Site {
     place: Place,
     switch: SwitchProcess,
 }
 
 impl Site {
-    /// Starts a switch that shows a certificate and takes clients of an authority.
+    /// Starts a switch with a certificate that accepts clients of a certificate authority.
     fn new(shown: &Issued, clients_of: &Authority) -> Self {
         Self::with_revoked(shown, clients_of, None)
     }
 
-    /// The same, with a list of clients that are revoked.
+    /// Like [`Site::new`], with a list of revoked client certificates.
     fn with_revoked(shown: &Issued, clients_of: &Authority, revoked: Option<&[u8]>) -> Self {
         let place = Place::new();
         place.ends(0, &["compile", "topologies/lab/two-planes-p4.yaml", "--out", "out"]);
@@ -42,7 +42,7 @@ impl Site {
         Self { place, switch }
     }
 
-    /// Pushes as a client that trusts an authority; returns whether that went well, and all that was said.
+    /// Pushes as a client that trusts a certificate authority; returns whether it succeeds, and the output.
     fn push(&self, trusted: &Authority, identity: Option<&Issued>) -> (bool, String) {
         self.place.write("ca.pem", trusted.certificate());
         let mut tls = "ca: ca.pem".to_owned();
@@ -99,7 +99,7 @@ fn a_controller_that_does_not_fit_is_refused() {
     assert!(good, "{said}");
 }
 
-/// Certificates of the switch are read again when they change; those that cannot be used leave the ones before in force.
+/// The switch reloads changed certificates; if they are unusable, the previous ones stay in force.
 #[test]
 fn certificates_of_a_running_switch_are_replaced() {
     let (ours, theirs) = (Authority::new("ours"), Authority::new("theirs"));
@@ -128,7 +128,7 @@ fn certificates_of_a_running_switch_are_replaced() {
     assert!(good, "{said}");
 }
 
-/// A controller whose certificate was revoked is refused, also where it was revoked while the switch runs.
+/// A controller with a revoked certificate is rejected, even if it was revoked while the switch runs.
 #[test]
 fn revoked_controllers_are_refused() {
     let ours = Authority::new("ours");
@@ -144,7 +144,7 @@ fn revoked_controllers_are_refused() {
     assert!(!good && said.contains("revoked"), "{said}");
 }
 
-/// A warning names the switches that are reached over the network without TLS, before any of them is spoken to.
+/// A warning names the switches that are reached over the network without TLS, before any connection is made.
 #[test]
 fn plaintext_beyond_this_machine_is_named() {
     let place = Place::new();
@@ -154,7 +154,7 @@ fn plaintext_beyond_this_machine_is_named() {
             "inventory.yaml",
             format!("devices: {{ {NAME}: {{ endpoint: '{endpoint}', device_id: 1{tls} }} }}\n"),
         );
-        // No switch is in this plane, so nothing is connected.
+        // No switch is in this plane, so no connection is made.
         let output = place.closc(&["drift", "out", "--inventory", "inventory.yaml", "--plane", "9"]);
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     };

@@ -1,9 +1,9 @@
-//! `closc switch` with the command line of p4lang/tutorials, on an interface of its own, writes captures.
+//! `closc switch` writes captures with the command line of p4lang/tutorials, on its own interface.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A switch in a network namespace that goes with it. Dropping it ends it.
+/// A switch in a network namespace that ends with it. Dropping it ends it.
 struct Switch(Child);
 
 impl Drop for Switch {
@@ -13,7 +13,7 @@ impl Drop for Switch {
     }
 }
 
-/// Starts a switch whose port 1 is `left`; the other end of that, `right`, is down.
+/// Starts a switch whose port 1 is `left`; the other end of this veth pair, `right`, is down.
 fn start(captures: &str) -> Option<(Switch, Vec<String>)> {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4/switch/tests/programs/features.json");
     let made = "ip link add left type veth peer name right && ip link set left up || exit 77; ";
@@ -32,7 +32,7 @@ fn start(captures: &str) -> Option<(Switch, Vec<String>)> {
     };
     let mut said = BufReader::new(process.stderr.take().expect("piped")).lines();
     let mut lines = Vec::new();
-    // Where it is served, and a warning for each of two options.
+    // The address of the server, and a warning for each of two options.
     while lines.len() < 3 {
         match said.next() {
             Some(line) => lines.push(line.expect("it speaks text")),
@@ -58,7 +58,8 @@ fn the_line_of_the_tutorials_starts_a_switch_that_writes_captures() {
         let warning = format!("warning: `{option}` does nothing here: ");
         assert!(said.iter().any(|line| line.starts_with(&warning)), "{option}: {said:?}");
     }
-    // The kernel of the other end says who it is as soon as its interface is up (RFC 4861 4.1, RFC 4862 5.4).
+    // The kernel at the other end sends neighbour discovery packets as soon as its interface is up (RFC 4861 4.1, RFC
+    // 4862 5.4).
     let process = switch.0.id().to_string();
     let up =
         Command::new("nsenter").args(["-t", &process, "-n", "ip", "link", "set", "right", "up"]).status();
