@@ -1,8 +1,8 @@
 //! Finds faults from the combined evidence of all agents.
 //!
 //! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if
-//! elements before it do not explain the losses and no other agent's probes return over it; a switch is named only if all
-//! of its probed cables fail in the same way, and then its cables are not named. The result is the smallest set of
+//! elements before it do not explain the losses and probes of no other agent return over it; a switch is named only if
+//! all of its probed cables fail in the same way, and then its cables are not named. The result is the smallest set of
 //! elements that explains all losses.
 
 mod counted;

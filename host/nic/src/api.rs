@@ -28,13 +28,13 @@ pub enum Request {
     Findings {},
     /// Events after a number.
     Events {
-        /// Number of the last event that the caller knows.
+        /// Number of the last event that the caller has received.
         #[serde(default)]
         after: u64,
     },
     /// Packets lost after a number.
     Losses {
-        /// Number of the last loss that the caller knows.
+        /// Number of the last loss that the caller has received.
         #[serde(default)]
         after: u64,
     },

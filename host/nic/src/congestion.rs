@@ -116,7 +116,7 @@ impl Congestion {
             }
             return;
         }
-        // An unused window is no evidence that the fabric can carry more.
+        // An unused window does not prove that the fabric can carry more.
         if f64::from(under_way) < self.window / 2.0 {
             return;
         }
@@ -162,7 +162,7 @@ impl Congestion {
         });
     }
 
-    /// Returns whether queues of a plane were full when a packet was sent, so that its loss is no evidence against its
+    /// Returns whether queues of a plane were full when a packet was sent, so that its loss is not evidence against its
     /// path. Packets sent within two round trips are assumed to share a queue.
     pub(crate) fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
         let episode = self.crowded.get(usize::from(plane)).copied().flatten();

@@ -2,7 +2,7 @@
 //! written to it.
 //!
 //! In: data from a TUN device with IFF_VNET_HDR, packets that arrived in order. Out: packets that fit the fabric, with
-//! checksums; segments with a header that tells the kernel how it may split them. Invariants: packets are joined only
+//! checksums; segments with a header that describes how the kernel may split them. Invariants: packets are joined only
 //! if their checksum is correct and each continues the same stream exactly; everything else passes unchanged.
 
 /// Length of the header in front of each packet of a TUN device (`struct virtio_net_hdr`).

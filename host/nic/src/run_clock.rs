@@ -3,7 +3,7 @@
 //! In: the time at each turn of the loop, how long the loop was going to sleep. Out: a clock that stops while the
 //! process has no processor. Invariants: it never runs faster than real time; a turn advances it by at most the
 //! requested sleep plus the normal duration of a turn. Frames that arrive in the meantime wait in the socket, so time
-//! in which the process could not read them is no evidence of loss.
+//! in which the process could not read them is not evidence of loss.
 
 /// Normal maximum duration of a turn: a longer one means that the process had no processor.
 const TURN_NS: u64 = 250_000;

@@ -4,7 +4,7 @@
 //! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
 //! one path; memory is bounded. A packet is declared lost when a later one arrived and it is late by more than paths
 //! differ. The limit grows when a packet declared lost arrives after all. Packets without any acknowledgement are
-//! retransmitted after a timeout, which is no evidence against their path until a later packet is acknowledged. The
+//! retransmitted after a timeout, which is not evidence against their path until a later packet is acknowledged. The
 //! timeout grows if retransmissions were needless, as RFC 8985 6.2 (step 4) widens its window. Times are of the clock
 //! that stops while the process does not run.
 

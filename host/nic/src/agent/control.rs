@@ -180,7 +180,7 @@ impl Agent {
     }
 
     /// Rejects a denial that would remove the last path to a NIC without a channel. For NICs with a channel the engine
-    /// checks as well, because it also knows which of their ports are up.
+    /// checks as well, because it has the state of their ports.
     fn guard(&self, at: &At<'_>, more: guard::Denial) -> Result<(), BanFault> {
         let denials = self.engine.denials().map(|(_, denial)| (denial.plane, denial.scope));
         self.guard_beside(at, denials.collect(), more)

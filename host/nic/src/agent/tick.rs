@@ -14,7 +14,7 @@ use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
 
 /// Maximum delay of an acknowledgement if ports have no rate limit.
 const OWED_NS: u64 = 200_000;
-/// Maximum delay on slow ports, where acknowledgements wait until they fit into their share of the rate. A sender sees
+/// Maximum delay on slow ports, where acknowledgements wait until they fit into their share of the rate. A sender has
 /// the same delay for all its packets and extends its timeouts accordingly.
 const OWED_MAX_NS: u64 = 50_000_000;
 /// Interval between probes of paths that are not in use, and how many are probed at a time.

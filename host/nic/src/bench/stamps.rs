@@ -2,7 +2,7 @@
 //!
 //! In: the measurements to run. Out: one line per packet size, and one for probes. Invariants: runs alternate and the
 //! median of their ratios is reported, so that other load affects both equally. While any socket on the machine
-//! requests timestamps, the kernel stamps all frames and the two cannot be told apart.
+//! requests timestamps, the kernel stamps all frames and the two cannot be distinguished.
 
 use std::fmt::Write as _;
 

@@ -105,7 +105,7 @@ fn named(view: &TableView, header: &Header, downlink: u16) -> String {
     format!("{fabric}, group {group}, downlink {downlink}, {planes} planes, checksum {}", view.checksum)
 }
 
-/// Describes how many far NICs an agent knows, the maximum, and whether it ran out of room.
+/// Describes how many far NICs an agent has, the maximum, and whether it ran out of room.
 fn room(status: &Value) -> (String, bool) {
     let known = status.get("channels").and_then(Value::as_array).map_or(0, Vec::len);
     let no_room = status.pointer("/counters/no_room").and_then(Value::as_u64).unwrap_or(0);
