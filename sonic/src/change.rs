@@ -18,7 +18,7 @@ pub struct Change {
     pub wanted: ConfigDb,
     /// Differences, as one patch.
     pub patch: Patch,
-    /// How it is applied.
+    /// Method of application.
     pub method: Method,
     /// The ports that go down and up again; for a reload all that are up.
     pub bounces: Vec<Bounce>,

@@ -27,7 +27,7 @@ const MASTER: Branch = Branch(u32::MAX);
 /// The fields of `WRED_PROFILE` that older updaters can change.
 const GREEN: [&str; 3] = ["green_drop_probability", "green_max_threshold", "green_min_threshold"];
 
-/// How a hwsku is compared with a row.
+/// Comparison of a hwsku with a row.
 enum Match {
     /// For NVIDIA: the complete name.
     Exact,

@@ -44,7 +44,7 @@ pub enum Operation {
     RollingBack,
     /// The push was waiting.
     Waiting {
-        /// What it was waiting for.
+        /// The condition that was awaited.
         what: String,
     },
 }

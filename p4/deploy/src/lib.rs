@@ -1,5 +1,5 @@
-//! The control plane: brings P4Runtime targets and SONiC switches to the state of the compiled tree, and keeps them
-//! there.
+//! The control plane: brings P4Runtime targets, SONiC switches and switches configured over SSH to the state of the
+//! compiled tree, and keeps them there.
 //!
 //! In: an inventory, the compiled tree, live switches. Out: a push, a plan of one, a report of drift, or a watch that
 //! runs until it is stopped. Invariants: always state-based: a switch is read and compared, receives only the

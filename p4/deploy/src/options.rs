@@ -17,7 +17,7 @@ pub struct PushOptions {
     pub attempts: u32,
     /// Delay between attempts.
     pub pause: Backoff,
-    /// How a different pipeline is activated.
+    /// Activation of a different pipeline.
     pub commit: Commit,
     /// Whether to become primary in place of another controller.
     pub take_over: bool,

@@ -57,7 +57,7 @@ pub struct SonicOptions {
     pub state: bool,
     /// Whether to reload even if a patch would suffice.
     pub reload: bool,
-    /// Time that a switch waits for a confirmation before it rolls back; not used over gNMI.
+    /// Time that a switch waits for a confirmation before it rolls back. Over gNMI there is no rollback.
     pub confirm: Duration,
     /// An `ssh` configuration file in place of the user's.
     pub ssh_config: Option<String>,

@@ -1,9 +1,10 @@
 //! A watch: keeps switches in their target state until it is asked to stop.
 //!
 //! In: a fleet. Out: [`WatchStatus`], metrics (including counters of switches) and health at any time. Invariants: each
-//! switch is watched independently. The primary controller reads, compares and repairs; a backup stands by and takes
-//! over when there is no primary. So one of two watches leads, and the other takes its place when it dies. A switch
-//! that runs SONiC is read and compared, and nothing is written to it.
+//! switch is watched independently. The primary controller of a P4Runtime switch reads, compares and repairs; a backup
+//! stands by and takes over when there is no primary. So one of two watches leads, and the other takes its place when
+//! it dies. SONiC's CONFIG_DB and switches that are configured by files are read and compared, and nothing is written
+//! to them.
 
 mod board;
 mod health;

@@ -93,7 +93,7 @@ struct PortView<'a> {
     peer_mac: Option<String>,
     /// The other end, for people.
     far: &'a str,
-    /// How the kernel assigns link-local addresses: `none` if the port has other addresses.
+    /// Link-local addresses assigned by the kernel: `none` if the port has other addresses.
     link_local: &'static str,
     is_unnumbered: bool,
 }

@@ -1,7 +1,7 @@
 //! Effect of a push on switches that are configured by files.
 //!
-//! In: a fleet, a plan. Out: the changes of each switch, for people and for files. Invariants: a plan file with changes
-//! that are not single lines is rejected.
+//! In: a fleet, a plan. Out: the changes of each switch, for people and for files. Invariants: a change is one line; a
+//! push rejects a switch with changes that the plan does not list.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

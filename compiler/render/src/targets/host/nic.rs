@@ -69,7 +69,7 @@ pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
     Ok(vec![script, files.json(DELAY, &delay(files)), linux::host_sysctl(files.intent, files.templates)?])
 }
 
-/// Returns the delays as in path tables if hosts write the path, for nodes with any routing.
+/// Returns the delays for nodes with any routing. If hosts write the path, path tables contain the same values.
 fn delay(files: &Files<'_>) -> NodeDelay {
     let intent = files.intent;
     let ZoneDelay { port, delay, target, marks } = intent.delay;

@@ -1,7 +1,7 @@
 //! Cages and ports of a switch.
 //!
 //! In: the intent and its queues. Out: [`CageView`]s of split cages, [`PortView`]s in the order of the panel.
-//! Invariants: a cage is split in the same way for all its ports; a cage whose lanes another one uses is disabled.
+//! Invariants: all ports of a cage have the same split; a cage whose lanes another one uses is disabled.
 
 use std::collections::BTreeMap;
 

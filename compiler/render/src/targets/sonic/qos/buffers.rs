@@ -179,8 +179,8 @@ impl Qos<'_> {
         self.port_lists(document, "BUFFER_PORT_INGRESS_PROFILE_LIST", &self.port_pools().0);
     }
 
-    /// Writes a list of port profiles. NVIDIA's ASICs limit the share of a port in each pool, in addition to the shares of its groups
-    /// and queues; without a list the port's share is 0.
+    /// Writes a list of port profiles. NVIDIA's ASICs limit the share of a port in each pool, in addition to the shares
+    /// of its groups and queues; without a list the port's share is 0.
     fn port_lists(&self, document: &mut Document, name: &'static str, pools: &[&'static str]) {
         if pools.is_empty() {
             return;
