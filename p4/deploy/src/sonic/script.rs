@@ -149,9 +149,9 @@ pub(super) fn apply(link: &SshLink, confirm: Duration, applied: &Applied<'_>) ->
     whole(&body)
 }
 
-/// Writes the rollback script, and schedules it unless the push is confirmed. A timer does not survive a reboot, so a
-/// unit runs the script at boot. `pending` exists only while both are armed; otherwise a forgotten rollback could undo
-/// later changes of the site. A failed unit would block its name, so it is reset.
+/// Writes the rollback script, and schedules it for the case that the push is not confirmed. A timer does not survive a
+/// reboot, so a unit runs the script at boot. `pending` is created only after both are armed; otherwise a forgotten
+/// rollback could undo later changes of the site. A failed unit would block its name, so it is reset.
 fn arm(body: &mut String, link: &SshLink, confirm: Duration) {
     let (state, seconds) = (&link.state, confirm.as_secs().max(1));
     put(body, &format!("{state}/roll-back"), &way_back(link));
@@ -249,9 +249,9 @@ const AGAIN_S: u64 = 60;
 const LOCK_S: u64 = 1200;
 
 /// Rollback, run by the timer, at boot, or by a push that failed. A hanging push is killed together with its current
-/// command, if its process still holds the lock. If the rollback fails, the timer stays armed. If SONiC's own rollback
-/// fails, which has the limits of patches, the saved CONFIG_DB is reloaded. It is read from a pipe, because SONiC
-/// rejects a named file that contains a table without a model, and the site's CONFIG_DB may have one.
+/// command, if its process still holds the lock. If the rollback fails, the timer stays armed. SONiC's own rollback has
+/// the limits of patches; if it fails, the backup of CONFIG_DB is reloaded. The backup is read from a pipe, because
+/// SONiC rejects a named file that contains a table without a model, and the site's CONFIG_DB may have one.
 fn way_back(link: &SshLink) -> String {
     let state = &link.state;
     let (put_back, run_back) = (routing::put_back(state, &link.frr), routing::run_back(state));
