@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const PLANES: u8 = 8;
 const UPLINKS: u16 = 4;
-/// Probes per path between two answers.
+/// Probes per counter between two answers.
 const PROBES: u64 = 20;
 
 /// State that all agents share: the lossy cable, and their denials.
@@ -50,7 +50,7 @@ impl Agents {
         Agents(world)
     }
 
-    /// Answers for a NIC at another socket, as an agent that loses every probe over one plane.
+    /// Answers for a NIC at another socket, as an agent that loses every probe over one cable of plane 3.
     pub(crate) fn impostor(socket: &Path, nic: u16) {
         let listener = UnixListener::bind(socket).expect("a socket can be bound");
         let world = World {
