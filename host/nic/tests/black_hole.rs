@@ -1,5 +1,5 @@
-//! Cables that lose long packets only, in virtual time: agents name them by long probes, a collector names the cable, data leaves
-//! it, and nothing but a long probe that returns clears it.
+//! Cables that lose only long packets, in virtual time: agents find them with long probes, a collector names the cable,
+//! data avoids it, and only a long probe that returns clears it.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
@@ -19,7 +19,7 @@ use common::{compile, quietly, shipped};
 
 const EPOCH_MS: u64 = 1_795_348_800_000;
 const POLL_MS: u64 = 200;
-/// Data packets have 1,156 bytes, with the inner header.
+/// With the inner header, data packets have 1,156 bytes.
 const UNIT: u32 = 1_000;
 const MTU: u16 = 600;
 
@@ -52,7 +52,7 @@ impl Site<'_> {
         EPOCH_MS + self.live.now_ns() / 1_000_000
     }
 
-    /// Lets a poll interval pass, and returns what is named.
+    /// Waits for one poll interval, and returns the named faults.
     fn poll(&mut self) -> Named {
         self.live.advance(self.live.now_ns() + POLL_MS * 1_000_000);
         let now_ms = self.now_ms();
@@ -68,7 +68,7 @@ impl Site<'_> {
         self.collector.verdicts().map(|verdict| (verdict.element.name(&plan), verdict.kind)).collect()
     }
 
-    /// Polls until something is named, and returns that and how long it took.
+    /// Polls until the wanted faults are named. Returns them and the time that it took.
     fn until_named(&mut self, limit_ms: u64, wanted: impl Fn(&Named) -> bool) -> (Named, u64) {
         let since_ms = self.now_ms();
         loop {
@@ -86,7 +86,7 @@ impl Site<'_> {
     }
 }
 
-/// Runs a job on two planes that a function breaks and looks at.
+/// Runs a job on two planes, while `perform` breaks the fabric and checks the result.
 fn with_site(fabric: &str, perform: impl FnOnce(Site<'_>)) {
     let text = shipped("lab/two-planes-p4");
     let compiled = compile(&text, fabric);
@@ -110,7 +110,7 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
         for _ in 0..12 {
             assert_eq!(site.poll(), Named::new(), "nothing is broken");
         }
-        // A cable between switches, and that of a NIC.
+        // A cable between switches, and the cable of a NIC.
         for cable in ["p1-t0-001--p1-t1-002", "su001-n001/nic0.p0"] {
             let name = if cable.contains('/') { format!("{cable}--p0-t0-001") } else { cable.to_owned() };
             site.live.act(&Action::Break(Fault::Mtu { cable: cable.to_owned(), bytes: MTU })).unwrap();
@@ -122,11 +122,11 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
                 assert_eq!(site.poll(), wanted);
             }
             let Lengths { passes, loses } = site.collector.verdicts().next().unwrap().lengths.unwrap();
-            // Agents do not know of the inner header, which has 40 bytes.
+            // Agents do not count the inner header of 40 bytes.
             let limit = MTU - 40;
             assert!(passes <= limit && loses > limit, "{passes} {loses}");
             assert!(loses - passes <= 32, "{passes} {loses}");
-            // Probes are lost by now, and not data.
+            // From now on probes are lost, but data is not.
             let before = lost(&mut site);
             for _ in 0..10 {
                 assert_eq!(site.poll(), wanted);
@@ -142,7 +142,7 @@ fn a_cable_that_passes_short_packets_only_is_named_and_left() {
     });
 }
 
-/// Packets of data that agents know to be lost.
+/// Returns the data packets that agents have declared lost.
 fn lost(site: &mut Site<'_>) -> u64 {
     let of = |status: &serde_json::Value| -> u64 {
         let channels = status["channels"].as_array().unwrap();
@@ -151,7 +151,7 @@ fn lost(site: &mut Site<'_>) -> u64 {
     (0..site.live.seats().len()).map(|seat| of(&site.live.ask(seat, &Request::Status {}, 0.0))).sum()
 }
 
-/// Other faults take long packets with the short ones: nothing is said of lengths.
+/// Other faults lose long and short packets, so no lengths are reported.
 #[test]
 fn a_cable_that_is_cut_or_gray_is_not_said_to_pass_short_packets() {
     with_site("bb", |mut site| {

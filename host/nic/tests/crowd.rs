@@ -1,4 +1,5 @@
-//! More NICs than an agent has room for: those that are idle make room, writes end, nothing is taken for what it is not.
+//! More NICs than an agent has channels for: idle ones are replaced, writes finish, and restarted packet numbers are
+//! not mistaken for duplicates.
 
 mod common;
 
@@ -15,7 +16,7 @@ const MS: u64 = 1_000_000;
 const STEP_NS: u64 = 20_000;
 const UNIT: u64 = 1000;
 
-/// The address of a NIC of the group.
+/// Returns the address of a NIC of the group.
 fn nic(downlink: usize) -> [u8; 16] {
     (u128::from_be_bytes(common::nic(0)) + downlink as u128).to_be_bytes()
 }
@@ -24,7 +25,7 @@ fn nic(downlink: usize) -> [u8; 16] {
 struct Crowd<'a> {
     table: &'a Table<'a>,
     agents: Vec<Agent>,
-    /// Which NIC has a segment.
+    /// The NIC of each segment.
     segments: BTreeMap<(u32, u16), usize>,
     under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
@@ -61,7 +62,7 @@ impl<'a> Crowd<'a> {
         At { table: self.table, now_ns: self.now_ns }
     }
 
-    /// Takes frames to the NIC of their last segment.
+    /// Delivers frames to the NIC of their last segment.
     fn leave(&mut self) {
         for frame in self.batch.ready() {
             let mut bytes = frame.bytes().to_vec();
@@ -99,7 +100,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Lets an agent take a packet of its node.
+    /// Passes a packet of the node to an agent.
     fn say(&mut self, from: usize, to: usize, word: u8) {
         let mut packet = vec![0u8; 41];
         (packet[0], packet[5], packet[40]) = (0x60, 1, word);
@@ -111,7 +112,8 @@ impl<'a> Crowd<'a> {
         self.leave();
     }
 
-    /// Lets every NIC write to every other one, as many writes at a time as there is room for. Returns how long it took.
+    /// Lets every NIC write to every other one, as many writes at a time as there are channels for. Returns how long it
+    /// took.
     fn all_to_all(&mut self, bytes: u64, patience_ns: u64) -> u64 {
         let (nics, since_ns) = (self.agents.len(), self.now_ns);
         let mut rest: Vec<Vec<usize>> =
@@ -141,8 +143,8 @@ fn with(nics: usize, channels: usize, test: impl FnOnce(&mut Crowd<'_>)) {
     test(&mut Crowd::new(&table, nics, channels));
 }
 
-/// Every NIC writes to all 59 others at once, and has room for eight. If those that write took all room nobody could receive,
-/// and none would end.
+/// Every NIC writes to all 59 others at once, and has channels for eight. If outgoing writes took all channels, no NIC
+/// could receive and no write would finish.
 #[test]
 fn all_to_all_of_many_more_nics_than_there_is_room_for() {
     with(60, 8, |crowd| {
@@ -154,14 +156,14 @@ fn all_to_all_of_many_more_nics_than_there_is_room_for() {
             assert_eq!((agent.wrong_bytes(), status.channels_max), (0, 8));
             assert!(status.channels.len() <= 8 && counters.made_room >= 51, "{counters:?}");
         }
-        // And again, with what is left of the first time.
+        // Repeat, with the state left by the first run.
         crowd.all_to_all(bytes, 20_000 * MS);
         assert!(crowd.agents.iter().all(|agent| agent.counters().written_bytes == 2 * 59 * bytes));
     });
 }
 
-/// Of a NIC that made room the numbers begin again, which is not what came before once more: the far side, which has room for
-/// both, takes each packet, once.
+/// After a NIC was replaced, packet numbers to it restart. The far side, which has channels for both, must not mistake
+/// them for duplicates: it receives each packet once.
 #[test]
 fn packets_to_a_nic_that_made_room_are_no_repeated_ones() {
     with(6, 2, |crowd| {
@@ -185,12 +187,12 @@ fn packets_to_a_nic_that_made_room_are_no_repeated_ones() {
     });
 }
 
-/// While every NIC that there is room for is waited for, others are refused, counted as that, and said.
+/// If every channel has pending traffic, other NICs are rejected, which is counted and reported.
 #[test]
 fn what_finds_no_room_is_counted_apart() {
     with(6, 2, |crowd| {
         let at = crowd.at();
-        // Nothing runs, so nothing is answered and no write ends.
+        // The network does not run, so nothing is answered and no write finishes.
         crowd.agents[0].write(&at, nic(1), (0, 0, UNIT, None)).unwrap();
         let fault = crowd.agents[0].write(&at, nic(2), (0, 0, UNIT, None)).unwrap_err();
         assert!(fault.to_string().contains("1 other NICs"), "{fault}: the second is for what comes");
@@ -199,7 +201,7 @@ fn what_finds_no_room_is_counted_apart() {
         crowd.say(0, 60, 7);
         let counters = crowd.agents[0].counters();
         assert_eq!((counters.not_ours, counters.made_room, counters.no_room), (1, 1, 0), "{counters:?}");
-        // A client that answered and is not done is waited for.
+        // A write that is not finished keeps its channel, even if the far side has answered.
         crowd.agents[4].write(&at, nic(0), (0, 0, 9 * UNIT, Some(UNIT as u32))).unwrap();
         crowd.agents[4].pump(&at, &mut crowd.batch);
         let frames: Vec<Vec<u8>> = crowd.batch.ready().iter().map(|f| f.bytes().to_vec()).collect();
@@ -228,13 +230,13 @@ fn the_number_of_far_nics_follows_from_memory() {
     let (each, count) = (channel_bytes(&table), channels_of(&table));
     assert!(each * count <= 3 << 20 && each * (count + 1) > 3 << 20, "{count} of {each} bytes");
     assert!(count > 200, "{count} of {each} bytes");
-    // Example of the documentation: eight planes with 16 values each.
+    // The example of the documentation: eight planes with 16 values each.
     let capacity = Capacity { planes: 8, values_per_plane: 16, ..Capacity::of(&table, 1) };
     let more = capacity.destination_bytes() - Capacity::of(&table, 1).destination_bytes();
     println!("8 planes of 16 values: {} far NICs of {} bytes", (3 << 20) / (each + more), each + more);
 }
 
-/// The compiler warns of tables that the agent would refuse.
+/// The compiler warns about tables that the agent would reject.
 #[test]
 fn the_compiler_knows_how_many_values_an_agent_takes() {
     assert_eq!(closc_topology::checks::AGENT_VALUES, VALUES_PER_PLANE_MAX as u64);

@@ -1,5 +1,5 @@
-//! `closc-nic doctor` in a lab of network namespaces: each thing is broken, is named, and is mended by the command that is said. It
-//! needs root and a kernel with seg6local NEXT-CSID, and says so where they lack it.
+//! `closc-nic doctor` in a lab of network namespaces: each problem is created, reported, and fixed by the printed
+//! command. The tests need root and a kernel with seg6local NEXT-CSID, and are skipped with a message otherwise.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
@@ -82,7 +82,7 @@ impl Site {
         assert!(done.status.success(), "{command}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Faults, line by line. Those found by probes are skipped: that takes a while.
+    /// Returns the reported problems, line by line, without those found by probes, which take longer.
     fn wrong(&self) -> Vec<String> {
         let done = self.program(&["doctor"]).output().unwrap();
         let said = String::from_utf8(done.stdout).unwrap();
@@ -91,14 +91,14 @@ impl Site {
         bad.filter(|line| !line.starts_with("agent")).map(str::to_owned).collect()
     }
 
-    /// Lines about the agent and what it knows.
+    /// Returns the lines about the agent and its state.
     fn agent(&self) -> Vec<String> {
         let done = self.program(&["doctor"]).output().unwrap();
         let said = String::from_utf8(done.stdout).unwrap();
         said.lines().filter(|line| line[6..].starts_with("agent")).map(str::to_owned).collect()
     }
 
-    /// Breaks something, which is named, and mends it by the commands that are said.
+    /// Creates a problem, checks that it is reported, and fixes it by the printed commands.
     fn breaks(&self, command: &str, words: &str) {
         self.does(command);
         let wrong = self.wrong();
@@ -152,7 +152,7 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
     ] {
         site.breaks(command, words);
     }
-    // With the names of ports more can be said of them.
+    // With the names of ports, more can be checked.
     let named = |site: &Site| {
         let done = site.program(&["doctor", "--ports", "nic0p{plane}"]).output().unwrap();
         String::from_utf8(done.stdout).unwrap()
@@ -169,7 +169,7 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
     site.does("sysctl -qw net.ipv6.conf.nic0p0.disable_ipv6=0 && ip -batch ip.batch");
     assert_eq!(site.wrong(), Vec::<String>::new());
     what_the_agent_knows(&site);
-    // An agent that was killed leaves its rules.
+    // A killed agent leaves its rules behind.
     let mut agent = site.agent.take().unwrap();
     agent.kill().unwrap();
     agent.wait().unwrap();
@@ -179,7 +179,7 @@ fn what_is_broken_is_named_with_the_command_that_mends_it() {
     assert_eq!(site.wrong(), Vec::<String>::new());
 }
 
-/// The agent's own denials, and an agent that was stopped, which has a socket and does not answer.
+/// The agent's denials, and a stopped agent, which still has a socket but does not answer.
 fn what_the_agent_knows(site: &Site) {
     let mut deny = site.inside();
     deny.arg(env!("CARGO_BIN_EXE_closc-nic")).arg("--socket").arg(site.file("sock"));

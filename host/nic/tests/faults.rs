@@ -1,9 +1,9 @@
-//! Random faults on the lab with eight planes: kernel SRv6, an agent on every NIC, and a collector that is to name what is
-//! broken, exactly, and nothing else.
+//! Random faults on the lab with eight planes: kernel SRv6, an agent on every NIC, and a collector that must name
+//! exactly the faulty elements.
 //!
-//! It needs root and a quarter of an hour for a hundred, so it runs where `CLOSC_FAULTS` says how many single faults it is
-//! to try; half as many doubles follow. `CLOSC_FAULTS_SEED` is where it begins. With `CLOSC_FAULTS_ROUNDS=38,102,102` only
-//! these rounds of it are tried, in this order. One fault of a smaller lab is always tried.
+//! It needs root, and 15 minutes for a hundred faults. So it runs only if `CLOSC_FAULTS` is set to the number of single
+//! faults; half as many double faults follow. `CLOSC_FAULTS_SEED` sets the seed. With `CLOSC_FAULTS_ROUNDS=38,102,102`
+//! only these rounds are run, in this order. One fault of a smaller lab is always run.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
@@ -30,10 +30,10 @@ const FAULTS: &str = "CLOSC_FAULTS";
 
 /// Time between two reports.
 const POLL: Duration = Duration::from_millis(300);
-/// Time limit for naming a fault: a gray cable waits for its probes.
+/// Time limit for naming a fault: a gray cable needs many probes.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -45,7 +45,7 @@ impl Numbers {
     }
 }
 
-/// A fault, and what is to be named.
+/// A fault, and the elements that must be named.
 #[derive(Debug, Clone)]
 struct Case {
     fault: Fault,
@@ -111,7 +111,7 @@ impl Site {
         (socket, child)
     }
 
-    /// Lets every agent report once.
+    /// Collects one report of every agent.
     fn poll(&self, collector: &mut Collector, since: Instant) {
         thread::sleep(POLL);
         for (socket, _) in &self.agents {
@@ -126,7 +126,7 @@ impl Site {
         collector.judge(now_ms(since));
     }
 
-    /// Returns a collector that has reports of all agents, and sees nothing broken.
+    /// Returns a collector that has reports of all agents and names no faults.
     fn quiet(&self, since: Instant) -> Collector {
         let options = Options { settle_ms: 1_500, fresh_ms: 5_000, ..Options::default() };
         for _ in 0..200 {
@@ -142,7 +142,8 @@ impl Site {
         panic!("the lab does not come to rest");
     }
 
-    /// Breaks, waits until what is named is what is broken, and mends. Says what was named otherwise.
+    /// Injects faults, waits until exactly those are named, and repairs them. On failure, returns what was named
+    /// instead.
     fn attempt(&mut self, cases: &[Case], since: Instant) -> Result<Duration, String> {
         let mut collector = self.quiet(since);
         let wanted: BTreeSet<_> = cases.iter().flat_map(|case| case.wanted.clone()).collect();
@@ -188,7 +189,7 @@ fn swapped(cable: Link, with: Link) -> (Element, String) {
     (Element::Cable(cable), format!("swapped with {:?}", Element::Cable(with)))
 }
 
-/// A cable cut, gray, swapped with another one, or a dead port.
+/// Returns a random fault: a cable that is cut, gray or swapped with another one, or a dead port.
 fn random(plan: &Plan, numbers: &mut Numbers) -> Case {
     let links: Vec<Link> = plan.fabric().links().collect();
     let ports: Vec<NicPort> = links
@@ -200,7 +201,7 @@ fn random(plan: &Plan, numbers: &mut Numbers) -> Case {
     let link = links[numbers.below(links.len())];
     match numbers.below(4) {
         0 => {
-            // The kernel takes both ends of a cable down, so a NIC sees its port without a carrier.
+            // The kernel takes both ends of a cable down, so the NIC's port has no carrier.
             let element = match link {
                 Link::Host(port) => Element::Port(port),
                 Link::Fabric { .. } => Element::Cable(link),
@@ -232,7 +233,7 @@ fn random(plan: &Plan, numbers: &mut Numbers) -> Case {
     }
 }
 
-/// Tells whether two faults share a T0, so that one hides the other or both are one larger fault.
+/// Returns whether two faults share a T0, so that one hides the other or both form one larger fault.
 fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
     let t0s = |case: &Case| -> BTreeSet<_> {
         let of = |element: &Element| match element {
@@ -254,8 +255,8 @@ fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
     !t0s(one).is_disjoint(&t0s(other)) || !uppers(one).is_disjoint(&uppers(other))
 }
 
-/// Two NICs of a T0, each of which receives what is for the other one, and all four cables of another NIC, two and two.
-/// However slow the machine is: probes are counted, not time.
+/// Swaps two NICs of a T0, each of which then receives frames for the other, and all four cables of another NIC in two
+/// pairs. The result does not depend on the speed of the machine, because probes are counted, not time.
 #[test]
 fn exchanged_cables_are_named_pair_by_pair() {
     if !can_run() {
@@ -287,7 +288,7 @@ fn exchanged_cables_are_named_pair_by_pair() {
     assert_eq!(found, wanted);
 }
 
-/// Cables of the kernel that lose long packets only, between switches and at a NIC, one after the other.
+/// Kernel cables that lose only long packets, first between switches, then at a NIC.
 #[test]
 fn cables_that_pass_short_packets_only_are_named() {
     if !can_run() {
@@ -305,7 +306,7 @@ fn cables_that_pass_short_packets_only_are_named() {
     }
 }
 
-/// Cables that are moved while agents send probes all the time: their packets end no wait and count as nobody else's.
+/// Cables are moved while agents send probes: those packets do not end any wait and are not counted for others.
 #[test]
 fn a_lab_finds_moved_cables_beside_agents() {
     if !can_run() {
@@ -329,7 +330,7 @@ fn a_lab_finds_moved_cables_beside_agents() {
     assert!(quietly(|watch| lab.probe(watch)).unwrap().is_fine());
 }
 
-/// So many single faults, and half as many doubles.
+/// Draws `n` single faults, and half as many double faults.
 fn draw(plan: &Plan, n: usize, seed: u64) -> Vec<Vec<Case>> {
     let mut numbers = Numbers(seed);
     let mut one = |is_double: bool| loop {

@@ -1,4 +1,5 @@
-//! Any input from a network or a socket: nothing panics, nothing grows, and foreign input changes nothing.
+//! Arbitrary input from a network or a socket: it causes no panic and no growth of memory, and foreign input changes no
+//! state.
 
 mod common;
 
@@ -43,7 +44,7 @@ proptest! {
         let _ = wire::read(&bytes, &identity());
     }
 
-    /// Bytes that get past every check, so that what is behind is reached.
+    /// Bytes that pass every check, so that the code behind the checks is reached.
     #[test]
     fn an_agent_takes_any_message(
         kind in 0u8..9,
@@ -94,7 +95,7 @@ proptest! {
             let len = wire::write(&mut out, &message, &own);
             prop_assert_eq!(wire::read(&out[..len], &own), Ok(message));
             prop_assert!(wire::read(&out[..len - 1], &own).is_err());
-            // Form of older agents: without the waiting time of a probe.
+            // The format of older agents: without the waiting time of a probe.
             if let Message::PairAnswer(answer) = message {
                 let before = Message::PairAnswer(wire::PairProbe { held_ns: 0, ..answer });
                 prop_assert_eq!(wire::read(&out[..len - 4], &own), Ok(before));
@@ -154,7 +155,7 @@ fn packets_from_outside_or_with_a_wrong_cookie_are_counted_and_change_nothing() 
     );
 }
 
-/// Every NIC of the pool sends, writes are begun and never ended: what is kept stays what there is room for.
+/// Every NIC of the pool sends, and begins writes that it never finishes: memory stays within its limit.
 #[test]
 fn a_flood_does_not_grow_the_agent() {
     let bytes = [table(0), table(1)];
@@ -175,7 +176,7 @@ fn a_flood_does_not_grow_the_agent() {
     assert!(net.agents[0].events_after(0).count() <= 256);
 }
 
-/// Runs a test of this program in a process of its own that has so much memory. Tells whether this is that process.
+/// Runs a test of this program in a child process with limited memory. Returns whether this is the child.
 fn is_in_process_with(mib: u64, test: &str) -> bool {
     const MARK: &str = "CLOSC_NIC_LIMITED";
     if std::env::var_os(MARK).is_some() {
@@ -187,7 +188,7 @@ fn is_in_process_with(mib: u64, test: &str) -> bool {
         .args(["-c", &limited])
         .arg(own)
         .env(MARK, "1")
-        // An arena per thread takes address space, not memory.
+        // An arena per thread would take address space, but no memory.
         .env("MALLOC_ARENA_MAX", "1")
         .output()
         .unwrap();
@@ -206,8 +207,8 @@ fn chunk_of(source: [u8; 16], write: u64, piece: u64, number: u32) -> Vec<u8> {
     frame(source, Some(sequence), Next::Udp, &message(&chunk))
 }
 
-/// A host that forges all NICs of its group begins writes of a million pieces from each. A bitmap for each took 128 KiB at the word of
-/// one packet: 500 MiB of 12,000 packets.
+/// A host that forges all NICs of its group begins writes of a million pieces from each. Formerly one packet allocated
+/// a bitmap of 128 KiB: 500 MiB for 12,000 packets.
 #[test]
 fn writes_that_are_begun_take_no_memory_for_what_they_announce() {
     const PEERS: u128 = 250;
@@ -229,7 +230,7 @@ fn writes_that_are_begun_take_no_memory_for_what_they_announce() {
         }
     }
     assert!(agent.counters().written_bytes > 10_000, "{:?}", agent.counters());
-    // One NIC has no more gaps than its share, and its writes go on where gaps are filled.
+    // A NIC can have no more gaps than its share allows, and its writes continue as gaps are filled.
     let source = (u128::from_be_bytes(nic(0)) + 1).to_be_bytes();
     for number in 0..1_500u32 {
         agent.receive(
@@ -246,7 +247,8 @@ fn writes_that_are_begun_take_no_memory_for_what_they_announce() {
     assert_eq!(agent.counters().refused_writes, refused);
 }
 
-/// Pipelined requests to the port for Prometheus whose answers are not read: each was answered into memory, 797 MiB for 4.6 MB sent.
+/// Pipelined requests to the port for Prometheus whose answers are not read. Formerly all answers were kept in memory:
+/// 797 MiB for 4.6 MB of requests.
 #[test]
 fn pipelined_scrapes_that_read_nothing_take_no_memory() {
     if !is_in_process_with(256, "pipelined_scrapes_that_read_nothing_take_no_memory") {
@@ -270,7 +272,7 @@ fn pipelined_scrapes_that_read_nothing_take_no_memory() {
     }
     assert!(sent > 4 << 20, "{sent} bytes");
     drop(clients);
-    // A scraper afterwards is answered.
+    // A later scraper is answered.
     let mut client = TcpStream::connect(address).unwrap();
     client.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let read = std::thread::spawn(move || {
@@ -284,7 +286,8 @@ fn pipelined_scrapes_that_read_nothing_take_no_memory() {
     assert!(read.join().unwrap().unwrap().ends_with(&page[..140]));
 }
 
-/// With a secret, a host of the fabric that was sent messages knows the cookies to its own address, and forges no other NIC's.
+/// With a secret, a host of the fabric can learn the cookies of messages sent to it, but cannot forge messages from
+/// other NICs.
 #[test]
 fn a_cookie_of_one_pair_is_refused_from_another() {
     let bytes = [table(0), table(1)];
@@ -296,7 +299,7 @@ fn a_cookie_of_one_pair_is_refused_from_another() {
     let status = net.agents[0].status(&net.at(0));
     assert_eq!((net.got[1].len(), status.counters.wrong_cookie), (1, 0), "agents with one secret talk");
     assert!(status.counters.probe_answers > 0, "{:?}", status.counters);
-    // The cookie that follows from addresses is refused.
+    // The cookie derived from addresses is rejected.
     let forged = chunk_of(nic(1), 3, 0, 9);
     let mut tagged = forged.clone();
     tagged[60..62].copy_from_slice(&net.agents[0].identity().tag().to_be_bytes());

@@ -1,6 +1,6 @@
-//! Jobs on the kernel's switches: agents exchange messages while a scenario breaks and mends the fabric. It needs root
-//! and a kernel with seg6local NEXT-CSID, and says so where they lack it. Nothing here is judged by the clock: what is
-//! looked at is which messages arrive, which planes carry them, and what is left afterwards.
+//! Jobs on the kernel's switches: agents exchange messages while a scenario breaks and repairs the fabric. The tests
+//! need root and a kernel with seg6local NEXT-CSID, and are skipped with a message otherwise. Results do not depend on
+//! time: the tests check which messages arrive, which planes carry them, and what remains afterwards.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
@@ -12,7 +12,7 @@ use closc_lab::{Interrupt, Lab, LabError, Progress, Watch};
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
-/// A lab that is taken down even if a test fails.
+/// A lab that is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
     _compiled: Compiled,
@@ -66,7 +66,7 @@ fn orders(transport: Transport, messages: u64) -> Orders {
     }
 }
 
-/// The processes that a lab's job started: they have its folder on their command line.
+/// Counts the processes started by a lab's job, which have its folder on their command line.
 fn agents(namespaces: &str) -> usize {
     let fabric = namespaces.trim_start_matches("closc-").trim_end_matches('-');
     let folder = format!("/run/{fabric}/job/");
@@ -76,12 +76,12 @@ fn agents(namespaces: &str) -> usize {
     lines.filter(|line| String::from_utf8_lossy(line).contains(&folder)).count()
 }
 
-/// A plane that dies, and never comes back while the job runs.
+/// A plane that fails and does not recover during the job.
 const DEAD: &str = "duration: 60s\nsteps:\n  - { at: 1s, plane: 1 }\n";
 
-/// Each packet that went again was lost or came twice, but for probes that ask after the end of a burst, and what was still under way
-/// when the job ended. How many come twice has no bound here: that depends on how often agents get a processor, and a test of
-/// virtual time bounds it.
+/// Each retransmitted packet was lost or arrived twice, except for probes at the end of a burst, and packets in flight
+/// at the end of the job. The number of packets that arrive twice is not limited here, because it depends on processor
+/// time; a test in virtual time limits it.
 fn is_balanced(report: &Report) {
     let m = &report.messages;
     let ended = m.lost_packets - m.lost_probes + m.repeated;
@@ -96,7 +96,8 @@ fn spraying_rides_out_a_dead_plane_and_a_flow_does_not() {
     assert_eq!((m.sent, m.lost, spray.wrong_bytes), (800, 0, 0), "{m:?}");
     is_balanced(&spray);
     assert!(spray.planes.len() == 2 && spray.planes.iter().all(|sent| *sent > 0), "{:?}", spray.planes);
-    // For any path of a flow: those of the dead plane never arrive, and no NIC gets further than what it may have
+    // For each path of a flow: messages over the dead plane never arrive, and a NIC makes no more progress than its
+    // window allows.
     // under way.
     let flow = site.run(DEAD, Transport::Flow, 200);
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);
@@ -117,7 +118,7 @@ fn every_kind_of_fault_is_made_and_mended() {
     let (before, after) = steps.split_at(steps.find("  - { at: 1600ms").unwrap());
     let scenario = format!("duration: 4s\nsteps:\n{before}{loss}{after}");
     let parsed = Scenario::parse(&scenario).unwrap();
-    // By time, not by number: messages are sent until the last step is done.
+    // By time, not by number: messages are sent until the last step is complete.
     let orders = Orders { messages: None, ..orders(Transport::Spray, 0) };
     let report = quietly(|watch| run(site.lab(), &parsed, &orders, watch)).unwrap();
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
@@ -126,7 +127,7 @@ fn every_kind_of_fault_is_made_and_mended() {
     assert_eq!(what.len(), 6, "{what:?}");
     for step in &report.steps {
         if step.failed.is_some() {
-            // The one fault that needs more than `ip`.
+            // This is the only fault that needs more than `ip`.
             assert!(step.what.contains("loses 20 %"), "{step:?}");
             closc_skip::skip(format_args!("{step:?}"));
         }
@@ -141,7 +142,7 @@ fn a_job_that_is_interrupted_leaves_a_whole_fabric_and_no_process() {
     let Some(mut site) = Site::new("jc") else { return };
     let interrupt = Interrupt::default();
     let scenario = Scenario::parse(DEAD).unwrap();
-    // Some time after the plane went down.
+    // Some time after the plane failed.
     let show = |progress: Progress| {
         if progress.what == "run the job" && progress.done > 1500 {
             interrupt.set();

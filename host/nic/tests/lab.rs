@@ -1,5 +1,6 @@
-//! Agents on a compiled fabric in network namespaces: the kernel's switches, real cables. It needs root and a kernel
-//! with seg6local NEXT-CSID, and says so where they lack it. `CLOSC_KILLS` says how many agents are killed at random.
+//! Agents on a compiled fabric in network namespaces, with the kernel's switches and real cables. The tests need root
+//! and a kernel with seg6local NEXT-CSID, and are skipped with a message otherwise. `CLOSC_KILLS` sets how many agents
+//! are killed at random.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
@@ -24,16 +25,16 @@ use serde_json::Value;
 
 use common::{Compiled, can_run, compile, quietly, shipped};
 
-/// A lab with agents, taken down even if a test fails.
+/// A lab with agents, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
     compiled: Compiled,
     agents: Vec<Child>,
-    /// Transmission of frames.
+    /// Options that select how frames are sent.
     sending: &'static [&'static str],
 }
 
-/// Frames leave by packet sockets, or by AF_XDP.
+/// Frames are sent by packet sockets, or by AF_XDP.
 const PACKET: &[&str] = &[];
 const XDP: &[&str] = &["--xdp"];
 
@@ -105,7 +106,7 @@ impl Site {
         self.ask(group, &Request::Status {})
     }
 
-    /// Waits until an agent's status is up to date. A machine under load is slow, so many tries are made.
+    /// Waits until an agent's status satisfies a condition. Many attempts are made, for machines under load.
     fn until(&self, group: usize, what: &str, good: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
         for _ in 0..1200 {
@@ -121,7 +122,7 @@ impl Site {
         panic!("never: {what}; {last:#} {log}");
     }
 
-    /// Starts an agent again, and waits for its T0s.
+    /// Restarts an agent, and waits for its T0s.
     fn restart(&mut self, group: usize) {
         self.agents[group - 1] = self.start(group);
         self.until(group, "the T0s answer", |status| {
@@ -129,7 +130,7 @@ impl Site {
         });
     }
 
-    /// `closc-nic clean` removes the rules that are left.
+    /// `closc-nic clean` removes the remaining rules.
     fn cleans(&self, group: usize) {
         let rules = || {
             let name = self.namespace(&format!("su{group:03}-n001"));
@@ -149,7 +150,7 @@ impl Site {
         assert_eq!(rules(), 0);
     }
 
-    /// Answer to another process that wants an agent's NIC: it fails.
+    /// Runs a second process that requests an agent's NIC: it must fail. Returns its message.
     fn refused(&self, group: usize, words: &[&str]) -> String {
         let table = self.compiled.tree.join(format!("path-tables/group-{group:04}.bin"));
         let done = Command::new("ip")
@@ -165,7 +166,7 @@ impl Site {
         String::from_utf8_lossy(&done.stderr).into_owned()
     }
 
-    /// An agent that ended left no route of its own, so the kernel receives again.
+    /// An agent that ended leaves no routes, so the kernel receives packets again.
     fn nothing_is_left(&self, group: usize) {
         let namespace = self.namespace(&format!("su{group:03}-n001"));
         let routes = Command::new("ip")
@@ -176,7 +177,7 @@ impl Site {
         assert!(!routes.contains("closc0") && routes.contains("End.DT6"), "{routes}");
     }
 
-    /// The state file of an agent names its owner, also where nothing was ever denied.
+    /// The state file of an agent names its owner, even without any denials.
     fn kept(&self, group: usize) {
         let kept = std::fs::read(self.file(&format!("denials-{group}.json"))).unwrap();
         let kept: Value = serde_json::from_slice(&kept).unwrap();
@@ -184,7 +185,7 @@ impl Site {
         assert_eq!(whose, ["closc-nic-state/1", &self.compiled.fabric, &nic(group).to_string()]);
     }
 
-    /// The denials of an agent by their numbers, without its time.
+    /// Returns the denials of an agent by their numbers, without end times.
     fn denials(&self, group: usize) -> BTreeMap<u64, Value> {
         let status = self.status(group);
         let list = status["denials"].as_array().unwrap().iter();
@@ -210,14 +211,14 @@ impl Site {
         names.filter(|name| name.starts_with("eth")).map(str::to_owned).collect()
     }
 
-    /// Takes every port of a T1 down.
+    /// Takes down every port of a T1.
     fn cut(&self, t1: &str) {
         for port in self.ports(t1) {
             self.ip(t1, &["link", "set", "dev", &port, "down"]);
         }
     }
 
-    /// Configures a T1 and its neighbours again: static routes went with the ports.
+    /// Reconfigures a T1 and its neighbours, because static routes disappeared with the ports.
     fn restore(&self, t1: &str, plane: u8, groups: usize) {
         let again = |device: &str| {
             let batch = self.compiled.tree.join(format!("switches/{device}/ip.batch"));
@@ -255,7 +256,7 @@ fn channel<'a>(status: &'a Value, field: &str) -> &'a Value {
     &status["channels"][0][field]
 }
 
-/// Runs something in a namespace, on a thread of its own.
+/// Runs a function in a namespace, on a separate thread.
 fn inside<R: Send + 'static>(
     namespace: &str,
     work: impl FnOnce() -> R + Send + 'static,
@@ -267,7 +268,7 @@ fn inside<R: Send + 'static>(
     })
 }
 
-/// Bytes of the TCP transfer.
+/// Size of the TCP transfer.
 const BYTES: usize = 64 << 20;
 
 fn byte(at: usize) -> u8 {
@@ -279,7 +280,7 @@ fn tcp_runs_over_all_planes() {
     tcp_runs(Site::new("lab/eight-planes", "na"));
 }
 
-/// Packets longer than its pieces leave by the packet socket, beside all others.
+/// Packets longer than a chunk are sent by the packet socket, between the others.
 #[test]
 fn tcp_runs_over_all_planes_by_af_xdp() {
     tcp_runs(Site::sending("lab/eight-planes", "nxa", XDP));
@@ -311,7 +312,7 @@ fn tcp_runs(site: Option<Site>) {
     let sent: Vec<u64> =
         channel(&status, "sent").as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
     let (least, most) = (*sent.iter().min().unwrap(), *sent.iter().max().unwrap());
-    // Acknowledgements and probes take turns with packets, so planes differ by a few.
+    // Acknowledgements and probes also take turns of the planes, so the counts differ slightly.
     assert!(least > 500 && most - least <= most / 20 + 4, "{sent:?}");
     assert_eq!(channel(&status, "denied"), 0);
 }
@@ -340,7 +341,7 @@ fn rides_out(site: Option<Site>) {
         let done = job.join().unwrap();
         println!("60 MB with a T1 cut on the way: {done}");
     });
-    // The T1 is named, by the one uplink that leads to it, and nothing else is.
+    // Exactly the T1 is named, by the one uplink that leads to it.
     let status =
         site.until(1, "the T1 is named", |status| !status["findings"].as_array().unwrap().is_empty());
     let found = &status["findings"][0];
@@ -355,7 +356,7 @@ fn rides_out(site: Option<Site>) {
         after - before,
         channel(&status, "last_lost_ns")
     );
-    // Bad paths are out: as much again loses nothing over them.
+    // Bad paths are not in use: the same amount of data is sent without loss.
     let uplink = |status: &Value| channel(status, "assumed_bad").as_u64().unwrap();
     assert!(uplink(&status) >= 1);
     site.write(20_000_000);
@@ -372,7 +373,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     let ban = Ban { plane: Some(1), reason: "drain".into(), ..Ban::default() };
     let made = site.ask(1, &Request::Deny { ban: ban.clone() });
     assert_eq!(made["id"], 1, "{made}");
-    // Its own part is never taken away.
+    // An agent's resources are never taken over by another process.
     for words in [&["run", "--tun", "closc1"][..], &["run", "--tun", ""], &["clean"]] {
         let said = site.refused(1, words);
         assert!(said.contains("is another agent's, which runs"), "{said}");
@@ -397,7 +398,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     let refused = site.ask(1, &Request::Deny { ban: rest });
     assert!(refused["error"].as_str().unwrap().contains("last path"), "{refused}");
     assert_eq!(site.ask(1, &Request::Allow { id: 1 })["ended"], 1);
-    // Its paths are used once probes over them are answered, which may take longer than a write.
+    // The paths are used again once probes over them are answered, which may take longer than a write.
     let is_back = || {
         site.write(1_000_000);
         channel(&site.status(1), "sent")[1].as_u64().unwrap() > 0
@@ -405,10 +406,11 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     assert!((0..100).any(|_| is_back()), "the plane carries again");
 }
 
-/// Bytes of a turn of the comparison.
+/// Bytes per run of the comparison.
 const TURN: usize = 512 << 20;
 
-/// Sends one TCP stream from a namespace to another: Gb/s until its end arrived, and segments that the sender sent again.
+/// Sends one TCP stream from a namespace to another. Returns Gb/s until its end arrived, and the number of segments
+/// retransmitted.
 fn stream(from: &str, to: &str, address: Ipv6Addr) -> (f64, u64) {
     let (ready, listening) = std::sync::mpsc::channel();
     let server = inside(to, move || {
@@ -434,7 +436,7 @@ fn stream(from: &str, to: &str, address: Ipv6Addr) -> (f64, u64) {
     client.join().unwrap()
 }
 
-/// TCP segments that this thread's namespace sent again so far.
+/// Returns the number of TCP segments retransmitted in this thread's namespace so far.
 fn sent_again() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
     let mut rows = text.lines().filter(|line| line.starts_with("Tcp:")).map(|line| line.split(' '));
@@ -443,7 +445,7 @@ fn sent_again() -> u64 {
     values.nth(at).unwrap().parse().unwrap()
 }
 
-/// Ticks of all processors so far, and those that the host of the machine took away.
+/// Returns ticks of all processors so far, and those stolen by the host of the machine.
 fn ticks() -> (f64, f64) {
     let text = std::fs::read_to_string("/proc/stat").unwrap();
     let all: Vec<f64> =
@@ -456,8 +458,8 @@ fn median(mut of: Vec<f64>) -> f64 {
     of[of.len() / 2]
 }
 
-/// One stream over the TUN device and all planes, and by turns one over a plain pair of veth devices of the same MTU without
-/// offloads, between the same two nodes. It prints what each carried.
+/// One stream over the TUN device and all planes, alternating with one over a plain veth pair of the same MTU without
+/// offloads, between the same two nodes. Prints the throughput of each.
 #[test]
 fn tcp_over_all_planes_beside_a_plain_pair() {
     let Some(turns) = std::env::var("CLOSC_TCP").ok().and_then(|text| text.parse::<usize>().ok()) else {
@@ -511,7 +513,7 @@ fn tcp_over_all_planes_beside_a_plain_pair() {
     );
 }
 
-/// A T0 of another MAC address takes the place of the one that the agent knew.
+/// A T0 with another MAC address replaces the one that the agent had learned.
 #[test]
 fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
     let Some(site) = Site::new("lab/two-planes", "nr") else { return };
@@ -521,7 +523,7 @@ fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
         let shown = Command::new("ip").args(["-n", &namespace, "-j", "-6"]).args(what).output().unwrap();
         serde_json::from_slice(&shown.stdout).unwrap()
     };
-    // The neighbour of a node that is a port of that T0.
+    // The neighbour of a node is a port of that T0.
     let (links, neighbours) = (shown(t0, &["link", "show"]), shown(node, &["neigh", "show"]));
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let at_t0 = |mac: &str| links.as_array().unwrap().iter().find(|link| text(link, "address") == mac);
@@ -532,7 +534,7 @@ fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
         .filter_map(|known| Some((known, at_t0(&text(known, "lladdr"))?)));
     let (known, link) = pairs.next().unwrap_or_else(|| panic!("{links:#} {neighbours:#}"));
     let other = "02:c1:05:00:00:77";
-    // The kernel forgets the neighbours of a port whose address changes.
+    // The kernel drops the neighbours of a port whose address changes.
     let port = text(link, "ifname");
     let beside = shown(t0, &["neigh", "show", "dev", &port]);
     site.ip(t0, &["link", "set", "dev", &port, "address", other]);
@@ -548,7 +550,7 @@ fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
     site.write(1_000_000);
 }
 
-/// An operator's view of an agent's denials: the answered ones, and the unanswered one.
+/// An operator's record of an agent's denials: those answered, and the one without an answer.
 #[derive(Debug, Default)]
 struct Denier {
     denials: BTreeMap<u64, Value>,
@@ -556,7 +558,7 @@ struct Denier {
 }
 
 impl Denier {
-    /// Denies and allows by turns until nobody answers.
+    /// Alternately denies and allows until the agent no longer answers.
     fn until_nobody_answers(mut self, socket: &Path) -> Denier {
         for turn in 0_u16.. {
             let uplink = turn % 2;
@@ -585,7 +587,8 @@ impl Denier {
         self
     }
 
-    /// Tells whether an agent has all that was answered and nothing else; what was not answered may be done or not.
+    /// Returns whether an agent has exactly the denials that were answered. The one without an answer may be there or
+    /// not.
     fn fits(&self, found: &BTreeMap<u64, Value>) -> bool {
         let without = |of: &BTreeMap<u64, Value>, id: u64| {
             of.iter()
@@ -605,7 +608,7 @@ impl Denier {
     }
 }
 
-/// Either side, at any moment, again and again, while messages and denials are under way.
+/// Agents on both sides are killed repeatedly, at random times, while messages and denials are in progress.
 #[test]
 fn no_kill_forgets_or_invents_a_denial_and_messages_go_on() {
     let Some(rounds) = std::env::var("CLOSC_KILLS").ok().and_then(|text| text.parse::<u64>().ok()) else {
@@ -633,7 +636,7 @@ fn no_kill_forgets_or_invents_a_denial_and_messages_go_on() {
         for id in found.keys() {
             site.ask(group, &Request::Allow { id: *id });
         }
-        // Writes end again, on whichever side it was.
+        // Writes finish again, regardless of which side was killed.
         let before = written.load(Ordering::Relaxed);
         let goes_on = || {
             thread::sleep(Duration::from_millis(10));
@@ -646,8 +649,8 @@ fn no_kill_forgets_or_invents_a_denial_and_messages_go_on() {
     assert_eq!(site.status(2)["wrong_bytes"], 0);
 }
 
-/// Writes from one side to the other until the test ends, and counts what is done. What an agent that is killed was asked
-/// for, the next one is.
+/// Writes from one side to the other until the test ends, and counts completed writes. A write at an agent that is
+/// killed is repeated at its successor.
 fn writing(socket: PathBuf) -> Arc<AtomicU64> {
     let written = Arc::new(AtomicU64::new(0));
     let count = written.clone();

@@ -1,4 +1,4 @@
-//! Two agents and a network in memory: what a node sees when cables fail.
+//! Two agents and a network in memory: the node's view of cable failures.
 
 mod common;
 
@@ -41,12 +41,12 @@ fn packets_arrive_in_order_though_planes_differ() {
         assert_eq!(net.got[1], words(500));
         let status = net.agents[1].status(&net.at(1));
         assert!(status.channels[0].reordered > 100, "the network did not reorder, so nothing was tried");
-        // Plane 3 takes longest, and what it carries is overtaken most.
+        // Plane 3 is the slowest, so its packets are overtaken most.
         let slowest = &status.channels[0].overtaken[0];
         assert!(slowest.plane == 3 && slowest.behind_most >= 1, "{:?}", status.channels[0].overtaken);
         let status = net.agents[0].status(&net.at(0));
         let sent = &status.channels[0].sent;
-        // Acknowledgements and probes take turns with them.
+        // Acknowledgements and probes also take turns of the planes.
         assert!(sent.iter().max().unwrap() - sent.iter().min().unwrap() <= 4, "{sent:?}");
         assert_eq!((status.channels[0].lost, status.channels[0].good), (0, 16));
     });
@@ -95,11 +95,11 @@ fn a_cut_cable_is_left_named_and_used_again() {
     });
 }
 
-/// A port that probes of dead paths take a tenth of slows down all others, because all carry the same. So few are sent while
-/// nobody answers, none where probes of the own T1 say it all, and still the path is back soon.
+/// If probes of dead paths used a tenth of a port, all other ports would slow down, because all carry equal shares. So
+/// few are sent without answers, none if probes of the own T1 suffice, and the path still recovers quickly.
 #[test]
 fn dead_paths_cost_few_probes_and_are_back_at_once() {
-    // Cut at the own T0, and at that of the far side, where this one's probes to T1s see nothing.
+    // Cut at the own T0, and at the far side's T0, where probes to T1s of this NIC do not detect it.
     for (group, most) in [(0, 2), (1, 10)] {
         with(|net| {
             net.run(500 * MS);
@@ -112,8 +112,8 @@ fn dead_paths_cost_few_probes_and_are_back_at_once() {
             let whole = probes(net);
             let cut = Cable::Uplink(2, group, 1);
             net.loss.insert(cut, 1000);
-            // Both leave the path: an answer that comes back over it would be missed on another one. For so long that
-            // something arrives after what is overdue.
+            // Both sides must leave the path, because an answer over it would be counted against another path. Send
+            // long enough for a packet to arrive after the overdue ones.
             for from in [0, 1] {
                 talk(net, from, 500);
             }
@@ -129,8 +129,8 @@ fn dead_paths_cost_few_probes_and_are_back_at_once() {
     }
 }
 
-/// Two pairs of cables of one NIC are swapped: each port finds the T0 that it is plugged in at, and forgets it when all
-/// is up to date.
+/// Two pairs of cables of one NIC are swapped: each port finds the T0 that it is plugged into, and drops that result
+/// after the repair.
 #[test]
 fn ports_that_are_swapped_find_where_they_are() {
     with(|net| {
@@ -146,7 +146,7 @@ fn ports_that_are_swapped_find_where_they_are() {
         net.swapped = [(1, 2), (2, 1)].map(|(port, at)| ((0, port), at)).into();
         net.run(1500 * MS);
         assert_eq!(found(net), [None, Some(2), Some(1), None]);
-        // A cable that is cut and not swapped is at no other T0.
+        // If a cable is cut and not swapped, no other T0 answers its port.
         net.swapped.clear();
         net.loss.insert(Cable::Nic(1, 0), 1000);
         net.run(1500 * MS);
@@ -154,8 +154,8 @@ fn ports_that_are_swapped_find_where_they_are() {
     });
 }
 
-/// The neighbour table of one of two swapped ports was read before it followed the cables and that of the other after it:
-/// then both have the same T0 for a neighbour, and the other T0 is known only because it answered before.
+/// One of two swapped ports read its neighbour before the neighbour table followed the cables, the other one
+/// afterwards: both have the same T0 as neighbour. The other T0 is known only from an earlier answer.
 #[test]
 fn ports_that_are_swapped_find_where_they_are_though_neighbours_change_meanwhile() {
     with(|net| {
@@ -173,8 +173,8 @@ fn ports_that_are_swapped_find_where_they_are_though_neighbours_change_meanwhile
     });
 }
 
-/// Nothing that is sent later says that the last packets of a burst are lost: the agent asks, and leaves the path before
-/// its next look at it.
+/// No later packet shows the loss of the last packets of a burst: the agent asks, and leaves the path before the next
+/// regular probe of it.
 #[test]
 fn the_end_of_a_burst_that_is_lost_blames_its_path() {
     with(|net| {
@@ -185,7 +185,7 @@ fn the_end_of_a_burst_that_is_lost_blames_its_path() {
             (channel.lost, channel.assumed_bad)
         };
         assert_eq!(lost(net), (0, 0));
-        // One packet a path, and nothing after them.
+        // One packet per path, and none after them.
         net.loss.insert(Cable::Uplink(2, 1, 1), 1000);
         for word in 0..16_u32 {
             net.say(0, &word.to_be_bytes());
@@ -196,7 +196,7 @@ fn the_end_of_a_burst_that_is_lost_blames_its_path() {
     });
 }
 
-/// A NIC that does not answer at all is asked a few times, not for ever, and is forgotten like any NIC without traffic.
+/// A NIC that does not answer at all is asked a few times only, and becomes idle like any NIC without traffic.
 #[test]
 fn a_nic_that_is_dead_is_not_asked_for_ever() {
     with(|net| {
@@ -212,8 +212,8 @@ fn a_nic_that_is_dead_is_not_asked_for_ever() {
     });
 }
 
-/// The answer to a probe takes a path of its own. Where that one is dead and its sender does not know, the path of the probe
-/// is not to blame.
+/// The answer to a probe uses a path of its own. If that one is dead and its sender has not noticed, the path of the
+/// probe is not at fault.
 #[test]
 fn no_good_path_is_condemned_beside_a_dead_cable() {
     for cable in [Cable::Uplink(2, 0, 1), Cable::Uplink(1, 1, 3)] {
@@ -238,7 +238,7 @@ fn no_good_path_is_condemned_beside_a_dead_cable() {
     }
 }
 
-/// Agents get a processor for a moment every few milliseconds. Round trips are those of cables all the same.
+/// Agents get a processor for a moment every few milliseconds. Round trips still are those of the cables.
 #[test]
 fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
     with(|net| {
@@ -261,7 +261,7 @@ fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
         let at = net.at(0);
         let paths = net.agents[0].paths(&at, nic(1)).unwrap();
         for path in paths.iter().filter(|path| path.rtt_us.is_some()) {
-            // There over the path, back over any; the far agent took a turn to answer.
+            // Out over the path, back over any path; the far agent takes a turn to answer.
             let (least, most) =
                 (cable_us(path.plane) + cable_us(0) - 0.1, cable_us(path.plane) + cable_us(3) + 21.0);
             let found = path.rtt_us.unwrap();
@@ -274,7 +274,7 @@ fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
     });
 }
 
-/// The neighbour table has the MAC address of another T0 in the place of the one that died.
+/// The neighbour table contains the MAC address of another T0, which replaced the one that died.
 #[test]
 fn a_t0_that_is_replaced_by_another_is_used_again() {
     with(|net| {
@@ -300,7 +300,7 @@ fn a_t0_that_is_replaced_by_another_is_used_again() {
 fn a_port_that_goes_down_is_left_by_both_sides() {
     with(|net| {
         talk(net, 0, 100);
-        // T0s are probed meanwhile.
+        // T0s are probed in the meantime.
         net.run(1000 * MS);
         net.port(1, 3, false);
         net.run(2 * MS);
@@ -310,7 +310,7 @@ fn a_port_that_goes_down_is_left_by_both_sides() {
         let status = net.agents[0].status(&net.at(0));
         assert_eq!(status.channels[0].sent[3], before, "the far side said that its port is down");
         assert_eq!(net.got[1], words(200));
-        // Of a port without a carrier nothing is known but how long ago its T0 answered.
+        // For a port without a carrier, only the age of the T0's last answer is known.
         net.run(300 * MS);
         let at = net.at(1);
         let dead = net.agents[1].status(&at).planes.swap_remove(3);
@@ -331,7 +331,7 @@ fn a_port_that_goes_down_is_left_by_both_sides() {
     });
 }
 
-/// A plane whose ports have a link again before its switches have routes: probes find out, and no packet does.
+/// The ports of a plane have a link again before its switches have routes: this costs probes, but no packets.
 #[test]
 fn a_plane_that_comes_back_step_by_step_loses_nothing() {
     with(|net| {
@@ -342,7 +342,7 @@ fn a_plane_that_comes_back_step_by_step_loses_nothing() {
         }
         talk(net, 0, 100);
         let before = net.agents[0].status(&net.at(0)).channels[0].clone();
-        // The T0s are there, and answer; the T1s are not.
+        // The T0s answer again, but not the T1s.
         let uplinks = (0..2).flat_map(|group| (0..4).map(move |uplink| Cable::Uplink(2, group, uplink)));
         net.loss.extend(uplinks.clone().map(|cable| (cable, 1000)));
         for n in 0..2 {
@@ -405,7 +405,7 @@ fn either_side_may_be_killed_at_any_moment() {
     });
 }
 
-/// Before the first packet no destination is open, and still nobody loses the last path.
+/// Before the first packet no destination is open, and the last path is still protected.
 #[test]
 fn the_last_path_cannot_be_denied_before_the_first_packet() {
     with(|net| {
@@ -417,13 +417,13 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         for plane in 0..3 {
             deny(ban(plane)).unwrap();
         }
-        // Denials of a part of a plane, or of a plane that is denied already, take none.
+        // Denials of part of a plane, or of a plane that is denied already, remove no last path.
         deny(Ban { uplinks: Some((0, 0)), ..ban(3) }).unwrap();
         deny(ban(2)).unwrap();
         let last = |to: &str| Err(format!("it would take the last path to fd00:c105:1:{to}"));
-        // The first that is found is the other NIC of the own group.
+        // The first NIC to be found is the other one of the own group.
         assert_eq!(deny(ban(3)), last("1::2"));
-        // The far group is lost by uplinks, in two steps, which a NIC of the own group does without.
+        // The far group would be cut off by denied uplinks, in two steps. They do not matter to a NIC of the own group.
         assert_eq!(deny(Ban { uplinks: Some((1, 99)), ..ban(3) }), last("2::1"));
         assert_eq!(deny(Ban { uplinks: Some((0, 99)), group: Some(1), plane: None, ..ban(3) }), last("2::1"));
         assert_eq!(deny(Ban { group: Some(1), downlink: Some(1), ..ban(3) }), last("2::2"));
@@ -442,7 +442,7 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
     });
 }
 
-/// A table that drains what no denial takes: the denials that would leave nothing end, and no others.
+/// A new table drains planes: denials that would leave no path end, and no others.
 #[test]
 fn a_new_table_ends_denials_of_what_would_be_the_last_path() {
     let bytes = drained(0, &[2, 3]);
@@ -463,7 +463,7 @@ fn a_new_table_ends_denials_of_what_would_be_the_last_path() {
     });
 }
 
-/// Addresses of two fabrics may agree; names say that they are two.
+/// Addresses of two fabrics may be the same; their names distinguish them.
 #[test]
 fn a_table_of_another_fabric_is_refused_by_its_name() {
     let bytes = table(0);
@@ -484,7 +484,7 @@ fn a_table_of_another_fabric_is_refused_by_its_name() {
     });
 }
 
-/// A port without a carrier carries nothing, so its plane is no way to spare.
+/// A port without a carrier carries nothing, so its plane does not count as a path.
 #[test]
 fn the_plane_of_a_dead_port_is_not_the_last_path() {
     with(|net| {
@@ -526,7 +526,7 @@ fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
     });
 }
 
-/// A denial whose time ends while no agent runs is not in force afterwards, and its number is not used again.
+/// A denial whose time ends while no agent runs is not in force afterwards, and its number is not reused.
 #[test]
 fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
     with(|net| {
@@ -549,7 +549,7 @@ fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
         talk(net, 0, 40);
         let sent = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
         assert!(sent[0] > 0 && sent[1..3] == [0, 0], "{sent:?}");
-        // The rest of its time passes from when the agent runs again, by the time of day.
+        // End times are in real time, so they remain the same after a restart.
         net.run(16_000 * MS);
         let left: Vec<Option<u64>> = net.agents[0].bans().bans.iter().map(|ban| ban.id).collect();
         assert_eq!(left, [Some(2)]);
@@ -558,7 +558,8 @@ fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
     });
 }
 
-/// A port changes a byte in one frame of twenty: all bytes arrive as they were sent, and the port is named like one that loses.
+/// A port corrupts a byte in one of twenty frames: all data arrives unchanged, and the port is named like one that
+/// loses packets.
 #[test]
 fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
     with(|net| {
@@ -573,7 +574,7 @@ fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
         assert!(view.done, "{view:?}");
         assert_eq!((status.counters.written_bytes, status.wrong_bytes), (8_000_000, 0));
         assert!(status.counters.damaged > 0, "{:?}", status.counters);
-        // One agent has few probes to its own T0; the collector has those of all.
+        // One agent has few probes to its own T0; the collector has those of all agents.
         net.corrupt.insert(port, 150);
         net.run(20_000 * MS);
         let found = net.agents[0].findings(&net.at(0));
@@ -586,7 +587,7 @@ fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
     });
 }
 
-/// Version 1 had no sum: its messages are refused and counted, so that an upgrade is seen and not guessed.
+/// Version 1 had no checksum: its messages are rejected and counted, so that an incomplete upgrade is visible.
 #[test]
 fn messages_of_another_version_are_refused_and_counted() {
     with(|net| {
@@ -599,7 +600,7 @@ fn messages_of_another_version_are_refused_and_counted() {
     });
 }
 
-/// Every reason why a write is not taken has its own message.
+/// Every reason to reject a write has its own message.
 #[test]
 fn a_refused_write_says_why() {
     with(|net| {
@@ -632,7 +633,7 @@ fn a_refused_write_says_why() {
     });
 }
 
-/// A write that the far side does not take, or that cannot be read here, ends and says why. No path is to blame.
+/// A write that the far side rejects, or that cannot be read here, ends with a reason. No path is blamed.
 #[test]
 fn a_write_that_cannot_be_done_ends() {
     let folder = tempfile::tempdir().unwrap();
@@ -662,7 +663,7 @@ fn a_write_that_cannot_be_done_ends() {
         for order in [(0, 0, 1001, None), (0, 0, 1_000_000, None), (0, u64::MAX - 100, 100, None)] {
             assert!(failed(net, order).contains("the far NIC refuses it"));
         }
-        // It may be read and not written, and it has become shorter.
+        // The file can be read but not written, and has become shorter.
         let read_only = File::open(&path).unwrap();
         far(net, 30, Region::File(read_only, 1000));
         assert!(failed(net, (0, 0, 1000, None)).contains("the far NIC refuses it"));
@@ -682,7 +683,7 @@ fn a_write_that_cannot_be_done_ends() {
     });
 }
 
-/// A query for paths changes nothing: no far NIC is made, and none makes room.
+/// A query for paths changes no state: it opens no channel and closes none.
 #[test]
 fn questions_for_paths_leave_no_trace() {
     with(|net| {
@@ -696,7 +697,7 @@ fn questions_for_paths_leave_no_trace() {
             assert_eq!(net.agents[0].paths(&at, nic(1)).unwrap(), before);
         }
         assert_eq!(net.agents[0].status(&at).channels.len(), 0);
-        // A path over a T1 that answers nothing is out, for whoever asks first too.
+        // A path over a T1 that does not answer is out of use from the first query.
         net.loss.insert(Cable::Uplink(1, 0, 2), 1000);
         net.run(1000 * MS);
         let at = net.at(0);

@@ -1,4 +1,4 @@
-//! A process that gets no processor for a while: it takes no late packet for a lost one, whichever side it is.
+//! A process without processor time for a while: on neither side are late packets mistaken for lost ones.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn with(options: Options, test: impl FnOnce(&mut Net<'_>)) {
     test(&mut Net::with([&tables[0], &tables[1]], options));
 }
 
-/// Freezes one of the agents again and again, for times that differ, while messages are under way.
+/// Freezes one of the agents repeatedly, for various times, while messages are in flight.
 fn freeze(net: &mut Net<'_>, who: usize) {
     for round in 0..18u64 {
         let write = {
@@ -25,7 +25,7 @@ fn freeze(net: &mut Net<'_>, who: usize) {
         };
         net.run(100_000 + round * 37_000);
         net.freeze(who, true);
-        // From what an acknowledgement waits to what a process of a busy machine does, and a long pause.
+        // From the delay of an acknowledgement, to pauses of a process on a busy machine, to a long pause.
         net.run([300_000, MS, 4 * MS, 15 * MS, 70 * MS, 150 * MS][round as usize % 6]);
         net.freeze(who, false);
         net.run(25 * MS);
@@ -70,8 +70,8 @@ fn a_cable_that_is_cut_meanwhile_is_left_all_the_same() {
     });
 }
 
-/// Both have something to send and owe an acknowledgement when every port goes down. They look now and then, take nothing from
-/// the region in vain, and once ports are up all of it arrives.
+/// Both agents have data to send and owe an acknowledgement when every port goes down. They wake up only occasionally,
+/// read no data from the region in vain, and once ports are up all data arrives.
 #[test]
 fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
     with(Options::default(), |net| {

@@ -1,5 +1,5 @@
-//! Denials of the earlier process: an agent ignores those of another fabric or another NIC. Nothing
-//! is opened before that is known, so no privilege is needed.
+//! Denials saved by an earlier process: an agent rejects those of another fabric or another NIC. It checks them before
+//! it opens anything, so the tests need no privileges.
 
 mod common;
 
@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 
 use common::{nic, table, table_of};
 
-/// Rejections of `closc-nic run`.
+/// Returns the message of a failed `closc-nic run`.
 fn refused(folder: &Path, table: &[u8], state: &str, more: &[&str]) -> String {
     let [table_file, state_file] = ["table.bin", "denials.json"].map(|name| folder.join(name));
     std::fs::write(&table_file, table).unwrap();
@@ -44,7 +44,7 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
     };
     let own = Ipv6Addr::from(nic(0)).to_string();
     let says = |table: &[u8], state: &str, more: &[&str]| refused(folder.path(), table, state, more);
-    // The table says which fabric this is, or whoever starts the agent.
+    // The fabric is named by the table, or on the command line.
     for more in [&[][..], &["--fabric", "pair"]] {
         let said = says(&table(0), &of("yard", &own), more);
         assert!(
@@ -52,7 +52,7 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
             "{said}"
         );
     }
-    // Neither does: the process before knew.
+    // Neither names it, but the previous process saved it.
     let said = says(&table_of(0, ""), &of("yard", &own), &[]);
     assert!(said.contains("the table does not say that it is of fabric `yard`"), "{said}");
     let said = says(&table_of(0, ""), &of("yard", &own), &["--fabric", "pair"]);
@@ -66,7 +66,8 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
     assert!(said.contains("its schema is `closc-nic-state/2`, and this closc-nic knows"), "{said}");
 }
 
-/// A folder that others use stays whose it is, whatever the state file in it: else `--state /run/x` would give `/run` away.
+/// An existing folder keeps its owner, regardless of the state file in it. Otherwise `--state /run/x` would change the
+/// owner of `/run`.
 #[test]
 fn no_folder_is_given_to_a_user_but_one_that_the_agent_made() {
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 || !can_open_packets() {
@@ -103,7 +104,7 @@ fn no_folder_is_given_to_a_user_but_one_that_the_agent_made() {
     assert!(made.uid() != 0 && made.mode() & 0o777 == 0o700, "{made:?}");
 }
 
-/// The service manager ends an agent whose loop does not turn, as it receives nothing from it any more.
+/// The service manager ends an agent whose loop hangs, because it no longer receives messages from it.
 #[test]
 fn the_service_manager_receives_messages_while_the_loop_turns() {
     if !can_open_packets() {
@@ -113,7 +114,7 @@ fn the_service_manager_receives_messages_while_the_loop_turns() {
     let folder = tempfile::tempdir().unwrap();
     let (table_file, notify) = (folder.path().join("table.bin"), folder.path().join("notify"));
     std::fs::write(&table_file, table(0)).unwrap();
-    // The second NIC of the group: other tests have the first ones.
+    // The second NIC of the group, because other tests use the first ones.
     let own = Ipv6Addr::from(u128::from_be_bytes(nic(0)) + 1).to_string();
     let inbox = UnixDatagram::bind(&notify).unwrap();
     let mut agent = Command::new(env!("CARGO_BIN_EXE_closc-nic"))
@@ -126,7 +127,7 @@ fn the_service_manager_receives_messages_while_the_loop_turns() {
         .stdin(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    // An agent that ends sends nothing more, which must not be waited for.
+    // An agent that ended sends no more messages, so the test must not block.
     inbox.set_read_timeout(Some(std::time::Duration::from_millis(100))).unwrap();
     let word = |agent: &mut std::process::Child| loop {
         let mut bytes = [0; 64];
@@ -156,7 +157,7 @@ fn the_service_manager_receives_messages_while_the_loop_turns() {
 }
 
 fn can_open_packets() -> bool {
-    // A bind to a raw socket would do too; the kernel lists what this process may do.
+    // A bind to a raw socket would do too; the kernel lists the capabilities of this process.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let caps = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap_or("0").trim();
     u64::from_str_radix(caps, 16).unwrap_or(0) >> 13 & 1 == 1

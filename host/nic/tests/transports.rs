@@ -1,5 +1,5 @@
-//! Spraying, flow hashing and one path beside each other on the same broken network, and ports with a rate: in memory
-//! and in virtual time.
+//! Compares spraying, flow hashing and a single path on the same damaged network, and tests ports with a rate: in
+//! memory and in virtual time.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn a_flow_keeps_its_path_and_stalls_where_spraying_does_not() {
             let before = sent(net);
             let used: Vec<u8> = (0..PLANES).filter(|plane| before[usize::from(*plane)] > 0).collect();
             assert_eq!(used.len(), n_planes, "{transport:?}: {before:?}");
-            // The plane behind the last port that was used dies, with its ports up.
+            // The plane of the last port that was used fails, with its ports up.
             let dead = *used.last().unwrap();
             for uplink in 0..UPLINKS {
                 net.loss.insert(Cable::Uplink(dead, 0, uplink), 1000);
@@ -90,7 +90,7 @@ fn losses_are_listed_with_when_they_were_sent_and_known() {
 
 #[test]
 fn a_port_keeps_its_rate_and_a_lost_plane_costs_its_share() {
-    // 4 ports of 16 Mb/s are 8,000 bytes in a millisecond.
+    // 4 ports of 16 Mb/s carry 8,000 bytes per millisecond.
     with(Options { port_mbps: Some(16), ..Options::default() }, |net| {
         net.run(50 * MS);
         order(net, 100_000);
@@ -101,7 +101,7 @@ fn a_port_keeps_its_rate_and_a_lost_plane_costs_its_share() {
         };
         taken(net);
         let whole = taken(net);
-        // Headers and acknowledgements take some.
+        // Headers and acknowledgements use a part of it.
         assert!((7_000_000..8_000_000).contains(&whole), "{whole}");
         net.port(0, 3, false);
         net.run(100 * MS);

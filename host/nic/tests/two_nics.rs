@@ -1,5 +1,6 @@
-//! Two NICs of a node on the same T0s, each with its agent, on a compiled fabric in network namespaces: the kernel's switches. It
-//! needs root and a kernel with seg6local NEXT-CSID, and says so where they lack it.
+//! Two NICs of a node on the same T0s, each with its agent, on a compiled fabric in network namespaces with the
+//! kernel's switches. The tests need root and a kernel with seg6local NEXT-CSID, and are skipped with a message
+//! otherwise.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;
@@ -40,7 +41,7 @@ qos: none
 const PLANES: usize = 4;
 const BYTES: u64 = 20_000_000;
 
-/// A NIC: its group and its number in the node.
+/// A NIC: its group, and its number within the node.
 type Nic = (usize, usize);
 const NICS: [Nic; 4] = [(1, 0), (1, 1), (2, 0), (2, 1)];
 
@@ -48,7 +49,7 @@ fn address((group, number): Nic) -> Ipv6Addr {
     format!("fd00:c105:1:{group}::{}", number + 1).parse().unwrap()
 }
 
-/// A lab with an agent on every NIC, taken down even if a test fails.
+/// A lab with an agent on every NIC, which is removed even if a test fails.
 struct Site {
     lab: Option<Lab>,
     compiled: Compiled,
@@ -105,7 +106,7 @@ impl Site {
         self.agents.push((nic, agent));
     }
 
-    /// Ends an agent as an administrator does.
+    /// Ends an agent like an administrator.
     fn end(&mut self, nic: Nic) {
         let at = self.agents.iter().position(|(other, _)| *other == nic).unwrap();
         let (_, mut agent) = self.agents.swap_remove(at);
@@ -113,7 +114,7 @@ impl Site {
         assert!(agent.wait().unwrap().success());
     }
 
-    /// Waits until every T0 answers an agent. A machine under load is slow, so many tries are made.
+    /// Waits until every T0 answers an agent. Many attempts are made, for machines under load.
     fn answers(&self, nic: Nic) {
         let mut last = Value::Null;
         for _ in 0..1200 {
@@ -129,7 +130,7 @@ impl Site {
         panic!("T0s do not answer {nic:?}: {last:#} {log}");
     }
 
-    /// Bytes that each NIC of a node sent and received by its ports, by the kernel's counters.
+    /// Returns the bytes that each NIC of a node sent and received by its ports, from the kernel's counters.
     fn bytes(&self, group: usize) -> [(u64, u64); 2] {
         let namespace = self.namespace(&format!("su{group:03}-n001"));
         let shown = Command::new("ip").args(["-n", &namespace, "-j", "-s", "link", "show"]).output().unwrap();
@@ -156,7 +157,7 @@ impl Site {
         assert!(done.status.success(), "{device} {args:?}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Takes the ports of a T1 down, or up again with its and its neighbours' routes.
+    /// Takes the ports of a T1 down, or up again with its routes and those of its neighbours.
     fn t1(&self, name: &str, up: bool) {
         if up {
             let again = |device: &str| {
@@ -186,14 +187,14 @@ impl Drop for Site {
     }
 }
 
-/// Writes from a NIC of the first node to that of the same number of the second one.
+/// Writes from a NIC of the first node to the NIC with the same number of the second one.
 fn write(socket: &Path, number: usize) {
     let request = Request::Write { to: address((2, number)), bytes: BYTES, local: 0, target: 0, unit: None };
     let done = client::ask(socket, &request).unwrap();
     assert_eq!(done["done"], true, "{done}");
 }
 
-/// Traffic of a NIC's ports in the meantime, in each direction.
+/// Returns the traffic of a NIC's ports between two readings, in each direction.
 fn since(before: [(u64, u64); 2], now: [(u64, u64); 2]) -> [(u64, u64); 2] {
     [0, 1].map(|number| (now[number].0 - before[number].0, now[number].1 - before[number].1))
 }
@@ -215,7 +216,7 @@ fn nics_on_the_same_t0s_send_by_af_xdp() {
 
 fn own_ports(site: Option<Site>) {
     let Some(mut site) = site else { return };
-    // Both at once, and a T1 fails meanwhile.
+    // Both at once, while a T1 fails.
     let before = site.bytes(1);
     thread::scope(|scope| {
         let jobs = [0, 1].map(|number| {
@@ -231,7 +232,7 @@ fn own_ports(site: Option<Site>) {
     for (number, (sent, _)) in since(before, site.bytes(1)).into_iter().enumerate() {
         assert!(sent >= 3 * BYTES, "NIC {number} sent {sent} bytes by its ports");
     }
-    // One at a time, while the agent of the other one probes: that is little.
+    // One at a time, while the agent of the other NIC only sends probes, which is little traffic.
     for number in [0, 1] {
         let before = [site.bytes(1), site.bytes(2)];
         site.write(number);
@@ -241,7 +242,7 @@ fn own_ports(site: Option<Site>) {
         assert!(other.0 < BYTES / 10 && there[1 - number].1 < BYTES / 10, "NIC {number}: {here:?} {there:?}");
     }
     tcp(&site);
-    // The agents of the first NICs end: those of the second ones work on, and nothing at all goes by the others' ports.
+    // The agents of the first NICs end. Those of the second ones continue, and the ports of the first carry no traffic.
     for group in [1, 2] {
         site.end((group, 0));
     }
@@ -253,7 +254,8 @@ fn own_ports(site: Option<Site>) {
     assert!(here[1].0 >= BYTES, "{here:?}");
 }
 
-/// TCP between both pairs of NICs at once, over the TUN devices: bound to the address of a NIC, a connection goes by its agent.
+/// TCP between both pairs of NICs at once, over the TUN devices: a connection bound to the address of a NIC uses its
+/// agent.
 fn tcp(site: &Site) {
     const STREAM: usize = 8 << 20;
     let before = site.bytes(1);
@@ -284,7 +286,7 @@ fn tcp(site: &Site) {
     }
 }
 
-/// Connects from an address.
+/// Connects from a given source address.
 fn bound(from: Ipv6Addr, (to, port): (Ipv6Addr, u16)) -> TcpStream {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
     let socket = socket(AddressFamily::Inet6, SockType::Stream, SockFlag::empty(), None).unwrap();
@@ -293,7 +295,7 @@ fn bound(from: Ipv6Addr, (to, port): (Ipv6Addr, u16)) -> TcpStream {
     socket.into()
 }
 
-/// Runs something in a namespace, on a thread of its own.
+/// Runs a function in a namespace, on a separate thread.
 fn inside<R: Send + 'static>(
     namespace: &str,
     work: impl FnOnce() -> R + Send + 'static,

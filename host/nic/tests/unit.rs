@@ -1,4 +1,4 @@
-//! The unit of an agent for systemd: what it says is understood.
+//! The systemd unit of an agent: systemd accepts all of it.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn the_unit_is_understood() {
         assert!(UNIT.lines().any(|own| own == line), "an agent that stops is started anew: {line}");
     }
     let folder = tempfile::tempdir().unwrap();
-    // A template is judged as an instance. What it starts need not be installed here.
+    // A template is checked as an instance. The program that it starts need not be installed here.
     let unit = folder.path().join("closc-nic@nic0.service");
     let text = UNIT.replace("ExecStart=closc-nic", "ExecStart=/bin/true");
     assert!(
@@ -28,7 +28,7 @@ fn the_unit_is_understood() {
         return;
     };
     let said = String::from_utf8_lossy(&output.stderr);
-    // Other words of it depend on the machine, which may not be one that systemd runs on.
+    // Other messages depend on the machine, on which systemd may not be running.
     for wrong in ["Unknown key", "Failed to parse", "Invalid", "ignoring"] {
         let about_it = said.lines().find(|line| line.contains("closc-nic@") && line.contains(wrong));
         assert_eq!(about_it, None, "{said}");

@@ -15,7 +15,7 @@ pub(crate) const UPLINKS: u16 = 4;
 const POOL: u128 = 0xfd00_c105_0001 << 80;
 const BLOCK: u128 = 0xfcbb_bbbb << 96;
 
-/// The identity of the fabric of these tables.
+/// Returns the identity of the fabric of these tables.
 pub(crate) fn identity() -> Identity {
     Identity {
         block: 0xfcbb_bbbb,
@@ -23,12 +23,12 @@ pub(crate) fn identity() -> Identity {
         pool: 0xfd00_c105_0001 << 80,
         pool_len: 48,
         udp_port: 49791,
-        // Of a fabric without a secret it follows from its addresses.
+        // For a fabric without a secret, the cookie is derived from its addresses.
         cookie: (0xfd00_c105_0001_u64 << 16) ^ 0xfcbb_bbbb_u64.rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15,
     }
 }
 
-/// A frame that is as good as ours up to what a test fills in.
+/// Makes a frame that is valid up to the parts that a test fills in.
 pub(crate) fn frame(source: [u8; 16], sequence: Option<Sequence>, next: Next, payload: &[u8]) -> Vec<u8> {
     let own = identity();
     let mut room = vec![0; 80];
@@ -55,22 +55,22 @@ pub(crate) fn nic(group: u16) -> [u8; 16] {
     (POOL | u128::from(group + 1) << 64 | 1).to_be_bytes()
 }
 
-/// The table of a group: two groups of two NICs, four planes, four uplinks.
+/// Returns the table of a group: two groups of two NICs, four planes, four uplinks.
 pub(crate) fn table(group: u16) -> Vec<u8> {
     drained(group, &[])
 }
 
-/// The table of the first group, with so many NICs.
+/// Returns the table of the first group, with `nics` NICs.
 pub(crate) fn crowded(nics: u16) -> Vec<u8> {
     written(0, &[], "pair", nics)
 }
 
-/// The same where planes are drained.
+/// The same with drained planes.
 pub(crate) fn drained(group: u16, planes: &[u8]) -> Vec<u8> {
     written(group, planes, "pair", 2)
 }
 
-/// The same of a fabric, or of none where the name is empty.
+/// The same for another fabric; without a fabric's name if `fabric` is empty.
 pub(crate) fn table_of(group: u16, fabric: &str) -> Vec<u8> {
     written(group, &[], fabric, 2)
 }
@@ -132,35 +132,35 @@ fn of_plane(plane: u8) -> Denied {
     Denied { plane, reason: Reason::Drained, scope: Scope::default() }
 }
 
-/// Where a cable is: plane, group of the T0, uplink; or the cable of the NIC.
+/// A cable: by plane, group of the T0, and uplink; or the cable of a NIC, by plane and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cable {
     Nic(u8, u16),
     Uplink(u8, u16, u16),
 }
 
-/// Two agents, the first NICs of two groups.
+/// Two agents, on the first NICs of two groups.
 pub(crate) struct Net<'a> {
     pub(crate) tables: [&'a Table<'a>; 2],
     pub(crate) agents: Vec<Agent>,
     pub(crate) now_ns: u64,
-    /// Share of packets that a cable loses, in thousandths.
+    /// Loss rate of each cable, in thousandths.
     pub(crate) loss: BTreeMap<Cable, u32>,
-    /// Share of frames of which a cable changes a byte, in thousandths.
+    /// Share of frames of each cable in which a byte is changed, in thousandths.
     pub(crate) corrupt: BTreeMap<Cable, u32>,
-    /// Version that messages get on their way.
+    /// Version that is written into messages in transit.
     pub(crate) version: Option<u8>,
-    /// Share of numbered packets that switches cut to their headers, in thousandths.
+    /// Share of numbered packets that switches trim to their headers, in thousandths.
     pub(crate) cut: u64,
-    /// Ports of agents that are plugged in at the T0 of another plane.
+    /// Ports of agents that are plugged into the T0 of another plane.
     pub(crate) swapped: BTreeMap<(usize, u8), u8>,
-    /// T0s of planes that were replaced by others, which have another MAC address.
+    /// Planes whose T0 was replaced by one with another MAC address.
     pub(crate) replaced: Vec<u8>,
-    /// Files of each node.
+    /// Packets received by each node.
     pub(crate) got: [Vec<Vec<u8>>; 2],
-    /// Agents whose process gets no processor: what comes for them waits in their socket.
+    /// Agents without a processor; frames for them wait in their socket.
     frozen: [bool; 2],
-    /// Frames, and when they came.
+    /// Frames, with their times of arrival.
     sockets: [VecDeque<(u64, Vec<u8>)>; 2],
     under_way: BTreeMap<(u64, u64), (usize, Vec<u8>)>,
     count: u64,
@@ -168,7 +168,7 @@ pub(crate) struct Net<'a> {
     options: Options,
 }
 
-/// Rest of a trimmed packet.
+/// Size of a trimmed packet.
 const CUT_BYTES: usize = 128;
 const STEP_NS: u64 = 20_000;
 
@@ -220,7 +220,7 @@ impl<'a> Net<'a> {
         self.restart_with(n, epoch, Region::Pattern { wrong: 0 });
     }
 
-    /// The same, and the other one has a region of its own.
+    /// The same, with a given region for the new agent.
     pub(crate) fn restart_with(&mut self, n: usize, epoch: u16, region: Region) {
         self.agents[n] = self.agent(n, epoch, region);
         self.plug(n);
@@ -232,7 +232,7 @@ impl<'a> Net<'a> {
         self.loss.insert(Cable::Nic(plane, n as u16), lost);
     }
 
-    /// Lets an agent know whether a port is up, and that its neighbour is the T0 of a plane.
+    /// Reports a port's state to an agent, with the T0 of a plane as its neighbour.
     pub(crate) fn neighbour(&mut self, n: usize, plane: u8, t0: u8, up: bool) {
         let mut ethernet = [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, plane, 0x86, 0xdd];
         ethernet[..6].copy_from_slice(&self.mac(t0));
@@ -244,7 +244,7 @@ impl<'a> Net<'a> {
         At { table: self.tables[n], now_ns: self.now_ns }
     }
 
-    /// Takes the processor away from an agent that was about to wait, or gives it back.
+    /// Takes the processor from an agent that was about to sleep, or returns it.
     pub(crate) fn freeze(&mut self, n: usize, frozen: bool) {
         if frozen {
             let wait_ns = self.agents[n].due_at(self.now_ns).saturating_sub(self.now_ns);
@@ -253,7 +253,7 @@ impl<'a> Net<'a> {
         self.frozen[n] = frozen;
     }
 
-    /// Lets an agent take a packet of its node to the other.
+    /// Passes a packet from an agent's node to the other node.
     pub(crate) fn say(&mut self, from: usize, words: &[u8]) {
         let mut packet = vec![0u8; 40];
         packet[0] = 0x60;
@@ -267,7 +267,7 @@ impl<'a> Net<'a> {
         self.leave(from);
     }
 
-    /// Runs for a time.
+    /// Runs for a duration.
     pub(crate) fn run(&mut self, ns: u64) {
         let end = self.now_ns + ns;
         while self.now_ns < end {
@@ -283,7 +283,7 @@ impl<'a> Net<'a> {
                 if self.frozen[n] {
                     continue;
                 }
-                // A turn of the loop takes a batch of the socket, as much as there is.
+                // A turn of the loop reads a batch from the socket, at most.
                 for _ in 0..BATCH {
                     let Some((came_ns, frame)) = self.sockets[n].pop_front() else { break };
                     self.deliver_late(n, self.now_ns - came_ns, &frame);
@@ -309,12 +309,12 @@ impl<'a> Net<'a> {
         self.leave(to);
     }
 
-    /// The MAC address of the T0 of a plane.
+    /// Returns the MAC address of the T0 of a plane.
     fn mac(&self, plane: u8) -> [u8; 6] {
         [2, 0, 0, u8::from(self.replaced.contains(&plane)), 0, plane]
     }
 
-    /// Sends what an agent made on its way.
+    /// Sends the frames of an agent's batch.
     fn leave(&mut self, from: usize) {
         let frames: Vec<(u8, Vec<u8>)> =
             self.batch.ready().iter().map(|f| (f.plane, f.bytes().to_vec())).collect();
@@ -324,7 +324,8 @@ impl<'a> Net<'a> {
             let there = self.swapped.get(&(from, plane)).copied().unwrap_or(plane);
             let is_for_another = frame[..6] != self.mac(there);
             if is_for_another || usids(&frame).iter().any(|usid| (usid >> 11 & 7) as u8 != there) {
-                // A T0 drops packets that are not for it or for which it has no segment; agents send such packets to find out where they are.
+                // A T0 drops packets that are not for it or for which it has no segment. Agents send such packets to
+                // find out where they are plugged in.
                 assert!(self.agents[from].ports()[usize::from(plane)].carrier, "a port without a carrier");
                 continue;
             }
@@ -351,12 +352,12 @@ impl<'a> Net<'a> {
                 .any(|cable| u64::from(self.corrupt.get(cable).copied().unwrap_or(0)) > other_dice)
             {
                 let place = 22 + self.count as usize * 31 % (frame.len() - 22);
-                // The outer address is what switches forward by.
+                // Switches forward by the outer address, so its bytes stay unchanged.
                 if !(38..54).contains(&place) {
                     frame[place] ^= 0x10;
                 }
             }
-            // Planes differ by more than the gap between two packets, so that order is lost.
+            // Delays of planes differ by more than the gap between two packets, so packets are reordered.
             let arrives = self.now_ns + 30_000 + u64::from(plane) * 45_000;
             self.under_way.insert((arrives, self.count), (usize::from(to), frame));
         }
@@ -372,7 +373,7 @@ fn last(frame: &[u8]) -> u16 {
     *usids(frame).last().unwrap()
 }
 
-/// Walks a list of segments: where it ends, over which cables.
+/// Follows a list of segments. Returns the group where it ends, and the cables on the path.
 fn way(plane: u8, from: u16, frame: &[u8]) -> Option<(u16, Vec<Cable>)> {
     let list = usids(frame);
     let t0 = |usid: u16| (usid & 0x7ff) - 1;
