@@ -1,4 +1,4 @@
-//! Counters of switches laid beside probes: which end drops, cables that nobody probes, cables that carry frames of others.
+//! Switch counters compared with probes: which end drops packets, cables without probes, cables with frames for others.
 
 mod support;
 
@@ -11,10 +11,10 @@ use closc_topology::{Link, Switch};
 
 use support::{Fabric, POLL_MS, eight_planes};
 
-/// Packets that each direction of each cable carries between two rounds.
+/// Packets per direction of each cable between two rounds.
 const TRAFFIC: u64 = 20_000;
 
-/// Switches that count: what left each end of each cable, and what came.
+/// Counters of switches: packets sent and received at each end of each cable.
 struct Counting {
     ends: BTreeMap<Link, [(Switch, u16); 2]>,
     counted: BTreeMap<Switch, Counters>,
@@ -38,7 +38,8 @@ impl Counting {
         Counting { ends, counted: plan.switches().map(|switch| (switch, Counters::default())).collect() }
     }
 
-    /// Lets traffic pass; `came` says of a cable and whether it is the way up where packets come out, and how many.
+    /// Lets traffic pass. `came` returns the cable at which the packets sent upward or downward over a cable arrive,
+    /// and their number.
     fn pass(&mut self, came: impl Fn(Link, bool) -> (Link, u64)) {
         for (link, [lower, upper]) in &self.ends {
             for (is_up, from) in [(true, lower), (false, upper)] {
@@ -79,7 +80,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
     let bad = cable(&plan, "p3-t0-002--p3-t1-004");
     for round in 0..20 {
         fabric.now_ms += POLL_MS;
-        // No agent speaks. One in 200 packets from the upper switch is lost, from the fourth round on.
+        // No agent reports. From the fourth round on, one in 200 packets from the upper switch is lost.
         let lost = if round >= 3 { TRAFFIC / 200 } else { 0 };
         counting.pass(|link, is_up| (link, TRAFFIC - if link == bad && !is_up { lost } else { 0 }));
         collector.take_counters(counting.round(), fabric.now_ms);
@@ -95,7 +96,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
     let line = &lines(&collector, &plan)[0];
     assert!(line.starts_with("cable p3-t0-002--p3-t1-004, 0.4 % loss since 12:0"), "{line}");
     assert!(line.contains("packets from p3-t1-004 1700 did not come"), "{line}");
-    // After two minutes of good traffic it is forgotten.
+    // After two minutes of good traffic the losses are forgotten.
     for _ in 0..70 {
         fabric.now_ms += POLL_MS;
         counting.pass(|link, _| (link, TRAFFIC));
@@ -139,7 +140,7 @@ fn a_cut_one_way_is_seen_at_once_and_a_restarted_switch_accuses_nobody() {
     assert_eq!(lines(&collector, &plan), [""; 0]);
 }
 
-/// Cables of different switches, and two of one switch: no probe comes back over either, and both ends count frames.
+/// Swapped cables of different switches, and two of one switch: no probes return over them, but both ends count frames.
 #[test]
 fn swapped_cables_between_switches_are_named_with_each_other() {
     let plan = eight_planes();
@@ -175,7 +176,7 @@ fn swapped_cables_between_switches_are_named_with_each_other() {
         ];
         wanted.sort();
         assert_eq!(found, wanted);
-        // Where nothing comes at either end they are cut.
+        // If no frames arrive at either end, the cables are cut.
         for _ in 0..4 {
             counting.pass(|link, _| (link, if link == one || link == other { 0 } else { TRAFFIC }));
             fabric.pass();

@@ -1,4 +1,5 @@
-//! The life of denials: proposed, applied, expired, returned; and what is left of them when the collector dies anywhere.
+//! The stages of denials: proposed, applied, expired, returned; and the denials that remain when the collector dies at
+//! any point.
 
 mod support;
 
@@ -25,7 +26,7 @@ fn stages(collector: &Collector) -> Vec<(String, Stage)> {
     collector.denials().list.iter().map(|denial| (denial.element.clone(), denial.stage)).collect()
 }
 
-/// Every agent has exactly what is applied.
+/// Checks that every agent has exactly the applied denials.
 fn agrees(fabric: &Fabric, collector: &Collector) {
     for nic in fabric.nics() {
         let mut own: Vec<f64> = fabric.bans(nic).iter().filter_map(|ban| ban.until).collect();
@@ -88,7 +89,7 @@ fn a_denial_expires_and_is_renewed_while_there_is_a_reason() {
     agrees(&fabric, &collector);
 }
 
-/// Begins again with what is on the disk.
+/// Restarts the collector from its saved state.
 fn again(fabric: &Fabric, collector: Collector, options: Options) -> Collector {
     let text = serde_json::to_string(collector.denials()).expect("it is JSON");
     drop(collector);
@@ -108,7 +109,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
     fabric.rounds(&mut collector, 30);
     let proposed = collector.denials().list.clone();
     assert_eq!((proposed.len(), proposed[0].stage), (1, Stage::Proposed));
-    // One that has seen nothing yet neither withdraws nor applies it.
+    // A collector without evidence neither withdraws nor applies it.
     let mut collector = again(&fabric, collector, APPLY);
     fabric.rounds(&mut collector, 1);
     assert_eq!(collector.denials().list, proposed);
@@ -116,7 +117,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
     let applied = &collector.denials().list[..];
     assert_eq!((applied.len(), applied[0].id, applied[0].stage), (1, proposed[0].id, Stage::Applied));
     agrees(&fabric, &collector);
-    // Of what is mended meanwhile it is withdrawn after good probes.
+    // If the element was repaired in the meantime, the proposal is withdrawn after enough good probes.
     let mut collector = fabric.collector(dry);
     fabric.rounds(&mut collector, 30);
     assert_eq!(collector.denials().list[0].stage, Stage::Proposed);
@@ -215,7 +216,7 @@ fn denials_of_others_are_left_alone() {
     assert_eq!(fabric.bans(nic).len(), 1);
 }
 
-/// Lets a round pass in which the collector may die at the n-th thing that it does. Returns whether it died.
+/// Runs a round in which the collector may die at its n-th action. Returns whether it died.
 fn dying_round(
     fabric: &mut Fabric,
     collector: &mut Collector,
@@ -256,7 +257,7 @@ fn dying_round(
     false
 }
 
-/// The collector dies at random points, and what is on the disk is all that is left of it.
+/// The collector dies at random points, and only its saved state remains.
 #[test]
 fn no_death_forgets_or_invents_a_denial() {
     let mut numbers = Numbers(99);
@@ -288,8 +289,8 @@ fn no_death_forgets_or_invents_a_denial() {
     assert!(disk.next > 5, "{} denials", disk.next);
 }
 
-/// Silence is not health: with every witness of a dead cable frozen, the verdict and its denial are kept, and both end by good
-/// probes.
+/// Missing reports do not mean recovery: if every witness of a dead cable is frozen, the verdict and its denial are
+/// kept. Both end after good probes.
 #[test]
 fn a_verdict_that_no_agent_reports_on_is_kept() {
     for apply in [false, true] {
@@ -323,7 +324,7 @@ fn a_verdict_that_no_agent_reports_on_is_kept() {
     }
 }
 
-/// A cable that changes bytes is named like one that loses, and the line gives the reason.
+/// A cable that corrupts bytes is named like one that loses packets, and the line contains the reason.
 #[test]
 fn a_cable_that_changes_bytes_is_named_with_the_reason() {
     let mut fabric = Fabric::new(eight_planes(), 8);

@@ -1,4 +1,4 @@
-//! A drain without a collector: how often agents are asked, and that none waits for another.
+//! Drains without a collector: the number of requests per agent, and independence of the agents.
 
 mod support;
 
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use support::eight_planes;
 
-/// Agents that answer nothing before every one of them was asked: who asks one after the other waits for ever. Each is asked
-/// two short questions, and nothing more.
+/// Agents that answer only when every one of them has received a request: sequential requests would block forever. Each
+/// agent gets exactly two short requests.
 #[test]
 fn all_agents_are_asked_at_once_and_twice() {
     let plan = eight_planes();
@@ -52,7 +52,7 @@ fn all_agents_are_asked_at_once_and_twice() {
     assert_eq!(asked, (0..nics.len()).flat_map(twice).collect::<Vec<_>>());
 }
 
-/// Takes a question and answers nothing until all others are done, or whoever asks gives up.
+/// Reads a request and does not answer until all others are done, or the client gives up.
 fn hang(listener: &UnixListener, gave_up: &AtomicUsize, ends: &Receiver<()>) {
     let (mut stream, _) = listener.accept().expect("somebody connects");
     stream.set_nonblocking(true).expect("it can be set");
@@ -65,8 +65,9 @@ fn hang(listener: &UnixListener, gave_up: &AtomicUsize, ends: &Receiver<()>) {
     }
 }
 
-/// Four times as many agents as answers are read at a time take the question and never answer, before and between those that do:
-/// these have their orders while nobody gave the silent ones up, and these are named.
+/// Agents that read the request and never answer: four times as many as answers are read at a time, before and between
+/// agents that answer. The latter have their orders before the requests to the others time out, and the others are
+/// reported.
 #[test]
 fn agents_that_hang_delay_nobody() {
     let plan = eight_planes();

@@ -1,4 +1,4 @@
-//! A short run of the fuzz target, the same each time: see `fuzz/`.
+//! A short, deterministic run of the fuzz target: see `fuzz/`.
 
 #[path = "../../../fuzz/entry/collect.rs"]
 mod collect;

@@ -1,4 +1,4 @@
-//! The dashboard and the alert rules name metrics that are served, and every metric that is served is named.
+//! The dashboard and the alert rules use only metrics that are served, and every served metric is used or listed here.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{Fabric, Fault, eight_planes};
 const DASHBOARD: &str = include_str!("../grafana/dashboard.json");
 const ALERTS: &str = include_str!("../grafana/alerts.yaml");
 
-/// Names of metrics in a text.
+/// Returns the names of metrics in a text.
 fn names(text: &str) -> BTreeSet<&str> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_';
     text.split(|sign| !is_part(sign)).filter(|word| word.starts_with("closc_collect_")).collect()
@@ -49,7 +49,7 @@ fn what_is_drawn_is_served() {
         "no rows of {:?}",
         drawn.iter().find(|name| !with_rows(name))
     );
-    // Values served but not drawn are for people who ask: totals that others are shares of, and times.
+    // Metrics that are served but not drawn: totals to which others are related, and times.
     let rest: Vec<&str> = served.difference(&drawn).copied().collect();
     assert_eq!(
         rest,

@@ -1,4 +1,4 @@
-//! Random faults in a fabric of agents: what is broken is named, exactly, and nothing else.
+//! Random faults in a fabric with agents: exactly the faulty elements are named.
 
 mod support;
 
@@ -12,11 +12,11 @@ use closc_topology::{Link, NicPort, PlaneId, Switch};
 use support::cases::{expected, hides, named, random};
 use support::{Fabric, Fault, Numbers, crowded_planes, eight_planes, sonic, three_tiers};
 
-/// Reports before the fault, after it, and where something is gray: enough to see half a percent.
+/// Reports before the fault, after it, and after a gray fault: enough to detect a loss of 0.5 %.
 const BEFORE: usize = 3;
 const AFTER: usize = 45;
 const AFTER_GRAY: usize = 180;
-/// Reports that must say the same before no more are asked for.
+/// Number of reports with the same result after which a run ends.
 const THE_SAME: usize = 10;
 
 fn run(plan: &std::sync::Arc<Plan>, faults: &[Fault], seed: u64) -> (Fabric, Collector) {
@@ -81,11 +81,12 @@ fn double_faults_are_named() {
             wrong.push(format!("{one:?} and {other:?}: {found:?}"));
         }
     }
-    // 95 of 100.
+    // At least 95 % must be correct.
     assert!(wrong.len() <= 2, "{} of 50 wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Swaps that share no port, on any NICs: in one NIC as many as it has ports for, and between NICs of one T0.
+/// Swaps without a common port, on arbitrary NICs: as many within one NIC as its ports permit, and between NICs of one
+/// T0.
 #[test]
 fn any_number_of_swaps_is_named_pair_by_pair() {
     let plan = crowded_planes();
@@ -148,8 +149,8 @@ fn dead_t0s_of_a_group_are_not_swapped_cables() {
     assert_eq!(named(&collector), wanted);
 }
 
-/// T0s that find their neighbours by themselves do not answer whoever is plugged in: then it is known which cables carry
-/// nothing, and which they were exchanged with only if there is no choice.
+/// T0s that discover their neighbours answer only the port that belongs there. Then the dead cables are known, but the
+/// swap is only named if there is a single possibility.
 #[test]
 fn where_t0s_answer_nobody_else_one_swap_of_a_nic_is_named() {
     let plan = sonic();
@@ -163,7 +164,7 @@ fn where_t0s_answer_nobody_else_one_swap_of_a_nic_is_named() {
     assert_eq!(named(&collector), cables.into());
 }
 
-/// Ports of one NIC: one is exchanged with another NIC's, two with each other.
+/// Ports of one NIC: one is swapped with a port of another NIC, two with each other.
 #[test]
 fn a_port_that_receives_for_another_nic_is_not_exchanged_within_its_own() {
     let plan = eight_planes();
@@ -222,7 +223,7 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
         for (at, nic) in fabric.nics().into_iter().enumerate() {
             let mut report = fabric.report(nic);
             if nic == liar {
-                // Nothing over any uplink comes back for it.
+                // No probes over any uplink return for it.
                 for count in report.counts.iter_mut().filter(|c| !matches!(c.turn, Turn::T0 { .. })) {
                     count.lost = count.sent.min(round * support::PROBES);
                 }
@@ -233,15 +234,15 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
         collector.judge(fabric.now_ms);
     }
     assert_eq!(collector.verdicts().count(), 0);
-    // And it cannot speak for another NIC.
+    // It cannot report for another NIC either.
     let other = fabric.nics()[1];
     let source = collector.source("/run/0");
     let fault = collector.take(source, fabric.report(other), fabric.now_ms).expect_err("it is another's");
     assert!(fault.to_string().contains("reports for `su001-n002/nic0` too, so neither counts"), "{fault}");
 }
 
-/// Probes over a lossy NIC cable that happen to be lost on the way to T1s first, and none to the T0: more than chance explains,
-/// and still no reason to accuse uplinks.
+/// Probes over a lossy NIC cable that by chance are lost when they turn at T1s, but not when they turn at the T0: more
+/// losses than chance explains, but no evidence against the uplinks.
 #[test]
 fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
     let plan = eight_planes();
@@ -283,7 +284,7 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
     assert_eq!(named(&collector), [cable].into());
 }
 
-/// Cables and switches that pass short packets only: each is named exactly, and its lengths are around the limit.
+/// Cables and switches that pass short packets only: exactly these are named, with lengths around the limit.
 #[test]
 fn what_passes_short_packets_only_is_named_exactly() {
     for (plan, n) in [(eight_planes(), 40), (three_tiers(), 20)] {
@@ -305,7 +306,7 @@ fn what_passes_short_packets_only_is_named_exactly() {
     }
 }
 
-/// Nothing but a long probe that returns ends the verdict: neither silence, nor agents that begin anew, nor short probes.
+/// Only a long probe that returns ends the verdict: not missing reports, a restart of agents or short probes.
 #[test]
 fn only_long_probes_clear_what_passes_short_packets_only() {
     let plan = eight_planes();
@@ -337,7 +338,7 @@ fn only_long_probes_clear_what_passes_short_packets_only() {
     assert_eq!(named(&collector), BTreeSet::new());
 }
 
-/// An agent that got no processor for most of the time accuses nothing by some of its losses; where all are lost it does.
+/// Partial losses of an agent that had no processor most of the time are not evidence; total losses are.
 #[test]
 fn losses_of_an_agent_without_processor_time_are_no_evidence_unless_all_are_lost() {
     let plan = eight_planes();

@@ -1,8 +1,8 @@
-//! Thousands of random faults beside busy machines, in virtual time: everything is named in the end, and nothing else is
-//! named meanwhile.
+//! Thousands of random faults with busy machines, in virtual time: all of them are named in the end, and nothing else
+//! is named at any time.
 //!
-//! The pace is that of the lab's sweep of faults: 25 probes a second, reports every 300 ms. A few faults are always tried;
-//! `CLOSC_LOCALISE=3000` says how many single faults and how many doubles, `CLOSC_LOCALISE_SEED` where it begins.
+//! The rates are those of the lab's fault tests: 25 probes per second, reports every 300 ms. A few faults are always
+//! run; `CLOSC_LOCALISE=3000` sets the number of single and of double faults, `CLOSC_LOCALISE_SEED` the seed.
 
 mod support;
 
@@ -16,14 +16,14 @@ use closc_topology::{Link, Switch};
 use support::cases::{expected, hides, named, random, random_cable};
 use support::{Fabric, Fault, Numbers, Pace, eight_planes};
 
-/// Reports before the fault, after which it must be named, and for which it must stay so.
+/// Reports before the fault, the maximum until it is named, and those for which the verdict must stay.
 const BEFORE: usize = 6;
 const PATIENCE: usize = 1_000;
 const AFTER: usize = 20;
 
 const PACE: Pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
 
-/// A fabric of busy machines, and a collector that judges as the lab's does.
+/// Makes a fabric of busy machines, and a collector with the settings of the lab's.
 fn site(plan: &Arc<Plan>, seed: u64) -> (Fabric, Collector) {
     let mut fabric = Fabric::new(plan.clone(), seed);
     fabric.pace = PACE;
@@ -31,7 +31,7 @@ fn site(plan: &Arc<Plan>, seed: u64) -> (Fabric, Collector) {
     (fabric, collector)
 }
 
-/// Breaks something, and returns how many milliseconds it took to be named.
+/// Injects faults, and returns the milliseconds until they were named.
 fn attempt(plan: &Arc<Plan>, faults: &[Fault], seed: u64) -> Result<u64, String> {
     let (mut fabric, mut collector) = site(plan, seed);
     fabric.rounds(&mut collector, BEFORE);
@@ -57,7 +57,7 @@ fn attempt(plan: &Arc<Plan>, faults: &[Fault], seed: u64) -> Result<u64, String>
     done_at.ok_or_else(|| format!("{faults:?}, seed {seed}: only {:?}", named(&collector)))
 }
 
-/// Tries random faults, and says how many were wrong and how long the others took.
+/// Runs random faults. Returns those with wrong results, and prints how long the others took.
 fn sweep(n: usize, seed: u64, is_double: bool) -> Vec<String> {
     let plan = eight_planes();
     let mut numbers = Numbers(seed);
@@ -105,8 +105,8 @@ fn double_faults_beside_busy_machines_are_named() {
     assert!(wrong.len() as u64 * 100 <= n, "{} of {n}: {wrong:#?}", wrong.len());
 }
 
-/// Switches at the ends of what was broken lose probes for a second after the repair, as they have links before they have routes.
-/// Nothing that is whole is named then, and nothing stays named.
+/// After a repair, switches at the ends of the faulty element lose probes for a second, because they have links before
+/// they have routes. No healthy element is named then, and no verdict remains.
 #[test]
 fn a_repair_beside_busy_machines_names_nothing_that_is_whole() {
     let n = number("CLOSC_LOCALISE").unwrap_or(24);
@@ -154,7 +154,7 @@ fn repair(plan: &Arc<Plan>, fault: Fault, seed: u64) -> Result<(), String> {
     Err(format!("{fault:?}, seed {seed}: still {:?}", named(&collector)))
 }
 
-/// Switches at the ends of what is broken.
+/// Returns the switches at the ends of a faulty element.
 fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
     let ends = |link: Link| {
         let lower = if let Link::Fabric { lower, .. } = link { Some(lower) } else { None };
@@ -168,7 +168,7 @@ fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
     }
 }
 
-/// Nothing is broken, for an hour, and machines are busy: nothing is named.
+/// For an hour there are no faults but machines are busy: nothing is named.
 #[test]
 fn busy_machines_are_no_fault() {
     let hours = number("CLOSC_LOCALISE").map_or(0, |n| n / 1_000);

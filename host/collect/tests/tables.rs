@@ -1,4 +1,4 @@
-//! Path tables of agents: of this plan, of another plan of the fabric, of another fabric.
+//! Path tables of agents: of this plan, of another plan for the same fabric, of another fabric.
 
 mod support;
 
@@ -12,13 +12,13 @@ use closc_topology::Nic;
 
 use support::{Fabric, eight_planes};
 
-/// Status of an agent that has the table of its group in some plan.
+/// Returns the status of the table that a plan has for an agent's group.
 fn table(plan: &Plan, nic: Nic) -> TableView {
     let bytes = closc_render::path_table::binary(&plan.path_table(nic.zone, nic.group));
     TableView::of(&Table::open(&bytes).expect("it is a table"))
 }
 
-/// The same fabric, with a T1 that is being emptied.
+/// The same fabric with a drained T1.
 fn drained() -> Arc<Plan> {
     let text = include_str!("../../../topologies/lab/eight-planes.yaml");
     Arc::new(closc_tests::shape::plan(&format!("{text}\nexceptions: {{ drained: [p3-t1-002] }}\n")))
@@ -49,7 +49,7 @@ fn agents_with_the_table_of_another_plan_are_named_until_they_have_it() {
     assert_eq!(named[1].1, None);
     let text = closc_collect::metrics(&collector, fabric.now_ms);
     assert!(text.contains("closc_collect_agents_with_other_tables 1\n"), "{text}");
-    // The table of another group is not the right one either.
+    // The table of another group is reported too.
     take(&mut collector, &fabric, 0, table(&fabric.plan, nics[2])).unwrap();
     assert_eq!(collector.agents(fabric.now_ms).other_tables, 2);
     for at in [0, 2] {
@@ -58,7 +58,7 @@ fn agents_with_the_table_of_another_plan_are_named_until_they_have_it() {
     assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
 }
 
-/// Addresses may agree, as those of trees that were made from one file with another name do.
+/// Addresses may be the same, for example in two trees made from one file under different names.
 #[test]
 fn the_table_of_another_fabric_is_refused_by_its_name() {
     let fabric = Fabric::new(eight_planes(), 1);
@@ -71,13 +71,13 @@ fn the_table_of_another_fabric_is_refused_by_its_name() {
     let refused = take(&mut collector, &fabric, 0, other);
     assert_eq!(refused, Err(ReportFault::Fabric("twin".into())));
     assert_eq!((collector.agents(0).speaking, collector.agents(0).failing), (0, 1));
-    // An agent that says no table is one of before.
+    // An agent that does not report its table is an older one.
     let source = collector.source("/run/0");
     collector.take(source, fabric.report(nic), fabric.now_ms).unwrap();
     assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
 }
 
-/// An agent that stopped is named, and not only counted among sources that fail.
+/// A stopped agent is named, and not only counted as a failing source.
 #[test]
 fn an_agent_that_stopped_is_named_as_dead() {
     let mut fabric = Fabric::new(eight_planes(), 1);
@@ -85,7 +85,7 @@ fn an_agent_that_stopped_is_named_as_dead() {
     let mut collector = fabric.collector(options);
     fabric.rounds(&mut collector, 2);
     let nic = fabric.nics()[0];
-    // A source that never was an agent of this fabric is not a dead agent.
+    // A source that was never an agent of this fabric is not a dead agent.
     let stranger = collector.source("/run/stranger");
     collector.failed(stranger, "it does not answer: connection refused");
     let stopped = collector.source("/run/0");
@@ -108,7 +108,7 @@ fn an_agent_that_stopped_is_named_as_dead() {
     assert_eq!((summary.agents.dead, summary.alarms), (1, vec![line.clone()]));
     let text = closc_collect::metrics(&collector, fabric.now_ms);
     assert!(text.contains("closc_collect_agents_dead 1\n"), "{text}");
-    // Its NIC reports from another socket: it moved.
+    // Another source reports for its NIC, so the agent moved.
     let other = collector.source("/run/moved");
     collector.take(other, fabric.report(nic), fabric.now_ms).unwrap();
     assert_eq!(collector.judge(fabric.now_ms), [News::AgentBack(nic)]);

@@ -98,7 +98,6 @@ fn spraying_rides_out_a_dead_plane_and_a_flow_does_not() {
     assert!(spray.planes.len() == 2 && spray.planes.iter().all(|sent| *sent > 0), "{:?}", spray.planes);
     // For each path of a flow: messages over the dead plane never arrive, and a NIC makes no more progress than its
     // window allows.
-    // under way.
     let flow = site.run(DEAD, Transport::Flow, 200);
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);
     assert_eq!(flow.wrong_bytes, 0);

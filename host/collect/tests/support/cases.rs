@@ -1,4 +1,4 @@
-//! Random faults, and what is to be named of them.
+//! Random faults, and the expected verdicts.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ fn word(kind: Kind) -> String {
     }
 }
 
-/// Returns what is named, and how.
+/// Returns the named elements, with the kinds of faults.
 pub(crate) fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
     collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
 }
 
-/// Returns what is to be named.
+/// Returns the expected verdicts.
 pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
     let cable = |port| Element::Cable(Link::Host(port));
     match fault {
@@ -42,7 +42,7 @@ pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
     }
 }
 
-/// Any fault.
+/// Returns a random fault.
 pub(crate) fn random(plan: &Plan, numbers: &mut Numbers) -> Fault {
     let links: Vec<Link> = plan.fabric().links().collect();
     let switches: Vec<Switch> = plan.fabric().switches().collect();
@@ -71,7 +71,7 @@ pub(crate) fn random(plan: &Plan, numbers: &mut Numbers) -> Fault {
     }
 }
 
-/// Tells whether one fault hides another one, or makes it part of something larger.
+/// Returns whether one fault hides another, or both together are a larger fault.
 pub(crate) fn hides(plan: &Plan, one: Fault, other: Fault) -> bool {
     let parts = |fault: Fault| -> (BTreeSet<Link>, BTreeSet<Switch>) {
         let cables: Vec<Link> = expected(fault)
@@ -98,11 +98,11 @@ pub(crate) fn hides(plan: &Plan, one: Fault, other: Fault) -> bool {
     let touches = |cables: &BTreeSet<Link>, switches: &BTreeSet<Switch>| {
         cables.iter().flat_map(ends).any(|switch| switches.contains(&switch))
     };
-    // Both ports of a T0 are that T0 for two NICs; a T0 that is dead hides its cables to T1s.
+    // If both ports of a T0 with two NICs fail, the T0 is named. A dead T0 hides its cables to T1s.
     let t0s = |cables: &BTreeSet<Link>| -> BTreeSet<Switch> {
         cables.iter().filter(|link| matches!(link, Link::Host(_))).flat_map(ends).collect()
     };
-    // Where both NICs of a T0 are swapped, nobody probes its uplinks.
+    // If both NICs of a T0 are swapped, its uplinks are not probed.
     let cut_off = |fault: Fault| match fault {
         Fault::Swapped(a, b) if a.nic.t0(a.plane) == b.nic.t0(b.plane) => Some(a.nic.t0(a.plane)),
         _ => None,
@@ -119,7 +119,7 @@ pub(crate) fn hides(plan: &Plan, one: Fault, other: Fault) -> bool {
         || (!sa.is_empty() && !sb.is_empty() && sa.first().map(|s| s.plane) == sb.first().map(|s| s.plane))
 }
 
-/// A cable cut, gray or swapped, or a port without a carrier, each as likely as another.
+/// Returns a random fault of a cable: cut, gray, swapped, or a port without a carrier, all equally likely.
 pub(crate) fn random_cable(plan: &Plan, numbers: &mut Numbers) -> Fault {
     let kind = numbers.below(4);
     loop {

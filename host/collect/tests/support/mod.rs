@@ -22,7 +22,7 @@ pub(crate) fn eight_planes() -> Arc<Plan> {
     Arc::new(closc_tests::shape::plan(include_str!("../../../../topologies/lab/eight-planes.yaml")))
 }
 
-/// Four NICs at each T0, and no more groups than it takes.
+/// A fabric with four NICs at each T0, and no more groups than necessary.
 pub(crate) fn crowded_planes() -> Arc<Plan> {
     let text = include_str!("../../../../topologies/lab/eight-planes.yaml");
     Arc::new(closc_tests::shape::plan(
@@ -30,7 +30,7 @@ pub(crate) fn crowded_planes() -> Arc<Plan> {
     ))
 }
 
-/// T0s that find their neighbours by themselves.
+/// A fabric with T0s that discover their neighbours.
 pub(crate) fn sonic() -> Arc<Plan> {
     let text = "fabric: sonic\nplanes: 8\nrouting: srv6-static\n\
         hosts: { groups: 2, per_group: 2, nic: { speed: 800G, lanes: 8 } }\n\
@@ -43,7 +43,7 @@ pub(crate) fn three_tiers() -> Arc<Plan> {
     Arc::new(closc_tests::shape::plan(include_str!("../../../../topologies/examples/three-tiers.yaml")))
 }
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -67,26 +67,26 @@ impl Numbers {
     }
 }
 
-/// Faults of the fabric.
+/// A fault of the fabric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
-    /// Nothing comes through; ports keep their carrier.
+    /// The cable passes nothing, but ports keep their carrier.
     Cut(Link),
-    /// A share of what goes through, either way, is lost.
+    /// The cable loses a share of the packets in both directions.
     Gray(Link, f64),
-    /// A switch forwards nothing.
+    /// The switch forwards nothing.
     Switch(Switch),
-    /// A switch loses a share of what it forwards.
+    /// The switch loses a share of the packets.
     GraySwitch(Switch, f64),
-    /// Packets of more bytes do not come through a cable.
+    /// The cable loses packets with more bytes.
     Narrow(Link, u16),
-    /// The same of all ports of a switch.
+    /// The same for all ports of a switch.
     NarrowSwitch(Switch, u16),
     /// A port has no carrier.
     Port(NicPort),
     /// Two cables are swapped at their NIC ends.
     Swapped(NicPort, NicPort),
-    /// Each of three cables of a NIC is in the place of the next.
+    /// Three cables of a NIC are swapped in a cycle.
     Round([NicPort; 3]),
 }
 
@@ -96,9 +96,9 @@ struct Agent {
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
     damaged: BTreeMap<Turn, u64>,
-    /// Full-length probes lost in a row, of turns that the last was lost of or that had none yet.
+    /// Number of full-length probes lost in a row, for turns whose last one was lost or that have no result yet.
     long: BTreeMap<Turn, u32>,
-    /// Polls that it does not answer.
+    /// Number of polls that it will not answer.
     silent: usize,
 }
 
@@ -109,8 +109,8 @@ pub(crate) struct Pace {
     pub(crate) poll_ms: u64,
     /// Probes of a turn between two reports.
     pub(crate) probes: u64,
-    /// Agents get no processor for up to two seconds, so that they answer late or do not probe either; now and then
-    /// several probes that left together come back too late to count.
+    /// Agents have no processor for up to two seconds at a time, so that they answer late, or do not probe either.
+    /// Occasionally, several probes sent together return too late to count.
     pub(crate) is_busy: bool,
 }
 
@@ -120,15 +120,16 @@ pub(crate) struct Fabric {
     pub(crate) now_ms: u64,
     pub(crate) faults: Vec<Fault>,
     pub(crate) pace: Pace,
-    /// Whether what is lost comes back with other bytes.
+    /// Whether lost probes return with different bytes.
     pub(crate) damages: bool,
-    /// Share of the time that agents run, if they report it.
+    /// Share of the time during which agents run, if they report it.
     pub(crate) runs: Option<f64>,
     agents: BTreeMap<Nic, Agent>,
     numbers: Numbers,
 }
 
-/// Probes of a NIC: its T0s, with another NIC of its group each uplink, with one of the zone each T1 uplink.
+/// Returns the turns of a NIC: its T0s, each uplink shared with another NIC of its group, and each T1 uplink shared
+/// with one of its zone.
 fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
@@ -187,7 +188,7 @@ impl Fabric {
         Collector::new(self.plan.clone(), options, Denials::default(), self.now_ms).0
     }
 
-    /// The cables on the way of a probe, and the switches above them.
+    /// Returns the cables on the path of a probe, and the switches above them.
     fn way(&self, nic: Nic, turn: Turn) -> (Vec<Link>, Vec<Switch>) {
         let plane = PlaneId(turn.plane());
         let mut cables = vec![Link::Host(NicPort { plane, nic })];
@@ -204,7 +205,7 @@ impl Fabric {
         (cables, switches)
     }
 
-    /// Sends a long probe of one turn. It is lost where the short ones are, and where one of them is late.
+    /// Sends a long probe at one turn. It is lost if the short ones are, or if one of them is late.
     fn probe_long(&mut self, nic: Nic, turn: Turn, is_late: bool) {
         let ((cables, switches), faults) = (self.way(nic, turn), self.on_the_way(nic, turn));
         let is_narrow = |fault: &Fault| match fault {
@@ -212,7 +213,7 @@ impl Fabric {
             Fault::NarrowSwitch(switch, _) => switches.contains(switch),
             _ => false,
         };
-        // An agent does not count it where the short probe beside it is lost too.
+        // An agent does not count it if the short probe sent with it is lost too.
         if faults.iter().any(|(share, _)| share.is_none()) {
             return;
         }
@@ -227,7 +228,7 @@ impl Fabric {
         }
     }
 
-    /// Faults on the way of a probe; of swapped cables also who receives it instead.
+    /// Returns the faults on the path of a probe; for swapped cables also the NIC that receives it instead.
     fn on_the_way(&self, nic: Nic, turn: Turn) -> Vec<(Option<f64>, Option<Nic>)> {
         let own = NicPort { plane: PlaneId(turn.plane()), nic };
         let (cables, switches) = self.way(nic, turn);
@@ -239,7 +240,7 @@ impl Fabric {
             Fault::Port(port) => (port == own).then_some((None, None)),
             Fault::Swapped(a, b) if a == own || b == own => {
                 let other = if a == own { b } else { a };
-                // In another plane the T0 drops it; in the same the other NIC receives it.
+                // In another plane the T0 drops it; in the same plane the other NIC receives it.
                 Some((None, (other.plane == own.plane).then_some(other.nic)))
             }
             Fault::Round(ports) => ports.contains(&own).then_some((None, None)),
@@ -248,7 +249,7 @@ impl Fabric {
         self.faults.iter().filter_map(of).collect()
     }
 
-    /// Lets a poll interval pass.
+    /// Waits for one poll interval.
     pub(crate) fn pass(&mut self) {
         self.now_ms += self.pace.poll_ms;
         for nic in self.nics() {
@@ -263,8 +264,8 @@ impl Fabric {
         }
     }
 
-    /// Effect of a busy machine on an agent: whether it runs, and the uplinks of which one probe each comes back too late,
-    /// in all planes; the one before the first stands for T0s.
+    /// Returns the effect of a busy machine on an agent: whether it runs, and the uplinks for which one probe per plane
+    /// returns too late. The value before the first uplink represents T0s.
     fn busy(&mut self, nic: Nic) -> (bool, std::ops::Range<usize>) {
         if !self.pace.is_busy {
             return (true, 0..0);
@@ -315,7 +316,7 @@ impl Fabric {
         }
     }
 
-    /// Takes the processor away from an agent for so many polls.
+    /// Takes the processor away from an agent for a number of polls.
     pub(crate) fn freeze(&mut self, nic: Nic, polls: usize) {
         self.agents.get_mut(&nic).expect("it is a NIC").silent = polls;
     }
@@ -361,14 +362,14 @@ impl Fabric {
         }
     }
 
-    /// Takes the results of long probes away from an agent, as a restart does.
+    /// Discards the results of an agent's long probes, like a restart.
     pub(crate) fn restart(&mut self, nic: Nic) {
         let plan = self.plan.clone();
         self.agents.get_mut(&nic).expect("it is a NIC").long =
             turns(&plan, nic).into_iter().map(|turn| (turn, 0)).collect();
     }
 
-    /// Where the agent of a NIC finds its ports plugged in: it does at T0s that answer whoever is there.
+    /// Returns where the agent of a NIC finds its ports plugged in. Only T0s that answer any port reveal it.
     fn found_at(&self, nic: Nic) -> Vec<(u8, T0Port)> {
         let answers =
             |at: &NicPort| self.plan.topology().hardware(at.nic.t0(at.plane)).1.has_static_neighbours();
@@ -382,7 +383,7 @@ impl Fabric {
                 _ => None,
             };
             let place = self.faults.iter().find_map(of)?;
-            // Frames for the other NIC say whose place it is.
+            // Frames for the other NIC show whose place it is.
             let strays = self.agents[&nic].strays.contains_key(&own.plane.0);
             (if place.nic == nic { answers(&place) } else { strays })
                 .then_some((own.plane.0, T0Port { plane: place.plane.0, downlink: place.nic.downlink }))
@@ -399,7 +400,7 @@ impl Fabric {
         &self.agents[&nic].bans
     }
 
-    /// Does what an agent is asked for.
+    /// Carries out an order for an agent.
     pub(crate) fn order(&mut self, nic: Nic, order: &Order) -> Result<u64, String> {
         let agent = self.agents.get_mut(&nic).expect("it is a NIC");
         match order {
