@@ -14,7 +14,7 @@ use crate::verdict::{Kind, Verdict};
 
 /// Maximum number of denials, in any stage except ended.
 pub(crate) const DENIALS_MAX: usize = 256;
-/// How long a denial is remembered after its end time.
+/// Time that a denial is remembered after its end.
 const REMEMBERED_MS: u64 = 60_000;
 
 /// Progress of a denial.

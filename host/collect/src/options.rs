@@ -5,9 +5,9 @@
 pub struct Options {
     /// Whether denials are applied; otherwise they are only proposed.
     pub apply: bool,
-    /// How long an agent's report is valid.
+    /// Time for which an agent's report is valid.
     pub fresh_ms: u64,
-    /// How long reports must support a verdict: every witness must have reported again after this time.
+    /// Time for which reports must support a verdict: every witness must have reported again after it.
     pub settle_ms: u64,
     /// Number of good probes in a row after which an element counts as recovered.
     pub good_probes: u64,

@@ -153,7 +153,7 @@ pub struct Port {
     pub carrier: bool,
     /// Whether its T0 does not answer probes.
     pub(crate) t0_dead: bool,
-    /// Successful answers of the T0 in a row since the current neighbour was learned.
+    /// Successful answers of the T0 in a row since the neighbour last changed.
     pub(crate) t0_answers: u8,
     /// Time of the last answer from its T0.
     pub(crate) t0_answered_ns: Option<u64>,

@@ -85,7 +85,7 @@ pub enum Answer {
     AfterReload,
 }
 
-/// How a request changed the denials.
+/// A change of the denials by a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// One more is in force.

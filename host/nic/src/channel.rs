@@ -91,7 +91,7 @@ pub struct Tally {
     pub last_lost_ns: u64,
 }
 
-/// How long an unacknowledged packet of the node keeps its channel open: by then its sender will have retransmitted it.
+/// Time that an unacknowledged packet of the node keeps its channel open: by then its sender has retransmitted it.
 const UNANSWERED_NS: u64 = 100_000_000;
 
 /// Without a path, an acknowledgement is retried after this time, which is the interval of probes of unused paths.

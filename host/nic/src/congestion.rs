@@ -51,7 +51,7 @@ struct Episode {
 pub struct Arrivals {
     /// Packets that arrived.
     pub packets: u32,
-    /// How many of them were marked.
+    /// Number of those that were marked.
     pub marked: u32,
     /// Shortest round trip among them, which includes the least waiting for the acknowledgement.
     pub rtt_ns: u64,

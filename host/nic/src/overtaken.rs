@@ -16,7 +16,7 @@ pub struct Path {
     pub entropy: u32,
     /// Packets that arrived behind a later one.
     pub packets: u32,
-    /// How many of them may belong to the path that this one replaced.
+    /// Number of those that may belong to the path that this one replaced.
     pub uncertain: u32,
     /// Largest number of packets that one of them was behind.
     pub behind_most: u32,

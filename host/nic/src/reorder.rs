@@ -20,7 +20,7 @@ type Waiting = Option<Vec<u8>>;
 /// Memory of the smallest buffer.
 pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<Waiting>>();
 
-/// How a packet was handled.
+/// The handling of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     /// It is the next one; it was passed on, with those that waited for it.

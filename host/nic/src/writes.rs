@@ -318,7 +318,7 @@ struct Coming {
 /// Maximum memory of one NIC's incoming writes: the maximum number of writes, with more gaps than a window can cause.
 pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<Coming>() + 1024 * RANGE_BYTES;
 
-/// What to do with a piece that arrived.
+/// The decision about a piece that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Write it to the region.

@@ -286,7 +286,7 @@ fn pipelined_scrapes_that_read_nothing_take_no_memory() {
     assert!(read.join().unwrap().unwrap().ends_with(&page[..140]));
 }
 
-/// With a secret, a host of the fabric can learn the cookies of messages sent to it, but cannot forge messages from
+/// With a secret, a host of the fabric can read the cookies of messages sent to it, but cannot forge messages from
 /// other NICs.
 #[test]
 fn a_cookie_of_one_pair_is_refused_from_another() {

@@ -513,7 +513,7 @@ fn tcp_over_all_planes_beside_a_plain_pair() {
     );
 }
 
-/// A T0 with another MAC address replaces the one that the agent had learned.
+/// A T0 with another MAC address replaces the previous neighbour of the agent.
 #[test]
 fn a_t0_that_is_replaced_is_found_by_agents_that_run() {
     let Some(site) = Site::new("lab/two-planes", "nr") else { return };

@@ -1,7 +1,7 @@
 //! Cookies of messages between agents, which prove that the sender knows the secret.
 //!
 //! In: the secret of a fabric, a secret of this process, two addresses. Out: the cookie of messages from one address to
-//! the other. Invariants: with a secret, a host without it learns only the cookies of messages sent to it and cannot
+//! the other. Invariants: with a secret, a host without it obtains only the cookies of messages sent to it and cannot
 //! compute those of another pair; probes of a NIC to itself always use a cookie of this process.
 
 /// A key of 256 bits.

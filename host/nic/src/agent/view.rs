@@ -170,7 +170,7 @@ pub struct OvertakenView {
     pub plane: u8,
     /// Packets that arrived behind a later one.
     pub packets: u32,
-    /// How many of them may belong to another path.
+    /// Number of those that may belong to another path.
     pub uncertain: u32,
     /// Largest number of packets that one of them was behind.
     pub behind_most: u32,

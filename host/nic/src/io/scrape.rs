@@ -18,7 +18,7 @@ use closc_http::{Answer, Request};
 const CONNECTIONS_MAX: usize = 8;
 /// Stack size of the thread.
 const STACK_BYTES: usize = 512 << 10;
-/// How long a scrape waits for the loop, which answers in its next turn.
+/// Time limit of a scrape for the loop, which answers in its next turn.
 const LOOP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The port, bound but not yet served.
