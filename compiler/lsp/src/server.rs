@@ -13,10 +13,11 @@ use closc_diagnostics::{Diagnostics, SourceId, Sources, Trust};
 use closc_platform::Catalogue;
 use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{
-    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Exit, Initialized, Notification as _,
+    PublishDiagnostics,
 };
 use lsp_types::request::{
-    CodeActionRequest, Completion, Formatting, GotoDefinition, HoverRequest, Request as _,
+    CodeActionRequest, Completion, Formatting, GotoDefinition, HoverRequest, Initialize, Request as _,
 };
 use lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionOrCommand, CompletionList, CompletionOptions,
@@ -40,6 +41,12 @@ pub enum LspError {
     /// The editor does not follow the protocol, or is gone.
     #[error("the editor: {0}")]
     Protocol(#[from] lsp_server::ProtocolError),
+    /// Another message was sent where the session begins.
+    #[error("the editor: expected `{0}`, found another message")]
+    Order(&'static str),
+    /// The stream ended before the session began.
+    #[error("the editor closed the stream before the session began")]
+    Unbegun,
     /// Its start message cannot be read.
     #[error("the editor says what cannot be read: {0}")]
     Message(#[from] serde_json::Error),
@@ -69,7 +76,11 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
     drop(connection);
     let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     // An editor that keeps its end open is not waited for. Where it is gone, what it sent last may be why.
-    let is_gone = matches!(&ended, Err(LspError::Protocol(error)) if error.channel_is_disconnected());
+    let is_gone = match &ended {
+        Err(LspError::Protocol(error)) => error.channel_is_disconnected(),
+        Err(LspError::Unbegun) => true,
+        _ => false,
+    };
     if is_gone || ended.is_ok() {
         reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
     }
@@ -83,7 +94,7 @@ pub fn run(connection: &Connection, options: &Options) -> Result<(), LspError> {
 }
 
 fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Result<(), LspError> {
-    let (id, params) = connection.initialize_start()?;
+    let (id, params) = initialize(connection, backlog)?;
     let params: InitializeParams = serde_json::from_value(params)?;
     let general = params.capabilities.general.as_ref();
     let columns = Columns::offered(general.and_then(|general| general.position_encodings.as_deref()));
@@ -91,8 +102,11 @@ fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Re
         "capabilities": capabilities(columns),
         "serverInfo": { "name": "closc", "version": env!("CARGO_PKG_VERSION") },
     });
-    connection.initialize_finish(id, answer)?;
-    backlog.start();
+    connection.sender.send(Response::new_ok(id, answer).into()).map_err(|_| LspError::Gone)?;
+    match first(connection, backlog)? {
+        Message::Notification(notification) if notification.method == Initialized::METHOD => {}
+        _ => return Err(LspError::Order(Initialized::METHOD)),
+    }
     let (mut sources, mut faults) = (Sources::new(), Diagnostics::new());
     let catalogue = front::catalogue(&options.platforms, &mut sources, &mut faults)?;
     let mut session = Session {
@@ -106,6 +120,34 @@ fn run_with(connection: &Connection, options: &Options, backlog: &Backlog) -> Re
         open: BTreeMap::new(),
     };
     session.serve()
+}
+
+/// Waits for `initialize`: earlier requests are refused, and earlier notifications are dropped. The answer of `lsp-server` to an
+/// early request contains all of that request.
+fn initialize(connection: &Connection, backlog: &Backlog) -> Result<(RequestId, Value), LspError> {
+    loop {
+        match first(connection, backlog)? {
+            Message::Request(request) if request.method == Initialize::METHOD => {
+                return Ok((request.id, request.params));
+            }
+            Message::Request(request) => {
+                let why = format!("expected `{}` first", Initialize::METHOD);
+                let answer = Response::new_err(request.id, ErrorCode::ServerNotInitialized as i32, why);
+                connection.sender.send(answer.into()).map_err(|_| LspError::Gone)?;
+            }
+            Message::Notification(notification) if notification.method != Exit::METHOD => {}
+            Message::Notification(_) | Message::Response(_) => {
+                return Err(LspError::Order(Initialize::METHOD));
+            }
+        }
+    }
+}
+
+/// Takes one message before the session begins.
+fn first(connection: &Connection, backlog: &Backlog) -> Result<Message, LspError> {
+    let message = connection.receiver.recv().map_err(|_| LspError::Unbegun)?;
+    backlog.keep(connection.receiver.len());
+    Ok(message)
 }
 
 fn capabilities(columns: Columns) -> ServerCapabilities {

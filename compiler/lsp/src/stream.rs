@@ -34,8 +34,6 @@ pub(crate) struct Backlog {
 }
 
 struct Frames {
-    /// Whether the session counts: before its first answer it takes messages one at a time.
-    is_counted: bool,
     sizes: VecDeque<usize>,
     memory: Account<()>,
 }
@@ -43,10 +41,7 @@ struct Frames {
 impl Default for Backlog {
     fn default() -> Self {
         let memory = Account::new(WAITING_BYTES_MAX, WAITING_BYTES_MAX);
-        Backlog {
-            frames: Mutex::new(Frames { is_counted: false, sizes: VecDeque::new(), memory }),
-            taken: Condvar::new(),
-        }
+        Backlog { frames: Mutex::new(Frames { sizes: VecDeque::new(), memory }), taken: Condvar::new() }
     }
 }
 
@@ -55,18 +50,10 @@ impl Backlog {
         self.frames.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to count.
-    pub(crate) fn start(&self) {
-        self.lock().is_counted = true;
-    }
-
     /// Adds a frame as soon as there is room for it.
     fn push(&self, bytes: usize) {
         let bytes = bytes.min(WAITING_BYTES_MAX);
         let mut frames = self.lock();
-        if !frames.is_counted {
-            return;
-        }
         while frames.memory.charge((), bytes).is_err() {
             frames = self.taken.wait(frames).unwrap_or_else(PoisonError::into_inner);
         }
@@ -186,10 +173,11 @@ mod tests {
     /// Inputs, answers and end of a session.
     fn received(bytes: &[u8]) -> (Vec<Message>, String, io::Result<()>) {
         let (sender, receiver) = crossbeam_channel::bounded(0);
-        let answers = Mutex::new(Vec::new());
+        let (answers, backlog) = (Mutex::new(Vec::new()), Backlog::default());
         let (all, end) = thread::scope(|scope| {
-            let session = scope.spawn(move || receiver.iter().collect());
-            let end = receive(bytes, &sender, &Backlog::default(), &answers);
+            let take = || receiver.iter().inspect(|_| backlog.keep(receiver.len())).collect();
+            let session = scope.spawn(take);
+            let end = receive(bytes, &sender, &backlog, &answers);
             drop(sender);
             (session.join().expect("it only collects"), end)
         });
@@ -241,8 +229,6 @@ mod tests {
     #[test]
     fn a_frame_waits_until_the_session_took_earlier_ones() {
         let backlog = Backlog::default();
-        backlog.push(WAITING_BYTES_MAX);
-        backlog.start();
         backlog.push(WAITING_BYTES_MAX - 1);
         backlog.push(1);
         thread::scope(|scope| {
@@ -253,5 +239,27 @@ mod tests {
         assert_eq!(backlog.lock().sizes, [WAITING_BYTES_MAX]);
         backlog.keep(0);
         assert_eq!(backlog.lock().memory.used(), 0);
+    }
+    /// Before `initialize`, 4,096 frames of 64 MiB each could wait.
+    #[test]
+    fn frames_before_the_first_answer_are_counted() {
+        let frame = framed(&format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, "x".repeat(1 << 20)));
+        let frames = frame.repeat(12);
+        let (sender, receiver) = crossbeam_channel::bounded(WAITING_MAX);
+        let (answers, backlog) = (Mutex::new(Vec::new()), Backlog::default());
+        let waiting = thread::scope(|scope| {
+            let (answers, backlog) = (&answers, &backlog);
+            scope.spawn(move || receive(frames.as_bytes(), &sender, backlog, answers));
+            while receiver.len() < 3 {
+                thread::yield_now();
+            }
+            // A fourth frame exceeds 4 MiB with its name.
+            let waiting = backlog.lock().sizes.len();
+            while receiver.recv().is_ok() {
+                backlog.keep(receiver.len());
+            }
+            waiting
+        });
+        assert_eq!((waiting, backlog.lock().memory.used()), (3, 0));
     }
 }

@@ -254,3 +254,24 @@ fn a_flood_of_changes_is_read_once() {
     }
     assert_eq!((refused, published), (98, 1));
 }
+
+/// An early request was sent back in its refusal, at three times its size.
+#[test]
+fn requests_before_the_first_one_are_refused_in_a_short_answer() {
+    let (connection, server) = Connection::memory();
+    let server = thread::spawn(move || closc_lsp::run(&server, &Options::default()));
+    let mut editor = Editor { connection, server, asked: 0 };
+    editor.tell("textDocument/didOpen", json!({}));
+    let id = RequestId::from("early".to_owned());
+    let params = json!({ "text": "x".repeat(1 << 20) });
+    editor.send(Request::new(id.clone(), "textDocument/hover".to_owned(), params).into());
+    let Message::Response(refused) = editor.connection.receiver.recv().expect("an answer") else {
+        panic!("a request has an answer")
+    };
+    assert_eq!(refused.id, id);
+    let error = refused.response_result.expect_err("it is early");
+    assert_eq!((error.code, error.message.as_str()), (-32002, "expected `initialize` first"));
+    editor.ask("initialize", json!({ "capabilities": {} }));
+    editor.tell("initialized", json!({}));
+    editor.end();
+}
