@@ -99,6 +99,18 @@ struct Pools {
     device_bits: u8,
     /// Bits of the zone in NIC addresses.
     zone_bits: u8,
+    ipv4: Ipv4,
+}
+
+/// Widths of coordinates in IPv4 addresses.
+#[derive(Debug, Serialize)]
+struct Ipv4 {
+    plane: u8,
+    zone: u8,
+    downlink: u8,
+    uplinks: [u8; 2],
+    /// Bits of the zone in the prefix of its NICs.
+    zone_of_nics: u8,
 }
 
 #[derive(Debug, Serialize)]
@@ -235,6 +247,19 @@ fn pools(plan: &Plan) -> Pools {
         index_bits: own.widths.index.unwrap_or(topology.srv6.layout.index_bits),
         device_bits: own.widths.device(),
         zone_bits: own.widths.zone,
+        ipv4: ipv4(topology),
+    }
+}
+
+fn ipv4(topology: &Topology) -> Ipv4 {
+    let own = topology.ipv4_widths();
+    let left = 128 - topology.addresses.hosts.prefix_len();
+    Ipv4 {
+        plane: own.plane,
+        zone: own.zone,
+        downlink: own.downlink,
+        uplinks: own.uplinks,
+        zone_of_nics: own.zone_of_nics(left),
     }
 }
 

@@ -22,6 +22,7 @@ const STYLE: &str = include_str!("page/page.css");
 /// The parts of the script, each after those that it uses while it loads.
 const SCRIPT: &[&str] = &[
     include_str!("page/core.js"),
+    include_str!("page/address.js"),
     include_str!("page/whatif.js"),
     include_str!("page/routes.js"),
     include_str!("page/search.js"),

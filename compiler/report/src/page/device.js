@@ -110,7 +110,7 @@ function linkView(l) {
   const ends = linkEnds(l), far = upperEnd(l), [mm, medium] = cableOf(l);
   const state = !hasLink(l) ? el("span", { class: "warn" }, "absent") : isDrained(l) ? el("span", { class: "warn" }, "drained") : "in service";
   const lower = l.host ? linkTo("nic", nicName(l.nic)) : toSwitch(l.lower);
-  const own = (isUpper) => isNumbered(l) ? el("code", {}, linkAddress(l, isUpper) + "/127") : "link-local";
+  const own = (isUpper) => isNumbered(l) ? el("code", {}, linkAddress(l, isUpper) + "/" + LINK_LENGTH) : "link-local";
   return [
     facts([["State", state], ["Plane", l.plane], ["Speed", speed(speedOf(l))], ["Length", metres(mm)], ["Medium", medium]]),
     failButton(thing("link", l)),

@@ -23,7 +23,7 @@ const number = (value) => String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 const plural = (count, one, many) => number(count) + " " + (count === 1 ? one : many || one + "s");
 const speed = (mbps) => mbps % 1000 === 0 ? mbps / 1000 + "G" : mbps + "M";
 const metres = (mm) => mm / 1000 + " m";
-const percent = (part, whole) => whole === 0 ? "0 %" : part === whole ? "100 %" : (100 * part / whole).toFixed(part * 1000 > whole * 995 || part * 200 < whole ? 2 : 1) + " %";
+const percent = (part, whole) => part === 0 ? "0 %" : part === whole ? "100 %" : (100 * part / whole).toFixed(part * 1000 > whole * 995 || part * 200 < whole ? 2 : 1) + " %";
 
 const ROUTES = { plane: "plane", switch: "switch", node: "node", nic: "nic", link: "link", group: "group" };
 const address = (kind, ...parts) => "#/" + [kind, ...parts].map(encodeURIComponent).join("/");

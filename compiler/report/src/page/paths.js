@@ -69,8 +69,13 @@ function setPair(from, to) {
 }
 
 function showPair() {
-  if (!pair) return;
+  if (!pair) return undefined;
   const { from, to } = pair, kind = distance(from, to), all = planned(kind);
+  if (all === 0) {
+    at("verdict").className = "verdict";
+    at("verdict").textContent = "No path by design: no tier joins " + (kind > 1 ? "their zones" : "their T0 groups");
+    return at("pair-view").replaceChildren();
+  }
   const left = pairPaths(lose(fileState(), FAILED), from, to), sum = left.reduce((a, b) => a + b, 0);
   at("verdict").className = "verdict " + (sum === 0 ? "bad" : sum < all ? "warn" : "good");
   at("verdict").textContent = number(sum) + " of " + number(all) + " paths are left (" + percent(sum, all) + ")";
@@ -82,7 +87,7 @@ function showPair() {
     el("p", { class: "note" }, "Each path passes " + width + "." + (M.source_routed ? " The sender chooses it by the destination address it writes." : " Switches choose by hash, and any cable that is left leads down; the list has those whose cable down has the number of the cable up.")),
     table("By plane", ["#plane", "T0s", "#left", "#planned", "share"], rows),
     kind > 0 && mapOf(from, to, kind), el("div", { id: "path-list" })].filter((part) => part));
-  showPaths();
+  return showPaths();
 }
 
 // A map with one cell per plane and T0 uplink. Its colour shows whether all, some or none of its paths remain.

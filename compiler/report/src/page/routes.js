@@ -20,7 +20,7 @@ const farSwitch = (s, l) => isSame(l.lower, s) ? upperOf(l.lower, l.up).switch :
 function localRoutes(s) {
   const routes = [];
   portsOf(s).forEach((port, at) => {
-    if (port.state === "linked" && port.link.host) routes.push({ prefix: nicAddress(port.link.nic) + "/128", hops: [[at, 1]] });
+    if (port.state === "linked" && port.link.host) routes.push({ prefix: nicPrefix(port.link.nic), hops: [[at, 1]] });
   });
   routes.push({ prefix: groupPrefix(s.zone, s.index), hops: [] });
   return routes;
@@ -200,7 +200,7 @@ function pinRoutes({ s, both, odd, down, hops }, zone, own, whole) {
       const port = named && named.has(downlink) ? named.get(downlink) : byDownlink ? bestUplink(nic, way.hops, down) : undefined;
       if (port === undefined) continue;
       if (named && named.has(downlink) && !leads(both[at], s, port, scope)) continue;
-      routes.push({ prefix: nicAddress(nic) + "/128", hops: [[down + port, 1]] });
+      routes.push({ prefix: nicPrefix(nic), hops: [[down + port, 1]] });
     }
   }
   return routes;

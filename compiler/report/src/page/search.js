@@ -65,24 +65,30 @@ function findV6(text) {
   const nic = { zone: hextets[3] >> GROUP_BITS, group: (hextets[3] & (1 << GROUP_BITS) - 1) - 1, downlink: hextets[7] - 1 };
   if (nic.zone < M.zones && nic.group >= 0 && nic.group < M.groups) {
     if (nic.downlink >= 0 && nic.downlink < M.per_group && nicAddress(nic) === address) found.push(thing("nic", nic, "its address"));
-    if (groupPrefix(nic.zone, nic.group) === address + "/64") found.push(thing("group", { zone: nic.zone, group: nic.group }));
+    if (groupPrefix(nic.zone, nic.group) === address + "/" + GROUP_LENGTH) found.push(thing("group", { zone: nic.zone, group: nic.group }));
   }
-  const kind = hextets[3] >> 12, plane = hextets[3] >> 8 & 15, zone = hextets[3] & 255, device = hextets[4] - 1, port = hextets[5] - 1;
-  if (plane < M.planes && zone < M.zones && device >= 0 && port >= 0) {
-    let link;
-    if (kind === 0 && device < M.groups && port < M.per_group) link = hostLink(plane, { zone, group: device, downlink: port });
-    if (kind > 0 && upperOf(sw(plane, kind - 1, zone, device), port) && isPlanned(sw(plane, kind - 1, zone, device))) link = fabricLink(sw(plane, kind - 1, zone, device), port);
-    if (link) {
-      if (linkAddress(link, false) === address) found.push(thing("link", link, "address of its lower end"));
-      if (linkAddress(link, true) === address) found.push(thing("link", link, "address of its upper end"));
-    }
+  for (const link of places.links.filter(isPlannedLink)) {
+    if (linkAddress(link, false) === address) found.push(thing("link", link, "address of its lower end"));
+    if (linkAddress(link, true) === address) found.push(thing("link", link, "address of its upper end"));
   }
-  const s = sw(hextets[5], hextets[4], hextets[6], hextets[7] - 1);
-  if (s.index >= 0 && isPlanned(s)) {
+  for (const s of places.switches.filter((s) => s.index >= 0 && isPlanned(s))) {
     if (loopback(s) === address) found.push(thing("switch", s, "its loopback"));
     if ((management(s) || "").split("/")[0] === address) found.push(thing("switch", s, "its management address"));
   }
-  found.push(...findListed(address));
+  found.push(...findListed(address).filter((one) => !found.some((own) => own.kind === "switch" && own.label === one.label)));
+  return found;
+}
+
+function isPlannedLink(l) {
+  if (l.plane >= M.planes) return false;
+  if (l.host) return l.nic.zone < M.zones && l.nic.group >= 0 && l.nic.group < M.groups && l.nic.downlink >= 0 && l.nic.downlink < M.per_group;
+  return l.lower.index >= 0 && l.up >= 0 && isPlanned(l.lower) && upperOf(l.lower, l.up) !== undefined;
+}
+
+function findV6(text) {
+  const hextets = readV6(text.replace(/\/\d+$/, ""));
+  if (!hextets) return [];
+  const found = havingAddress(writeV6(hextets), placesOfV6(hextets));
   return found.length ? found : findCarrier(hextets);
 }
 
@@ -110,17 +116,17 @@ function findUsid(value, wantedPlane) {
   const role = s.codes.indexOf(value >> bits + s.plane_bits);
   if (role < 0) return [];
   const planes = s.plane_bits ? [value >> bits & (1 << s.plane_bits) - 1] : wantedPlane === undefined ? range(M.planes) : [wantedPlane];
-  const lowBits = value & (1 << bits) - 1;
+  const rest = value & (1 << bits) - 1;
   const found = [];
   for (const plane of planes.filter((plane) => plane < M.planes && (wantedPlane === undefined || wantedPlane === plane || s.plane_bits))) {
     if (role === 3) {
-      if (nicUsid(plane, { downlink: lowBits - 1 }) === value && lowBits >= 1 && lowBits <= M.per_group) {
-        found.push({ kind: "none", label: "NICs on downlink " + lowBits + " of every T0", what: "NIC uSID " + hex4(value), note: "" });
+      if (nicUsid(plane, { downlink: rest - 1 }) === value && rest >= 1 && rest <= M.per_group) {
+        found.push({ kind: "none", label: "NICs on downlink " + rest + " of every T0", what: "NIC uSID " + hex4(value), note: "" });
       }
       continue;
     }
     if (role >= M.tiers.length) continue;
-    const zone = role === 2 ? 0 : lowBits >> s.index_bits, ordinal = role === 2 ? lowBits : lowBits & (1 << s.index_bits) - 1;
+    const zone = role === 2 ? 0 : rest >> s.index_bits, ordinal = role === 2 ? rest : rest & (1 << s.index_bits) - 1;
     const usids = M.tiers[role].usids, own = sw(plane, role, zone, Math.floor((ordinal - 1) / usids));
     if (ordinal >= 1 && isPlanned(own) && switchUsid(own, (ordinal - 1) % usids) === value) found.push(thing("switch", own, "its uSID " + hex4(value)));
   }
@@ -151,7 +157,8 @@ function findMac(text) {
   const [, kind, third, fourth, fifth, sixth] = bytes, name = mac(bytes), found = [];
   const s = sw(third & 15, third >> 4, fourth, fifth * 256 + sixth - 1);
   if (kind === 0xc1 && s.index >= 0 && isPlanned(s) && switchMac(s) === name) found.push(thing("switch", s, "its MAC address"));
-  const nic = { zone: third >> 4, group: ((third & 15) << 8 | fourth) - 1, downlink: fifth * 256 + sixth - 1 };
+  const place = third * 256 + fourth;
+  const nic = { zone: place >> GROUP_BITS, group: (place & (1 << GROUP_BITS) - 1) - 1, downlink: fifth * 256 + sixth - 1 };
   const plane = kind & 15;
   if (kind >> 4 === 0xd && plane < M.planes && nic.group >= 0 && nic.group < M.groups && nic.zone < M.zones && nic.downlink >= 0
     && nic.downlink < M.per_group && nicMac(plane, nic) === name) found.push(thing("link", hostLink(plane, nic), "MAC address of the port"));

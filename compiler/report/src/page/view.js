@@ -116,7 +116,7 @@ function nearest(from, all, [dx, dy]) {
 function showCounts() {
   const c = M.counts;
   const list = [[c.nics, "NICs"], [c.nodes, "nodes"], [c.planes, c.planes === 1 ? "plane" : "planes"], c.zones > 1 && [c.zones, "zones"], [c.t0, "T0s"], c.t1 > 0 && [c.t1, "T1s"], c.t2 > 0 && [c.t2, "T2s"],
-    [c.host_links + c.fabric_links, "cables"], [planned(M.zones > 1 ? 2 : M.groups > 1 ? 1 : 0), "paths between the farthest NICs"]];
+    [c.host_links + c.fabric_links, "cables"], [planned(FARTHEST), "paths between the farthest NICs"]];
   at("counts").replaceChildren(...list.filter((one) => one).map(([count, what]) => el("li", {}, el("b", {}, number(count)), " " + what)));
   at("description").textContent = M.description;
   at("footer").textContent = "Written by closc " + M.version + ". This page loads nothing: it computes what it shows from the numbers of the fabric file.";
@@ -152,10 +152,13 @@ function showExceptions() {
   at("exceptions-view").replaceChildren(rows.length ? table("What differs from the numbers", ["what", "which"], rows, 32) : el("p", {}, "None: everything that the numbers make is there."));
 }
 
+// The first NIC, and one that is as far from it as paths lead.
 function firstPair() {
-  const find = (zone, group, downlink) => { const nic = { zone, group, downlink }; return hasNic(nic) ? nic : undefined; };
-  const first = (zone, groups) => { for (const group of groups) for (let downlink = 0; downlink < M.per_group; downlink += 1) { const nic = find(zone, group, downlink); if (nic) return nic; } return undefined; };
-  const from = first(0, range(M.groups)), to = first(M.zones - 1, range(M.groups).reverse());
+  const first = (zone, groups, downlinks) => groups.flatMap((group) => downlinks.map((downlink) => ({ zone, group, downlink }))).find(hasNic);
+  const groups = range(M.groups), downlinks = range(M.per_group);
+  const from = first(0, groups, downlinks);
+  const to = FARTHEST > 0 ? first(FARTHEST > 1 ? M.zones - 1 : 0, [...groups].reverse(), downlinks)
+    : from && first(from.zone, [from.group], [...downlinks].reverse());
   if (from) at("from").value = nicName(from);
   if (to) at("to").value = nicName(to);
   at("fail-name").placeholder = M.tiers.length > 1 ? switchName(sw(0, 1, 0, 0)) : switchName(sw(0, 0, 0, 0));

@@ -84,6 +84,7 @@ function groupPaths(state, plane, a, b) {
   if (t0Lost(a) || t0Lost(b)) return 0;
   const kind = distance(a, b);
   if (kind === 0) return 1;
+  if (planned(kind) === 0) return 0;
   const ups = (g) => state.groups.get(key(plane, g.zone, g.group));
   const t1s = (zone) => state.t1s.get(key(plane, zone));
   if (!M.source_routed) return directedPaths(state, plane, a, b, kind);
@@ -237,5 +238,3 @@ function allPairs(before, after) {
   });
   return sum;
 }
-
-const planned = (kind) => { const [a, b] = choicesOf(kind); return M.planes * a * b; };

@@ -76,6 +76,33 @@ fn a_million_nics_are_no_longer_page() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
+/// Two rails of one tier, whose NICs and cables have IPv4 addresses.
+const RAILS: &str = "
+fabric: rails
+planes: 1
+routing: ecmp-static
+hosts: { groups: 2, per_group: 2, nics_per_node: 2, rails: 2, nic: { speed: 400G, lanes: 4 } }
+addresses: { hosts: 10.0.0.0/16, links: 100.64.0.0/16, loopbacks: 192.168.0.0/24 }
+tiers: { t0: { platform: spectrum4-sn5600, os: nvue, down: { count: 2, breakout: 2x400G } } }
+";
+
+#[test]
+fn rails_have_no_path_to_each_other_by_design() {
+    let Some(mut browser) = Browser::start() else { return };
+    browser.open(&closc_report::page(&plan(RAILS), None));
+    assert!(browser.text("at('counts').textContent").ends_with("1 paths between the farthest NICs"));
+    assert_eq!(browser.text("at('from').value + ' ' + at('to').value"), "su001-n001/nic0 su001-n002/nic0");
+    write(&mut browser, "to", "10.0.0.130");
+    assert_eq!(browser.text("at('to').value"), "su001-n002/nic1");
+    assert_eq!(browser.text("at('verdict').textContent"), "No path by design: no tier joins their T0 groups");
+    write(&mut browser, "to", "su001-n002/nic0");
+    write(&mut browser, "fail-name", "p0-t0-001");
+    assert_eq!(browser.text("at('verdict').textContent"), "0 of 1 paths are left (0 %)");
+    let outcome = browser.text("at('outcome').textContent");
+    assert!(outcome.starts_with("1 of 2 pairs of NICs lose paths, 1 are cut off by it"), "{outcome}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
 /// T0s of 64 cages: downlinks take the first 8, uplinks 4 from the middle of the panel on.
 const HALF_EMPTY: &str = "
 fabric: half-empty

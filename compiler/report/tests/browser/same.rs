@@ -122,7 +122,7 @@ fn device(plan: &Plan, switch: Switch) -> Value {
         "platform": intent.platform.id, "os": intent.os.word(),
         "loopback": intent.system.loopback.to_string(), "mac": intent.system.mac.to_string(),
         "asn": addresses.asn(switch), "management": addresses.management(switch).map(|net| net.to_string()),
-        "place": place(plan.topology().switch_place(switch)),
+        "place": place(plan.topology().switch_place(switch)), "found": true,
     })
 }
 
@@ -137,7 +137,12 @@ const DEVICE: &str = "(at) => { const s = sw(...at); return {
   routes: routesOf(s).map((r) => [r.prefix, r.hops]),
   usids: M.segments ? ownUsids(s).map((value) => usidPrefix(s.plane, value)) : [],
   loopback: loopback(s), mac: switchMac(s), asn: asn(s), management: management(s) ?? null,
-  place: switchPlace(s) ?? null }; }";
+  place: switchPlace(s) ?? null, found: [loopback(s), management(s)].every((own) => !own || finds(own, switchName(s)))
+    && portsOf(s).every((p) => p.state !== 'linked' || !isNumbered(p.link)
+      || [false, true].every((isUpper) => finds(linkAddress(p.link, isUpper), linkName(p.link)))) }; }";
+
+/// Whether the search of the page finds a name by an address.
+const FINDS: &str = "globalThis.finds = (address, name) => find(address).some((one) => one.label === name)";
 
 /// Returns the place of a device in the form of the page.
 fn place(place: Option<RackPlace>) -> Value {
@@ -187,10 +192,14 @@ fn nic(plan: &Plan, nic: Nic) -> Value {
         })
         .collect();
     json!({ "name": topology.naming.nic(node, number), "address": addresses.nic(nic).to_string(), "ports": ports,
+        "group": addresses.group(nic.zone, nic.group).to_string(), "found": true,
         "place": place(topology.node_place(node)) })
 }
 
-const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), place: nodePlace(nodeOf(nic).node) ?? null, ports: range(M.planes).map((plane) => {
+const NIC: &str = "(nic) => ({ name: nicName(nic), address: nicAddress(nic), place: nodePlace(nodeOf(nic).node) ?? null,
+  group: groupPrefix(nic.zone, nic.group), found: finds(nicAddress(nic), nicName(nic))
+    && finds(groupPrefix(nic.zone, nic.group), groupPrefix(nic.zone, nic.group))
+    && range(M.planes).every((plane) => finds(nicMac(plane, nic), nicPortName(plane, nic))), ports: range(M.planes).map((plane) => {
   const l = hostLink(plane, nic), ends = linkEnds(l);
   return [linkName(l), hasLink(l), ends[0][1], ends[1][0], ends[1][1], linkAddress(l, false), nicMac(plane, nic),
     M.segments ? usidPrefix(plane, nicUsid(plane, nic)) : null]; }) })";
@@ -345,6 +354,7 @@ const CABLE_COUNTS: &str = "(plane) => {
 /// Compares some switches, NICs, pairs and failures of a plan, and the counts in its drawings.
 fn same(browser: &mut Browser, file: &str, plan: &Plan, draw: &mut Draw) {
     browser.open(&closc_report::page(plan, None));
+    browser.value(&format!("({FINDS}, 0)"));
     let some = switches(plan, draw);
     let asked: Vec<Value> = some.iter().map(|switch| switch_at(*switch)).collect();
     let wanted: Vec<Value> = some.iter().map(|switch| device(plan, *switch)).collect();
