@@ -1,4 +1,4 @@
-// Functions of coordinates: which elements exist, and their names, cables and addresses.
+// Functions of position: which devices exist, their names, cables, racks, uSIDs and paths.
 // `M` is the model of the page. Coordinates count from 0, as in the compiler.
 "use strict";
 
@@ -230,85 +230,6 @@ const switchPlace = (s) => placeOf(RULES[s.tier], { plane: s.plane, zone: s.zone
 const nodePlace = (node) => placeOf(RULES[3], { zone: node.zone, unit: node.unit }, node.index, 0);
 const placeText = (place) => place && "rack " + place.rack + ", " + (place.units === 1 ? "unit " + place.unit
   : "units " + place.unit + " to " + (place.unit + place.units - 1)) + ", " + place.face;
-
-// ---- Addresses
-
-// An IPv6 address as eight numbers, or undefined.
-function readV6(text) {
-  if (!/^[0-9a-f:]+$/i.test(text) || text.includes(":::")) return undefined;
-  const halves = text.split("::");
-  if (halves.length > 2) return undefined;
-  const numbers = (half) => half === "" ? [] : half.split(":").map((word) => /^[0-9a-f]{1,4}$/i.test(word) ? parseInt(word, 16) : NaN);
-  const [head, tail] = [numbers(halves[0]), halves.length === 2 ? numbers(halves[1]) : []];
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
-  const all = [...head, ...Array(missing).fill(0), ...tail];
-  return all.some(Number.isNaN) ? undefined : all;
-}
-
-// The address in the notation of RFC 5952.
-function writeV6(hextets) {
-  let best = [0, 0];
-  for (let at = 0; at < 8; at += 1) {
-    let length = 0;
-    while (at + length < 8 && hextets[at + length] === 0) length += 1;
-    if (length > best[1]) best = [at, length];
-  }
-  const hex = (part) => part.map((value) => value.toString(16)).join(":");
-  if (best[1] < 2) return hex(hextets);
-  return hex(hextets.slice(0, best[0])) + "::" + hex(hextets.slice(best[0] + best[1]));
-}
-
-const POOLS = {
-  hosts: readV6(M.pools.hosts.split("/")[0]),
-  links: readV6(M.pools.links.split("/")[0]),
-  loopbacks: readV6(M.pools.loopbacks.split("/")[0]),
-};
-const within = (pool, low) => writeV6(pool.map((value, at) => value | low[at]));
-const GROUP_BITS = 16 - M.pools.zone_bits;
-const groupHextet = (zone, group) => zone << GROUP_BITS | group + 1;
-
-const nicAddress = (nic) => within(POOLS.hosts, [0, 0, 0, groupHextet(nic.zone, nic.group), 0, 0, 0, nic.downlink + 1]);
-const groupPrefix = (zone, group) => within(POOLS.hosts, [0, 0, 0, groupHextet(zone, group), 0, 0, 0, 0]) + "/64";
-const zonePrefix = (zone) => within(POOLS.hosts, [0, 0, 0, zone << GROUP_BITS, 0, 0, 0, 0]) + "/" + (48 + M.pools.zone_bits);
-
-// The address of the lower end of a cable, or of the upper one.
-function linkAddress(l, isUpper) {
-  const [kind, zone, device, port] = l.host ? [0, l.nic.zone, l.nic.group + 1, l.nic.downlink + 1]
-    : [l.lower.tier + 1, l.lower.zone, l.lower.index + 1, l.up + 1];
-  return within(POOLS.links, [0, 0, 0, kind << 12 | l.plane << 8 | zone, device, port, 0, isUpper ? 0xb : 0xa]);
-}
-
-// With BGP, ports between switches have only link-local addresses.
-const isNumbered = (l) => l.host || M.routing !== "bgp-unnumbered";
-
-const loopback = (s) => within(POOLS.loopbacks, [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1]);
-
-function management(s) {
-  const listed = M.pools.listed && M.pools.listed[switchName(s)];
-  if (listed) return listed;
-  if (!M.pools.management) return undefined;
-  const [pool, length] = M.pools.management.split("/");
-  if (pool.includes(":")) return within(readV6(pool), [0, 0, 0, 0, s.tier, s.plane, s.zone, s.index + 1]) + "/" + length;
-  const base = pool.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const device = s.zone << M.pools.index_bits | s.index + 1;
-  const address = (base | (s.tier << 4 | s.plane) << M.pools.device_bits | device) >>> 0;
-  return [24, 16, 8, 0].map((shift) => address >>> shift & 255).join(".") + "/" + length;
-}
-
-function asn(s) {
-  const device = s.plane << 20 | s.zone << 12 | (s.tier === 0 ? s.index : 0) + 1;
-  return M.pools.asn_base + (s.tier * 2 ** 24 + device);
-}
-
-const mac = (bytes) => bytes.map((byte) => byte.toString(16).padStart(2, "0")).join(":");
-const high = (value) => value >> 8 & 255;
-const low = (value) => value & 255;
-const switchMac = (s) => mac([2, 0xc1, s.tier << 4 | s.plane, s.zone & 255, high(s.index + 1), low(s.index + 1)]);
-const nicMac = (plane, nic) => {
-  const group = groupHextet(nic.zone, nic.group);
-  return mac([2, 0xd0 | plane, high(group), low(group), high(nic.downlink + 1), low(nic.downlink + 1)]);
-};
 
 // ---- uSIDs and paths
 

@@ -57,13 +57,10 @@ const findPlane = (text) => {
   return found && Number(found[1]) < M.planes ? Number(found[1]) : undefined;
 };
 
-// The elements with an IPv6 address. Each result is verified by computing its address.
-function findV6(text) {
-  const hextets = readV6(text.replace(/\/\d+$/, ""));
-  if (!hextets) return [];
-  const address = writeV6(hextets), found = [];
-  const nic = { zone: hextets[3] >> GROUP_BITS, group: (hextets[3] & (1 << GROUP_BITS) - 1) - 1, downlink: hextets[7] - 1 };
-  if (nic.zone < M.zones && nic.group >= 0 && nic.group < M.groups) {
+// Things at positions that may have an address: every answer is computed back to the address before it is given.
+function havingAddress(address, places) {
+  const found = [];
+  for (const nic of places.nics.filter((nic) => nic.zone < M.zones && nic.group >= 0 && nic.group < M.groups)) {
     if (nic.downlink >= 0 && nic.downlink < M.per_group && nicAddress(nic) === address) found.push(thing("nic", nic, "its address"));
     if (groupPrefix(nic.zone, nic.group) === address + "/" + GROUP_LENGTH) found.push(thing("group", { zone: nic.zone, group: nic.group }));
   }
@@ -92,7 +89,12 @@ function findV6(text) {
   return found.length ? found : findCarrier(hextets);
 }
 
-// The uSIDs in a destination address.
+function findV4(text) {
+  const value = readV4(text.split("/")[0]);
+  return value === undefined ? [] : havingAddress(writeV4(value), placesOfV4(value));
+}
+
+// What uSIDs a destination address carries.
 function findCarrier(hextets) {
   if (!M.segments) return [];
   const found = [];
@@ -137,19 +139,6 @@ function findUsid(value, wantedPlane) {
 function findListed(address) {
   const names = Object.entries(M.pools.listed || {}).filter(([, own]) => own.split("/")[0] === address).map(([name]) => name);
   return names.map(findSwitch).filter((s) => s && isPlanned(s)).map((s) => thing("switch", s, "its management address"));
-}
-
-function findV4(text) {
-  const listed = findListed(text.split("/")[0]);
-  if (listed.length || !M.pools.management || M.pools.management.includes(":")) return listed;
-  const parts = text.split("/")[0].split(".").map(Number);
-  if (parts.some((part) => !(part >= 0 && part < 256))) return [];
-  const value = parts.reduce((sum, part) => sum * 256 + part, 0) >>> 0;
-  const all = M.pools.device_bits, device = value & (1 << all) - 1, tier = value >> all + 4 & 3;
-  // T2s are in zone 0, and their indices also use the bits of the zone.
-  const bits = tier === 2 ? all : M.pools.index_bits;
-  const s = sw(value >> all & 15, tier, device >> bits, (device & (1 << bits) - 1) - 1);
-  return s.index >= 0 && isPlanned(s) && management(s).split("/")[0] === text.split("/")[0] ? [thing("switch", s, "its management address")] : [];
 }
 
 function findMac(text) {

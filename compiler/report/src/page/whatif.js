@@ -210,7 +210,8 @@ function allPairs(before, after) {
     const from = a.members[0];
     const to = same ? from : b === a ? a.members[1] : b.members[0];
     const kind = distance(from, to);
-    // Both directions, each over all planes. With uSIDs, both use the same cables.
+    if (planned(kind) === 0) return;
+    // Both directions, each over all planes; a uSID names a cable for both.
     const ends = M.source_routed ? [[from, to]] : [[from, to], [to, from]];
     const paths = (state) => ends.map(([one, other]) => range(M.planes).map((plane) => groupPaths(state, plane, one, other)));
     const [old, now] = [paths(before), paths(after)];

@@ -410,7 +410,37 @@ fn exceptions(browser: &mut Browser) {
     }
 }
 
-/// Listed management ports, with and without a pool.
+/// The same with IPv4 addresses, where switches choose paths.
+#[test]
+fn ipv4_fabrics_are_the_same_on_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let mut runner = TestRunner::deterministic();
+    for at in 0..8 {
+        let shape = closc_tests::exceptions::excepted().new_tree(&mut runner).expect("a shape").current();
+        for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
+            let name = format!("IPv4 {shape:?} {}", routing.word());
+            same(&mut browser, &name, &shape.routed_in(routing, true), &mut Draw(at));
+        }
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Small fabrics of T0s alone, with both families.
+#[test]
+fn fabrics_of_one_tier_are_the_same_on_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let mut runner = TestRunner::deterministic();
+    for at in 0..8 {
+        let shape = closc_tests::shape::one_tier().new_tree(&mut runner).expect("a shape").current();
+        for ipv4 in [false, true] {
+            let name = format!("one tier {shape:?} {ipv4}");
+            same(&mut browser, &name, &shape.routed_in(Routing::EcmpStatic, ipv4), &mut Draw(at));
+        }
+    }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Management ports of a list, before a pool and without one.
 fn listed(browser: &mut Browser) {
     let list = "switch,address,gateway\np0-t0-001,192.0.2.70/26,192.0.2.65\np0-t0-002,192.0.2.71/26,192.0.2.65\n\
                 p0-t1-001,198.51.100.2/31,198.51.100.3\n";
