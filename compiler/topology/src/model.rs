@@ -124,8 +124,7 @@ impl Hosts {
     }
 }
 
-// Serde asks by reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
 fn is_one(number: &u8) -> bool {
     *number == 1
 }
