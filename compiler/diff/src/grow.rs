@@ -1,7 +1,7 @@
-//! The work order to turn one fabric into another: the cables to plug, pull or move.
+//! The work order from one fabric to a larger one: which cables to plug, pull or move.
 //!
-//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it;
-//! since ports are functions of coordinates, growth within reserved numbers moves no cable.
+//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it; since
+//! ports are functions of coordinates, growth within reserved numbers moves no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the word used in the CSV file.
+    /// Returns the word of the list.
     pub fn word(self) -> &'static str {
         match self {
             Action::Remove => "remove",
@@ -55,7 +55,7 @@ pub struct Job {
     pub lower: (String, String),
     /// Device and port at the upper end.
     pub upper: (String, String),
-    /// Current device and port of the end that moves. A cable with two moving ends has two jobs.
+    /// Where the end that moves is now; a cable of which both ends move is there twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(String, String)>,
     /// Length.
@@ -66,18 +66,18 @@ pub struct Job {
     millimeters: u64,
 }
 
-/// The complete work order.
+/// Everything to be done.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct WorkOrder {
     /// New switches.
     pub switches_added: usize,
-    /// Removed switches.
+    /// Switches that go.
     pub switches_removed: usize,
     /// New NICs.
     pub nics_added: usize,
-    /// NICs that are replaced because speed or number of lanes change.
+    /// NICs that are replaced by others of another speed or number of lanes.
     pub nics_replaced: usize,
-    /// Changes that renumber existing elements; empty for pure growth.
+    /// Changes that renumber what is already there; nothing for growth.
     pub renumbers: Vec<String>,
     /// Whether hosts write segments into packets.
     pub source_routed: bool,
@@ -136,7 +136,7 @@ impl WorkOrder {
         text
     }
 
-    /// Counts cables and jobs by kind. The jobs of both ends of a cable are adjacent in the list.
+    /// Counts cables and jobs by kind. Both ends of a cable are at the same place of the list.
     fn kinds(&self) -> BTreeMap<CableKind<'_>, Sum> {
         let mut kinds: BTreeMap<CableKind<'_>, Sum> = BTreeMap::new();
         for jobs in self.jobs.chunk_by(|a, b| (a.action, &a.lower) == (b.action, &b.lower)) {
@@ -149,7 +149,7 @@ impl WorkOrder {
         kinds
     }
 
-    /// Writes a summary for planners: cables to order and work to do, by kind, length and medium.
+    /// Writes a summary for people: what to order and what to do, by kind, length and medium.
     pub fn summary(&self) -> String {
         let mut text = String::new();
         let plural_of = |count: usize, one, many| plural(count as u64, one, many);
@@ -195,12 +195,12 @@ type CableKind<'a> = (Action, &'static str, &'a str, &'a str);
 #[derive(Debug, Default)]
 struct Sum {
     cables: u64,
-    /// Number of jobs. A cable has one per moving end.
+    /// Of a cable that moves there is one for each end.
     jobs: u64,
     millimeters: u64,
 }
 
-/// Counts the NICs that both sides have with different speeds or numbers of lanes.
+/// Counts the NICs of both sides that have another speed or number of lanes.
 fn replaced(old: &Plan, new: &Plan) -> usize {
     let kind = |plan: &Plan, zone| {
         let hosts = &plan.topology().hosts;
@@ -239,7 +239,7 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
     }
 }
 
-/// Returns the field of a change that renumbers existing elements.
+/// Names a change that gives other numbers to what is already there.
 fn renumbers(change: &Change) -> Option<String> {
     match change {
         Change::Setting(setting) => match &**setting {

@@ -1,25 +1,25 @@
 //! Output of a difference: lines with signs, impact, artefacts.
 //!
-//! In: nothing. Out: [`Report`] and its parts, the source of every view and of the JSON. Invariants: identical changes
-//! are one line with a count; all names behind a count are included on request.
+//! In: nothing. Out: [`Report`] and its parts; every view and the JSON are drawn from them. Invariants: identical changes are one line
+//! with a count; the names behind a count are there where they were asked for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::touched::Artefacts;
 
-/// Format of saved reports.
+/// Form of saved reports.
 pub const FORMAT: &str = "closc-diff/1";
 
 /// Change of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sign {
-    /// It is added.
+    /// It comes.
     Add,
     /// It changes.
     Change,
-    /// It is removed.
+    /// It goes.
     Remove,
 }
 
@@ -34,21 +34,21 @@ impl Sign {
     }
 }
 
-/// One change, or several identical ones.
+/// One change, or many alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// Kind of change.
+    /// Event.
     pub sign: Sign,
     /// Subject: a path in the fabric file, or a word such as `switches`.
     pub subject: String,
-    /// Description of the change.
+    /// Changes.
     pub text: String,
     /// Count.
     pub count: u64,
-    /// Side effects, such as renumbering.
+    /// Further effects, beyond the words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Names of the elements. Without `--list`, only the first ones.
+    /// Their names; only the first where the list was not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -56,24 +56,24 @@ pub struct Line {
 /// One side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// The source, as given on the command line.
+    /// Where it was read from, as it was named.
     pub source: String,
     /// Name of the fabric.
     pub fabric: String,
-    /// BLAKE3 digest of the fabric's meaning, or of a tree's manifest.
+    /// BLAKE3 of what it means, or of a tree's manifest.
     pub digest: String,
 }
 
 /// Rollout of a difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rollout {
-    /// Whether no packet is lost: nothing in use changes, except for routes that gain next hops which already forward.
+    /// Whether no packet is lost: nothing in use is touched, but for routes that gain, in place, ways that forward already.
     pub hitless: bool,
     /// Action, with the reason.
     pub steps: Vec<String>,
 }
 
-/// Pairs of NICs whose paths change in the same way.
+/// Pairs of NICs whose paths change alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {
     /// Count.
@@ -92,18 +92,18 @@ pub struct Pairs {
     pub planes: Vec<u8>,
     /// Names of one pair.
     pub example: (String, String),
-    /// The change as a sentence.
+    /// All of it as a sentence.
     pub text: String,
 }
 
 /// Traffic impact of a difference.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Impact {
-    /// Planes in which anything changes.
+    /// Planes in which anything is touched.
     pub planes: Vec<u8>,
     /// Pairs that lose or gain paths, the worst first.
     pub pairs: Vec<Pairs>,
-    /// Number of pairs that no longer have a path.
+    /// Pairs that have no path any more.
     pub cut_off: u64,
 }
 
@@ -114,43 +114,43 @@ pub struct WaveStep {
     pub action: String,
     /// The step as a sentence.
     pub text: String,
-    /// Approximate duration in seconds.
+    /// About how long it takes.
     pub seconds: u64,
 }
 
 /// One wave of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wave {
-    /// The plane that it changes; absent if it changes all planes.
+    /// The plane that it touches; absent where it is about all planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
     /// Effect, as a sentence.
     pub text: String,
-    /// Switches and cables that carry no traffic during the wave.
+    /// Switches and cables that carry no traffic while it lasts.
     pub drained: Vec<String>,
-    /// Those of them that are removed for good.
+    /// Of these, those that do not come back.
     pub gone: Vec<String>,
-    /// New equipment that is not yet in use after the wave, if switches choose paths. For this wave, compile the file
-    /// with these names in `exceptions.drained`.
+    /// New equipment without use after the wave, where switches choose the path: until then switches get the file as
+    /// compiled with these in `exceptions.drained`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<String>,
     /// Switches that are configured.
     pub switches: Vec<String>,
-    /// Whether `switches` may include some that do not change: they were found by rule, without comparing files.
+    /// Whether these are at most those that are: they were found by rule, and not compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
     /// Actions, in order.
     pub steps: Vec<WaveStep>,
-    /// Steps that undo the wave.
+    /// Undo.
     pub back: Vec<WaveStep>,
-    /// Approximate duration in seconds.
+    /// About how long it takes.
     pub seconds: u64,
 }
 
-/// The complete report of a difference.
+/// Everything about a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Format of the report.
+    /// Form of the report.
     pub format: String,
     /// The side before.
     pub old: Side,
@@ -160,26 +160,26 @@ pub struct Report {
     pub changes: Vec<Line>,
     /// Their impact on traffic.
     pub impact: Impact,
-    /// Rollout; absent unless plans were compared.
+    /// Rollout; absent where only files were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
-    /// Waves of the rollout, on request.
+    /// In which order it goes, where that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
-    /// Reason why `waves` is empty, if every order exceeds the permitted loss.
+    /// Reason for a missing order, if every order exceeds the share of a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
-    /// Changed switches by plane and tier; empty unless plans were compared and a switch changes.
+    /// Touched switches, tier by tier of each plane; none where only files were compared, or no switch is touched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<TouchedTier>,
     /// Artefacts that may change.
     pub artefacts: Vec<Artefacts>,
-    /// Text differences, on request.
+    /// Text differences, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
 }
 
-/// Changed switches of a tier and plane.
+/// Touched switches of a tier and plane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedTier {
     /// The plane.
@@ -190,23 +190,23 @@ pub struct TouchedTier {
     pub old: u64,
     /// Switches after.
     pub new: u64,
-    /// Added switches.
+    /// Those that come.
     pub added: u64,
-    /// Removed switches.
+    /// Those that go.
     pub removed: u64,
-    /// Switches whose artefacts may change.
+    /// Those whose artefacts may change.
     pub changed: u64,
 }
 
-/// Options for the contents of a report.
+/// Contents of a report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Include every name behind a count.
+    /// Every name behind a count.
     pub list: bool,
 }
 
 impl Report {
-    /// Tells whether both sides are equal.
+    /// Tells whether both sides mean the same.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }

@@ -1,8 +1,7 @@
 //! Which artefacts change, by rule.
 //!
-//! In: two plans and their difference; each field declares the artefacts that it can change. Out: [`Touched`], the
-//! switches, nodes, path tables and cable lists whose artefacts may change. Invariants: all other artefacts have the
-//! same bytes on both sides; a test renders and compares them.
+//! In: two plans and their difference; what a field touches is declared where the field is. Out: [`Touched`]: switches, nodes, path tables and cable lists whose artefacts
+//! may change. Invariants: an artefact that is not named here has the same bytes on both sides; a test renders and looks.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +13,7 @@ use crate::change::{Change, Exception, Setting, T2Setting, Thing, Turn, count_fi
 use crate::compare::Difference;
 use crate::routed;
 
-/// Artefacts that may change, of elements that both sides have.
+/// Artefacts that may change, of what both sides have.
 #[derive(Debug, Clone, Default)]
 pub struct Touched {
     tiers: BTreeSet<TierId>,
@@ -40,16 +39,15 @@ impl Touched {
         touched
     }
 
-    /// Applies the rules, except for the routes of nodes if switches choose paths. [`Touched::of`] compares those,
-    /// group by group.
+    /// Applies the rules, but for the routes of nodes where switches choose the path: those are compared, group by group.
     pub(crate) fn without_routes(difference: &Difference, old: &Plan, new: &Plan) -> Touched {
         let mut touched = Touched::default();
-        // Every threshold is derived from the delay of the longest path.
+        // Every threshold starts from the delay of the longest path.
         if old.delay().base_rtt != new.delay().base_rtt && !difference.is_empty() {
             touched.tiers.extend(TierId::ALL);
             touched.all_tables = true;
         }
-        // Zone delays depend on the first T0 of each zone that exists. Tables and files of nodes contain them.
+        // They follow from the first T0 of each zone that is there, and every table and node states one.
         if old.zone_delays() != new.zone_delays() {
             touched.all_tables = true;
             touched.all_hosts |= new.nodes_state_delays();
@@ -74,7 +72,7 @@ impl Touched {
             || self.switches.contains(&switch)
     }
 
-    /// Tells whether the artefacts of a node may change, except for its group's path table.
+    /// Tells whether the artefacts of a node may change, its group's table aside.
     pub fn host(&self, node: Node) -> bool {
         self.all_hosts || self.hosts.contains(&node)
     }
@@ -107,7 +105,7 @@ impl Touched {
         }
     }
 
-    /// Adds the artefacts that a field declares.
+    /// Adds what the declaration of a field says.
     fn declared(&mut self, field: Field) {
         let touches = field.touches();
         let tiers = [(TierId::T0, Touches::T0), (TierId::T1, Touches::T1), (TierId::T2, Touches::T2)];
@@ -124,8 +122,8 @@ impl Touched {
             Exception::Cable(link, _) => Excepted::Cable(*link),
             Exception::Device(switch, _) => Excepted::Device(*switch),
         };
-        // If hosts choose paths, their files depend on drained elements only through routes to every NIC. Large fabrics
-        // do not write these.
+        // Where hosts choose the path their files name what is drained only with routes to every NIC, and those are not
+        // written in a large fabric.
         let topology = fabric.topology();
         let sends = topology.routing.is_source_routed();
         let writes = sends && HostRoutes::new(topology).are_written();
@@ -133,7 +131,7 @@ impl Touched {
             Touch::Switch(switch) => drop(self.switches.insert(switch)),
             Touch::Plane(plane) => drop(self.planes.insert(plane)),
             Touch::Host(node) => drop(self.hosts.insert(node)),
-            // If switches choose paths, the routes of hosts are compared instead.
+            // Where switches choose the path, the routes of hosts are compared.
             Touch::Hosts => self.all_hosts |= writes,
             Touch::Table(zone, group) => drop(self.tables.insert((zone, group))),
             Touch::Tables => self.all_tables |= sends,
@@ -156,25 +154,25 @@ fn subject(thing: Thing) -> Subject {
 pub struct Artefacts {
     /// Their kind.
     pub kind: String,
-    /// Number of devices, nodes, groups or planes that get artefacts of this kind.
+    /// Devices, nodes or groups that get them.
     pub added: u64,
-    /// Number of those whose artefacts change.
+    /// Those whose artefacts change.
     pub changed: u64,
-    /// Whether `changed` is an upper bound: counted by rule, without comparing artefacts.
+    /// Whether these are at most so many: they were counted by rule, and not compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// Number of those that lose their artefacts.
+    /// Those that lose them.
     pub removed: u64,
-    /// Number of all on the new side.
+    /// Those of the new side in all.
     pub total: u64,
 }
 
 /// One of the artefacts of a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Item {
-    /// The artefacts of a switch.
+    /// Those of a switch.
     Switch(Switch),
-    /// The artefacts of a node, except for its group's path table.
+    /// Those of a node, its group's path table aside.
     Node(Node),
     /// The path table of a T0 group.
     Table(ZoneId, u16),
@@ -182,12 +180,12 @@ pub enum Item {
     List(PlaneId),
 }
 
-/// Maximum number of artefacts that are rendered on both sides and compared. If more may change, they are counted by
-/// rule, and the count is an upper bound.
+/// The most artefacts that are made on both sides to see whether they differ. More are counted by rule, and then some of
+/// those that may change do not.
 pub(crate) const LOOKED_AT_MAX: usize = 1024;
 
-/// Counts artefacts by kind. `differs` tells whether an artefact that may change does change. Kinds without changes are
-/// omitted.
+/// Counts artefacts by kind, where `differs` tells whether what may change does; kinds of which nothing changes are left
+/// out.
 pub fn artefacts<'a>(
     touched: &Touched,
     old: &'a Plan,
@@ -239,7 +237,7 @@ pub fn artefacts<'a>(
     all.into_iter().filter(|kind| kind.added + kind.changed + kind.removed > 0).collect()
 }
 
-/// The items of both sides, in the order of listings.
+/// Common items of both sides, in the order of listings.
 struct Both<A, B> {
     old: A,
     new: B,
@@ -277,7 +275,7 @@ impl Sides {
         sides
     }
 
-    /// Counts them. With `few`, each is compared.
+    /// Counts them; of `few` of all kinds together each is looked at.
     fn counted(self, differs: Option<&dyn Fn(Item) -> bool>, few: bool) -> Artefacts {
         let changed = match differs {
             Some(differs) if few => self.touched.into_iter().filter(|item| differs(*item)).count(),

@@ -1,7 +1,7 @@
-//! The figures of an outcome, for terminals and for tools.
+//! The figures of an outcome, as people and tools read them.
 //!
-//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a fraction of 1; every plane of a kind is counted;
-//! only usable cables are counted.
+//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a part of 1; planes that are alike are counted as often as
+//! there are; only cables that can be used are counted.
 
 use closc_plan::Plan;
 use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId};
@@ -12,11 +12,11 @@ use crate::engineer::Outcome;
 use crate::load::{Loads, Stage};
 use crate::network::Network;
 
-/// Name and version of the format of reports.
+/// Name and version of the form of reports.
 pub const FORMAT: &str = "closc-te/1";
-/// Maximum number of hottest cables listed.
+/// Hottest links named.
 const HOTTEST: usize = 10;
-/// Maximum number of uncarried demands listed.
+/// Demands without room or path named.
 const UNPLACED: usize = 1000;
 
 /// Result.
@@ -34,33 +34,33 @@ pub struct Report {
     pub demand_gbps: f64,
     /// Carried part of them.
     pub carried_gbps: f64,
-    /// Whether all demands are carried in full.
+    /// Whether all of it is.
     pub fits: bool,
-    /// Lower bound of the largest utilisation of any placement.
+    /// The bound that no placement is below.
     pub bound: f64,
-    /// Proof of the bound.
+    /// Proof.
     pub proof: String,
     /// Distance of the placement from the bound, as a fraction.
     pub gap: f64,
     /// Number of pins.
     pub pins: usize,
-    /// Pins of the fabric file. The figures do not take them into account.
+    /// Pins that the fabric file has already: figures are those of the fabric without them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
-    /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by
-    /// the weights of the plan's next-hop groups, where switches do.
+    /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by the
+    /// weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
-    /// Figures by method.
+    /// Attempt.
     pub methods: Vec<Method>,
     /// The fullest cables as placed.
     pub hottest: Vec<HotLink>,
     /// Demands without a path or room, largest first.
     pub unplaced: Vec<Unplaced>,
-    /// Number of further demands that are not listed.
+    /// Number of further ones.
     pub unplaced_more: usize,
 }
 
-/// A method that places traffic on paths, with its figures.
+/// A way of putting traffic on paths.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Method {
     /// `te`, `ecmp-fluid` or `ecmp-hashed`.
@@ -74,7 +74,7 @@ pub struct Method {
 /// Utilisation of a tier of cables in one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tier {
-    /// Tier of cables and direction, such as `T0 to T1`.
+    /// Which cables, and which way.
     pub tier: &'static str,
     /// Utilisation.
     #[serde(flatten)]
@@ -86,11 +86,11 @@ pub struct Tier {
 pub struct Figures {
     /// Cables that can be used.
     pub cables: u64,
-    /// Utilisation of the fullest cable.
+    /// The fullest.
     pub max: f64,
-    /// Mean utilisation.
+    /// All of them.
     pub mean: f64,
-    /// Utilisation that 99 of 100 cables do not exceed.
+    /// 99 of 100 are not fuller.
     pub p99: f64,
 }
 
@@ -99,15 +99,15 @@ pub struct Figures {
 pub struct HotLink {
     /// The cable.
     pub cable: String,
-    /// Direction, such as `T0 to T1`.
+    /// Which way.
     pub direction: &'static str,
-    /// Number of planes whose corresponding cable has the same utilisation.
+    /// Number of planes with the same on their cable of this place.
     pub planes: usize,
     /// Utilisation as placed.
     pub te: f64,
-    /// Utilisation with ECMP as a fluid.
+    /// Spread wherever there is a choice, as a fluid.
     pub ecmp_fluid: f64,
-    /// Utilisation with hashed flows.
+    /// Hashed.
     pub ecmp_hashed: f64,
 }
 
@@ -124,7 +124,7 @@ pub struct Unplaced {
     pub why: &'static str,
 }
 
-/// Lists the settings of the file that pin traffic.
+/// Names the pins of the file.
 fn own_pins(ecmp: &Ecmp) -> Vec<String> {
     let all = (ecmp.pin != Pin::None).then(|| format!("`ecmp.pin: {}`", ecmp.pin.word()));
     let single = (!ecmp.pins.is_empty()).then(|| "`ecmp.pins`".to_owned());
@@ -204,7 +204,7 @@ impl Outcome {
     }
 }
 
-/// Returns a cable by its index.
+/// Returns a cable by its place.
 fn link(network: &Network, plane: PlaneId, stage: Stage, at: usize) -> Link {
     match stage {
         Stage::NicUp | Stage::NicDown => Link::Host(NicPort { plane, nic: network.shape.nic_at(at) }),
@@ -230,7 +230,7 @@ fn tiers(network: &Network, loads: &Loads) -> Vec<Tier> {
     Stage::ALL.into_iter().filter_map(tier).collect()
 }
 
-/// Summarises utilisations, each with the number of planes that have it.
+/// Sums up utilisations that count so many times each.
 fn figures(mut cables: Vec<(f64, usize)>) -> Figures {
     cables.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let all: usize = cables.iter().map(|(_, times)| times).sum();
