@@ -189,7 +189,7 @@ impl Session {
     }
 
     /// Retries updates that the target aborted because another update of their batch failed, until a retry has no
-    /// effect. SONiC aborts updates in this manner per family of tables.
+    /// effect. SONiC aborts updates in this mode per family of tables.
     async fn write_untried(
         &self,
         updates: &[v1::Update],

@@ -177,7 +177,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// At most one controller is told that it is primary. It has the highest id so far, and only it may write.
+    /// At most one controller is notified that it is primary. It has the highest id so far, and only it may write.
     #[test]
     fn there_is_at_most_one_primary(steps in proptest::collection::vec(step(), 1..60)) {
         let mut arbitration = arbitration();
