@@ -10,7 +10,7 @@ use smol_str::SmolStr;
 
 use crate::fit::Fit;
 use crate::plant::Plant;
-use crate::position::{Nics, Place, Positions};
+use crate::position::{Place, Positions};
 
 /// The numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,31 +90,6 @@ fn node(place: Place) -> Option<Node> {
     }
 }
 
-/// T0 groups, and NICs of a group, by the first of the zones that share nodes: these have the same numbers.
-fn of_zones<'a>(
-    nics: &Nics,
-    t0s: impl Iterator<Item = &'a Switch>,
-    nodes: impl Iterator<Item = Node>,
-    first: impl Fn(u16) -> u16,
-) -> [BTreeMap<u16, u16>; 2] {
-    let rails = nics.rails.max(1);
-    let (share, in_zone) = ((nics.per_node / rails).max(1), (rails / nics.zones.max(1)).max(1));
-    let mut groups: BTreeMap<u16, u16> = BTreeMap::new();
-    let mut per_group: BTreeMap<u16, u16> = BTreeMap::new();
-    for t0 in t0s {
-        let groups = groups.entry(first(t0.zone.0)).or_default();
-        *groups =
-            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(in_zone).unwrap_or(u16::MAX));
-    }
-    for node in nodes {
-        let groups = groups.entry(first(node.zone.0)).or_default();
-        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(in_zone));
-        let per_group = per_group.entry(first(node.zone.0)).or_default();
-        *per_group = (*per_group).max(node.index.saturating_add(1).saturating_mul(share));
-    }
-    [groups, per_group]
-}
-
 /// Finds the numbers.
 pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>; 3]) -> Vec<Numbers> {
     let switches: Vec<Switch> =
@@ -123,8 +98,22 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
     let nodes = || positions.places.iter().copied().filter_map(node);
     let (rails, nics_per_node) = (positions.nics.rails.max(1), positions.nics.per_node.max(1));
     let node_zones = positions.nics.zones.max(1);
+    let (share, in_zone) = ((nics_per_node / rails).max(1), (rails / node_zones).max(1));
+    // Zones that share nodes have the same numbers, which are kept at the first of them.
     let first = |zone: u16| zone - zone % node_zones;
-    let [groups, per_group] = of_zones(&positions.nics, of(TierId::T0), nodes(), first);
+    let mut groups: BTreeMap<u16, u16> = BTreeMap::new();
+    let mut per_group: BTreeMap<u16, u16> = BTreeMap::new();
+    for t0 in of(TierId::T0) {
+        let groups = groups.entry(first(t0.zone.0)).or_default();
+        *groups =
+            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(in_zone).unwrap_or(u16::MAX));
+    }
+    for node in nodes() {
+        let groups = groups.entry(first(node.zone.0)).or_default();
+        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(in_zone));
+        let per_group = per_group.entry(first(node.zone.0)).or_default();
+        *per_group = (*per_group).max(node.index.saturating_add(1).saturating_mul(share));
+    }
     let zones = count(switches.iter().map(|switch| switch.zone.0).chain(nodes().map(|node| node.zone.0)))
         .checked_next_multiple_of(node_zones)
         .unwrap_or(u16::MAX);
