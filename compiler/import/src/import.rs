@@ -24,7 +24,7 @@ use crate::fit::{Fit, Panels, Wanted};
 use crate::level::{self, complete, levels};
 use crate::pattern::pattern;
 use crate::plant::{Fault, Level, Plant, Refused, Stuff};
-use crate::position::{self, NodesJoin, Place, Positions};
+use crate::position::{self, Place, Positions};
 use crate::shape::{self, Numbers};
 use crate::text::{Exceptions, File, Rest, Stuffs, text};
 
@@ -185,14 +185,9 @@ fn nearest(
     let levels = levels(plant, &options.nodes)?;
     let mut best: Option<Nearest> = None;
     let mut refused = None;
-    let readings = hardware::readings(plant, &levels, panels, &options.wanted);
-    let joins = [NodesJoin::Planes, NodesJoin::Zones];
-    for (fits, nodes_join) in readings.iter().flat_map(|fits| joins.map(|join| (fits, join))) {
-        let one = match position::by_graph(plant, &levels, fits, nodes_join) {
-            Ok(None) => continue,
-            Ok(Some(places)) => at(position::positions(plant, levels.clone(), places, false)),
-            Err(why) => Err(why),
-        };
+    for fits in hardware::readings(plant, &levels, panels, &options.wanted) {
+        let one = position::by_graph(plant, &levels, &fits)
+            .and_then(|places| at(position::positions(plant, levels.clone(), places, false)));
         match (one, &mut best) {
             (Err(why), _) => refused = refused.or(Some(why)),
             (Ok(one), Some(best)) if one.found.cost() > best.found.cost() => {}

@@ -93,23 +93,13 @@ pub(crate) fn levels_of(places: &[Place]) -> Vec<Level> {
     places.iter().map(level).collect()
 }
 
-/// What nodes join.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NodesJoin {
-    /// The planes of a zone.
-    Planes,
-    /// The zones that a node is in, too.
-    Zones,
-}
-
-/// Finds places by the graph. Where nodes join zones, and none of them is in several, there are none.
+/// Finds places by the graph.
 pub(crate) fn by_graph(
     plant: &Plant,
     levels: &[Level],
     fits: &[Option<Fit>; 3],
-    nodes_join: NodesJoin,
-) -> Result<Option<Vec<Place>>, Refused> {
-    let Some(places) = graph::Graph::new(plant, levels, fits).places(nodes_join)? else { return Ok(None) };
+) -> Result<Vec<Place>, Refused> {
+    let places = graph::Graph::new(plant, levels, fits).places()?;
     let mut taken: HashMap<Place, u32> = HashMap::new();
     for (place, device) in places.iter().zip(0..) {
         if let Some(other) = taken.insert(*place, device) {
@@ -118,7 +108,7 @@ pub(crate) fn by_graph(
             return Err(Fault { place: None, text }.into());
         }
     }
-    Ok(Some(places))
+    Ok(places)
 }
 
 /// Puts places and NICs together.

@@ -23,7 +23,6 @@ pub(crate) struct Numbers {
     pub(crate) per_group_by_zone: BTreeMap<u16, u16>,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
-    pub(crate) zones_per_node: u16,
     pub(crate) t1_count: u16,
     pub(crate) t0_parallel: u16,
     pub(crate) third: Option<Third>,
@@ -97,29 +96,24 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
     let of = |tier: TierId| switches.iter().filter(move |switch| switch.tier == tier);
     let nodes = || positions.places.iter().copied().filter_map(node);
     let (rails, nics_per_node) = (positions.nics.rails.max(1), positions.nics.per_node.max(1));
-    let node_zones = positions.nics.zones.max(1);
-    let (share, in_zone) = ((nics_per_node / rails).max(1), (rails / node_zones).max(1));
-    // Zones that share nodes have the same numbers, which are kept at the first of them.
-    let first = |zone: u16| zone - zone % node_zones;
+    let share = (nics_per_node / rails).max(1);
     let mut groups: BTreeMap<u16, u16> = BTreeMap::new();
     let mut per_group: BTreeMap<u16, u16> = BTreeMap::new();
     for t0 in of(TierId::T0) {
-        let groups = groups.entry(first(t0.zone.0)).or_default();
+        let groups = groups.entry(t0.zone.0).or_default();
         *groups =
-            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(in_zone).unwrap_or(u16::MAX));
+            (*groups).max(t0.index.saturating_add(1).checked_next_multiple_of(rails).unwrap_or(u16::MAX));
     }
     for node in nodes() {
-        let groups = groups.entry(first(node.zone.0)).or_default();
-        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(in_zone));
-        let per_group = per_group.entry(first(node.zone.0)).or_default();
+        let groups = groups.entry(node.zone.0).or_default();
+        *groups = (*groups).max(node.unit.saturating_add(1).saturating_mul(rails));
+        let per_group = per_group.entry(node.zone.0).or_default();
         *per_group = (*per_group).max(node.index.saturating_add(1).saturating_mul(share));
     }
-    let zones = count(switches.iter().map(|switch| switch.zone.0).chain(nodes().map(|node| node.zone.0)))
-        .checked_next_multiple_of(node_zones)
-        .unwrap_or(u16::MAX);
+    let zones = count(switches.iter().map(|switch| switch.zone.0).chain(nodes().map(|node| node.zone.0)));
     let fewer = |all: &BTreeMap<u16, u16>| -> (u16, BTreeMap<u16, u16>) {
         let most = all.values().copied().max().unwrap_or(1);
-        let of_zone = |zone: u16| (zone, all.get(&first(zone)).copied().unwrap_or(0));
+        let of_zone = |zone: u16| (zone, all.get(&zone).copied().unwrap_or(0));
         (most, (0..zones).map(of_zone).filter(|(_, count)| *count < most).collect())
     };
     let (groups, groups_by_zone) = fewer(&groups);
@@ -135,7 +129,6 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
         per_group_by_zone,
         nics_per_node,
         rails,
-        zones_per_node: node_zones,
         t1_count: count(of(TierId::T1).map(|t1| t1.index)),
         t0_parallel: parallel(plant, positions, TierId::T0),
         third: None,

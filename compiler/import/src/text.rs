@@ -177,9 +177,6 @@ pub(crate) fn text(file: &File<'_>) -> String {
         let _ = writeln!(out, "  per_group_by_zone: {}", map(&numbers.per_group_by_zone));
     }
     let _ = writeln!(out, "  nics_per_node: {}\n  rails: {}", numbers.nics_per_node, numbers.rails);
-    if numbers.zones_per_node > 1 {
-        let _ = writeln!(out, "  zones_per_node: {}", numbers.zones_per_node);
-    }
     if let Some(t0) = &tiers[0] {
         let _ = writeln!(out, "  nic: {}", nic(numbers.planes, &t0.base, t0.base.down.breakout));
         let other = |fit: &Fit| fit.down.breakout.speed != t0.base.down.breakout.speed;

@@ -87,52 +87,6 @@ fn no_platform_gets_holes() {
     assert!(compiled >= 20, "{compiled} fabrics");
 }
 
-const SPREAD: &str = "\
-fabric: m1
-planes: 2
-zones: 4
-routing: bgp-unnumbered
-hosts: { groups: 4, per_group: 3, nics_per_node: 4, rails: 4, zones_per_node: 2, nic: { speed: 400G, lanes: 4 } }
-tiers:
-  t0: { platform: spectrum4-sn5600-256x200g, os: sonic, up: 2 }
-  t1: { platform: spectrum4-sn5600-256x200g, os: sonic, up: 2 }
-  t2: { platform: spectrum4-sn5600-256x200g, os: sonic }
-qos: none
-";
-
-const SPREAD_NAMES: &str = "naming: { t0: \"leaf{zone+1}-{index:02}-{plane+1}\", t1: \"spine{zone+1}-{index:02}-{plane+1}\", \
-t2: \"core{index:02}-{plane+1}\", node: \"gpu{zone}-{unit}-{node}\" }\n";
-
-/// Nodes in several zones: with closc's names, with others, and with other names of node ports too.
-#[test]
-fn nodes_in_several_zones_come_back() {
-    for names in ["", SPREAD_NAMES] {
-        let text = format!("{SPREAD}{names}");
-        let before = try_plan(&text).unwrap_or_else(|refused| panic!("{refused}"));
-        let cables = plain(&before);
-        let other_ports = (0..4).flat_map(|nic| (0..2).map(move |plane| (nic, plane))).fold(
-            cables.clone(),
-            |cables, (nic, plane)| {
-                cables.replace(&format!(",nic{nic}p{plane},"), &format!(",ib{},", plane * 4 + nic))
-            },
-        );
-        assert_ne!(cables, other_ports);
-        // Where devices have closc's names, ports have them too.
-        let lists = if names.is_empty() { vec![cables] } else { vec![cables, other_ports] };
-        for cables in lists {
-            comes_back(&before, &text, &[&cables]);
-            let after = try_plan(&imported(&[&cables]).expect("it came back").text).expect("it compiles");
-            let hosts = |plan: &Plan| {
-                let hosts = &plan.topology().hosts;
-                (hosts.rails, hosts.zones_per_node, plan.topology().zones)
-            };
-            assert_eq!(hosts(&after), hosts(&before), "{names}");
-            let nodes = |plan: &Plan| plan.nodes().map(|node| plan.node_name(node)).collect::<Vec<_>>();
-            assert_eq!(nodes(&after), nodes(&before), "{names}");
-        }
-    }
-}
-
 /// The topology of a lab whose switches number the interfaces that have cables.
 fn lab(plan: &Plan) -> String {
     let number = |port: &str| port.trim_start_matches(|sign: char| !sign.is_ascii_digit()).parse::<u32>();

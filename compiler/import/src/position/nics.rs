@@ -1,10 +1,9 @@
 //! NICs: which one of its node a cable is of.
 //!
 //! In: places of devices. Out: rails, NICs of a node, and a number for each cable of a node. Ports of nodes in closc's own form
-//! (`nic2p3`) say it; else NICs are counted by the T0 group they are on, and there by the T0's ports. A node can be in several
-//! zones, and has the place of the first.
+//! (`nic2p3`) say it; else NICs are counted by the T0 group they are on, and there by the T0's ports.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use closc_topology::{Node, Switch};
 
@@ -19,8 +18,6 @@ pub(crate) struct Nics {
     pub(crate) per_node: u16,
     /// T0 groups that they are spread over.
     pub(crate) rails: u16,
-    /// Consecutive zones that these groups are in, the same number in each.
-    pub(crate) zones: u16,
     /// The NIC of each cable of a node, by the cable's number.
     pub(crate) numbers: HashMap<u32, u16>,
 }
@@ -63,74 +60,45 @@ pub(super) fn nics(plant: &Plant, places: &[Place]) -> Nics {
         cables.iter().map(|cable| Some(named(plant.ports.name(cable.node_port))?.0)).collect();
     match by_name {
         Some(numbers) => {
-            let last = numbers.iter().max().map_or(1, |last| last + 1);
-            let spans = cables.iter().any(|cable| cable.t0.zone != cable.node.zone);
-            // A NIC that every node lacks may be the last one of a zone.
-            let most = if spans { last.saturating_mul(2) } else { last };
-            let spreads = (1..=most).flat_map(|rails| {
-                let zones =
-                    (1..=if spans { rails } else { 1 }).filter(move |zones| rails.is_multiple_of(*zones));
-                zones.map(move |zones| Spread { rails, zones })
-            });
-            let wrong = |spread: &Spread| {
-                cables.iter().zip(&numbers).filter(|(cable, nic)| !spread.places(cable, **nic)).count()
+            let per_node = numbers.iter().max().map_or(1, |last| last + 1);
+            let wrong = |rails: u16| {
+                let is_wrong = |(cable, nic): &(&Attached, &u16)| {
+                    u32::from(cable.t0.index)
+                        != u32::from(cable.node.unit) * u32::from(rails) + u32::from(**nic % rails)
+                };
+                cables.iter().zip(&numbers).filter(is_wrong).count()
             };
-            let Spread { rails, zones } = spreads
-                .min_by_key(|spread| (wrong(spread), spread.rails, spread.zones))
-                .unwrap_or(Spread { rails: 1, zones: 1 });
-            let per_node = last.checked_next_multiple_of(rails).unwrap_or(last);
+            let rails = (1..=per_node).min_by_key(|rails| (wrong(*rails), *rails)).unwrap_or(1);
+            let per_node = per_node.checked_next_multiple_of(rails).unwrap_or(per_node);
             let numbers = cables.iter().zip(&numbers).map(|(cable, nic)| (cable.cable, *nic)).collect();
-            Nics { per_node, rails, zones, numbers }
+            Nics { per_node, rails, numbers }
         }
         None => counted(plant, &cables),
-    }
-}
-
-/// How the NICs of a node are spread over T0 groups and zones.
-#[derive(Clone, Copy)]
-struct Spread {
-    rails: u16,
-    zones: u16,
-}
-
-impl Spread {
-    /// Whether the cable of a NIC of this number ends at the group of its rail.
-    fn places(self, cable: &Attached, nic: u16) -> bool {
-        let (in_zone, rail) = (self.rails / self.zones, nic % self.rails);
-        let group = u32::from(cable.node.unit) * u32::from(in_zone) + u32::from(rail % in_zone);
-        let zone = u32::from(cable.node.zone.0) + u32::from(rail / in_zone);
-        u32::from(cable.t0.index) == group
-            && u32::from(cable.t0.zone.0) == zone
-            && cable.node.zone.0.is_multiple_of(self.zones)
     }
 }
 
 /// Counts NICs group by group, plane by plane.
 fn counted(plant: &Plant, cables: &[Attached]) -> Nics {
     let mut groups: BTreeMap<(Node, Switch), Vec<&Attached>> = BTreeMap::new();
-    let mut reached: BTreeMap<(Node, u16), BTreeSet<u16>> = BTreeMap::new();
+    let mut reached: BTreeMap<Node, Vec<u16>> = BTreeMap::new();
     for cable in cables {
         groups.entry((cable.node, cable.t0)).or_default().push(cable);
-        reached.entry((cable.node, offset(cable.node, cable.t0))).or_default().insert(cable.t0.index);
+        reached.entry(cable.node).or_default().push(cable.t0.index);
     }
-    let in_zone = reached.values().map(BTreeSet::len).max().unwrap_or(1);
-    let in_zone = u16::try_from(in_zone).unwrap_or(u16::MAX);
-    let zones = reached.keys().map(|(_, zone)| zone.saturating_add(1)).max().unwrap_or(1);
-    let rails = in_zone.saturating_mul(zones);
+    let rails = reached.values_mut().map(|groups| {
+        groups.sort_unstable();
+        groups.dedup();
+        groups.len()
+    });
+    let rails = u16::try_from(rails.max().unwrap_or(1)).unwrap_or(u16::MAX);
     let share = groups.values().map(Vec::len).max().unwrap_or(1);
     let mut numbers = HashMap::new();
-    for ((node, t0), group) in &mut groups {
+    for ((_, t0), group) in &mut groups {
         group.sort_by_key(|cable| natural(plant.ports.name(cable.t0_port)));
-        let rail = offset(*node, *t0).saturating_mul(in_zone).saturating_add(t0.index % in_zone);
         for (at, cable) in group.iter().zip(0_u16..).map(|(cable, at)| (at, cable)) {
-            numbers.insert(cable.cable, at.saturating_mul(rails).saturating_add(rail));
+            numbers.insert(cable.cable, at.saturating_mul(rails).saturating_add(t0.index % rails));
         }
     }
     let per_node = u16::try_from(share).unwrap_or(u16::MAX).saturating_mul(rails);
-    Nics { per_node, rails, zones, numbers }
-}
-
-/// Zones from the node's first one to that of a T0.
-fn offset(node: Node, t0: Switch) -> u16 {
-    t0.zone.0.saturating_sub(node.zone.0)
+    Nics { per_node, rails, numbers }
 }
