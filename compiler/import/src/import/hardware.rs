@@ -171,6 +171,11 @@ struct Seats {
 }
 
 impl Seats {
+    fn new(plant: &Plant, is_up: bool, parallel: u16, taken: BTreeSet<(u32, u16)>) -> Seats {
+        let taken = taken.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
+        Seats { is_up, parallel, taken }
+    }
+
     /// The seats of NICs at T0s, by downlink.
     fn of_nics(plant: &Plant, positions: &Positions) -> Seats {
         let rails = positions.nics.rails.max(1);
@@ -187,8 +192,7 @@ impl Seats {
                 }
             }
         }
-        let taken = taken.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
-        Seats { is_up: false, parallel: 1, taken }
+        Seats::new(plant, false, 1, taken)
     }
 
     /// The seats of T1s at T0s, or of T0s at T1s.
@@ -205,8 +209,7 @@ impl Seats {
                 }
             }
         }
-        let taken = taken.into_iter().map(|(port, index)| (plant.ports.name(port).clone(), index)).collect();
-        Seats { is_up: level == Level::T0, parallel: parallel.max(1), taken }
+        Seats::new(plant, level == Level::T0, parallel.max(1), taken)
     }
 
     /// Number at the port of another under a fit.
