@@ -23,6 +23,9 @@ const READINGS_MAX: usize = 6;
 /// The most combinations that are tried.
 const COMBINATIONS_MAX: usize = 24;
 
+/// The most of these that give ports the same numbers, so that others are tried too.
+const COMBINATIONS_ALIKE: usize = 12;
+
 /// Hardware of a fabric.
 #[derive(Debug, Clone)]
 pub(crate) struct Hardware {
@@ -137,8 +140,7 @@ pub(crate) fn candidates(
             }
         }
     }
-    combinations.sort_by_key(|(against, _)| *against);
-    combinations.truncate(COMBINATIONS_MAX);
+    keep_likeliest(&mut combinations);
     if combinations.is_empty() {
         let text =
             "no platforms whose ports have these names have one speed at both ends of a cable".to_owned();
@@ -151,6 +153,19 @@ pub(crate) fn candidates(
         Hardware { tiers, devices, is_numbered: plant.is_numbered }
     };
     Ok(combinations.into_iter().map(hardware).collect())
+}
+
+/// Sorts combinations, and keeps the likeliest. Only some of them give ports the same numbers.
+fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
+    combinations.sort_by_key(|(against, _)| *against);
+    let mut alike: BTreeMap<_, usize> = BTreeMap::new();
+    combinations.retain(|(_, all)| {
+        let readings = all.map(|choice| choice.as_ref().map(|(tier, _)| Arc::clone(&tier.base.reading)));
+        let count = alike.entry(readings).or_default();
+        *count += 1;
+        *count <= COMBINATIONS_ALIKE
+    });
+    combinations.truncate(COMBINATIONS_MAX);
 }
 
 /// The seats of each tier.
