@@ -3,11 +3,12 @@
 //!
 //! In: two plans and a share. Out: [`Rollout`], with these waves:
 //!
-//! 1. a wave that prepares new equipment;
-//! 2. waves in which switches start to use new equipment;
-//! 3. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
-//! 4. waves that drain elements and change them;
-//! 5. a wave that finishes.
+//! 1. waves that configure switches which are undrained and lose a cable;
+//! 2. a wave that prepares new equipment;
+//! 3. waves in which switches start to use new equipment;
+//! 4. a wave in which traffic leaves elements that the smaller counts of the new plan no longer include;
+//! 5. waves that drain elements and change them;
+//! 6. a wave that finishes.
 //!
 //! Invariants: at every moment, no pair has lost more than the share of the bandwidth that both plans have in common,
 //! and every pair that keeps a path has one; removed, drained or not yet existing elements are never used; a difference
@@ -17,6 +18,7 @@ mod configured;
 mod growing;
 mod leaving;
 mod named;
+mod returning;
 mod step;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,6 +46,7 @@ use configured::Configured;
 use growing::Growing;
 pub(crate) use growing::{grows_beside, mixes};
 use leaving::Leaving;
+use returning::Returning;
 
 /// The loss that a rollout may cause temporarily.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -161,8 +164,12 @@ impl Rollout {
             return Err(RolloutError::Target { loss: target.loss, share: limit.share });
         }
         let configured = Configured::of(&difference, old, new, differs);
-        let growing = Growing::of(&population, &difference, &configured, old, new);
-        let mut waves: Vec<Wave> = growing.prepare().into_iter().chain(growing.join()).collect();
+        let returning = Returning::of(&population, &configured, old, new);
+        let mut growing = Growing::of(&population, &difference, &configured, old, new);
+        if !growing.is_staged() {
+            growing.omit(&returning.switches());
+        }
+        let mut waves: Vec<Wave> = returning.waves().chain(growing.prepare()).chain(growing.join()).collect();
         // Removed NICs are stopped before any element is drained, so their paths are unused.
         let base = leaving.stopped(without(old.fabric(), &leaving.places));
         if leaving.cuts_off(old.fabric(), &base, new.fabric()) {
@@ -177,8 +184,11 @@ impl Rollout {
         let (drained, mut kept) = work.waves(&base, &population, &configured, limit)?;
         waves.extend(drained);
         let losing = Rollout::losing(&waves, &population, old, new);
-        let is_done =
-            |switch: &Switch| growing.is_staged() && waves.iter().any(|wave| wave.switches.contains(switch));
+        let first = returning.switches();
+        let is_done = |switch: &Switch| {
+            first.contains(switch)
+                || growing.is_staged() && waves.iter().any(|wave| wave.switches.contains(switch))
+        };
         kept.extend(configured.of_new(losing.into_iter().filter(|switch| !is_done(switch))));
         let left = growing.left(&waves).difference(&kept).copied().collect();
         waves.push(finish(&population, left, kept, new));

@@ -13,7 +13,7 @@ use closc_diff::{Options, Report, Side};
 use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Plan, Target};
 use closc_tests::exceptions::{regrown, related};
-use closc_tests::shape::Shape;
+use closc_tests::shape::{Shape, T2};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 use proptest::prelude::*;
 
@@ -258,4 +258,37 @@ fn the_walk_sees_what_a_wrong_order_loses() {
     let stages = vec![new.clone(); rollout.waves.len()];
     let lost = (0..8).filter(|seed| staged(&old, &new, &rollout, &stages, *seed).is_err()).count();
     assert!(lost > 4, "{lost}");
+}
+
+/// Ends a drain beside a cable that becomes absent, which the undrained switch still has routes over.
+#[test]
+fn what_is_used_again_first_forgets_cables_that_go() {
+    let flat = Shape { groups: 4, parallel: 3, ..Shape::SMALL };
+    let t2 = T2 { zones: 2, steps: 2, parallel: 2, rows: 0, node_zones: 1 };
+    let tall = Shape { t2: Some(t2), groups: 2, ..Shape::SMALL };
+    let cable = |lower: &str, upper: &str, number: u16| format!("{lower}--{upper}#{number}");
+    let low = |number| cable("p0-t0-002", "p0-t1-002", number);
+    let high = |number| cable("z1-p0-t1-002", "p0-t2-002", number);
+    let cases = [
+        (&flat, vec!["p0-t1-002".to_owned()], vec![low(3)]),
+        (&flat, vec!["p0-t1-002".to_owned()], vec![low(3), cable("p0-t0-003", "p0-t1-002", 1)]),
+        (&flat, vec![low(1), low(2), low(3)], vec![low(3)]),
+        (&tall, vec!["p0-t2-002".to_owned()], vec![high(2)]),
+        (&tall, vec![high(1), high(2)], vec![high(2)]),
+        (&tall, vec!["p0-t2-002".to_owned(), "z1-p0-t1-002".to_owned()], vec![high(2)]),
+    ];
+    let list = |key: &str, names: &[String]| {
+        let names: String = names.iter().map(|name| format!("\n    - \"{name}\"")).collect();
+        format!("  {key}:{names}\n")
+    };
+    for (shape, drained, absent) in cases {
+        for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {
+            let side = |text: String| Shape { exceptions: format!("exceptions:\n{text}"), ..shape.clone() };
+            let old = side(list("drained", &drained)).routed(routing);
+            let new = side(list("absent", &absent)).routed(routing);
+            for seed in 0..8 {
+                check(&old, &new, seed).unwrap_or_else(|why| panic!("{drained:?}, {absent:?}: {why}"));
+            }
+        }
+    }
 }

@@ -57,6 +57,11 @@ impl<'a> Growing<'a> {
         Growing { population, old, new, configured, changed, joins, in_place, nics }
     }
 
+    /// Leaves out switches that an earlier wave gives their final configuration.
+    pub(super) fn omit(&mut self, done: &BTreeSet<Switch>) {
+        self.changed.retain(|switch| !done.contains(switch));
+    }
+
     /// Returns the wave that mounts, plugs and configures new equipment. It drains nothing; only NICs that are replaced
     /// are down, node by node.
     pub(super) fn prepare(&self) -> Option<Wave> {
