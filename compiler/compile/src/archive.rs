@@ -1,9 +1,10 @@
 //! The tree as one `.tar.zst` file.
 //!
-//! In: a job. Out: an archive whose entries are in the order of the units, the manifest last (after it only its signature), without owner or time, so
-//! that the same source gives the same bytes. It is zstd frames one behind the other, each of whole entries, so that
-//! [`crate::Packed`] unpacks no more than a frame for a file; what unpacks `.tar.zst` sees one tar file. Invariants: units are rendered a few at a time; the file is complete and
-//! on the disk before it gets its name, so that of several at once each leaves a whole one.
+//! In: a job. Out: an archive whose entries are in the order of the units, the manifest last (after it only its
+//! signature), without owner or time, so that the same source gives the same bytes. It is a sequence of zstd frames,
+//! each of complete entries, so that [`crate::Packed`] unpacks at most one frame to read a file. Other programs that
+//! unpack `.tar.zst` see one tar file. Invariants: units are rendered a few at a time; the file is complete and on the
+//! disk before it gets its name, so that each of several concurrent runs leaves a complete file.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -22,11 +23,11 @@ const BATCH: usize = 32;
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// Bytes of entries from which on a frame ends: the configurations of three large switches, or many small files. What
-/// switches have alike is packed once in a frame, and zstd's window at this level is as long.
+/// A frame ends once it holds this many bytes of entries: the configurations of three large switches, or many small
+/// files. Text that switches share is stored once per frame, and zstd's window at this level has the same size.
 const FRAME: u64 = 2 << 20;
 
-/// Writes an archive; `done` is called with the number of units that are.
+/// Writes an archive; `done` is called with the number of units just finished.
 pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) -> Result<(), CompileError> {
     if place.file_name().is_none() {
         return Err(CompileError::Nameless(place.to_owned()));
@@ -44,7 +45,8 @@ pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) 
     }
 }
 
-/// Writes an archive to wherever it goes, and flushes it; `place` is its name. Who calls it makes it whole or takes it back.
+/// Writes an archive to any writer, and flushes it; `place` is its name in errors. The caller publishes or discards
+/// what was written.
 pub fn archive_into<W: Write>(
     job: &Job<'_>,
     (into, place): (W, &Utf8Path),

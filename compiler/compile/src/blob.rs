@@ -1,7 +1,7 @@
 //! Bytes of which any part can be read: a file, or an object in a store.
 //!
-//! In: a place and a buffer. Out: bytes. Invariants: all parts are of one version: what is replaced while it is read is an
-//! error.
+//! In: a place and a buffer. Out: bytes. Invariants: all parts are of one version: reading fails if the file or object
+//! is replaced in the meantime.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -14,10 +14,10 @@ pub trait Blob: Debug + Send + Sync {
     /// Returns how many there are.
     fn length(&self) -> u64;
 
-    /// Reads some from a place on; none behind the end.
+    /// Reads bytes from an offset; none past the end.
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize>;
 
-    /// Returns how many to ask for at a time, first where all are read one after the other, then where few are.
+    /// Returns how many bytes to request at a time: for reading everything in order, and for reading a few parts.
     fn portions(&self) -> [usize; 2] {
         [8 << 10; 2]
     }
@@ -40,7 +40,7 @@ impl Blob for Local {
     }
 }
 
-/// Reads from a place on, independently of other readers.
+/// Reads from an offset, independently of other readers.
 pub(crate) struct At {
     pub(crate) blob: Arc<dyn Blob>,
     pub(crate) at: u64,

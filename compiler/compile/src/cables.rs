@@ -16,7 +16,7 @@ use closc_topology::{Link, NicPort, PlaneId, Switch, TierId, ZoneId};
 use crate::meaning::{exceptions, numbers};
 use crate::part;
 
-/// Renders the cable list of a plane, or of one zone of it: a cable is where its lower switch is.
+/// Renders the cable list of a plane, or of one zone of it: a cable belongs to the zone of its lower switch.
 pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artefact {
     let mut text = String::from(HEADER);
     let mut add = |link| {
@@ -29,8 +29,8 @@ pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artef
     Artefact::new(paths::cables(plane.0, zone.map(|zone| zone.0)), text)
 }
 
-/// Tells whether the cable list of a plane differs: where exceptions alone do, only cables near these are looked at, and
-/// otherwise as many as are alike.
+/// Tells whether the cable list of a plane differs. If the plans differ only in exceptions, only the cables near these
+/// are compared; otherwise the lists are, up to the first difference.
 pub(crate) fn differs(old: &Plan, new: &Plan, plane: PlaneId) -> bool {
     if let Some(links) = near(old, new, plane) {
         let row = |plan: &Plan, link| plan.fabric().has_link(link).then(|| line(plan, link));
@@ -45,8 +45,8 @@ fn links(fabric: &Fabric, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
     fabric.host_links(plane).chain(fabric.switch_links(plane))
 }
 
-/// The cables of a plane that exceptions of only one side are about, themselves or by a device; nothing where more than
-/// exceptions differs, or the state of the whole plane.
+/// The cables of a plane, or those of its devices, that an exception of only one of the plans names. Returns `None` if
+/// more than exceptions differs, or the state of the whole plane does.
 fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
     if numbers(old) != numbers(new) {
         return None;

@@ -14,19 +14,19 @@ use crate::SignatureError;
 /// Why a tree could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
-    /// A template is at fault, or a buffer does not hold what is asked of it.
+    /// A template fails, or a switch buffer is too small for the profile.
     #[error("{0}")]
     Render(#[from] RenderError),
     /// Entries of a P4 switch do not fit its pipeline.
     #[error("{0}")]
     Entries(#[from] EntriesError),
-    /// A request of a profile to a switch that cannot be stated.
+    /// A setting of a profile cannot be configured on a switch.
     #[error("{0}")]
     Qos(#[from] QosError),
     /// A file or folder cannot be used.
     #[error("cannot {operation} `{path}`: {error}")]
     File {
-        /// Attempt.
+        /// Operation that failed, as a verb.
         operation: &'static str,
         /// The file or folder.
         path: Utf8PathBuf,
@@ -48,7 +48,7 @@ pub enum CompileError {
     /// Another process writes to the same place.
     #[error("another closc is writing there: `{0}` is locked")]
     Locked(Utf8PathBuf),
-    /// The manifest of the old tree says nothing.
+    /// The manifest of the old tree cannot be read.
     #[error("`{place}`: {reason}; `--force` replaces the tree, whatever is in it")]
     Unreadable {
         /// The tree.
@@ -66,7 +66,7 @@ pub enum CompileError {
         /// The fabric that it was compiled from.
         fabric: String,
     },
-    /// A part would leave something in a whole tree that no longer fits.
+    /// A part would leave outdated files of other units in a complete tree.
     #[error(
         "`{place}` was compiled with other exceptions, and `{unit}`, which is not in the part, would stay as it was: compile \
          it whole, or name another folder"

@@ -11,7 +11,7 @@ use closc_plan::{Plan, Touch, touch};
 use crate::Unit;
 use crate::meaning::{exceptions, form, numbers, pins};
 
-/// Names what a unit is rendered from.
+/// Digest of everything that a unit is rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Fingerprint(pub [u8; 16]);
 
@@ -34,7 +34,7 @@ impl Fingerprints {
         for (switch, form) in pins(plan) {
             add(Touch::Switch(switch), &form);
         }
-        // They follow from the first T0 of each zone that is there, and every table and node states one.
+        // The delays follow from the first T0 present in each zone, and every path table and node file contains one.
         let delays = form(&plan.zone_delays());
         add(Touch::Tables, &delays);
         if plan.nodes_state_delays() {

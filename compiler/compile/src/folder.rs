@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(folder.read("a").unwrap(), b"inside");
     }
 
-    /// A sparse file takes no disk, and took all memory.
+    /// A sparse file takes no disk space, yet reading it once used all memory.
     #[test]
     fn a_file_that_is_longer_than_it_may_be_is_not_read() {
         let (_place, folder) = folder();

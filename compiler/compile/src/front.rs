@@ -1,4 +1,4 @@
-//! From the text of a fabric file to a plan, with every check: what `check` refuses no command accepts.
+//! From the text of a fabric file to a plan, with every check: no command accepts a file that `check` refuses.
 //!
 //! In: a text, where it is from ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and
 //! every finding, all of them at once. Invariants: files are read in [`disk`] only; the rest of this is without I/O.
@@ -46,8 +46,8 @@ pub struct Reading {
     pub sources: Sources,
 }
 
-/// Reads the text of a fabric, with platforms of a site as names and texts, and levels that come before those of the file. Here
-/// findings leave the compiler, with the levels that they were given.
+/// Reads the text of a fabric, with platforms of a site as names and texts, and levels that come before those of the
+/// file. Findings get their levels here, before they leave the compiler.
 pub fn read_from(
     origin: &dyn Origin,
     text: &[u8],
@@ -70,13 +70,14 @@ pub fn read_from(
     Reading { plan, diagnostics, sources }
 }
 
-/// Expands what the counts of a file describe, whatever else is wrong with it: only names of devices and cables mean anything.
+/// Expands what the counts of a file describe, whatever else is wrong with it. Only the names of devices and cables in
+/// the result may be used.
 pub fn outline(text: &[u8]) -> Option<Fabric> {
     let topology = closc_topology::outline(text, &Catalogue::builtin())?;
     Some(Fabric::new(Arc::new(topology)))
 }
 
-/// Returns the rules of all that reads fabrics and platforms, by code.
+/// Returns the rules of every stage that reads fabrics and platforms, by code.
 pub fn rules() -> Vec<&'static Rule> {
     let mut rules = closc_topology::checks::rules();
     rules.extend(closc_platform::RULES);

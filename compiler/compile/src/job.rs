@@ -117,7 +117,7 @@ fn absent_planes(plan: &Plan) -> Vec<u8> {
     numbered.filter(|number| plan.planes().all(|plane| plane.0 != *number)).collect()
 }
 
-/// Statements about a switch with a pipeline: known where its entries are made.
+/// Adds to the manifest's record of a switch what is known only from the entries of its pipeline.
 fn programmed(plan: &Plan, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
     if let Some(pipeline) = Pipeline::of(plan, intent.switch) {
         pipeline.state(intent, switch)?;

@@ -6,7 +6,7 @@
 //! loses power, leaves the old tree or the new one, whole. Without the feature `disk` nothing here touches files, and the crate
 //! compiles for targets without them.
 
-// Only the writer uses all of what jobs and errors have.
+// Without `disk` there is no writer, and parts of jobs and errors are unused.
 #![cfg_attr(not(feature = "disk"), allow(dead_code))]
 
 #[cfg(feature = "disk")]

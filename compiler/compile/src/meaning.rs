@@ -19,9 +19,9 @@ pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     let mut topology = plan.topology().clone();
     topology.exceptions = Exceptions::default();
     topology.ecmp.pins = Arc::default();
-    // Shared fate is in no artefact.
+    // Failure domains appear in no artefact.
     topology.domains.clear();
-    // Where devices stand neither.
+    // Nor do the racks of devices.
     topology.racks = None;
     digest(&topology)
 }
@@ -31,7 +31,7 @@ fn digest(topology: &Topology) -> blake3::Hash {
     blake3::hash(&form(topology))
 }
 
-/// Every exception of a plan, with a form that says all of it.
+/// Every exception of a plan, with its complete serialised form.
 pub(crate) fn exceptions(plan: &Plan) -> impl Iterator<Item = (Excepted, Vec<u8>)> {
     let Exceptions {
         absent_switches,
@@ -72,8 +72,8 @@ pub(crate) fn pins(plan: &Plan) -> impl Iterator<Item = (Switch, Vec<u8>)> {
     plan.topology().ecmp.pins.iter().map(|(switch, pins)| (*switch, form(pins)))
 }
 
-/// Returns the bytes that digests are of: values one after the other, in a format that is specified. Names of fields and
-/// types are not in it, nor how a compiler writes values for people.
+/// Returns the bytes that digests are of: values one after the other, in a format that is specified. It contains no
+/// names of fields or types, and does not depend on `Debug` output.
 pub(crate) fn form(value: &impl Serialize) -> Vec<u8> {
     postcard::to_stdvec(value).expect("sequences and maps of a topology know their lengths")
 }

@@ -1,9 +1,10 @@
 //! A tree in one `.tar.zst` file or object, read where it is.
 //!
-//! In: an archive that [`crate::archive()`] wrote: zstd frames one behind the other, each of them whole entries of a tar file.
-//! Out: [`Packed`], which reads files in any order. Invariants: an archive is a stranger's. It is looked through once, with a
-//! budget for each thing that it can have too much of; only where a file is is kept, and of files one at a time. A link, a
-//! name that leaves the tree, a name that is there twice: the archive is refused with the place.
+//! In: an archive that [`crate::archive()`] wrote: a sequence of zstd frames, each of them complete entries of a tar
+//! file. Out: [`Packed`], which reads files in any order. Invariants: archives are untrusted. An archive is scanned
+//! once, with a limit on everything that it could have too much of. Only the position of each file is kept in memory,
+//! and the contents of one file at a time. A link, a name that leaves the tree or a name that occurs twice: the archive
+//! is refused, and the error gives the position.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -29,10 +30,10 @@ const FRAME_MAX: u64 = FILE_MAX + (64 << 20);
 /// Bytes of a long name.
 const NAME_MAX: u64 = 4096;
 
-/// Bytes that are written for each that is read, at most: configurations pack 20 to 200 times.
+/// The highest ratio of unpacked to packed bytes. Configurations reach 20 to 200.
 const RATIO_MAX: u64 = 4096;
 
-/// Frames that stay open behind the last file that was read of them. A stranger's frame may take 128 MiB.
+/// Frames that stay open after a file was read from them. An untrusted frame may take 128 MiB of memory.
 const OPEN_MAX: usize = 2;
 
 /// Why an archive is not read.
@@ -86,7 +87,7 @@ struct Slot {
 pub struct Packed {
     blob: Arc<dyn Blob>,
     slots: HashMap<Utf8PathBuf, Slot>,
-    /// Frames that files were read of: who reads one file after the other goes on in them.
+    /// Partly unpacked frames, in which the next file can be read without starting again.
     open: Mutex<Vec<Frame>>,
 }
 
@@ -132,7 +133,7 @@ impl Packed {
         Ok(Packed { blob, slots, open: Mutex::default() })
     }
 
-    /// Returns the frame of a file, as far unpacked as another file that is before it.
+    /// Returns the frame of a file: an open one that is unpacked only up to an earlier file, or a new one.
     fn frame(&self, slot: Slot) -> io::Result<Frame> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = open.iter().position(|frame| frame.first == slot.frame && frame.at <= slot.at) {
@@ -144,7 +145,7 @@ impl Packed {
         Ok(Frame { first: slot.frame, at: 0, rest: zstd::Decoder::with_buffer(from)?.single_frame() })
     }
 
-    /// Leaves a frame to the reader of the next file in it.
+    /// Keeps a frame open for the reader of the next file in it.
     fn leave(&self, frame: Frame) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.truncate(OPEN_MAX - 1);

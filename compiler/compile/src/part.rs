@@ -1,7 +1,8 @@
 //! Which part of a fabric is compiled: all of it, a shard, what is selected, or what is selected of a shard.
 //!
-//! In: a plan. Out: the switches, host groups and cable lists of the part, and what the manifest says of it. Invariants:
-//! what is not in the part is not walked, so a part costs its share; a cable is where its lower switch is.
+//! In: a plan. Out: the switches, host groups and cable lists of the part, and what the manifest says of it.
+//! Invariants: what is not in the part is not walked, so a part costs its share; a cable belongs to the part of its
+//! lower switch.
 
 use std::fmt;
 
@@ -88,7 +89,7 @@ impl Part {
     pub(crate) fn switches<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Switch> + 'a {
         let topology = plan.topology();
         let zones = move |plane: PlaneId, tier: TierId| {
-            // T2s are above all zones, and few: each is asked for.
+            // T2s belong to no zone and are few, so each is checked below.
             let ends = if tier == TierId::T2 { 1 } else { topology.zones };
             let has = move |zone: &ZoneId| tier == TierId::T2 || self.has_zone(topology, plane, *zone);
             (0..ends).map(ZoneId).filter(has)
@@ -104,7 +105,7 @@ impl Part {
         all.filter(move |switch| plan.fabric().has_switch(*switch) && self.has_switch(plan, *switch))
     }
 
-    /// Tells whether it has what stands for a plane as one: its first zone.
+    /// Tells whether the part counts a plane as a whole: exactly one of several parts has the plane's first zone.
     pub fn has_start(&self, topology: &Topology, plane: PlaneId) -> bool {
         let selected = self.selection.zones().is_empty() && !self.selection.picks_devices();
         selected && self.has_zone(topology, plane, ZoneId(0))
@@ -144,7 +145,7 @@ impl Part {
         all.filter(move |node| plan.fabric().has_node(*node))
     }
 
-    /// Returns the planes, and where they are cut the zones of them, whose cables it has.
+    /// Returns the planes whose cables it has, with the zone where it has only some zones of a plane.
     pub(crate) fn lists<'a>(
         &'a self,
         plan: &'a Plan,

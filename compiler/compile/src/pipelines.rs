@@ -7,7 +7,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Entry;
 use closc_entries::{Pipeline, pipeline_files};
 
-/// By path, one for each width of a port, the narrowest first. A file that is the same for several widths is there as often.
+/// By path, one for each width of a port, the narrowest first. A file that is the same for several widths is listed
+/// once for each.
 static DIGESTS: LazyLock<BTreeMap<Utf8PathBuf, Vec<String>>> = LazyLock::new(|| {
     let mut digests: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
     for file in Pipeline::shipped().flat_map(pipeline_files) {

@@ -1,7 +1,7 @@
-//! Switches that are as the numbers of a fabric have them.
+//! Switches that follow from the counts of a fabric alone.
 //!
-//! In: a plan. Out: [`Plain`], asked by switch. Invariants: the rule is that of [`closc_plan::touch`]; whom no exception and no
-//! pin touches has the files that it would have without any.
+//! In: a plan. Out: [`Plain`], asked by switch. Invariants: the rule is that of [`closc_plan::touch`]; a switch that no
+//! exception and no pin touches has the same files as in a fabric without any.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,8 @@
 //! `--select`: some of the devices, by terms that must all hold.
 //!
 //! In: text such as `plane=3,tier=t0`; a key given several times means any of its values. Out: a predicate. Invariants:
-//! NICs are attached to every plane, so what is of hosts is selected by zone alone, and by no term of switches.
+//! NICs are attached to every plane, so files of hosts are selected only by zone; a term about planes or devices
+//! excludes them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use std::str::FromStr;
 use closc_topology::{Switch, TierId, ZoneId};
 use glob::Pattern;
 
-/// The word of what is of hosts, which is in no tier of switches.
+/// The value of `tier` that selects the files of hosts.
 const HOSTS: &str = "hosts";
 
 /// Some of the devices.
@@ -27,7 +28,7 @@ impl Selection {
         *self == Selection::default()
     }
 
-    /// Tells whether switches are selected by what cuts a plane: their tier or name.
+    /// Tells whether switches are selected by tier or name, so that a plane may be selected in part.
     pub fn picks_devices(&self) -> bool {
         !(self.tiers.is_empty() && self.devices.is_empty())
     }
@@ -47,7 +48,7 @@ impl Selection {
         &self.zones
     }
 
-    /// Tells whether it goes by what only coordinates say: zone or tier.
+    /// Tells whether it has terms that need the coordinates of a switch: zone or tier.
     pub fn goes_by_coordinates(&self) -> bool {
         !(self.zones.is_empty() && self.tiers.is_empty())
     }
@@ -78,7 +79,7 @@ impl Selection {
         self.planes.is_empty() && self.devices.is_empty() && (asked || self.tiers.is_empty())
     }
 
-    /// Tells whether a switch is selected; its name is asked for where devices are named.
+    /// Tells whether a switch is selected; `name` is called only if the selection has device names.
     pub fn has(&self, switch: Switch, name: impl FnOnce() -> String) -> bool {
         self.has_plane(switch.plane.0)
             && self.has_zone(switch.zone)

@@ -1,8 +1,8 @@
 //! `--shard i/n`: one of n parts that together are the fabric.
 //!
-//! In: numbers of a fabric and a position. Out: the shard that has what is there. Invariants: a pure function of position,
-//! n and the numbers of the fabric: everything is in exactly one of n shards, whatever exceptions take away. Planes are
-//! cut only where there are more shards than planes, and then by zones.
+//! In: numbers of a fabric and a position. Out: whether the shard has a switch, a zone or a unit. Invariants: a pure
+//! function of position, n and the numbers of the fabric: everything is in exactly one of n shards, whatever exceptions
+//! take away. Planes are cut only where there are more shards than planes, and then by zones.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +37,7 @@ impl Shard {
         self.of > u32::from(topology.planes)
     }
 
-    /// Tells whether it has what is at a place of a row of so many.
+    /// Tells whether it has the item at index `place` of `count` items.
     fn has(self, place: u64, count: u64) -> bool {
         place * u64::from(self.of) / count.max(1) == u64::from(self.index)
     }
@@ -52,7 +52,7 @@ impl Shard {
         }
     }
 
-    /// Tells whether it has a switch. T2s, which are above all zones, are shared out among these.
+    /// Tells whether it has a switch. T2s, which belong to no zone, are divided among the zones by their index.
     pub(crate) fn has_switch(self, topology: &Topology, switch: Switch) -> bool {
         let zone = match switch.tier {
             TierId::T0 | TierId::T1 => switch.zone,

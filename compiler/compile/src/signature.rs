@@ -16,7 +16,7 @@ use closc_artefacts::{Files, MANIFEST_MAX};
 use closc_files::Reason;
 use ssh_key::{Algorithm, HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
-/// Purpose of the signature, so that one for something else does not pass for it.
+/// Purpose of the signature, so that one made for another purpose is not accepted.
 pub const NAMESPACE: &str = "closc-manifest";
 
 /// The first line of a signature.
@@ -174,7 +174,7 @@ impl SignedTree {
         by: &[Signee],
         needed: Option<usize>,
     ) -> Result<SignedTree, SignatureError> {
-        // The short file first: what is not signed costs no more than that.
+        // The short file first, so that an unsigned tree is refused without reading its manifest.
         let (mut manifest, mut bytes) = (Vec::new(), Vec::new());
         let read = tree.read_within(Utf8Path::new(SIGNATURE), SIGNATURE_MAX, &mut bytes);
         read.map_err(|error| match error.kind() {

@@ -62,7 +62,7 @@ impl State {
 }
 
 impl State {
-    /// Of a run that wrote these units.
+    /// Returns the state of a run that wrote these units.
     pub(crate) fn of(job: &Job<'_>, synced: bool, units: BTreeMap<String, UnitState>) -> State {
         let common = job.fingerprints.common().to_string();
         State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, synced, units }

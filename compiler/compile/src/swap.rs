@@ -2,7 +2,7 @@
 //!
 //! A tree is built in a folder beside its place. When it is complete and on the disk, one `renameat2` exchanges the two
 //! names, and what is now the old tree is removed. Killed at any moment, or without power, a run leaves either tree
-//! whole; a folder that such a run left behind is removed by the next one, which a lock keeps from running at the same
+//! whole; the next run removes a folder that such a run left behind. A lock keeps two runs from working at the same
 //! time.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -62,7 +62,7 @@ impl Staging {
     /// Puts the tree in its place, and remembers something for the next run.
     pub(crate) fn commit(mut self, remember: &[u8]) -> Result<(), CompileError> {
         if self.sync {
-            // Names without the bytes behind them are what a loss of power leaves of a rename that came first.
+            // If the rename came first, a loss of power could leave names of files whose bytes were never written.
             disk::sync_all(&self.folder).map_err(CompileError::file("sync", &self.folder))?;
         }
         if self.place.exists() {

@@ -23,7 +23,7 @@ pub enum Unit {
     Group(ZoneId, u16),
     /// The cable list of one plane.
     Cables(PlaneId),
-    /// The cables of a zone of a plane that is cut.
+    /// The cables of one zone, where a part has only some zones of a plane.
     ZoneCables(PlaneId, ZoneId),
     /// The P4 pipelines that switches of the tree run.
     Pipelines,
@@ -33,7 +33,7 @@ impl Unit {
     /// Returns the units of a part of a plan.
     pub fn all(plan: &Plan, part: &Part) -> Vec<Unit> {
         let mut units: Vec<Unit> = part.switches(plan).map(Unit::Switch).collect();
-        // Of each kind of hardware one is asked: a walk would be one of the whole fabric.
+        // One switch of each kind of hardware is checked; a walk would visit the whole fabric.
         let programmed =
             !units.is_empty() && plan.kinds().into_iter().any(|switch| plan.os(switch).is_programmed());
         units.extend(part.nodes(plan).map(Unit::Host));
@@ -47,7 +47,7 @@ impl Unit {
                 Some(zone) => Unit::ZoneCables(plane, zone),
             })
             .collect();
-        // A selection of devices gives these alone.
+        // A selection of devices contains only these, and neither cable lists nor pipelines.
         if programmed && !lists.is_empty() {
             units.extend(lists);
             units.push(Unit::Pipelines);
@@ -90,7 +90,7 @@ impl Unit {
         }
     }
 
-    /// Tells whether two plans render the unit to other files. What cannot be rendered differs.
+    /// Tells whether two plans render the unit to other files. A unit that cannot be rendered counts as different.
     pub fn differs(self, old: &Plan, new: &Plan, templates: &Templates) -> bool {
         if let Unit::Cables(plane) = self {
             return cables::differs(old, new, plane);

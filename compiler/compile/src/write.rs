@@ -1,8 +1,8 @@
 //! Renders the units of a plan and writes them into a tree.
 //!
-//! In: a job and a place. Out: a tree with a manifest. Invariants: a unit is rendered, written and dropped; nothing
-//! holds two; files that did not change keep their inode and time, because the new tree links to them; files
-//! in the old tree that closc did not write are carried over.
+//! In: a job and a place. Out: a tree with a manifest. Invariants: a unit is rendered, written and dropped, and no
+//! thread holds two; files that did not change keep their inode and time, because the new tree links to them; files in
+//! the old tree that closc did not write are carried over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -54,13 +54,13 @@ impl Report {
 pub struct Target<'a> {
     /// The folder.
     pub place: &'a Utf8Path,
-    /// Whether everything is rendered again, and a tree whose manifest says nothing is replaced.
+    /// Whether everything is rendered again, and a tree whose manifest cannot be read is replaced.
     pub force: bool,
     /// Whether it is on the disk before it takes the place of the old one.
     pub sync: Sync,
 }
 
-/// Writes a tree; `done` is called with the number of units that are.
+/// Writes a tree; `done` is called with the number of units just finished.
 pub fn tree(
     job: &Job<'_>,
     target: Target<'_>,
@@ -73,8 +73,8 @@ pub fn tree(
     tree_unless_stopped(job, target, &done)
 }
 
-/// Writes a tree; `done` is called with the number of units that are, and says whether to go on. Where it is not to go on, nothing
-/// is left of the new tree.
+/// Writes a tree; `done` is called with the number of units just finished, and returns whether to go on. If it stops
+/// the run, nothing is left of the new tree.
 pub fn tree_unless_stopped(
     job: &Job<'_>,
     target: Target<'_>,
@@ -85,7 +85,7 @@ pub fn tree_unless_stopped(
     if let (true, Some(old)) = (job.is_partial(), &old) {
         refuse_mixture(old, job, target.place)?;
     }
-    // A part that goes into a whole tree leaves it whole, and one that goes where it was replaces itself.
+    // A part that is compiled into a complete tree keeps it complete; in a folder of its own it replaces itself.
     let partial = job.is_partial() && old.as_ref().is_none_or(|old| old.selection.is_some());
     let within = job.is_partial() && !partial;
     let remembered = State::parse(&staging.remembered()?);
@@ -133,8 +133,8 @@ pub fn tree_unless_stopped(
     Ok(report)
 }
 
-/// What there is to say of a tree that is already what the job makes of it. It is not touched, so that nobody waits for a
-/// disk; a tree that was never synced is written again where it shall be.
+/// The report on a tree that is already up to date. It is not touched, which avoids waiting for the disk; a tree that
+/// was never synced is written again if it is to be synced now.
 fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<Report>, CompileError> {
     if job.is_partial() || !(known.synced || target.sync == Sync::No) {
         return Ok(None);
@@ -164,7 +164,7 @@ fn write_manifest(job: &Job<'_>, folder: &Utf8Path, bytes: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// The manifest of the tree that is there. One that says nothing is an error, unless it is to be replaced anyway.
+/// The manifest of the old tree. One that cannot be read is an error, unless the tree is replaced with `--force`.
 fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
     match Manifest::read(&Folder::new(target.place)) {
         Ok(manifest) => Ok(Some(manifest)),
@@ -177,8 +177,8 @@ fn old_manifest(target: Target<'_>) -> Result<Option<Manifest>, CompileError> {
     }
 }
 
-/// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but
-/// exceptions is the same as when the tree was made. Nor must it mix two parts, since a manifest is of one.
+/// A tree must not mix devices of two fabrics: a part can be compiled into a tree only if everything but exceptions is
+/// the same as when the tree was made. Nor may it mix two parts, since a manifest describes only one.
 fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(), CompileError> {
     match &old.selection {
         Some(part) if *part == job.part.to_string() => return Ok(()),
@@ -193,8 +193,8 @@ fn refuse_mixture(old: &Manifest, job: &Job<'_>, place: &Utf8Path) -> Result<(),
     Err(CompileError::Mixture { place: place.to_owned(), fabric: old.fabric.clone() })
 }
 
-/// Refuses a part of other exceptions than the whole tree was compiled with, unless all that they change is in the part: what
-/// is not in it would be left as it was.
+/// Refuses a part if the complete tree was compiled with other exceptions, unless everything that these change is in
+/// the part: units outside it would stay outdated.
 fn refuse_stale(
     old: &Manifest,
     job: &Job<'_>,
@@ -226,7 +226,7 @@ fn refuse_stale(
 
 struct Run<'a> {
     job: &'a Job<'a>,
-    /// The units that are made.
+    /// The units to render or keep.
     pieces: &'a [Unit],
     place: &'a Utf8Path,
     new: &'a Utf8Path,
@@ -246,7 +246,7 @@ impl Run<'_> {
         Ok(names.into_iter().zip(done).collect())
     }
 
-    /// Links what the old tree has of devices that are not in the part, and of everything else that was not made anew.
+    /// Links the old tree's files of devices that are not in the part, and all other files that this run did not make.
     fn keep_others(
         &self,
         old: &Manifest,

@@ -1,8 +1,8 @@
-//! `compile` renders what `check` accepts: nothing is refused only when files are made.
+//! `compile` renders every fabric that `check` accepts: no fabric is refused as late as when files are made.
 //!
-//! In: random fabrics of all hardware, routings and profiles, with thresholds, lengths and exceptions that need not fit; and
-//! the fabrics of `tests/errors`. Out: a failure for each that has no error and does not render. `CLOSC_FABRICS=1000` tries
-//! so many.
+//! In: random fabrics of all hardware, routings and profiles, with thresholds, lengths and exceptions that need not
+//! fit; and the fabrics of `tests/errors`. Out: a failure for each that has no error and does not render.
+//! `CLOSC_FABRICS=1000` tries that many.
 
 mod common;
 

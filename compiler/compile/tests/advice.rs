@@ -1,5 +1,5 @@
-//! Advice works: an edit that a help names with a key and a value mends what is wrong and breaks nothing else, in whatever
-//! stage the next fault would be found.
+//! Advice works: an edit that a help names with a key and a value fixes the finding and causes no other error, in any
+//! stage of reading.
 //!
 //! In: the fabrics of `tests/errors`. Out: a failure for each advice that, followed, leaves the finding or ends in an error
 //! that was not there. Invariants: no English is parsed here: an edit is `PATH` to VALUE, `PATH: VALUE`, or a profile by name.
@@ -89,7 +89,7 @@ fn set(fabric: &mut Value, path: &str, value: &str) -> Option<()> {
     let mut at = fabric;
     for key in path.split('.') {
         if !at.is_object() {
-            // A number of ports is short for their block.
+            // A plain number of ports is shorthand for the block.
             let count = std::mem::take(at);
             *at = Value::Object(if count.is_number() {
                 Map::from_iter([("count".to_owned(), count)])

@@ -38,7 +38,7 @@ fn points() -> usize {
     std::env::var(POINTS_VARIABLE).map_or(POINTS, |points| points.parse().expect("a number of copies"))
 }
 
-/// A fabric of which every table, and so every round, differs.
+/// A fabric whose tables all depend on the seed, so that no two rounds are equal.
 fn plan(seed: u64) -> Plan {
     let shape = Shape {
         planes: 2,
@@ -98,7 +98,7 @@ fn unpacked(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> 
     Ok(Manifest::parse(&last)?)
 }
 
-/// The round that pins are of, where each line is.
+/// The round of the pins, which every line must name.
 fn pinned(file: &Utf8Path) -> Result<Option<u64>, String> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -111,7 +111,7 @@ fn pinned(file: &Utf8Path) -> Result<Option<u64>, String> {
     round.parse().map(Some).map_err(|error| format!("pins: `{round}`: {error}"))
 }
 
-/// Looks at a copy: tree, archive, pins and state are each of the last round that was finished, or of one that was begun.
+/// Inspects a copy: tree, archive, pins and state must each be of the last finished round, or of one that was begun.
 fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), String> {
     fits("tree", round_of(&root.join("tree"), sources)?, moment)?;
     let packed = root.join("tree.tar.zst");
@@ -131,8 +131,8 @@ fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), Strin
     fits("state", state, moment)
 }
 
-/// Seconds until the journal is written without a sync: soon where all must be on the disk in order, so
-/// that what is written too late shows; after the test where something must be lost.
+/// Seconds until the journal is written without a sync: few if all writes must be on the disk in order, so that a late
+/// one is noticed; longer than the test if something must be lost.
 fn journal(sync: Sync) -> u32 {
     match sync {
         Sync::Yes => 1,

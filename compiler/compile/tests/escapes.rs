@@ -1,6 +1,7 @@
 //! No name in a manifest leads out of its tree, and no file of a tree is anything but a regular file in it.
 //!
-//! In: the names that are tried on every reader of files. Out: not one is listed and read.
+//! In: the names that are tried on every reader of files. Out: none of them is read, whether or not a manifest may list
+//! it.
 
 #[path = "../../files/tests/support/names.rs"]
 mod support;

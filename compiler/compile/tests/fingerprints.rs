@@ -41,7 +41,7 @@ proptest! {
     }
 }
 
-/// A pod of SONiC switches, of which the first uplink of the first T0 is as long as is said.
+/// A pod of SONiC switches in which the first uplink of the first T0 has the given length.
 fn pod(length: &str) -> Plan {
     let text = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -52,7 +52,7 @@ fn pod(length: &str) -> Plan {
     let text =
         text.replace("groups: 256, per_group: 128", "groups: 4, per_group: 16").replace("up: 128", "up: 16");
     let text = text.lines().filter(|line| !line.starts_with("qos:")).collect::<Vec<_>>().join("\n");
-    // The marking threshold of a queue follows from the headroom, and that from the cable.
+    // The marking threshold of a queue follows from the headroom, which follows from the length of the cable.
     shape::plan(&format!(
         "{text}
 cables: {{ nic-t0: {{ length: 3m, medium: dac }}, t0-t1: {{ length: 30m, medium: dr }} }}
@@ -62,7 +62,7 @@ exceptions: {{ cables: {{ p0-t0-001--p0-t1-001: {{ length: {length}, medium: fr 
     ))
 }
 
-/// The first T0 marks later where its uplink is longer, and every path table states what follows from that.
+/// With a longer uplink the first T0 marks later, which changes the delay in every path table.
 #[test]
 fn tables_follow_the_thresholds_of_the_first_t0() {
     let (near, far) = (pod("40m"), pod("1900m"));

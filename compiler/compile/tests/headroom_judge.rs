@@ -1,8 +1,9 @@
 //! SONiC's own scripts as the judge of headroom: `buffer_headroom_mellanox.lua` and `buffer_pool_mellanox.lua` run in a
 //! Redis server on the configurations of random fabrics, and closc's numbers are theirs.
 //!
-//! In: the folder that `CLOSC_SONIC_SWSS` names, a checkout of sonic-swss, and `redis-server` with `redis-cli`. Out: a failure
-//! for each number that differs. Skips aloud where one of these is missing. `CLOSC_FABRICS` asks for so many fabrics.
+//! In: the folder that `CLOSC_SONIC_SWSS` names, a checkout of sonic-swss, and `redis-server` with `redis-cli`. Out: a
+//! failure for each number that differs. If one of these is missing, the test prints so and is skipped. `CLOSC_FABRICS`
+//! sets the number of fabrics.
 
 mod common;
 
@@ -20,7 +21,7 @@ use serde_json::Value;
 
 use common::Draw;
 
-/// Fabrics that are judged where nothing is asked for.
+/// Number of fabrics that are checked by default.
 const FEW: usize = 40;
 
 /// Platforms, and the row of sonic-buildimage `platform/mellanox/asic_table.j2` (at 086b03bd) that SONiC takes for each: name,
@@ -77,7 +78,7 @@ impl Redis {
         }
     }
 
-    /// Runs commands, one a line.
+    /// Runs commands, one per line.
     fn run(&self, commands: &str) {
         let mut client = Command::new("redis-cli")
             .args(["-s", self.socket.as_str()])
@@ -235,7 +236,8 @@ fn judge(
     let ours = &config["BUFFER_POOL"]["ingress_lossless_pool"];
     let cell: u64 = asic.1.parse().expect("a number");
     if let Some(xoff) = xoff {
-        // One group alone may want its headroom at any ratio; SONiC's script does not ask whether it fits.
+        // At any over-subscription ratio the pool must hold the headroom of one group; SONiC's script does not check
+        // that.
         let profiles = lossless(config)
             .into_iter()
             .map(|(_, profile)| &config["BUFFER_PROFILE"][profile]["xoff"])

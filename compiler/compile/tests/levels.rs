@@ -1,6 +1,6 @@
 //! Every fabric file in `tests/errors/levels` gives exactly the message written beside it; and what levels of warnings do.
 //!
-//! In: Markdown files with a fabric and its message. Out: one failure a file. `CLOSC_BLESS=1` writes the messages
+//! In: Markdown files with a fabric and its message. Out: one failure per file. `CLOSC_BLESS=1` writes the messages
 //! anew, to be read before they are committed.
 
 #[path = "../../topology/tests/support/mod.rs"]
@@ -81,7 +81,7 @@ fn a_file_states_levels_and_the_command_line_comes_first() {
         assert_eq!(found(&text, levels("W0803", Level::Warn)), (vec!["W0803"], true), "{word}");
         assert_eq!(found(&text, levels("W0803", Level::Deny)), (vec!["W0803"], false), "{word}");
     }
-    // Of another warning nothing is said.
+    // A level for another warning has no effect.
     assert_eq!(found(FABRIC, levels("W0801", Level::Deny)), (vec!["W0803"], true));
 }
 

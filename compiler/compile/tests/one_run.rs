@@ -1,4 +1,4 @@
-//! A fault of a setting hides no fault of devices and cables: one run names both.
+//! An error in a setting does not hide errors of devices and cables: one run reports both.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn faults_of_settings_hide_none_of_devices() {
     }
 }
 
-/// Which devices there are is at fault: nothing is guessed about them.
+/// The set of devices itself is wrong, so no further errors are derived from it.
 #[test]
 fn faults_of_devices_are_alone() {
     let found = codes(&format!("zones: 2\n{CUT_OFF}"));

@@ -43,7 +43,7 @@ fn what_is_packed_is_read_and_any_program_unpacks_it() {
     assert_eq!(tar::Archive::new(plain.as_slice()).entries().unwrap().count(), memory.files.len());
 }
 
-/// An entry with a head that says what it likes.
+/// An entry whose header has any given name, kind and size.
 fn entry(name: &str, kind: tar::EntryType, size: u64, data: &[u8]) -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
     header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());

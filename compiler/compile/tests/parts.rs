@@ -208,8 +208,8 @@ fn any_part() -> impl Strategy<Value = Part> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any part into a whole tree, of the same exceptions or of others, once and again: then the tree is what the whole is, or
-    /// nothing has changed.
+    /// Compiles parts into a complete tree, repeatedly, with the same exceptions or others. Afterwards the tree equals
+    /// a complete compilation, or nothing has changed.
     #[test]
     fn a_whole_tree_stays_whole_or_as_it_was(
         (shape, other) in exceptions::related(), parts in prop::collection::vec((any_part(), any::<bool>(), any::<bool>()), 1..4),
@@ -241,7 +241,8 @@ proptest! {
     }
 }
 
-/// A part of other exceptions is taken where they change nothing else, and refused by name where they do.
+/// A part with other exceptions is accepted if they change nothing outside it, and otherwise refused with the name of a
+/// unit.
 #[test]
 fn a_part_of_other_exceptions_leaves_no_mixture() {
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +256,7 @@ fn a_part_of_other_exceptions_leaves_no_mixture() {
         "{error}"
     );
     assert_eq!(tree_at(&place), whole_of(&ZONES.plan()));
-    // Once the whole is what it is, each part of it is taken.
+    // Once the complete tree is up to date, each part of it is accepted.
     compile(&longer, &place, Part::default()).unwrap();
     for terms in ["zone=1", "plane=1", "tier=hosts", "device=z0-p1-*"] {
         compile(&longer, &place, select(terms)).unwrap();

@@ -117,7 +117,7 @@ fn keys_that_others_can_read_and_other_kinds_are_refused() {
     );
 }
 
-/// One stolen key was enough to sign a tree.
+/// Several keys can be required, so that one stolen key is not enough to sign a tree.
 #[test]
 fn several_keys_sign_and_a_threshold_of_them_suffices() {
     let place = Place::new();

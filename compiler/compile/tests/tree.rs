@@ -71,8 +71,8 @@ fn a_tree_whose_manifest_says_nothing_is_replaced_by_force() {
     assert!(!root.join("stray").exists() && fs::metadata(root.join("cables/plane-0.csv")).unwrap().len() > 0);
 }
 
-/// A run that has nothing to do leaves the folder itself alone, whatever the run before left behind; but what nobody synced
-/// is synced where it shall be.
+/// A run that has nothing to do leaves the folder itself alone, whatever the run before left behind; but a tree that
+/// was never synced is written again if it is to be synced.
 #[test]
 fn a_tree_that_is_what_it_shall_be_is_not_touched() {
     let (place, plan) = (place(), SHAPE.plan());

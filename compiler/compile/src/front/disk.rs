@@ -67,7 +67,8 @@ fn texts(platforms: &[Utf8PathBuf]) -> Result<Vec<(String, String)>, FrontError>
     Ok(files.into_iter().flatten().map(|(name, text)| (name.into_string(), text)).collect())
 }
 
-/// Reads a file of platforms, or those of a folder: what is in a folder is a regular file in it, and no link out of it.
+/// Reads a file of platforms, or those of a folder, each of which must be a regular file in it and not a link out of
+/// it.
 fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);

@@ -133,7 +133,7 @@ mod tests {
         assert!(fixed.reading.plan.is_some(), "{}\n{:?}", fixed.text, fixed.reading.diagnostics);
     }
 
-    /// Two zones with NICs of two speeds: following the help ends in a file that passes, and in no circle.
+    /// Two zones with NICs of two speeds: following the help ends in a file that passes, and does not loop.
     #[test]
     fn a_fix_for_one_zone_leaves_the_others_as_they_are() {
         for split in ["2x400G", "4x200G"] {

@@ -27,7 +27,7 @@ pub enum NoWarning {
     /// The code is unused; another one may have been meant.
     #[error("there is no warning `{code}`{}", .nearest.map(|code| format!("; did you mean `{code}`?")).unwrap_or_default())]
     Unknown {
-        /// Written output.
+        /// The code, as written.
         code: String,
         /// The nearest warning.
         nearest: Option<&'static str>,
@@ -37,7 +37,7 @@ pub enum NoWarning {
     Error {
         /// The code.
         code: &'static str,
-        /// Subject.
+        /// Title of its rule.
         title: &'static str,
     },
 }

@@ -11,7 +11,7 @@ use closc_files::{Reason, TEXT_MAX};
 
 use super::Origin;
 
-/// The most bytes of what Git says.
+/// The most bytes of Git's error output.
 const SAID_MAX: u64 = 16 << 10;
 
 /// Where the text of a fabric is.
@@ -96,7 +96,7 @@ impl Source {
         }
     }
 
-    /// Reads it. The loader says how much is too much; what is read here is far above that.
+    /// Reads it. The loader limits the size of a fabric file; the limit here is far above that.
     pub fn read(&self) -> Result<Vec<u8>, SourceError> {
         match self {
             Source::Stdin => {
@@ -132,7 +132,7 @@ impl Source {
         closc_files::text_beside(path, file, TEXT_MAX).map_err(|error| error.reason.to_string())
     }
 
-    /// Reads itself as a file that another names as `file`: beneath the folder of that.
+    /// Reads this source, which another file names as `file`; it must be beneath the folder of that file.
     fn revised(&self, file: &str) -> Result<String, String> {
         let stays =
             |part: Utf8Component<'_>| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
@@ -144,7 +144,7 @@ impl Source {
     }
 }
 
-/// Reads a file of a revision. Git hands over files only, and no more of one than is read.
+/// Reads a file of a revision. Git is asked for a file only, and is stopped once it sends more than the limit.
 fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceError> {
     let fail = |reason: String| SourceError::Git { name: printable::line(name), reason };
     if printable::fault(name).is_some() {
@@ -161,7 +161,7 @@ fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceEr
     let read = out.map_or(Ok(Vec::new()), |out| closc_budget::read(out, TEXT_MAX));
     let too_large = read.as_ref().is_err_and(|error| closc_budget::over_limit(error).is_some());
     if too_large {
-        // It may go on for long.
+        // Git may still have much to write.
         let _ = git.kill();
     }
     let said = err.and_then(|err| closc_budget::read(err.take(SAID_MAX), SAID_MAX).ok()).unwrap_or_default();

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 
-/// Differences from a small fabric: choices, as numbers that are cut down to the available ones.
+/// Differences from a small fabric: choices, as numbers modulo the number of options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mix {
     hardware: usize,
@@ -32,7 +32,8 @@ fn mixes() -> impl Strategy<Value = Mix> {
 }
 
 impl Mix {
-    /// Puts the mix into the file of a shape of so many planes, once for each number of lanes that a NIC could have.
+    /// Applies the mix to the file of a shape with `planes` planes, once for each number of lanes that a NIC could
+    /// have.
     fn apply(&self, yaml: &str, planes: u8, all: &[(&str, Os)], profiles: &[&str]) -> Vec<String> {
         let (platform, os) = all[self.hardware % all.len()];
         let catalogue = Catalogue::builtin();
@@ -67,8 +68,8 @@ impl Draw {
         Draw { runner: TestRunner::deterministic() }
     }
 
-    /// Draws one, of some hardware and some profiles: the text, and what it reads as. Of NICs with several numbers of lanes the
-    /// first is taken that fits the ports.
+    /// Draws one for the given hardware and profiles: the text, and the result of reading it. The NIC gets the first
+    /// number of lanes that fits the ports.
     pub(crate) fn next(&mut self, hardware: &[(&str, Os)], profiles: &[&str]) -> (String, Reading) {
         let shape =
             exceptions::excepted().new_tree(&mut self.runner).expect("there are such fabrics").current();
