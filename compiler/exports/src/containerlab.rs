@@ -19,15 +19,15 @@ const FORMAT: &str = "containerlab";
 /// The longest name of an interface (`IFNAMSIZ` of Linux, less the zero).
 const INTERFACE_MAX: usize = 15;
 
-/// Containers that one machine is asked to run. Linux has room for 1,023 ports on the bridge that they are managed by.
+/// The most containers of a lab. The Linux bridge of the management network has room for 1,023 ports.
 const DEVICES_MAX: u64 = 1_000;
 
-/// Start of a device. Its files decide which container it is.
+/// A kind of container. The files of a device decide which kind runs it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Container {
-    /// The name that people give an image by.
+    /// Its name in `--image NAME=IMAGE`.
     pub name: &'static str,
-    /// The file by which a device is known to be of this sort.
+    /// The file that only devices of this kind have.
     mark: &'static str,
     /// The kind of node that containerlab has for it.
     kind: &'static str,
@@ -49,10 +49,10 @@ const KERNEL: &[(&str, &str)] = &[
     ("routes.batch", "ip -batch /etc/closc/routes.batch"),
 ];
 
-/// The containers that closc writes labs of; the first whose mark is among the files.
+/// The supported kinds. A device runs in the first one whose mark is among its files.
 pub const CONTAINERS: &[Container] = &[
-    // `start.sh` of docker-sonic-vs takes the configuration from `/var/sonic`, and keeps of the two lists, as they were
-    // (`.orig`), the interfaces that are there.
+    // `start.sh` of docker-sonic-vs reads the configuration from `/var/sonic`, and copies from the two lists (`.orig`)
+    // the lines of those interfaces that exist.
     Container {
         name: "sonic-vs",
         mark: "config_db.json",
@@ -89,7 +89,7 @@ pub const CONTAINERS: &[Container] = &[
     LINUX,
 ];
 
-/// A container with nothing but tools: switches that are a kernel, and nodes.
+/// A container with tools only: for nodes, and for switches that are just a kernel.
 pub const LINUX: Container = Container {
     name: "linux",
     mark: "sysctl.conf",
@@ -133,17 +133,17 @@ pub struct Device {
     pub name: SmolStr,
     /// Sort key of a drawing: `t0`, `t1`, `t2` or `node`.
     pub group: &'static str,
-    /// Its start.
+    /// The kind of container that runs it.
     pub container: &'static Container,
-    /// The image that was asked for.
+    /// The image given with `--image`.
     pub image: Option<String>,
     /// Its files, below `configs/NAME/`.
     pub files: Vec<String>,
-    /// Names of its ports that have cables as the container numbers them; empty where it takes their names.
+    /// The container's interface names for ports that have cables; empty if the container uses the names of the ports.
     pub numbered: BTreeMap<SmolStr, String>,
 }
 
-/// Returns the ports of a switch that have a cable, as a container calls them that numbers its interfaces.
+/// Returns the ports of a switch that have a cable, with their names in a container that numbers its interfaces.
 pub fn numbered(ports: &[PortIntent]) -> BTreeMap<SmolStr, String> {
     let linked = ports.iter().filter(|port| port.connection.is_some());
     linked.enumerate().map(|(at, port)| (port.physical.name.clone(), format!("eth{}", at + 1))).collect()
@@ -185,7 +185,7 @@ impl<'p> Lab<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses more devices than a machine is asked to run, and ports whose names are too long for Linux.
+    /// Refuses more devices than one machine can run, and ports whose names are too long for Linux.
     pub fn new(plan: &'p Plan, devices: Vec<Device>) -> Result<Self, Refusal> {
         let lab = Lab { plan, devices };
         for link in plan.fabric().links() {
@@ -236,7 +236,7 @@ impl<'p> Lab<'p> {
 ///
 /// # Errors
 ///
-/// Refuses more than a machine is asked to run.
+/// Refuses more than one machine can run.
 pub fn fits(plan: &Plan) -> Result<(), Refusal> {
     let counts = plan.fabric().counts();
     let switches = counts.t0 + counts.t1 + counts.t2;

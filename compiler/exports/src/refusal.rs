@@ -5,7 +5,7 @@
 /// Why a format cannot carry a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is more of something than the format, or who reads it, can count.
+    /// There is more of something than the format, or a program that reads it, can hold.
     #[error("{format} has room for {most} {what}, and here are {arithmetic} = {count}; {help}")]
     TooMany {
         /// The format.
@@ -45,7 +45,7 @@ pub enum Refusal {
         /// Alternative.
         help: &'static str,
     },
-    /// A name has signs that the format does not take.
+    /// A name has characters that the format does not allow.
     #[error("{format} takes names of {rule}, and `{name}` is none")]
     Name {
         /// The format.

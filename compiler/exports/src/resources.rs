@@ -1,8 +1,8 @@
 //! The plan as resources: one list of everything there is, each with an address, as Terraform shows a state.
 //!
-//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`, `closc_node`, `closc_nic`,
-//! `closc_cable`. Invariants: an address names one resource, whatever else there is, so that it is the same in the next
-//! export; a resource that mentions another has its address in `depends_on`; items are a line each.
+//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`, `closc_node`,
+//! `closc_nic`, `closc_cable`. Invariants: an address names one resource, whatever else there is, so that it is the
+//! same in the next export; a resource that mentions another has its address in `depends_on`; each item is one line.
 
 use closc_plan::{CableEnd, Plan};
 use closc_topology::{Link, Nic, Node, PortRef, RackPlace, Side, Switch, TierId};
@@ -73,7 +73,7 @@ fn switch(plan: &Plan, switch: Switch) -> Value {
     let mut values = Map::new();
     values.insert("tier".to_owned(), json!(switch.tier.word()));
     values.insert("plane".to_owned(), json!(switch.plane.0));
-    // T2s are of no zone.
+    // T2s belong to no zone.
     if switch.tier < TierId::T2 {
         values.insert("zone".to_owned(), json!(switch.zone.0));
     }
@@ -108,7 +108,7 @@ fn node(plan: &Plan, node: Node) -> Value {
     )
 }
 
-/// Adds where a device stands, where the file says that.
+/// Adds the rack position of a device, if the file has it.
 fn insert(values: &mut Map<String, Value>, place: Option<RackPlace>) {
     values.extend(place.map(|place| {
         let place = json!({ "rack": place.rack, "unit": place.unit, "units": place.units, "face": place.face.word() });

@@ -32,7 +32,7 @@ impl Levels {
         let mut zones: Vec<u16> = units.iter().map(|unit| unit.zone).collect();
         zones.dedup();
         let mut fabric = plan.topology().name.clone();
-        // A name is that of one place, and a fabric may be called like a zone or unit.
+        // Names of places must be unique, and a fabric may have the name of a zone or unit.
         if zones.iter().any(|zone| fabric == zone_name(*zone))
             || units.iter().any(|unit| fabric == unit_name(unit))
         {

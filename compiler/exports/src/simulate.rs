@@ -1,8 +1,9 @@
-//! Inputs of simulators: the graph of a plane, or its numbers, and flows.
+//! Inputs of simulators: the graph of a plane, or its counts, and flows.
 //!
-//! In: a plan, what is to flow. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`]) and ns-3
-//! as HPCC uses it ([`ns3`]). Invariants: what carries no new traffic (drained) is in no graph; a format that has one number
-//! for what differs here is refused; the delay of a cable is that of the plan: light, and what its ends add.
+//! In: a plan, what is to flow. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`])
+//! and ns-3 as HPCC uses it ([`ns3`]). Invariants: drained devices and cables are in no graph; if a format has one
+//! number for values that differ in the fabric, the export is refused; the delay of a cable is that of the plan:
+//! propagation, and the share of the devices at its ends.
 
 pub mod astra;
 pub mod htsim;

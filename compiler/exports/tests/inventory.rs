@@ -66,7 +66,7 @@ fn a_lab_has_every_cable_once_and_numbers_the_interfaces_of_sonic() {
         .collect();
     assert_eq!(ends.len(), 2 * links.len());
     assert_eq!(ends.iter().collect::<BTreeSet<_>>().len(), ends.len(), "an interface has one cable");
-    // NIC 1 of the first group is absent, so the first T0 numbers from the second NIC on; uplinks come behind.
+    // NIC 1 of the first group is absent, so the first T0 numbers from the second NIC on; uplinks follow.
     assert!(topology.contains("[\"su001-n002:nic0p0\", \"p0-t0-001:eth1\"], mtu: 9216"), "{topology}");
     assert!(topology.contains("[\"p0-t0-001:eth4\", \"p0-t1-001:eth1\"]"), "{topology}");
     assert!(!topology.contains("p0-t1-002"), "{topology}");

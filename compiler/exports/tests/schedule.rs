@@ -51,7 +51,7 @@ fn slurm_is_given_a_tree_and_blocks_that_no_zone_has_a_rest_of() {
     assert!(yaml.contains("      - {block: zone0-unit001, nodes: \"z0-su001-n[001-003]\"}\n"), "{yaml}");
 }
 
-/// Slurm allocates no job over leaves that no switch is above.
+/// Slurm allocates no job over leaves without a common switch above them.
 #[test]
 fn with_one_tier_units_are_trees_of_their_own() {
     let plan = plan(

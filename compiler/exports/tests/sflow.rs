@@ -123,7 +123,7 @@ fn pyavd_renders_the_same_lines() {
 #[test]
 fn the_schemas_of_the_first_and_the_last_release_take_it() {
     let Some(python) = python("CLOSC_NVUESCHEMA", "nvueschema, yaml") else { return };
-    // The judge takes whole files, which are a list.
+    // The judge reads complete files, which are lists.
     let whole = |text: &str| {
         let lines = text
             .lines()

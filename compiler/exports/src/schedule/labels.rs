@@ -1,7 +1,7 @@
 //! Labels of Kubernetes nodes: where each stands, level by level.
 //!
 //! In: where nodes stand, and the keys of labels. Out: a `Node` object for each, which holds labels and nothing else.
-//! Invariants: keys are qualified names of Kubernetes and differ; values have up to 63 signs.
+//! Invariants: keys are qualified names of Kubernetes and differ; values have at most 63 characters.
 
 use std::io;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::{File, Refusal};
 
 const FORMAT: &str = "Kubernetes";
 
-/// The most signs of the part before the `/` of a key, and of the part behind it (Kubernetes, "Labels and Selectors").
+/// The most characters before the `/` of a key, and after it (Kubernetes, "Labels and Selectors").
 const PREFIX_MAX: usize = 253;
 const NAME_MAX: usize = 63;
 
@@ -28,7 +28,7 @@ pub enum Keys {
     Own(Vec<String>),
 }
 
-/// Why keys are none.
+/// Why keys cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysError {
     /// A key is not a qualified name.
@@ -37,7 +37,7 @@ pub enum KeysError {
          and a prefix is a DNS name of up to {PREFIX_MAX}"
     )]
     Form(String),
-    /// A key comes twice.
+    /// A key is given twice.
     #[error("the key `{0}` comes twice")]
     Twice(String),
 }
@@ -121,7 +121,7 @@ fn is_subdomain(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Refuses keys that are not as many as levels, and names that no `Node` can have.
+/// Refuses a number of keys that is not the number of levels, and names that no `Node` can have.
 pub fn nodes<'a>(levels: &'a Levels, keys: &Keys) -> Result<File<'a>, Refusal> {
     let keys = keys.of(levels)?;
     let names = levels.units.iter().flat_map(|unit| &unit.nodes);

@@ -26,7 +26,7 @@ pub fn rankfile(placement: &Placement, gpus_per_node: u32) -> File<'_> {
     })
 }
 
-/// Returns the placement with what crosses zones and units.
+/// Returns the placement as JSON, with the traffic that crosses zones and units.
 pub fn placement(placement: &Placement) -> File<'_> {
     File::new("placement.json", |out| {
         serde_json::to_writer_pretty(&mut *out, placement)?;

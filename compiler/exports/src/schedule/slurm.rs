@@ -1,9 +1,9 @@
 //! Slurm: the tree of nodes, and blocks of them.
 //!
-//! In: where nodes stand. Out: `topology.conf` for `topology/tree`, the same for `topology/block`, and `topology.yaml`, which
-//! holds both. Invariants: a node is attached to one leaf, because Slurm refuses a node on several; a block is a unit, the
-//! base block size is that of the smallest, and a larger size is a power of two of it that no block of a zone is left over
-//! from, so that no group of blocks crosses zones.
+//! In: where nodes stand. Out: `topology.conf` for `topology/tree`, the same for `topology/block`, and `topology.yaml`,
+//! which holds both. Invariants: a node is attached to one leaf, because Slurm refuses a node on several; a block is a
+//! unit, the base block size is that of the smallest, and larger sizes are this size times a power of two that divides
+//! the number of blocks of every zone, so that no group of blocks crosses zones.
 
 use std::fmt::Write as _;
 use std::io;
@@ -93,7 +93,7 @@ fn tree_yaml(levels: &Levels, out: &mut dyn io::Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The sizes of blocks: that of the smallest unit, and those that no zone has a rest of.
+/// The sizes of blocks: that of the smallest unit, and its multiples that divide every zone evenly.
 fn sizes(levels: &Levels) -> Vec<usize> {
     let base = levels.units.iter().map(|unit| unit.nodes.len()).min().unwrap_or(0);
     let counts: Vec<usize> = levels.zones.iter().map(|zone| levels.in_zone(*zone).count()).collect();

@@ -1,9 +1,9 @@
 //! ASTRA-sim: the network of its analytical backend, and the logical topology of its ns-3 backend.
 //!
-//! In: a plan. Out: `network.yml`: a switch for each dimension (NICs of a T0 group, groups of a zone, zones), with counts,
-//! bandwidth and latency; `logical.json` beside the graphs of [`ns3`](super::ns3). Invariants: the counts multiplied are
-//! the NICs; bandwidth is what a NIC has left of its own behind oversubscription; latency is half of the way, because a switch
-//! counts it twice.
+//! In: a plan. Out: `network.yml`: a switch for each dimension (NICs of a T0 group, groups of a zone, zones), with
+//! counts, bandwidth and latency; `logical.json` beside the graphs of [`ns3`](super::ns3). Invariants: the counts
+//! multiplied are the NICs; bandwidth is that of a NIC after oversubscription; latency is half of the one-way delay,
+//! because ASTRA-sim counts it twice at a switch.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ struct Dimension {
     count: u64,
     /// Bits a second.
     bits: f64,
-    /// One way, in ns.
+    /// One-way delay, in ns.
     way: u64,
 }
 
@@ -72,7 +72,7 @@ pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<F
         write!(out, "{header}")?;
         writeln!(out, "topology: {}", row(&|_| "Switch".to_owned()))?;
         writeln!(out, "npus_count: {}", row(&|dimension| dimension.count.to_string()))?;
-        // It counts 2^30 bytes as a gigabyte.
+        // ASTRA-sim counts 2^30 bytes as a gigabyte.
         let rate = |dimension: &Dimension| format!("{:.6}", dimension.bits / 8.0 / GIGABYTE);
         writeln!(out, "bandwidth: {}  # GB/s of 2^30 B", row(&rate))?;
         #[allow(clippy::cast_precision_loss, reason = "a way is microseconds, and f64 counts 10^15 of them")]
@@ -103,7 +103,7 @@ fn dimensions(plan: &Plan, planes: &[PlaneId]) -> Result<Vec<Dimension>, Refusal
         (bits(nic.speed.mbps()), NIC_LATENCY.0 + SWITCH_LATENCY.0 + 2 * light_ns(nic.length));
     let per_group = u64::from(topology.hosts.per_group);
     let mut found = vec![Dimension { what: "NICs of a T0 group", count: per_group, bits: own * many, way }];
-    // A NIC's share of what leaves its T0, and then of what leaves its zone.
+    // A NIC's share of the bandwidth out of its T0, and then of that out of its zone.
     let mut share = own;
     if topology.hosts.groups > 1 || topology.t2.is_some() {
         let up = uniform::cables(plan, FORMAT, planes, TierId::T1)?;
@@ -122,7 +122,7 @@ fn dimensions(plan: &Plan, planes: &[PlaneId]) -> Result<Vec<Dimension>, Refusal
         let count = u64::from(topology.zones);
         found.push(Dimension { what: "zones", count, bits: share * many, way });
     }
-    // A dimension of one is none.
+    // A dimension with one element is omitted.
     found.retain(|dimension| dimension.count > 1);
     Ok(found)
 }

@@ -1,7 +1,8 @@
 //! Flows: a pattern over all NICs, or demands between named ones.
 //!
-//! In: what is wanted, and who is in a plane. Out: flows by number, in the order of senders. Invariants: no NIC sends to itself;
-//! there are as many flows of a pattern as NICs, never as many as pairs; a plane carries an equal share of each.
+//! In: a pattern or demands, and the NICs of a plane. Out: flows by number, in the order of senders. Invariants: no NIC
+//! sends to itself; there are as many flows of a pattern as NICs, never as many as pairs; a plane carries an equal
+//! share of each.
 
 use closc_topology::Nic;
 use rand_xoshiro::SplitMix64;
@@ -60,7 +61,7 @@ pub(super) struct Numbered {
 }
 
 impl Traffic {
-    /// Returns the flows of a plane, and the largest one's bytes have to fit `most`.
+    /// Returns the flows of a plane; refuses a flow of more than `most` bytes.
     pub(super) fn of(
         &self,
         format: &'static str,
@@ -104,7 +105,7 @@ impl Traffic {
     }
 }
 
-/// Draws a cycle over all of so many (Sattolo's shuffle): no element is its own successor.
+/// Draws one cycle over `count` elements (Sattolo's shuffle): no element is its own successor.
 fn cycle(count: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64::seed_from_u64(seed);
     let mut next: Vec<usize> = (0..count).collect();

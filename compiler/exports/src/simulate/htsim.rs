@@ -44,8 +44,8 @@ impl<'p> Simulation<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses what a fat tree of counts cannot be: holes, cables that differ, parts of a gigabit, oversubscription that is no
-    /// whole number, T2s that several T1s of a zone share.
+    /// Refuses what a fat tree given by counts cannot express: holes, cables that differ, parts of a gigabit,
+    /// oversubscription that is no whole number, T2s that several T1s of a zone share.
     pub fn new(plan: &'p Plan, plane: PlaneId, traffic: &Traffic) -> Result<Self, Refusal> {
         uniform::whole(plan, FORMAT, &[plane])?;
         let numbers = Numbers::of(plan, plane);
@@ -82,7 +82,7 @@ impl<'p> Simulation<'p> {
             }
             writeln!(out, "Downlink_Latency_ns {}", tier.latency_ns)?;
             writeln!(out, "Switch_Latency_ns {}", SWITCH_LATENCY.0)?;
-            // One is the default, and htsim takes a second word for it for a mistake only where the first was another.
+            // 1 is the default; htsim rejects a second value only if the first one was not the default.
             if tier.oversubscribed > 1 {
                 writeln!(out, "Oversubscribed {}", tier.oversubscribed)?;
             }
@@ -161,7 +161,7 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
     Ok(tiers)
 }
 
-/// Speed in Gb/s, and how long light takes over a cable in ns: at least one, because none is taken for a missing word.
+/// Speed in Gb/s, and how long light takes over a cable in ns: at least 1, because htsim takes 0 for a missing value.
 fn cables(plan: &Plan, plane: PlaneId, upper: TierId) -> Result<(u64, u64), Refusal> {
     let cables = uniform::cables(plan, FORMAT, &[plane], upper)?;
     let mbps = u64::from(cables.speed.mbps());
@@ -194,7 +194,7 @@ impl Sides {
         Err(self.refused())
     }
 
-    /// The same, which for T0s is checked once more by ports alone, cut to a whole number.
+    /// The same for a T0, where the ratio of ports alone, rounded down, must be equal.
     fn ratio_in_ports(self) -> Result<u64, Refusal> {
         let ratio = self.ratio()?;
         if self.below.0 / self.above.0 == ratio { Ok(ratio) } else { Err(self.refused()) }

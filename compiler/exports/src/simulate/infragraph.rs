@@ -1,8 +1,9 @@
-//! infragraph: devices with ports, and a cable an edge, in its JSON.
+//! infragraph: devices with ports, and one edge per cable, in its JSON.
 //!
-//! In: a plan and planes. Out: `infragraph.json`, an `Infrastructure`: kinds of devices, kinds of links, an instance for each switch and
-//! node, and an edge for each cable. Invariants: instances have the names of the plan; ports of a switch count as the panel's
-//! blocks do, towards the NICs first, from 0; ports of a node NIC by NIC and, within, plane by plane.
+//! In: a plan and planes. Out: `infragraph.json`, an `Infrastructure`: kinds of devices, kinds of links, an instance
+//! for each switch and node, and an edge for each cable. Invariants: instances have the names of the plan; ports of a
+//! switch are numbered from 0, those towards the NICs first, spare ones included; ports of a node NIC by NIC, and
+//! within a NIC plane by plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -113,7 +114,7 @@ impl<'p> Graph<'p> {
         list(out, "devices", switches.chain([self.node()]))
     }
 
-    /// The device that a node is.
+    /// The device that describes every node.
     fn node(&self) -> serde_json::Value {
         let topology = self.plan.topology();
         let (nics, planes) = (u32::from(topology.hosts.nics_per_node), u32::from(topology.planes));
@@ -165,7 +166,7 @@ impl<'p> Graph<'p> {
     }
 }
 
-/// The name of the device that nodes are.
+/// The name of the device that describes nodes.
 const NODE: &str = "node";
 
 fn kind(plan: &Plan, link: Link) -> Kind {
@@ -191,7 +192,7 @@ fn port_number(plan: &Plan, switch: Switch, port: PortRef) -> u32 {
     }
 }
 
-/// Writes a list and a comma behind it.
+/// Writes a list, followed by a comma.
 fn list(
     out: &mut dyn io::Write,
     name: &str,
@@ -201,7 +202,7 @@ fn list(
     writeln!(out, ",")
 }
 
-/// Writes a list, an item a line.
+/// Writes a list, one item per line.
 fn rows(
     out: &mut dyn io::Write,
     name: &str,

@@ -1,9 +1,9 @@
 //! ns-3 as the HPCC code uses it, and ASTRA-sim's ns-3 backend after it: a graph of numbers, and flows.
 //!
 //! In: a plan, planes, what flows. Out: for each plane `topology.txt` (nodes, switches and cables, then the numbers of
-//! switches, then a cable a line), `flow.txt` (flows, then one a line), `nodes.csv` with the names, and `paths.txt`: the nodes
-//! that each flow passes where hosts choose paths. Invariants: hosts have the first numbers; what the reader cannot count is
-//! refused beforehand.
+//! switches, then one cable per line), `flow.txt` (the number of flows, then one per line), `nodes.csv` with the names,
+//! and `paths.txt`: the nodes that each flow passes where hosts choose paths. Invariants: hosts have the first numbers;
+//! what the reader cannot count is refused beforehand.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use super::numbers::{self, Numbers};
 use super::{Traffic, delay_ns, speed};
 use crate::{File, Refusal};
 
-/// Countable items of a reader.
+/// Limits of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reader {
     /// Its name.
@@ -144,7 +144,7 @@ impl<'p> Simulation<'p> {
         })
     }
 
-    /// Writes a path of each flow: number of the flow, entropy value, destination address, numbers of the nodes.
+    /// Writes the path of each flow: number of the flow, entropy value, destination address, numbers of the nodes.
     fn paths(&self, out: &mut dyn io::Write) -> io::Result<()> {
         for (at, flow) in self.flows.iter().enumerate() {
             let (from, to) = (self.numbers.hosts[flow.from], self.numbers.hosts[flow.to]);
@@ -163,7 +163,7 @@ impl<'p> Simulation<'p> {
         Ok(())
     }
 
-    /// The first path from the flow's own place in the row of uplinks whose cables all carry traffic.
+    /// The first path whose cables all carry traffic, beginning with the uplinks that the flow's own number selects.
     fn usable(&self, at: usize, from: Nic, to: Nic) -> Option<closc_plan::Path> {
         let (plan, topology) = (self.plan, self.plan.topology());
         let far = from.zone != to.zone;

@@ -57,7 +57,7 @@ impl Numbers {
         Some((lower, self.switch(upper)?))
     }
 
-    /// Writes what each cable comes to.
+    /// Calls `take` for each cable, with the numbers of its ends.
     pub(super) fn each_link(
         &self,
         plan: &Plan,
@@ -71,7 +71,7 @@ impl Numbers {
     }
 }
 
-/// Returns the list of who has which number.
+/// Returns the list of numbers with the names of NICs and switches.
 pub(super) fn list<'a>(path: String, plan: &'a Plan, numbers: &'a Numbers) -> File<'a> {
     File::new(path, move |out| {
         let topology = plan.topology();

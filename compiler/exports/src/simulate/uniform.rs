@@ -19,7 +19,7 @@ pub(super) struct Cables {
     pub(super) length: Length,
 }
 
-/// Between what a kind of cable is, by the tier of its upper end.
+/// The name of a kind of cable, by the tier of its upper end.
 fn kind(upper: TierId) -> &'static str {
     match upper {
         TierId::T0 => "NIC-T0",
@@ -35,7 +35,7 @@ fn is_below(link: Link, upper: TierId) -> bool {
     }
 }
 
-/// Returns what all cables below a tier have.
+/// Returns the speed and length that all cables below a tier have.
 pub(super) fn cables(
     plan: &Plan,
     format: &'static str,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{GNMIC, Reach, authority, has, switch_labels};
 use crate::{File, Refusal};
 
-/// Number of times, and the ports.
+/// Interval of samples, and the ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asking {
     /// Seconds between two samples.
@@ -85,7 +85,7 @@ fn wanted<'a>(plan: &'a Plan, gnmi: &'static Gnmi) -> impl Iterator<Item = &'sta
     gnmi.subscriptions.iter().filter(|one| one.needs.is_none_or(|need| has(plan, need)))
 }
 
-/// A name of a subscription: systems have different paths for the same.
+/// A name of a subscription: systems have different paths for the same counter.
 fn name(os: Os, one: &Subscription) -> String {
     format!("{}-{}", os.word(), one.name)
 }

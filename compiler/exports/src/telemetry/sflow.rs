@@ -1,9 +1,10 @@
 //! sFlow: samples of packets, from switches that send them.
 //!
-//! In: a plan and collectors. Out: what the site adds, in the form that each operating system takes: `overlay/sflow.json` for CONFIG_DB
-//! and `overlay/sflow.yaml` for Cumulus Linux, which `--overlay` adds, and `eos/sflow-PLATFORM.conf`, lines of EOS. Invariants: nothing
-//! of it is closc's; a port is sampled once in as many packets as it has Mb/s, which is SONiC's own default, and where there is one
-//! rate for all ports, it is that of the fastest; what leaves by the management port says so where its VRF is not the fabric's.
+//! In: a plan and collectors. Out: what the site adds, in the form that each operating system takes:
+//! `overlay/sflow.json` for CONFIG_DB and `overlay/sflow.yaml` for Cumulus Linux, which `--overlay` adds, and
+//! `eos/sflow-PLATFORM.conf`, lines of EOS. Invariants: no line of it is in a file that closc compiles. A port of N
+//! Mb/s samples one in N packets, which is SONiC's own default; where all ports share one rate, it is that of the
+//! fastest. Samples that leave by a management port name its VRF or interface, where that is not the fabric's.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -31,7 +32,7 @@ const NVUE_SPEEDS: [(&str, u32); 8] = [
     ("speed-800g", 800_000),
 ];
 
-/// Returns the files of all forms that the switches of a plan take; none where none takes one.
+/// Returns one file for each form that the switches of a plan need.
 ///
 /// # Errors
 ///
@@ -137,7 +138,7 @@ fn eos_lines<'a>(
         };
         writeln!(out, "! {count} switches of platform {}.\nsflow sample {mbps}", platform.id)?;
         for to in collectors {
-            // The port that EOS takes for said is left out, as it leaves it out itself.
+            // EOS omits its default port, so it is omitted here too.
             let port = if to.port() == PORT { String::new() } else { format!(" {}", to.port()) };
             writeln!(out, "sflow {vrf}destination {}{port}", to.ip())?;
         }
