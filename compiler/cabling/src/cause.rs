@@ -1,7 +1,7 @@
 //! Causes of findings: one line for each thing to look at, most important first.
 //!
-//! In: findings, and how many cables each device was asked about. Out: [`Cause`]s. Invariants: every finding has exactly one
-//! cause; what a report shows directly is certain, and what explains a silence is not.
+//! In: findings, and how many planned cables each device has at ends that report. Out: [`Cause`]s. Invariants: every
+//! finding has exactly one cause; what a report shows directly is certain, and what explains a silence is not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +88,7 @@ impl Silences {
         }
     }
 
-    /// Takes the findings that one reason explains: the broadest reason of those that explain most.
+    /// Removes and returns the findings of one reason: the one that explains most, and of equals the broadest.
     fn take_likeliest(&mut self, tally: &Tally) -> Option<(Silence, BTreeSet<usize>)> {
         let is_single = |silence: Silence| matches!(silence, Silence::Ports(_));
         let counts = || self.found.iter().map(|(silence, found)| (found.len(), std::cmp::Reverse(*silence)));
@@ -107,7 +107,7 @@ impl Silences {
     }
 }
 
-/// Returns whether a reason explains that many findings better than each by itself.
+/// Returns whether a reason explains so many findings that they need no reason of their own.
 fn explains(tally: &Tally, silence: Silence, count: usize) -> bool {
     let of = total(tally, silence);
     match silence {
@@ -126,7 +126,7 @@ struct Gap {
     faces_nics: bool,
 }
 
-/// The ends of a finding that have no neighbour; none where an end has one that is wrong.
+/// The ends of a finding that have no neighbour. Returns none if an end has a wrong neighbour.
 fn gaps(plan: &Plan, finding: &Finding) -> Vec<Gap> {
     let (cable, silent) = match finding {
         Finding::Missing { cable, silent, .. } | Finding::OneWay { cable, silent } => (cable, silent),

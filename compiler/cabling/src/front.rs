@@ -1,8 +1,8 @@
 //! Ports of a front panel that the plan has no use for.
 //!
-//! In: a switch of the plan, and a word for a port. Out: the port, by its own name, where the panel has it under any split of
-//! its cages. Invariants: what is on the panel is a port of the fabric, whether or not the plan uses it; management ports are
-//! on none. The names of a platform are worked out once.
+//! In: a switch of the plan, and a name that a report uses for a port. Out: the port, by its own name, where the panel
+//! has it under any split of its cages. Invariants: every port of the panel belongs to the fabric, whether or not the
+//! plan uses it; management ports are not on it. The names of a platform are computed once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use closc_platform::Platform;
 use closc_topology::Switch;
 use smol_str::SmolStr;
 
-/// Names of ports by what people call them.
+/// The name of each port, by its name and by its alias.
 type Names = HashMap<SmolStr, SmolStr>;
 
 /// The panels of a plan.

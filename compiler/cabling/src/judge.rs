@@ -1,8 +1,8 @@
 //! Compares what devices see with the plan.
 //!
-//! In: a plan, the names of the devices that report, and their sightings one device at a time. Out: a [`Report`]. What is
-//! wrong is kept as edges between ends, whatever is right is only counted. Invariants: a neighbour that matches the plan is
-//! enough, however many others are seen at the port; a neighbour without a name is ignored.
+//! In: a plan, the names of the devices that report, and their sightings one device at a time. Out: a [`Report`]. What
+//! is wrong is kept as edges between ends; whatever is right is only counted. Invariants: a neighbour that matches the
+//! plan is enough, however many others are seen at the port; a neighbour without a name is ignored.
 
 mod rings;
 mod spot;
@@ -24,15 +24,15 @@ use spot::Spot;
 #[derive(Debug)]
 pub struct Judge<'a> {
     plan: &'a Plan,
-    /// Connected but unplanned elements.
+    /// Connections that are not planned.
     edges: BTreeSet<(End, End)>,
-    /// Ends that see a device of the fabric and not which port of it, and the device.
+    /// Ends whose neighbour is a device of the fabric but does not name its port, and that device.
     vague: Vec<(End, Device)>,
-    /// Cables of which an end sees nothing: the ends, and whether the port says that it is down.
+    /// Cables with ends that have no neighbour: these ends, and whether their port is down.
     missing: BTreeMap<Link, Vec<(End, bool)>>,
     /// Cables that an end sees as planned, by the far port.
     right: BTreeSet<Link>,
-    /// Cables of which an end sees the planned device, and not which port of it.
+    /// Cables with an end that sees the planned device, but not which port of it.
     near: BTreeSet<Link>,
     /// Cables that a finding is about.
     faulty: BTreeSet<Link>,
@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
         let ends = edges.chain(self.spots.iter().flat_map(|(a, b)| [a.end(), b.end()]).flatten());
         let touched: BTreeSet<Link> = ends.filter_map(|end| cable_of(self.plan, end)).collect();
         for (link, ends) in std::mem::take(&mut self.missing) {
-            // Its end sees something else: that finding says it already.
+            // One of its ends has another neighbour, which another finding reports already.
             if touched.contains(&link) {
                 continue;
             }
@@ -193,7 +193,7 @@ impl<'a> Judge<'a> {
         self.report
     }
 
-    /// Where a neighbour does not say its port, and only one cable of it is in question, it is that one.
+    /// If a neighbour does not name its port, and only one of its ports is still unexplained, it is that port.
     fn guess_ports(&mut self) {
         let mut left = Vec::new();
         for (at, device) in std::mem::take(&mut self.vague) {
@@ -229,7 +229,7 @@ impl<'a> Judge<'a> {
         self.edges.iter().any(|(a, b)| *a == end || *b == end)
     }
 
-    /// Cables that exchanged ends among themselves.
+    /// Adds the finding for cables that exchanged ends among themselves.
     fn exchanged(&mut self, ring: &rings::Ring) {
         let cables = ring.cables.iter().map(|link| self.cable_at(*link)).collect();
         let seen = ring.edges.iter().map(|(a, b)| (self.port_at(*a), self.port_at(*b))).collect();
@@ -237,10 +237,10 @@ impl<'a> Judge<'a> {
         self.report.findings.push(Finding::Exchanged { cables, seen, across_planes });
     }
 
-    /// Cables that are elsewhere.
+    /// Adds a finding for each connection of a group that is not a mere exchange.
     fn wrong(&mut self, ring: &rings::Ring) {
         for (a, b) in &ring.edges {
-            // A port that sees itself, and two ends of one cable, name it once.
+            // A set, because both ends may belong to one cable, or be one port that sees itself.
             let instead: BTreeSet<Link> =
                 [*a, *b].into_iter().filter_map(|end| cable_of(self.plan, end)).collect();
             let instead = instead.into_iter().map(|link| self.cable_at(link)).collect();
@@ -278,7 +278,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The most detailed of several neighbours.
+/// The neighbour that is known best: with its port if possible.
 fn worst(mut fars: Vec<Far>) -> Option<Far> {
     fars.sort_by_key(|far| match far {
         Far::Port(_) => 0,

@@ -1,7 +1,7 @@
 //! The cables of a fabric, as installers, stores and DCIM systems want them.
 //!
-//! In: a plan and a plane. Out: rows, one a cable, written as they are asked for. Invariants: rows are in the order of the
-//! cable lists of a tree; what a row says is what the plan says.
+//! In: a plan and a plane. Out: one row per cable, written on demand. Invariants: rows are in the order of the cable
+//! lists of a tree; what a row says is what the plan says.
 
 mod bill;
 mod label;
@@ -21,7 +21,7 @@ pub use netbox::{LABEL_MAX, device_types, devices, long_labels, racks};
 use crate::locate::port_name;
 use crate::report::PortAt;
 
-/// One end of a cable, for who plugs it.
+/// One end of a cable, with what an installer needs to plug it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plug {
     /// Device and port.
@@ -32,7 +32,7 @@ pub(crate) struct Plug {
     pub(crate) part: u8,
     /// The port's speed.
     pub(crate) speed: Speed,
-    /// Where the device stands, where the file says that.
+    /// Rack position of the device, if the file has it.
     pub(crate) place: Option<RackPlace>,
 }
 
@@ -86,7 +86,7 @@ fn plug(plan: &Plan, end: End) -> Plug {
     }
 }
 
-/// The word of what a cable connects.
+/// The kind of a cable: the tiers that it connects.
 fn kind(link: Link) -> &'static str {
     match link {
         Link::Host(_) => "nic-t0",

@@ -1,7 +1,7 @@
 //! From names that devices use to ends of the plan.
 //!
-//! In: a plan and words of a neighbour. Out: the device and port that they mean. Invariants: a name with a domain behind it
-//! means what the name means; a port is known by its name or its alias.
+//! In: a plan, and the names that a neighbour sends. Out: the device and port that they mean. Invariants: a domain
+//! behind the name of a device is ignored; a port is known by its name or its alias.
 
 use std::collections::HashMap;
 
@@ -48,11 +48,10 @@ pub(crate) struct Planned {
 }
 
 impl Device {
-    /// Returns the device of a name, with or without a domain behind it. Upper and lower case are alike, as in names of hosts
-    /// (RFC 4343).
+    /// Returns the device of a name, with or without a domain behind it. Case is ignored, as in host names (RFC 4343).
     pub fn find(plan: &Plan, name: &str) -> Option<Self> {
         let naming = &plan.topology().naming;
-        // Names of a plan are small.
+        // Names in a plan are lower case.
         let small = name.to_ascii_lowercase();
         let name = small.as_str();
         let short = name.split('.').next().filter(|short| *short != name);

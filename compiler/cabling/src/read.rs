@@ -9,7 +9,7 @@
 //! | stable JSON of `lldpd` | the same with `-f json0` |
 //! | text of `lldpd` | `lldpctl`; on SONiC `show lldp neighbors` |
 //! | table of SONiC | `show lldp table` |
-//! | packet-ins of P4Runtime, a line each | a controller, in the JSON form of Protocol Buffers |
+//! | packet-ins of P4Runtime, one per line | a controller, in the JSON form of Protocol Buffers |
 //! | tables of SONiC | `sonic-db-dump -n APPL_DB -y`: `LLDP_ENTRY_TABLE`, `PORT_TABLE` |
 
 mod json;
@@ -26,19 +26,19 @@ use closc_budget::{Account, size};
 use crate::sighting::{Neighbour, Sighting};
 use json::Outline;
 
-/// Memory of what is kept of a report, and of JSON that is decoded: 512 ports take 3 MiB in the longest form.
+/// The most memory for the data kept from a report, and for decoded JSON: 512 ports take 3 MiB in the longest form.
 const MEMORY_MAX: usize = 64 << 20;
 
 /// Neighbours of a port. A hub has some; more are sent by an attacker.
 const NEIGHBOURS_MAX: usize = 1_000;
 
-/// Why a file says nothing.
+/// Why a report cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// It is not text.
     #[error("it is not UTF-8 text")]
     NotText,
-    /// It begins like JSON and is none.
+    /// It begins like JSON but does not parse.
     #[error("line {line}, column {column}: it does not parse as JSON: {reason}")]
     Json {
         /// Line, from 1.
@@ -48,7 +48,7 @@ pub enum ReadError {
         /// Why.
         reason: String,
     },
-    /// A part has another form than these reports have.
+    /// A part is not in the form that these reports have.
     #[error("`{place}`: {expected} is expected there")]
     Form {
         /// Where, as keys with dots between.

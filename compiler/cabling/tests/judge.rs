@@ -67,7 +67,7 @@ fn full((device, port): &Port) -> Neighbour {
     Neighbour { system: Some(device.clone()), chassis: None, ports: vec![port.clone()] }
 }
 
-/// Says its name with a domain behind it, and nothing of its port.
+/// A neighbour that sends its name with a domain, and nothing about its port.
 fn by_device((device, _): &Port) -> Neighbour {
     Neighbour {
         system: Some(format!("{device}.pod.example")),
@@ -240,7 +240,7 @@ fn port(device: &str, port: &str) -> Port {
     (device.to_owned(), port.to_owned())
 }
 
-/// The findings of a plant that was changed.
+/// The findings after a change of the connections.
 fn changed(change: impl FnOnce(&mut Plant)) -> (Vec<String>, Report) {
     let plan = spacious();
     let mut plant = planted(&plan);

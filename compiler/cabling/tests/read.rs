@@ -1,4 +1,4 @@
-//! Every form of report says the same of the same neighbours.
+//! All forms of report give the same result for the same neighbours.
 
 use closc_cabling::{Neighbour, ReadError, Sighting, read};
 use closc_qos::units::Speed;
@@ -125,7 +125,7 @@ fn a_speed_that_is_none_is_refused_with_its_place() {
     assert_eq!(read(text("N/A").as_bytes()).expect("a port without a module")[0].speed, None);
 }
 
-/// 29 MB of such reports took 1.33 GB.
+/// Without the limit, 29 MB of such reports took 1.33 GB of memory.
 #[test]
 fn a_report_that_would_take_much_memory_is_refused() {
     let lists = format!("{{\"lldp\":[{}[]]}}", "[],".repeat(2 << 20));

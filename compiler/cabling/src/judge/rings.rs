@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_fabric::End;
 use closc_topology::Link;
 
-/// Edges that have to do with each other.
+/// A group of edges that share planned cables.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ring {
-    /// Planned cables that they take the ends of.
+    /// Planned cables whose ends they occupy.
     pub(super) cables: Vec<Link>,
     /// Connections.
     pub(super) edges: Vec<(End, End)>,
-    /// Whether they take exactly the ends of the planned cables.
+    /// Whether they occupy exactly the ends of these cables.
     pub(super) is_closed: bool,
 }
 

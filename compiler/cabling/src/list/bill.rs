@@ -36,7 +36,8 @@ pub struct Entry {
     pub upper_speed: Speed,
     /// Links: pairs of ports.
     pub links: u64,
-    /// Cages (transceivers or plugs) at the lower end. That of a NIC counts with its cable in the first plane that it has one in.
+    /// Cages (transceivers or plugs) at the lower end. The cage of a NIC is counted once, in the first plane in which
+    /// the NIC has a cable.
     pub lower_cages: u64,
     /// Cages at the upper end.
     pub upper_cages: u64,

@@ -66,7 +66,7 @@ impl LabelPattern {
     /// The pattern that is used where none is given: this end above the far one.
     pub const DEFAULT: &'static str = "{device}:{port} > {far_device}:{far_port}";
 
-    /// Returns what has no place in a fabric file (`t0`, `hosts`, ...), where labels say a rack or a unit.
+    /// If labels contain a rack or a unit, returns the first tier, or `hosts`, for which the fabric file has no racks.
     pub fn unplaced(&self, topology: &Topology) -> Option<&'static str> {
         let places = [Word::Rack, Word::Unit, Word::FarRack, Word::FarUnit].map(Part::Word);
         if !self.parts.iter().any(|part| places.contains(part)) {
@@ -79,7 +79,7 @@ impl LabelPattern {
         tier.map(TierId::word).or(hosts)
     }
 
-    /// The label at one end of a cable: the lower one where that faces up.
+    /// The label at one end of a cable: `Side::Down` is the end nearer to the NICs.
     pub(super) fn label(&self, line: &Line, end: Side) -> String {
         let (own, far) = match end {
             Side::Down => (&line.a, &line.b),

@@ -9,7 +9,7 @@ use closc_topology::{PlaneId, RackPlace, Side, Switch, TierId, Topology, ZoneId}
 
 use super::{LabelPattern, Line, lines, table};
 
-/// NetBox wants a manufacturer of every type: that of types which are named by platforms of the catalogue.
+/// NetBox requires a manufacturer for every device type. This one is used for types that have the names of platforms.
 const MANUFACTURER: &str = "closc";
 
 /// Fields of NetBox's import of cables (`dcim.cable`), those that every release from 3.3 on has.
@@ -79,8 +79,8 @@ pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> Stri
 /// Fields of NetBox's import of interfaces (`dcim.interface`).
 const INTERFACES: [&str; 4] = ["device", "name", "type", "speed"];
 
-/// The ports that the cables of a plane end in: NetBox connects interfaces that are there only. What a port looks like is in no
-/// platform, so their type is `other`.
+/// The ports that the cables of a plane end in: NetBox connects existing interfaces only. Platforms do not record the
+/// form factor of a port, so the type is `other`.
 pub(super) fn interfaces(plan: &Plan, plane: PlaneId) -> String {
     let ends = lines(plan, plane).flat_map(|line| [line.a, line.b]);
     let rows = ends.map(|end| {
@@ -156,7 +156,7 @@ pub fn racks(plan: &Plan, planes: &[PlaneId]) -> Option<String> {
     Some(table(&["site", "name", "status", "width", "u_height"], rows))
 }
 
-/// The height of a device that NetBox takes where none is said, in rack units; its import refuses an empty one.
+/// NetBox's default height of a device, in rack units; its import refuses an empty one.
 const UNITS: u16 = 1;
 
 /// Returns the types of devices in use for NetBox's import of device types (`dcim.devicetype`), with their height where it is

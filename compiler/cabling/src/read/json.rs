@@ -1,7 +1,7 @@
 //! JSON of devices, decoded in bounded memory.
 //!
-//! In: a text. Out: which report it is, and the values that a reader uses. Invariants: values that are not used take no memory; what is kept
-//! as it is was weighed before.
+//! In: a text. Out: which report it is, and the values that a reader uses. Invariants: values that are not used take no
+//! memory; the size of a text is checked before it is decoded.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! JSON of `lldpd` (1.0.x), in both of its forms.
 //!
-//! The plain form writes an object where there is one of a thing and a list where there are several, and system names as
-//! keys; the stable one, `json0`, always writes lists. Without neighbours `interface` is absent.
+//! The plain form writes one item as an object and several as a list, and uses system names as keys; the stable one,
+//! `json0`, always writes lists. Without neighbours `interface` is absent.
 
 use serde_json::Value;
 
@@ -63,7 +63,7 @@ fn neighbour(name: &str, interface: &Value) -> Result<Neighbour, ReadError> {
 fn chassis_names(chassis: &Value) -> (Option<String>, Option<String>) {
     let id = |of: &Value| of.get("id").and_then(value);
     if chassis.get("id").is_some() {
-        // The stable form, and the plain one of who sends no name.
+        // The stable form, or the plain form of a neighbour that sends no name.
         return (chassis.get("name").and_then(value), id(chassis));
     }
     let named = chassis.as_object().and_then(|names| names.iter().next());

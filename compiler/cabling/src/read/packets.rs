@@ -12,19 +12,19 @@ use super::json::weighed;
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
-/// The metadata that says the port, in the pipelines of closc and in SAI's (`packet_in`, `ingress_port`).
+/// The metadata with the port, in the pipelines of closc and in SAI's (`packet_in`, `ingress_port`).
 const INGRESS_PORT: u64 = 1;
 
 /// IEEE 802.1AB section 7.3, and IEEE 802.1Q section 9.6.
 const LLDP: [u8; 2] = [0x88, 0xcc];
 const VLAN: [u8; 2] = [0x81, 0x00];
 
-/// Returns how a port is called that is known by its number alone.
+/// Returns the name of a port given only its number.
 pub(crate) fn numbered(number: u64) -> String {
     format!("P4Runtime port {number}")
 }
 
-/// Whether a text is packets, a line each.
+/// Whether a text is packets, one per line.
 pub(super) fn is_packets(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first = weighed(first).ok().and_then(|first| serde_json::from_str::<Value>(first).ok());
@@ -36,14 +36,14 @@ fn packet(value: &Value) -> Option<&Value> {
     (packet.get("payload").is_some() && packet.get("metadata").is_some()).then_some(packet)
 }
 
-/// Reads the packets. A neighbour that says the same again is one.
+/// Reads the packets. Repeated packets of a neighbour count once.
 pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
     let mut ports = Ports::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let fault = |reason| ReadError::Line { line: at + 1, reason };
         let value: Value =
             serde_json::from_str(weighed(line)?).map_err(|_| fault("it does not parse as JSON"))?;
-        // Streams have other messages too: who is primary, and what failed.
+        // Streams also contain other messages: arbitration and errors.
         let Some(packet) = packet(&value) else { continue };
         let payload = bytes(&packet["payload"]).ok_or_else(|| fault("`payload` is not base64"))?;
         let Some(data) = lldp(&payload) else { continue };
@@ -67,7 +67,7 @@ fn ingress(packet: &Value) -> Option<String> {
     let value = bytes(&metadata.find(|one| id(one) == Some(INGRESS_PORT))?["value"])?;
     let name =
         std::str::from_utf8(&value).ok().filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
-    // A number of two digits at most is never as long as the name of a port.
+    // The bytes of a port number may be letters, but are never as long as the name of a port.
     if let Some(name) = name.filter(|name| name.len() > 2 && name.chars().all(|c| c.is_ascii_graphic())) {
         return Some(name.to_owned());
     }

@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for &mut Tables {
 impl Ports {
     /// Takes a row of a table.
     fn row(&mut self, key: &str, row: &Value) -> Result<(), ReadError> {
-        // With a type and expiry around, or bare.
+        // The fields are either inside `value`, beside a type and expiry, or bare.
         let row = row.get("value").filter(|value| value.is_object()).unwrap_or(row);
         let field = |name: &str| row.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         if !row.is_object() {

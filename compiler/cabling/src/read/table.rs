@@ -1,4 +1,4 @@
-//! The table of SONiC's `show lldp table`: one neighbour a line, columns as wide as the dashes under their titles.
+//! The table of SONiC's `show lldp table`: one neighbour per line, columns as wide as the dashes under their titles.
 
 use std::ops::Range;
 
