@@ -1,7 +1,8 @@
-//! The plan of a file, compared with the plant that it is of.
+//! Compares the plan of a fabric file with the existing network (the plant) that the file describes.
 //!
-//! In: a plan, a plant, and where its devices are. Out: planned cables that nothing is plugged for, cables of the plant that are
-//! nowhere in the plan, and ports that have another name. Invariants: every cable of the plant is one that the plan has, or is left over.
+//! In: a plan, a plant, and where its devices are. Out: planned cables that are not plugged, cables of the plant that
+//! are not in the plan, and ports that have another name. Invariants: every cable of the plant is matched with a
+//! planned one, or is left over.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +14,7 @@ use crate::pattern::natural;
 use crate::plant::Plant;
 use crate::position::{Place, Positions};
 
-/// A port that is called otherwise in the plan.
+/// A port that has another name in the plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Port {
     pub(crate) device: u32,
@@ -24,11 +25,11 @@ pub(crate) struct Port {
 /// Result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
-    /// Planned cables that are in the plant, by the number of the plant's cable.
+    /// For each cable of the plant, by number, the planned cable that it is.
     pub(crate) matched: Vec<Option<Link>>,
-    /// Planned cables of which no end has a cable.
+    /// Planned cables with both ends unplugged.
     pub(crate) missing: Vec<Link>,
-    /// Planned cables of which an end has another cable.
+    /// Planned cables with an end that has another cable.
     pub(crate) occupied: Vec<Link>,
     /// Cables that the plan does not have.
     pub(crate) left: Vec<u32>,
@@ -82,7 +83,7 @@ pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_m
 /// A planned cable with its devices, and what is plugged into their ports.
 type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
-/// Matches what is left by the devices at both ends, and returns what is still open.
+/// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.
 fn by_device(
     plan: &Plan,
     plant: &Plant,
@@ -101,7 +102,7 @@ fn by_device(
     }
     let nic = |number: u32| positions.nics.numbers.get(&number).copied();
     for cables in left.values_mut() {
-        // The last ones are taken first.
+        // In descending order, because `pop` takes the last.
         cables.sort_by_key(|(number, lower)| {
             let port = plant.cables[*number as usize].ends[*lower].port;
             std::cmp::Reverse((nic(*number), natural(plant.ports.name(port))))

@@ -1,7 +1,8 @@
 //! Which hardware has ports of these names.
 //!
-//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue that call
-//! them so, the best first, with the split of their cages. Invariants: every port is on the panel of what is returned.
+//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue with
+//! ports of these names, the best first, with the split of their cages. Invariants: every port is on the panel of what
+//! is returned.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,13 +18,13 @@ use crate::plant::{Level, Plant};
 /// The most platforms that are kept for a tier.
 const KEPT: usize = 48;
 
-/// The most platforms that are kept of those that give ports the same numbers.
+/// The most platforms that are kept for each way of numbering the ports.
 const ALIKE: usize = 3;
 
 /// Given parts of the existing network.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Platforms by the tier's word, or of all tiers by an empty one.
+    /// Platforms by tier (`t0`, ...); an empty key stands for all tiers.
     pub platforms: BTreeMap<String, String>,
     /// The operating system of all switches.
     pub os: Option<Os>,
@@ -60,13 +61,13 @@ pub(crate) struct Fit {
     pub(crate) os: Os,
     pub(crate) down: Block,
     pub(crate) up: Block,
-    /// Whether its ports are called so; else ports are mapped by their order.
+    /// Whether its ports have these names; otherwise ports are mapped by their order.
     pub(crate) is_named: bool,
-    /// The numbers that ports have by these names.
+    /// The numbers of the ports with these names.
     pub(crate) reading: Reading,
 }
 
-/// The numbers of ports from 0 to the last that was seen, at which none was.
+/// Counts the numbers from 0 to the last port that was seen at which no port was seen.
 fn holes(reading: &[Vec<u16>; 2]) -> usize {
     let side = |numbers: &Vec<u16>| numbers.last().map_or(0, |last| usize::from(*last) + 1 - numbers.len());
     reading.iter().map(side).sum()
@@ -79,12 +80,12 @@ impl Fit {
         Block { breakout: platform.panel.default_breakout, first_cage }
     }
 
-    /// The ports between and before those that were seen. Few of them speak for the fit.
+    /// Counts the unseen ports between and before those that were seen. The fewer, the likelier is the fit.
     pub(crate) fn holes(&self) -> usize {
         holes(&self.reading)
     }
 
-    /// A key by which equal fits are known.
+    /// A key that equal fits share.
     pub(crate) fn key(&self) -> (SmolStr, Os, Block, Block) {
         (self.platform.id.clone(), self.os, self.down, self.up)
     }
@@ -105,7 +106,7 @@ impl Fit {
     }
 }
 
-/// The names of ports of a split: of each port its cage from 0, and cage and part as the panel numbers them.
+/// Ports of a split by name: the cage from 0, and cage and part as the panel numbers them.
 type Cages = HashMap<SmolStr, (u16, (u16, u8))>;
 
 /// A platform under an operating system, with the names of its ports, computed on demand.
@@ -135,7 +136,7 @@ impl Panel {
         })
     }
 
-    /// Whether its ports begin with the word that all of these begin with.
+    /// Whether names of its ports have the same prefix as all of these.
     fn is_near(&self, ports: &Ports) -> bool {
         let breakout = self.platform.panel.default_breakout;
         let own = self.platform.port_name(Slot { cage: 0, part: 0, breakout });
@@ -165,7 +166,7 @@ impl Panels {
         self.0.iter().any(|panel| panel.platform.id == id)
     }
 
-    /// Those that are wanted of a tier.
+    /// The panels that the options allow for a tier.
     fn wanted(&self, level: Level, wanted: &Wanted) -> impl Iterator<Item = &Panel> {
         let (id, os) = (wanted.platform(level).map(SmolStr::new), wanted.os);
         self.0.iter().filter(move |panel| {
@@ -182,7 +183,7 @@ type Ports = BTreeSet<(SmolStr, Option<Speed>, Option<(u16, u8)>)>;
 /// Ports of a side by their numbers.
 type Seen = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
 
-/// The ports that switches of a level have cables in, downwards and upwards, part by part.
+/// The ports in which switches of a level have cables, downwards and upwards, part by part.
 fn ports<K: Ord>(
     plant: &Plant,
     levels: &[Level],
@@ -203,10 +204,10 @@ fn ports<K: Ord>(
     seen
 }
 
-/// Platforms that a list of devices says.
+/// Platforms that a list of devices names.
 type Models = BTreeSet<SmolStr>;
 
-/// The platforms of the catalogue that a list of devices says, part by part of a level.
+/// The platforms of the catalogue that a list of devices names, for each part of a level.
 pub(crate) fn models<K: Ord>(
     plant: &Plant,
     levels: &[Level],
@@ -264,7 +265,7 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     found
 }
 
-/// The cheapest, and of each numbering of the ports a few only: the others say nothing else about where devices are.
+/// The fits of lowest cost. Only a few are kept for each numbering of the ports, as all of these place devices equally.
 fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.sort_by_key(|(cost, _)| *cost);
     let mut alike: BTreeMap<(Reading, [Speed; 2]), usize> = BTreeMap::new();
@@ -281,7 +282,7 @@ fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
 /// Evidence against a fit: P4 switches, holes between ports, unusual breakouts, ports.
 type Cost = (bool, usize, u32, u32);
 
-/// The cages of ports under a split and their parts of them; nothing where a port is not of it.
+/// Cage and part of each port under a split; `None` if a port is not one of the split.
 fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u16, u8)>> {
     let cage = |(name, speed, seen): &(SmolStr, Option<Speed>, Option<(u16, u8)>)| {
         let (cage, own) = *names.get(name)?;
@@ -291,12 +292,12 @@ fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u
     ports.iter().map(cage).collect()
 }
 
-/// The first cages of both sides by the cages that were seen. A side begins where it does on a panel of which nothing is said, and
-/// has holes before the first cage that was seen, or it begins there.
+/// The possible first cages of both sides, from the cages that were seen. A side begins at its default (cage 0, or the
+/// middle of the panel), with holes before the first cage that was seen, or at that cage.
 fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> Vec<(u16, u16)> {
     let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
     let downs = |first: u16| [0, first];
-    // Uplinks behind the middle of the panel.
+    // Uplinks default to the middle of the panel if they are all beyond it.
     let ups = |first: u16, last: u16| [if first >= middle && last < middle { middle } else { first }, first];
     let (downs, ups) = match (ends(down), ends(up)) {
         (Some((low, last)), Some((first, _))) if last < first => (downs(low), ups(first, last)),
@@ -310,7 +311,7 @@ fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> 
     found.into_iter().collect()
 }
 
-/// The ways in which a platform has the ports, each with what speaks against it.
+/// The ways in which a platform can have the ports, each with its cost.
 fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     let (platform, os) = (&of.platform, of.os);
     let panel = &platform.panel;
@@ -354,7 +355,7 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     fits
 }
 
-/// Hardware for ports that no platform calls so: what is wanted, else the kernel's, which has the most.
+/// Hardware for ports whose names no platform has: the wanted platform, else the software platform with the most cages.
 pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &Wanted) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
     let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.is_software());

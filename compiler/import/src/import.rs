@@ -1,4 +1,4 @@
-//! From a plant to a file: candidates are written, compiled by the caller and compared, until one has every cable.
+//! From a plant to a file: candidate files are written, compiled by the caller and compared, until one has every cable.
 //!
 //! In: a plant, a catalogue, and a way to compile. Out: the file, a map of names, findings. Invariants: the file that is returned
 //! was compiled, and has every cable of the plant that no finding names.
@@ -30,10 +30,10 @@ use crate::text::{Exceptions, File, Rest, Stuffs, text};
 
 use hardware::Hardware;
 
-/// The most files that are compiled to find the one.
+/// The most candidate files that are compiled.
 const TRIES_MAX: usize = 400;
 
-/// The most cables that a fabric reaches for each one that is there, besides some tens of thousands.
+/// The most cables that the counts of a fabric may reach per cable of the plant, not counting the first 65,536.
 const REACHED_MAX: u64 = 64;
 
 /// Statements about the existing network.
@@ -47,7 +47,7 @@ pub struct Options {
     pub wanted: Wanted,
 }
 
-/// A name of the plant, and what it is in the fabric file.
+/// A name in the plant, and the corresponding name in the fabric file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Renamed {
     /// The device in the plant.
@@ -104,7 +104,7 @@ impl Candidate {
         self.compared.left.len() + self.compared.occupied.len()
     }
 
-    /// Cables that are elsewhere, then cables that are not there.
+    /// The number of misplaced cables, then of absent ones.
     fn cost(&self) -> (usize, usize) {
         (self.wrong(), self.compared.missing.len())
     }
@@ -114,7 +114,7 @@ impl Candidate {
 ///
 /// # Errors
 ///
-/// Returns why it is none, with places.
+/// Returns why it is not a fabric, with places in the files.
 pub fn import(
     plant: &Plant,
     options: &Options,
@@ -153,17 +153,17 @@ pub fn import(
     })
 }
 
-/// The fabric that has most of a plant and fewest holes.
+/// The fabric that has the most cables of the plant and the fewest absent ones.
 struct Nearest {
     positions: Positions,
     stuffs: Stuffs,
     found: Candidate,
-    /// Whether no other way to number ports has as many cables and holes.
+    /// Whether no other way to number ports is equally good but places devices differently.
     is_alone: bool,
 }
 
-/// Finds out where devices are, by closc's own names, else by the graph; then the fabric of it. Where ports can be numbered in
-/// more than one way and the likeliest has holes, the others are tried too.
+/// Locates devices by closc's own names, else by the graph, and then finds their fabric. If ports can be numbered in
+/// more than one way, further ones are tried until no cable is absent or misplaced.
 fn nearest(
     plant: &Plant,
     options: &Options,
@@ -212,7 +212,7 @@ fn nearest(
     })
 }
 
-/// Assumptions about platforms, and contrary evidence.
+/// Notes on assumed platforms, and on lists of devices that contradict them.
 fn doubts(
     plant: &Plant,
     positions: &Positions,
@@ -243,7 +243,7 @@ fn doubts(
     doubts
 }
 
-/// Tries what the plant may be, the likeliest first.
+/// Tries combinations of hardware, counts and settings, the likeliest first.
 fn search(
     plant: &Plant,
     positions: &Positions,
@@ -305,7 +305,7 @@ fn search(
     })
 }
 
-/// Refuses numbers that reach far more cables than there are.
+/// Refuses counts that reach far more cables than there are.
 fn within_reach(plant: &Plant, numbers: &Numbers) -> Result<(), Refused> {
     let (reached, there) = (numbers.reached(), plant.cables() as u64);
     if reached <= there.saturating_mul(REACHED_MAX).saturating_add(1 << 16) {
@@ -379,7 +379,7 @@ fn stuffs(plant: &Plant, positions: &Positions) -> Stuffs {
     found
 }
 
-/// The patterns that names of the plant have, where they are not closc's own.
+/// The patterns of the names in the plant, where they are not closc's own.
 fn naming(plant: &Plant, positions: &Positions) -> Vec<(&'static str, String)> {
     if positions.by_name {
         return Vec::new();
@@ -421,7 +421,7 @@ fn holes(place: Place) -> Holes {
     }
 }
 
-/// A path with too little of the best fabric is none.
+/// Refuses a plant that shares too few cables with the nearest fabric.
 fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Result<(), Refused> {
     let (all, left, missing) = (plant.cables(), found.compared.left.len(), found.compared.missing.len());
     let too_many_left = left * 3 > all;

@@ -1,13 +1,13 @@
 //! Which tier a device is of.
 //!
-//! In: a plant, and what its readers, roles and names say. Out: a [`Level`] for each device. Invariants: every cable is between
-//! neighbouring tiers, or the plant is refused with the cable that is not.
+//! In: a plant, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants: every cable
+//! is between neighbouring tiers, or the plant is refused with the cable that is not.
 
 use smol_str::SmolStr;
 
 use crate::plant::{At, Cable, Fault, Level, Plant, Refused};
 
-/// Words of names and roles, without the numbers behind them.
+/// Words in names and roles, without trailing digits.
 const WORDS: &[(&str, Level)] = &[
     ("node", Level::Node),
     ("host", Level::Node),
@@ -34,7 +34,7 @@ const WORDS: &[(&str, Level)] = &[
 /// Meaning of a name or role.
 fn by_words(text: &str) -> Option<Level> {
     let text = text.to_lowercase();
-    // Two words with a dash between mean something else than the second of them.
+    // `super-spine` is not a `spine`.
     if text.contains("super-spine") || text.contains("super spine") {
         return Some(Level::T2);
     }
@@ -100,7 +100,7 @@ pub(crate) fn levels(plant: &Plant, nodes: &[String]) -> Result<Vec<Level>, Refu
     Ok(found)
 }
 
-/// Where nothing is said, devices with one neighbour are nodes.
+/// Devices of unknown kind with a single neighbour are nodes.
 fn lonely(plant: &Plant, found: &mut [Option<Level>]) {
     let mut neighbour: Vec<Option<u32>> = vec![None; found.len()];
     let mut has_more = vec![false; found.len()];
@@ -121,7 +121,7 @@ fn lonely(plant: &Plant, found: &mut [Option<Level>]) {
     }
 }
 
-/// Tells what follows from neighbours, the tiers next to what is known first.
+/// Derives tiers from those of neighbours, beginning next to the nodes.
 fn spread(plant: &Plant, found: &mut [Option<Level>]) {
     let above_t0 = if found.contains(&Some(Level::Node)) { Level::T1 } else { Level::Node };
     let steps = [
@@ -147,7 +147,7 @@ fn spread(plant: &Plant, found: &mut [Option<Level>]) {
     }
 }
 
-/// Every cable is between neighbouring tiers.
+/// Refuses a cable that is not between neighbouring tiers.
 fn check(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
     let is_wrong = |cable: &&Cable| {
         let [a, b] = cable.ends.map(|plug| levels[plug.device as usize] as i8);
@@ -169,7 +169,7 @@ fn check(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
     Err(refuse(plant, &known(levels), Some(first.at), &why))
 }
 
-/// Every tier that a Clos has at least is there.
+/// Refuses a plant without nodes, T0s or T1s.
 pub(crate) fn complete(plant: &Plant, levels: &[Level]) -> Result<(), Refused> {
     let missing = [Level::Node, Level::T0, Level::T1].into_iter().find(|level| !levels.contains(level));
     let Some(missing) = missing else { return Ok(()) };
@@ -181,13 +181,14 @@ fn known(levels: &[Level]) -> Vec<Option<Level>> {
     levels.iter().copied().map(Some).collect()
 }
 
-/// Refuses a plant in one message: where the nearest reading of it fails, and what that reading is.
+/// Refuses a plant in one message: why and where it is not a Clos, and the devices of each tier as they were
+/// understood.
 fn refuse(plant: &Plant, levels: &[Option<Level>], at: Option<At>, why: &str) -> Refused {
     let text = format!("not a Clos: {why}; {}", nearest(plant, levels));
     Fault { place: at.map(|at| plant.place(at)), text }.into()
 }
 
-/// States how many devices a reading has in each tier, with the first of them.
+/// Describes how many devices each tier has, with the first of them.
 pub(crate) fn nearest(plant: &Plant, levels: &[Option<Level>]) -> String {
     const SHOWN: usize = 3;
     let of = |level: Option<Level>, one: &str| -> Option<String> {

@@ -1,8 +1,9 @@
-//! From the cables of a plant that stands to the fabric file that describes it.
+//! From the cables of an existing network (a plant) to the fabric file that describes it.
 //!
-//! In: cables, as lists, DCIM systems, labs or LLDP have them. Out: a fabric file of numbers and exceptions, a map from names of
-//! the plant to those of the file where they differ, and what is plugged otherwise than the file says. Invariants: every
-//! cable of the plant is in the fabric of the file or in a finding; a plant that is not a Clos is refused, with a place.
+//! In: cables, from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map from names in
+//! the plant to those in the file where they differ, and the connections that differ from the file. Invariants: every
+//! cable of the plant is in the fabric of the file or in a finding; a plant that is not a Clos is refused, with a
+//! place.
 //!
 //! ```text
 //! bytes --read--> Plant --level--> tiers --position--> coordinates --shape, fit--> candidates --text--> a file

@@ -1,4 +1,4 @@
-//! Which pattern names are of.
+//! Finds the pattern of given names.
 //!
 //! In: names, each with the coordinates of its device. Out: a pattern that writes them all, or nothing. Invariants: a pattern that
 //! is returned has written every name.
@@ -73,7 +73,7 @@ pub(crate) fn pattern(names: &[(SmolStr, Numbers)], allowed: &[Placeholder]) -> 
     names.iter().all(|(name, numbers)| pattern.write(*numbers) == *name).then_some(pattern)
 }
 
-/// Meaning of a column that is more than a coordinate, where it is the same in all rows.
+/// The difference between a column of numbers and a coordinate, if it is the same in all rows.
 fn offset(column: &[&str], rows: &[(Vec<Piece<'_>>, &Numbers)], field: Placeholder) -> Option<u32> {
     let first = match field {
         Placeholder::Plane | Placeholder::Zone => 0,

@@ -1,4 +1,4 @@
-//! A plant: devices, and cables between their ports.
+//! A plant, which is an existing network: devices, and cables between their ports.
 //!
 //! In: cables one by one, each with its place in a file. Out: a [`Plant`]. Invariants: a port has one cable; no cable ends where
 //! it begins; names are kept once, so that millions of cables fit into memory.
@@ -71,7 +71,7 @@ pub(crate) type Stuff = (Option<Length>, Option<SmolStr>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cable {
     pub(crate) ends: [Plug; 2],
-    /// Which length and medium.
+    /// Number of its length and medium.
     pub(crate) stuff: u32,
     pub(crate) at: At,
 }
@@ -166,34 +166,35 @@ pub struct Plant {
     pub(crate) drained: HashSet<u32>,
     /// Devices as stated by readers.
     pub(crate) levels: HashMap<u32, (Level, At)>,
-    /// Words that tell what a device may be, such as its role.
+    /// Words that hint at the kind of a device, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
     /// Models of devices, as lists of devices have them.
     pub(crate) models: HashMap<SmolStr, SmolStr>,
-    /// Whether a lab numbers interfaces itself, so that their names say nothing of panels.
+    /// Whether a lab numbers interfaces itself, so that their names do not identify ports of a panel.
     pub(crate) is_numbered: bool,
     /// Links that are not cables of the fabric.
     pub(crate) left_out: u64,
-    /// Why lists leave some of them out, with how many there are and the first.
+    /// Reasons for leaving links out, each with the number of links and the first of them.
     reasons: BTreeMap<&'static str, (u64, At)>,
-    /// Cables that are planned, which count where nothing else is there.
+    /// Cables with status planned, which count only if no other cable is in the lists.
     planned: Vec<Planned>,
     plugged: HashMap<(u32, u32), u32>,
     stuff_numbers: HashMap<Stuff, u32>,
     files: Vec<String>,
-    /// Types of cables that say no medium, with the medium that is taken, how many there are, and the first.
+    /// Types of cables that do not determine the medium, with the assumed medium, the number of cables and the first of
+    /// them.
     types: BTreeMap<(SmolStr, Option<&'static str>), (u64, At)>,
     faults: Vec<Fault>,
 }
 
 impl Plant {
-    /// Begins a file; what is added next is of it.
+    /// Begins a file, from which the next cables are.
     pub(crate) fn file(&mut self, name: &str) -> u32 {
         self.files.push(name.to_owned());
         u32::try_from(self.files.len() - 1).expect("there are fewer files than cables")
     }
 
-    /// File and line as people write them.
+    /// File and line, as `FILE:LINE`.
     pub(crate) fn place(&self, at: At) -> String {
         format!("{}:{}", self.files[at.file as usize], at.line)
     }
@@ -221,7 +222,8 @@ impl Plant {
         self.planned.push(Planned { devices, ports, stuff: row.stuff.clone(), at });
     }
 
-    /// Takes planned cables as they are where none is plugged: the list is of a network to be built. Else they are left out.
+    /// If no cable is plugged, the list is of a network to be built, and its planned cables count. Otherwise planned
+    /// cables are left out.
     fn settle_planned(&mut self) {
         let is_plan = self.cables.is_empty();
         for Planned { devices, ports, stuff, at } in std::mem::take(&mut self.planned) {
@@ -234,7 +236,7 @@ impl Plant {
         }
     }
 
-    /// Keeps a type of cable that says no medium, with the medium that is taken for it.
+    /// Keeps a type of cable that does not determine the medium, with the assumed medium.
     pub(crate) fn note(&mut self, kind: &str, taken: Option<&'static str>, at: At) {
         // A text that is not a type may have any length.
         let kind: SmolStr = kind.chars().filter(|sign| !sign.is_control()).take(KIND_MAX).collect();
@@ -243,7 +245,7 @@ impl Plant {
         }
     }
 
-    /// Assumed medium of cables whose type names none.
+    /// Notes on assumed media, and on links that are left out.
     pub(crate) fn notes(&self) -> Vec<String> {
         let note = |((kind, taken), (count, at)): (&(SmolStr, Option<&'static str>), &(u64, At))| {
             let place = self.place(*at);

@@ -1,8 +1,8 @@
 //! Where every device is in the fabric.
 //!
-//! In: a plant, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a node the number of its
-//! NIC. Invariants: no two devices have one coordinate. Names in closc's own form say where a device is; else the ports that it is
-//! plugged into do, and where these contradict each other, the order of names.
+//! In: a plant, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a node the
+//! number of its NIC. Invariants: no two devices have one coordinate. Names in closc's own form give the coordinates;
+//! otherwise the ports that devices are plugged into do, or, if these contradict each other, the order of names.
 
 mod graph;
 mod nics;
@@ -30,7 +30,7 @@ pub(crate) struct Positions {
     pub(crate) levels: Vec<Level>,
     /// The place of each device.
     pub(crate) places: Vec<Place>,
-    /// Whether names said so.
+    /// Whether the places are from names.
     pub(crate) by_name: bool,
     /// The NICs of nodes.
     pub(crate) nics: Nics,
@@ -84,7 +84,7 @@ pub(crate) fn by_name(plant: &Plant) -> Option<Vec<Place>> {
     })
 }
 
-/// The levels that places say.
+/// The levels that belong to places.
 pub(crate) fn levels_of(places: &[Place]) -> Vec<Level> {
     let level = |place: &Place| match place {
         Place::Switch(switch) => level_of(switch.tier),

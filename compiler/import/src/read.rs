@@ -1,7 +1,7 @@
 //! Readers of plants: tables, labs, and what devices see.
 //!
-//! In: the text of a file. Out: cables in a [`Plant`]. Invariants: the form is found out from the text; a line that says less than
-//! it should is a fault with its place.
+//! In: the text of a file. Out: cables in a [`Plant`]. Invariants: the form is recognised from the text; an incomplete
+//! line is a fault with its place.
 
 mod containerlab;
 mod medium;
@@ -23,7 +23,7 @@ pub fn file(plant: &mut Plant, name: &str, text: &str) {
 ///
 /// # Errors
 ///
-/// Returns why the text says nothing.
+/// Returns why the text cannot be read.
 pub fn lldp(plant: &mut Plant, file: &str, device: &str, text: &[u8]) -> Result<(), ReadError> {
     let sightings = closc_cabling::read(text)?;
     let number = plant.file(file);

@@ -1,7 +1,7 @@
-//! The numbers of a fabric, from where its devices are.
+//! The counts of a fabric, from the positions of its devices.
 //!
-//! In: positions. Out: numbers that reach every device; several where wiring to T2s can be meant in more than one way, the likeliest
-//! first. Invariants: numbers are the smallest that reach everything.
+//! In: positions. Out: counts that reach every device, the likeliest first; there are several if the wiring to T2s is
+//! ambiguous. Invariants: counts are the smallest that reach everything.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::fit::Fit;
 use crate::plant::Plant;
 use crate::position::{Place, Positions};
 
-/// The numbers.
+/// The counts of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) planes: u16,
@@ -28,7 +28,7 @@ pub(crate) struct Numbers {
     pub(crate) third: Option<Third>,
 }
 
-/// Of the third tier.
+/// The counts of the third tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Third {
     pub(crate) parallel: u16,
@@ -40,7 +40,7 @@ pub(crate) struct Third {
 }
 
 impl Numbers {
-    /// The cables of nodes and T0s that the numbers reach.
+    /// The number of cables of nodes and T0s in a fabric with these counts.
     pub(crate) fn reached(&self) -> u64 {
         let t0s = u64::from(self.planes) * u64::from(self.zones) * u64::from(self.groups);
         let ports = u64::from(self.per_group) + u64::from(self.t1_count) * u64::from(self.t0_parallel);
@@ -89,7 +89,7 @@ fn node(place: Place) -> Option<Node> {
     }
 }
 
-/// Finds the numbers.
+/// Finds the counts.
 pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>; 3]) -> Vec<Numbers> {
     let switches: Vec<Switch> =
         (0..positions.places.len() as u32).filter_map(|device| positions.switch(device)).collect();
@@ -147,7 +147,7 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
     rows(plant, positions, base.t1_count).into_iter().map(with).collect()
 }
 
-/// In how many rows T2s may be, `None` where every T1 reaches every T2; the likeliest first.
+/// The numbers of rows that T2s may be in, the likeliest first; `None` stands for every T1 reaching every T2.
 fn rows(plant: &Plant, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
     let ways = steps(plant, positions).filter(|step| step.lower.tier == TierId::T1);
     let common =
@@ -173,7 +173,7 @@ fn greatest(mut a: u16, mut b: u16) -> u16 {
     a
 }
 
-/// The downlinks of a T2 that are kept for each zone: what most cables say, else as many as there are.
+/// The downlinks of a T2 that are reserved for each zone: the number that fits most cables, else the number in use.
 fn zone_ports(
     plant: &Plant,
     positions: &Positions,

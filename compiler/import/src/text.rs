@@ -1,6 +1,6 @@
 //! A fabric file from numbers, hardware and exceptions.
 //!
-//! In: what was found. Out: text. Invariants: what follows from something else is not written.
+//! In: counts, hardware and exceptions. Out: text. Invariants: settings that equal their defaults are not written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ pub(crate) struct Exceptions {
     pub(crate) devices: Vec<(String, Fit)>,
 }
 
-/// All that is written.
+/// The contents of a fabric file.
 pub(crate) struct File<'a> {
     pub(crate) name: &'a str,
     pub(crate) numbers: &'a Numbers,
@@ -56,7 +56,7 @@ pub(crate) struct File<'a> {
     pub(crate) exceptions: &'a Exceptions,
 }
 
-/// Writes a breakout and a first cage, where they are not what follows from the platform.
+/// Writes a breakout and a first cage where they differ from the platform's defaults.
 fn block(out: &mut Vec<String>, own: Block, usual: Block) {
     if own.breakout != usual.breakout {
         out.push(format!("breakout: {}", own.breakout));

@@ -1,5 +1,5 @@
-//! Ports that SONiC numbers by lanes: every platform, with one split and with two, with closc's own names and with others, as a
-//! list of four columns and with the list of devices, comes back without a hole.
+//! Ports that SONiC numbers by lanes: every platform, with one split and with two, with closc's own names and with
+//! others, as a list of four columns and with the list of devices, is imported without a hole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ fn imported(tables: &[&str]) -> Result<Imported, Refused> {
     import(&plant.finish()?, &options, &Catalogue::builtin(), &mut |text| try_plan(text))
 }
 
-/// A fabric of three groups whose T0s split their lower cages in another way, where a way is given.
+/// Fabrics of three groups, one for each split of the lower cages of T0s.
 fn fabrics(platform: &Platform) -> Vec<String> {
     let usual = platform.panel.default_breakout;
     let mut texts = Vec::new();

@@ -38,20 +38,20 @@ fn comes_back(before: &Plan) {
     comes_back_of(before, "");
 }
 
-/// The same of a fabric whose file is shown where it does not come back.
+/// The same, with the text of the fabric file for failure messages.
 fn comes_back_of(before: &Plan, text: &str) {
     // Nodes that are in several zones are not recognised: their cables are findings.
     if rows(before).is_empty() || before.topology().hosts.zones_per_node > 1 {
         return;
     }
-    // Zones of which no T2 is left are fabrics of their own, and names in a file of two tiers have no zone.
+    // Without any T2, zones are separate fabrics, and names in a file of two tiers have no zone.
     let is_zoned = before.switches().next().is_some_and(|switch| before.switch_name(switch).starts_with('z'));
     if is_zoned && !rows(before).iter().any(|row| row.contains(",t1-t2,")) {
         return;
     }
     let found = match imported(&lists(before)) {
         Ok(found) => found,
-        // Too little is left of some shapes to be a Clos.
+        // Some shapes have too few devices left to be a Clos.
         Err(refused) if refused.to_string().contains("expected nodes, T0s and T1s") => return,
         Err(refused) => panic!("{refused}\n{text}"),
     };
@@ -64,8 +64,8 @@ fn comes_back_of(before: &Plan, text: &str) {
     assert!(lost.is_empty() && new.is_empty(), "{text}\n{}\nlost {lost:#?}\nnew {new:#?}", found.text);
 }
 
-/// Whether some two devices still have all their parallel cables. Where one of them is absent everywhere, cables say that
-/// there is one fewer.
+/// Whether at least one pair of devices still has all its parallel cables. If every pair lacks one, the cables show one
+/// fewer per pair.
 fn shows_parallel(shape: &Shape, plan: &Plan) -> bool {
     let most = |class: &str| {
         let mut pairs = BTreeMap::<(String, String), u16>::new();

@@ -13,7 +13,7 @@ use super::ranges::ranges;
 use crate::compare::Compared;
 use crate::plant::Plant;
 
-/// Number of cables, and which of them are drained.
+/// The number of cables of a device or plane, and those of them that are drained.
 #[derive(Default)]
 struct Share {
     all: usize,
@@ -42,7 +42,7 @@ fn switches(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
     lower.into_iter().chain(plan.fabric().upper_end(link).map(|(switch, _)| switch))
 }
 
-/// Names what is drained.
+/// Returns the names of what is drained.
 pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<String> {
     if plant.drained.is_empty() {
         return Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<St
     }
     let mut left: BTreeSet<Link> = planes.values().flat_map(|share| share.drained.iter().copied()).collect();
     let mut names = Vec::new();
-    // The language has no fabric of which every plane is drained.
+    // A fabric file cannot drain every plane.
     if planes.values().any(|share| !share.is_whole()) {
         for (plane, share) in planes.iter().filter(|(_, share)| share.is_whole()) {
             names.push(format!("plane {plane}"));
@@ -73,7 +73,7 @@ pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<St
     whole.sort_by_key(|(_, share)| Reverse(share.all));
     let mut chosen = BTreeSet::new();
     for (switch, share) in &whole {
-        // One cable is named itself.
+        // A switch with one remaining cable is not named: its cable is.
         if share.drained.iter().filter(|link| left.contains(*link)).nth(1).is_some() {
             chosen.insert(*switch);
             share.drained.iter().for_each(|link| {

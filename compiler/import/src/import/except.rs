@@ -31,7 +31,7 @@ pub(crate) fn exceptions(
         let length = own.0.filter(|length| *length != usual.length);
         let medium = own.1.clone().filter(|medium| *medium != usual.medium);
         if length.is_some() || medium.is_some() {
-            // Both are written: what stands alone would be completed from its kind, which is the same.
+            // Length and medium are written together, even if only one differs.
             cables.push((plan.link_name(*link), own.clone()));
         }
     }

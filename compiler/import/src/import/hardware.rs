@@ -23,7 +23,7 @@ const READINGS_MAX: usize = 6;
 /// The most combinations that are tried.
 const COMBINATIONS_MAX: usize = 24;
 
-/// The most of these that give ports the same numbers, so that others are tried too.
+/// The most of these that number the ports in the same way, so that other ways are tried too.
 const COMBINATIONS_ALIKE: usize = 12;
 
 /// Hardware of a fabric.
@@ -37,12 +37,12 @@ pub(crate) struct Hardware {
 }
 
 impl Hardware {
-    /// Majority values of the switches of each tier.
+    /// The hardware of most switches of each tier.
     pub(crate) fn fits(&self) -> Fits {
         self.tiers.clone().map(|tier| tier.map(|tier| tier.base))
     }
 
-    /// Single switches, by name.
+    /// Single switches of other hardware, by name.
     pub(crate) fn devices(&self, plant: &Plant) -> Vec<(String, Fit)> {
         self.devices
             .iter()
@@ -56,7 +56,8 @@ impl Hardware {
     }
 }
 
-/// Hardware of the tiers as wholes that gives ports different numbers, with the fewest holes between ports first.
+/// One hardware for each whole tier, once for each way of numbering the ports, with the fewest holes between ports
+/// first.
 pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted: &Wanted) -> Vec<Fits> {
     let found = TIERS.map(|level| -> Vec<Option<Fit>> {
         let found = fits_by(plant, levels, level, |_| (), panels, wanted);
@@ -93,7 +94,8 @@ pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted:
 /// Hardware of a tier.
 type Choice = (TierHardware, Vec<(u32, Fit)>);
 
-/// Evidence against a combination: cables in ports of others, holes between ports, and less likely tiers.
+/// Evidence against a combination: cables in ports meant for another device, holes between ports, and less likely
+/// hardware.
 type Against = (usize, usize, usize);
 
 /// Finds the combinations.
@@ -155,7 +157,8 @@ pub(crate) fn candidates(
     Ok(combinations.into_iter().map(hardware).collect())
 }
 
-/// Sorts combinations, and keeps the likeliest. Only some of them give ports the same numbers.
+/// Sorts combinations, and keeps the likeliest. At most [`COMBINATIONS_ALIKE`] of them number the ports in the same
+/// way.
 fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
     combinations.sort_by_key(|(against, _)| *against);
     let mut alike: BTreeMap<_, usize> = BTreeMap::new();
@@ -168,7 +171,7 @@ fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
     combinations.truncate(COMBINATIONS_MAX);
 }
 
-/// The seats of each tier.
+/// What is plugged into the ports of each tier.
 fn seats(plant: &Plant, positions: &Positions) -> [Vec<Seats>; 3] {
     let parallel = shape::parallel(plant, positions, TierId::T0);
     [
@@ -191,7 +194,7 @@ impl Seats {
         Seats { is_up, parallel, taken }
     }
 
-    /// The seats of NICs at T0s, by downlink.
+    /// The NICs at the downlinks of T0s.
     fn of_nics(plant: &Plant, positions: &Positions) -> Seats {
         let rails = positions.nics.rails.max(1);
         let share = (positions.nics.per_node / rails).max(1);
@@ -210,7 +213,7 @@ impl Seats {
         Seats::new(plant, false, 1, taken)
     }
 
-    /// The seats of T1s at T0s, or of T0s at T1s.
+    /// The T1s at the uplinks of T0s, or the T0s at the downlinks of T1s.
     fn of(plant: &Plant, positions: &Positions, level: Level, parallel: u16) -> Seats {
         let other = if level == Level::T0 { Level::T1 } else { Level::T0 };
         let mut taken = BTreeSet::new();
@@ -227,7 +230,7 @@ impl Seats {
         Seats::new(plant, level == Level::T0, parallel.max(1), taken)
     }
 
-    /// Number at the port of another under a fit.
+    /// Counts the devices that would be in the port of another device under a fit.
     fn others(&self, fit: &Fit) -> usize {
         if !fit.is_named {
             return 0;
@@ -294,7 +297,7 @@ fn of_tier(
     nameless(panels, level, wanted).into_iter().map(|fit| (plain(fit), Vec::new())).collect()
 }
 
-/// The hardware that fits most parts, and that of the others; nothing where a part has none.
+/// The hardware that fits most parts, and that of the others; `None` if no hardware fits a part.
 fn common<K: Ord + Copy>(parts: &[(K, Vec<Fit>)]) -> Option<(Fit, BTreeMap<K, Fit>)> {
     let mut counts = BTreeMap::new();
     for (_, fits) in parts {

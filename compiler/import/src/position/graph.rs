@@ -1,8 +1,9 @@
-//! Places by the graph: what hangs together without the nodes is a plane, without the T2s a zone; the rest is order.
+//! Places from the graph: a plane is a connected component without the nodes, a zone one without the T2s; the rest is
+//! order.
 //!
-//! In: tiers of devices, and which ports hardware has. Out: a place for each device. Order is that of the ports of the tier above
-//! or below, where all of them agree; else that of names. Devices that only their names tell apart (those that an automorphism
-//! of the plant exchanges) are taken in the order of names.
+//! In: tiers of devices, and which ports hardware has. Out: a place for each device. The order is that of the ports of
+//! the tier above or below, if all of them agree; otherwise that of names. Devices that differ only in their names (an
+//! automorphism of the plant exchanges them) are in the order of names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +18,7 @@ use crate::plant::{Fault, Level, Plant, Refused};
 /// The most planes of a fabric.
 const PLANES_MAX: usize = 16;
 
-/// Sets of devices that hang together.
+/// Sets of connected devices.
 struct Sets(Vec<u32>);
 
 impl Sets {
@@ -72,7 +73,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// Joins what hangs together over cables that are meant, and numbers the sets by the names in them.
+    /// Joins devices that selected cables connect, and numbers the sets in the order of the given devices.
     fn sets(&self, is_meant: impl Fn(Level, Level) -> bool, ordered: &[u32]) -> Vec<Option<u16>> {
         let mut sets = Sets::new(self.plant.device_count());
         for cable in &self.plant.cables {
@@ -190,7 +191,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// T0s of a group have one number in all planes: where nodes say otherwise, those of the first plane decide.
+    /// Gives the T0s of a group the same number in all planes: that of the first plane, as the nodes connect them.
     fn align(&self, indices: &mut [u16]) -> Result<(), Refused> {
         let mut reached: BTreeMap<u32, BTreeMap<u16, Vec<u32>>> = BTreeMap::new();
         for cable in &self.plant.cables {

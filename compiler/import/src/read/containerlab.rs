@@ -123,7 +123,7 @@ fn line_of(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-/// Message of the parser, without the position behind it.
+/// Message of the parser, without the position at its end.
 fn why(error: &Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! NetBox's types of cables as media.
 //!
-//! In: a type, as NetBox imports it (`dac-passive`) or exports it (`Direct Attach Copper (Passive)`), and a length. Out: a medium, and
-//! whether the type says it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type that is the glass says nothing of
-//! the optic: the one of the shortest reach that carries the length is taken.
+//! In: a type, as NetBox imports it (`dac-passive`) or exports it (`Direct Attach Copper (Passive)`), and a length.
+//! Out: a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type
+//! that names the fibre does not name the optic: the one with the shortest reach that covers the length is assumed.
 
 use closc_qos::units::Length;
 use closc_topology::media::Medium;
@@ -11,7 +11,7 @@ use closc_topology::media::Medium;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Meant {
     pub(super) medium: &'static str,
-    /// Whether the type means nothing else.
+    /// Whether the type can mean no other medium.
     pub(super) is_sure: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Meant {
 pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
     let kind = kind.to_lowercase();
     let is = |value: &str, label: &str| {
-        // Grades of glass are behind the word: `mmf-om4`, `Multimode Fiber (OM4)`.
+        // Grades of fibre follow the word: `mmf-om4`, `Multimode Fiber (OM4)`.
         let begins = |word: &str| {
             kind.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ' ']))
         };

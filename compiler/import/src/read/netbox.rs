@@ -8,7 +8,7 @@
 pub(super) enum Use {
     /// It is plugged and carries traffic.
     Plugged,
-    /// It is plugged and is to go.
+    /// It is plugged and will be removed.
     Leaving,
     /// It is not plugged yet.
     Planned,

@@ -119,7 +119,7 @@ impl Side {
             kind_of_netbox: of_netbox("type"),
             types_of_netbox: ["side_a_type", "side_b_type"].map(of_netbox),
             status_of_netbox: of_netbox("status"),
-            // Lists of others may mean something else by it.
+            // Other lists may use `state` for something else.
             state: column("lower_device").and_then(|_| column("state")),
         }
     }
@@ -196,7 +196,7 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
     }
 }
 
-/// The medium of a type of NetBox. What leaves it open is noted.
+/// The medium of a type of NetBox. A type that leaves the medium open is noted.
 fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
     let meant = medium(kind, length);
     if meant.is_none_or(|meant| !meant.is_sure) {
