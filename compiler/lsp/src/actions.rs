@@ -43,7 +43,7 @@ pub(crate) fn all(
     found
 }
 
-/// Returns the action that makes all fixes that may be made unread.
+/// Returns the action that applies all fixes that need no review.
 pub(crate) fn fix_all(uri: &Uri, text: &Text, fixed: String) -> CodeActionOrCommand {
     let edits = vec![TextEdit::new(text.whole(), fixed)];
     CodeActionOrCommand::CodeAction(CodeAction {
@@ -60,7 +60,7 @@ fn edits(fix: &Fix, file: SourceId, text: &Text) -> Option<Vec<TextEdit>> {
     Some(edits.into_iter().map(|edit| TextEdit::new(text.range(edit.range), edit.text)).collect())
 }
 
-/// Returns the help that is followed, and which of its values is meant where it names several.
+/// Returns the help that the fix follows, or the value if a help offers several.
 fn title(finding: &Diagnostic, fix: &Fix) -> String {
     let alike = finding.fixes.iter().filter(|other| other.help == fix.help).count();
     let values: Vec<String> = fix.changes.iter().map(value).collect();

@@ -16,7 +16,7 @@ const NAMES_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     pub(crate) items: Vec<CompletionItem>,
-    /// Whether there are more, which another letter brings.
+    /// Whether there are more proposals, to be asked for after another letter.
     pub(crate) is_incomplete: bool,
 }
 
@@ -81,7 +81,7 @@ fn platforms(catalogue: &Catalogue) -> Vec<CompletionItem> {
     catalogue.ids().filter_map(|id| catalogue.get(id)).map(|platform| item(platform)).collect()
 }
 
-/// Returns the splits of the platform that is written before, or of all.
+/// Returns the splits of the platform that the text names before this place, or of all platforms.
 fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
     let one = cursor.value_before("platform").and_then(|name| catalogue.get(name));
     let all = catalogue.ids().filter_map(|id| catalogue.get(id));
@@ -94,7 +94,7 @@ fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
     splits.into_iter().map(item).collect()
 }
 
-/// Returns names of planes and switches that start as what is typed.
+/// Returns names of planes and switches that start with the typed text.
 fn names(fabric: &Fabric, typed: &str) -> Proposals {
     let topology = fabric.topology();
     let planes = topology.plane_ids().map(|plane| format!("plane {}", plane.0));

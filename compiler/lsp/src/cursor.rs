@@ -1,7 +1,7 @@
-//! Where in the language a place of a text is, whatever is wrong with the text.
+//! The path of keys at a place of a text, whatever errors the text has.
 //!
-//! In: a text and an offset. Out: the path of keys there, and whether a key or a value is written. Invariants: only what is
-//! before the place counts, and the word at it; a text that no parser takes has places, too.
+//! In: a text and an offset. Out: the path of keys there, and whether a key or a value is written. Invariants: only the
+//! text before the place counts, and the word at it; it also works for a text that does not parse.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ struct Frame {
 /// Finds where an offset is.
 pub(crate) fn find(text: &str, offset: usize) -> Cursor {
     let word = word(text, offset);
-    // The word decides its start; a blank is a separate place.
+    // Within a word, the place is its start; a blank is a place of its own.
     let end = if word.is_empty() { offset } else { word.start };
     let mut frames: Vec<Frame> = Vec::new();
     let mut from = 0;
@@ -102,12 +102,12 @@ fn read(line: &str, frames: &mut Vec<Frame>) {
     }
 }
 
-/// Reads the line of the place, up to it; tells whether a key is written there.
+/// Reads the line of the place, up to it; returns whether a key belongs there.
 fn last_line(line: &str, frames: &mut Vec<Frame>) -> bool {
     if !is_in_flow(frames) {
         let (column, item) = dashes(line);
         let Some((name, rest)) = key(item) else {
-            // A word of the next key, or a blank where one may come; a list's item is a value.
+            // Without a colon this is the beginning of a key, or a value if it is an item of a list.
             let is_item = line.trim_start().starts_with('-');
             close(column, frames, is_item);
             return flow(item, frames).unwrap_or(!is_item);
@@ -145,7 +145,7 @@ fn is_in_flow(frames: &[Frame]) -> bool {
     frames.last().is_some_and(|frame| frame.column.is_none())
 }
 
-/// Leaves the mappings that end before a key at a column, and returns to the one that it is of.
+/// Leaves the mappings that end before a key at a column, and enters the mapping of that key.
 fn open(column: usize, frames: &mut Vec<Frame>) {
     close(column, frames, false);
     if frames.last().is_none_or(|frame| frame.column != Some(column)) {
@@ -153,7 +153,7 @@ fn open(column: usize, frames: &mut Vec<Frame>) {
     }
 }
 
-/// Leaves the mappings that end before a column; an item of a list is one of a key in the same column, too.
+/// Leaves the mappings that end before a column; an item of a list may be in the same column as the key of the list.
 fn close(column: usize, frames: &mut Vec<Frame>, is_item: bool) {
     while let Some(frame) = frames.last() {
         let at = frame.column.unwrap_or(usize::MAX);
@@ -183,7 +183,7 @@ fn plain(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
-/// Reads braces and brackets of a line. Returns whether a key is written at the end, where that is inside of any.
+/// Reads braces and brackets of a line. If the end of the line is inside of any, returns whether a key belongs there.
 fn flow(line: &str, frames: &mut Vec<Frame>) -> Option<bool> {
     let (mut token, mut quote, mut last) = (0, None, ' ');
     for (at, c) in line.char_indices() {

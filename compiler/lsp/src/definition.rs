@@ -1,4 +1,5 @@
-//! Where something is defined: an alias at its anchor, a device at its tier, a platform in the file of the site, pins and management ports in theirs.
+//! Where something is defined: an alias at its anchor, a device at its tier, a platform in a file of the site, pins and
+//! management ports in the files that the fabric file names.
 
 use std::ops::Range;
 

@@ -21,7 +21,7 @@ pub(crate) fn at(place: &Place<'_>) -> Option<(String, Range<usize>)> {
     Some((said, cursor.word))
 }
 
-/// Says what a word is that has a meaning wherever it is written: a device, a platform, a code.
+/// Describes a word that means the same wherever it is written: a device, a platform, a code.
 fn value(word: &str, plan: Option<&Plan>, catalogue: &Catalogue) -> Option<String> {
     if let Some(found) = plan.and_then(|plan| facts::named(plan, word)) {
         return Some(found);

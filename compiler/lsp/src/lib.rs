@@ -1,8 +1,8 @@
-//! The language server of fabric files, which `closc lsp` is.
+//! The language server of fabric files, which `closc lsp` runs.
 //!
-//! In: what an editor says of the files that are open in it. Out: findings as one types, with the fixes that a program can
-//! make; values that the compiler computes, where the pointer is; keys and words that may be written there. Invariants: the
-//! text of the editor counts, and not that of the disk; nothing is written; a text at fault in any way is answered.
+//! In: the messages of an editor about its open files. Out: findings as the user types, with the fixes that a program
+//! can make; computed values at the pointer; keys and words that are allowed there. Invariants: the text of the editor
+//! counts, and not that of the disk; nothing is written; requests are answered whatever errors the text has.
 //!
 //! Language Server Protocol 3.17, over standard input and output.
 

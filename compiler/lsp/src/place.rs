@@ -19,7 +19,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns who is there: while the text has errors, by its counts.
+    /// Returns the devices of the fabric; while the text has errors, those that follow from its counts.
     pub(crate) fn fabric(&self) -> Option<Fabric> {
         match self.plan {
             Some(plan) => Some(plan.fabric().clone()),

@@ -1,4 +1,4 @@
-//! The session: what an editor asks and is answered.
+//! The session: requests of an editor, and their answers.
 //!
 //! In: messages. Out: answers, and findings whenever a text changed. Invariants: a text is read once for all changes that wait;
 //! every request is answered, also one of a text that is at fault; the session ends as the protocol says.
@@ -75,7 +75,8 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
     let ended = run_with(&connection, options, &backlog);
     drop(connection);
     let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // An editor that keeps its end open is not waited for. Where it is gone, what it sent last may be why.
+    // The reader is not awaited while the editor keeps its end open. If the editor is gone, the last bytes that it sent
+    // may be the reason.
     let is_gone = match &ended {
         Err(LspError::Protocol(error)) => error.channel_is_disconnected(),
         Err(LspError::Unbegun) => true,
@@ -240,7 +241,7 @@ impl Session<'_> {
         self.send(Response::new_err(id, ErrorCode::ContentModified as i32, message).into())
     }
 
-    /// Takes what happened to a text. What cannot be read is not news.
+    /// Handles a change of a text. A notification that cannot be read is ignored.
     fn take(&mut self, notification: Notification) -> Result<(), LspError> {
         let params = notification.params;
         match notification.method.as_str() {
@@ -277,7 +278,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Reads every text that changed, and says what was found.
+    /// Reads every text that changed, and publishes its findings.
     fn read(&mut self) -> Result<(), LspError> {
         let changed: Vec<String> =
             self.open.iter().filter(|(_, open)| open.reading.is_none()).map(|(key, _)| key.clone()).collect();

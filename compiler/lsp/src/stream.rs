@@ -1,8 +1,8 @@
 //! Messages as frames of a byte stream: a header with `Content-Length`, and JSON.
 //!
-//! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message is answered
-//! (JSON-RPC 2.0, section 5.1: -32700 where it is not JSON, -32600 where it is not a message) and passed over; what a header may ask
-//! memory for is bounded; no frame is written into another.
+//! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message is
+//! answered (JSON-RPC 2.0, section 5.1: -32700 where it is not JSON, -32600 where it is not a message) and passed over;
+//! the memory that a header can request is bounded; frames are written one at a time, never interleaved.
 //!
 //! Language Server Protocol 3.17, "Base Protocol".
 
@@ -70,7 +70,7 @@ impl Backlog {
     }
 }
 
-/// Hands on what an editor sends, to the end of the stream, of the session, or of what can be read as frames.
+/// Forwards messages of an editor to the session until the stream or the session ends, or a frame cannot be read.
 pub(crate) fn receive(
     mut from: impl BufRead,
     session: &Sender<Message>,
@@ -87,7 +87,7 @@ pub(crate) fn receive(
                 }
             }
             Err((code, why)) => {
-                // The request of this answer is unknown.
+                // `id` is null, because the request is unknown.
                 let answer =
                     json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code as i32, "message": why } });
                 write(answers, answer.to_string().as_bytes())?;
@@ -97,7 +97,7 @@ pub(crate) fn receive(
     Ok(())
 }
 
-/// Writes what a session says, until it ends.
+/// Writes the messages of a session until it ends.
 pub(crate) fn send(session: &Receiver<Message>, to: &Mutex<impl Write>) -> io::Result<()> {
     session.iter().try_for_each(|message| {
         let mut frame = serde_json::to_value(&message)?;
@@ -140,7 +140,7 @@ fn frame(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     if length > FRAME_MAX {
         return Err(fault(&format!("a message of {length} bytes: 64 MiB at most")));
     }
-    // Contents, and not announcements, take memory.
+    // Memory grows with the bytes received, not with the announced length.
     let frame = closc_budget::read(from.by_ref().take(length as u64), length as u64)?;
     if frame.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
@@ -152,7 +152,7 @@ fn fault(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Reads a message, or says with which code it is answered.
+/// Reads a message, or returns the error code for its answer.
 fn message(frame: &[u8]) -> Result<Message, (ErrorCode, String)> {
     let value: Value =
         serde_json::from_slice(frame).map_err(|error| (ErrorCode::ParseError, error.to_string()))?;
@@ -253,7 +253,7 @@ mod tests {
             while receiver.len() < 3 {
                 thread::yield_now();
             }
-            // A fourth frame exceeds 4 MiB with its name.
+            // Each frame is just over 1 MiB, so a fourth one would exceed 4 MiB.
             let waiting = backlog.lock().sizes.len();
             while receiver.recv().is_ok() {
                 backlog.keep(receiver.len());

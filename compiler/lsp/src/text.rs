@@ -12,19 +12,19 @@ use lsp_types::{Position, PositionEncodingKind, TextDocumentContentChangeEvent};
 pub(crate) enum Columns {
     /// Bytes.
     Utf8,
-    /// Units of UTF-16, which every editor has.
+    /// Units of UTF-16, which every editor supports.
     #[default]
     Utf16,
 }
 
 impl Columns {
-    /// Returns how an editor counts that offers these kinds.
+    /// Returns how to count columns for an editor that offers these encodings.
     pub(crate) fn offered(kinds: Option<&[PositionEncodingKind]>) -> Columns {
         let bytes = kinds.is_some_and(|kinds| kinds.contains(&PositionEncodingKind::UTF8));
         if bytes { Columns::Utf8 } else { Columns::Utf16 }
     }
 
-    /// Returns the name of the protocol.
+    /// Returns the protocol's name for it.
     pub(crate) fn kind(self) -> PositionEncodingKind {
         match self {
             Columns::Utf8 => PositionEncodingKind::UTF8,
@@ -45,7 +45,7 @@ impl Columns {
 pub(crate) struct Text {
     /// Contents.
     pub(crate) content: String,
-    /// Which state of it this is, as the editor counts.
+    /// Version number of the text, from the editor.
     pub(crate) version: i32,
     /// Where lines start.
     starts: Vec<usize>,

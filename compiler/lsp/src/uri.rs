@@ -22,7 +22,7 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'\\');
 
-/// Returns the path of a file; a text that is not on the disk yet has its name.
+/// Returns the path of a file; for a text that is not on the disk yet, the rest of its URI.
 pub(crate) fn path(uri: &Uri) -> Utf8PathBuf {
     let text = uri.as_str();
     let path = text.strip_prefix("file://").map_or(text, |rest| &rest[rest.find('/').unwrap_or(0)..]);

@@ -162,7 +162,7 @@ fn what_may_be_written_is_proposed() {
     assert!(labels(&systems).contains(&"sonic"), "{systems}");
     let names = editor.at("textDocument/completion", FABRIC, "p0-t1-003");
     assert!(labels(&names).contains(&"p0-t1-001") && labels(&names).contains(&"plane 1"), "{names}");
-    // Half a file has no plan, and keys all the same.
+    // Half a file has no plan, but keys are proposed all the same.
     let half = "fabric: pod\nhosts: { gr";
     editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": FILE } }));
     editor.open(half);
@@ -255,7 +255,7 @@ fn a_flood_of_changes_is_read_once() {
     assert_eq!((refused, published), (98, 1));
 }
 
-/// An early request was sent back in its refusal, at three times its size.
+/// The refusal of an early request does not repeat the request, which once made it three times as large.
 #[test]
 fn requests_before_the_first_one_are_refused_in_a_short_answer() {
     let (connection, server) = Connection::memory();
