@@ -10,7 +10,7 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns where a buffer of so many bytes begins: for a request that is written, or for an answer that is read.
+/// Returns the start of a buffer of the given length: for a request to be written, or an answer to be read.
 #[unsafe(no_mangle)]
 pub extern "C" fn closc_buffer(length: usize) -> *mut u8 {
     BUFFER.with_borrow_mut(|buffer| {

@@ -22,7 +22,7 @@ pub(crate) fn switch(plan: &Plan, name: &str) -> Result<Switch, String> {
     found.ok_or_else(|| format!("`{name}` is not a switch of this fabric"))
 }
 
-/// Finds a node by its name, unless none of its NICs is in the fabric.
+/// Finds a node by its name, if at least one of its NICs is in the fabric.
 fn node(plan: &Plan, name: &str) -> Option<Node> {
     plan.topology().naming.parse_node(name).filter(|node| plan.fabric().has_node(*node))
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::device;
 
-/// Switches and nodes that are listed to choose from; others are typed.
+/// The most switches and nodes in the list to choose from; the user types the names of others.
 const NAMES_MAX: usize = 2000;
 
 /// Findings of a text, and its fabric where it has no errors.

@@ -1,8 +1,8 @@
 //! The compiler in a browser: a fabric file as text in, findings, drawings, configurations and figures as JSON out.
 //!
-//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate in it ([`page`]).
-//! Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`; findings and files equal those of the command line; what
-//! would be too large for a browser is refused with its size before it is begun.
+//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate in
+//! it ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`; findings and files equal
+//! those of the command line; a request that is too large for a browser is refused at once, with its size.
 
 mod abi;
 mod device;
@@ -81,7 +81,7 @@ fn json(value: &impl Serialize) -> Result<serde_json::Value, String> {
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
-/// The text of the page, which has no files beside it.
+/// The text in the page, which cannot name other files.
 struct Typed;
 
 impl Origin for Typed {

@@ -1,7 +1,8 @@
 //! The page: HTML, style, script, examples and the compiled crate in one file.
 //!
-//! In: this crate as WebAssembly, compressed. Out: HTML. Invariants: the page loads nothing, and its policy forbids it; the only script that
-//! runs is the one whose digest the policy names; the compiler runs in a worker, which the page ends when it takes too long.
+//! In: this crate as WebAssembly, compressed. Out: HTML. Invariants: the page loads nothing, and its content security
+//! policy forbids loading; the only script that runs is the one whose digest the policy names; the compiler runs in a
+//! worker, which the page ends when it takes too long.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -44,7 +45,7 @@ pub fn page(wasm_gz: &[u8]) -> String {
         ("{{wasm}}", &STANDARD.encode(wasm_gz)),
         ("{{script}}", &script),
     ];
-    // Each is in the frame once, and what takes its place is not looked through again.
+    // Each placeholder is in the frame once, and inserted text is not searched for further placeholders.
     let (mut out, mut rest) = (String::new(), FRAME);
     for (name, value) in parts {
         let (before, after) = rest.split_once(name).expect("the frame has its parts in this order");

@@ -15,7 +15,7 @@ fn ask(request: &Value) -> Value {
     serde_json::from_slice(&answer).expect("an answer is JSON")
 }
 
-/// The page has no files beside a text, so a file that names one has an error there.
+/// The page has only one text, so a fabric file that names another file has an error there.
 #[test]
 fn findings_equal_those_of_the_command_line() {
     for (name, text) in shipped() {

@@ -1,6 +1,7 @@
 //! The page in a browser: what a reader does with it, and the same answers as those of this machine.
 //!
-//! In: the compiler for WebAssembly, which `CLOSC_PLAYGROUND` names. Invariants: nothing waits for a time; the compiler that never answers is one that loops.
+//! In: the compiler for WebAssembly, which `CLOSC_PLAYGROUND` names. Invariants: no test waits for a fixed time; a
+//! compiler that never answers is simulated by an endless loop.
 
 use closc_browser::Browser;
 use serde_json::{Value, json};
@@ -117,7 +118,7 @@ fn an_error_leads_to_its_line_and_an_edit_repairs_it() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// A page has 32-bit sizes and one thread.
+/// In the page, sizes have 32 bits and there is one thread.
 #[test]
 fn answers_of_the_page_equal_those_of_this_machine() {
     let Some(mut browser) = open() else { return };
