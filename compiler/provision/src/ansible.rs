@@ -1,8 +1,9 @@
 //! Ansible: an inventory of the switches, and a play that brings each its configuration.
 //!
-//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and what the play uses. Invariants: the play
-//! changes nothing in check mode; on SONiC it divides a configuration into closc's part and the site's by the list that
-//! `closc push` goes by, and notes a checkpoint that the switch goes back to by itself unless the play confirms.
+//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and what the play uses. Invariants:
+//! the play changes nothing in check mode; on SONiC it divides a configuration into closc's part and the site's by the
+//! list that `closc push` goes by, and sets a checkpoint to which the switch rolls back by itself unless the play
+//! confirms the change.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,7 +30,7 @@ pub struct Device {
     pub name: String,
     /// Its coordinates.
     pub switch: Switch,
-    /// Program.
+    /// Its operating system.
     pub os: Os,
     /// Its management address, where the fabric has such.
     pub address: Option<IpAddr>,
@@ -50,7 +51,7 @@ impl Device {
         }
         let Switch { plane, tier, zone, .. } = self.switch;
         let _ = write!(text, "closc_plane: {plane}, closc_tier: {tier}, ");
-        // T2s are of no zone.
+        // T2s belong to no zone.
         if zoned && tier < TierId::T2 {
             let _ = write!(text, "closc_zone: {zone}, ");
         }
@@ -94,7 +95,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
             format!("plane_{}", switch.plane),
             format!("tier_{}", switch.tier),
         ];
-        // T2s are of no zone.
+        // T2s belong to no zone.
         if zoned && switch.tier < TierId::T2 {
             of.push(format!("zone_{}", switch.zone));
         }
@@ -102,7 +103,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
             groups.entry(group).or_default().push(name);
         }
     }
-    // The play asks for every group of an operating system.
+    // The play refers to the group of every operating system, so empty groups are written too.
     for os in Os::ALL {
         groups.entry(format!("os_{}", os.word())).or_default();
     }
@@ -120,14 +121,15 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
     text
 }
 
-/// Owner of a table, for the filters.
+/// What closc owns of a table, for the filters.
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
-    /// The entries that may be closc's by the first part of their key: of an interface, or outside a VRF; nothing where all may.
+    /// The entries that may be closc's, by the first part of their key: those of an interface, or those outside a VRF.
+    /// Absent if all may be.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<&'static str>,
-    /// The fields that are closc's; nothing where all are.
+    /// The fields that are closc's; absent if all are.
     fields: Option<&'static [&'static str]>,
     /// Values that closc writes where the switch has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -1,8 +1,8 @@
 //! DHCP data for new switches: their address, and the URL of their `ztp.json`.
 //!
 //! In: the management networks, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of IP
-//! that the networks have. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of all
-//! switches; a switch gets the address that its configuration gives it, so that it is found where it was.
+//! that the networks have. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of
+//! all switches; DHCP gives a switch the address that is in its configuration, so that it remains reachable there.
 
 mod isc;
 mod kea;
@@ -14,8 +14,8 @@ use closc_plan::Mac;
 use closc_render::Artefact;
 use ipnet::IpNet;
 
-/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). It sends the bare text; RFC 3004 wants a byte
-/// with the length before it, RFC 8415 two, so the text is looked for behind those too.
+/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). It sends the bare text; RFC 3004 wants a byte with the
+/// length before it, RFC 8415 two, so the text is also matched after such a length.
 const USER_CLASS: &str = "SONiC-ZTP";
 
 /// A network of management ports.
@@ -37,7 +37,7 @@ pub enum Identifier {
 }
 
 impl Identifier {
-    /// Returns what a switch of this hardware is known by; nothing where the list does not say enough.
+    /// Returns the identifier of a switch of this hardware; `None` if the list does not have enough data.
     pub fn of(hardware: &crate::hardware::Hardware) -> Option<Self> {
         let client = || {
             let (product, serial) = (hardware.product.as_ref()?, hardware.serial.as_ref()?);
@@ -56,11 +56,11 @@ pub struct Reservation {
     pub identifier: Identifier,
     /// Its management address with the length of its network, where the fabric has such.
     pub address: Option<IpNet>,
-    /// Its own `ztp.json`, where that of all switches does not lead to it.
+    /// Its own `ztp.json`, if the common one does not lead to it.
     pub file: Option<String>,
 }
 
-/// Contents of DHCP.
+/// Data for the DHCP servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dhcp {
     /// The management networks of the fabric, which do not overlap: that of a pool, those of listed ports.

@@ -1,4 +1,4 @@
-//! Which hardware is which switch: serial numbers and MAC addresses, as a site lists them.
+//! Maps switches to hardware: serial numbers and MAC addresses from a list of the site.
 //!
 //! In: CSV with a header; of its columns `name`, `serial`, `mac` and `product` are read, in any order and case, as NetBox and
 //! others export them. Out: [`Hardware`] by name. Invariants: a serial number is a plain file name; no two rows share a name, a
@@ -16,7 +16,8 @@ const LONGEST: usize = 64;
 /// Faults that are reported; a file of another kind has one on each line.
 const FAULTS_MAX: usize = 20;
 
-/// A serial number: letters, digits, and inside of it `.`, `_` and `-`. So it is one name of a file, and one part of a URL.
+/// A serial number: letters, digits, and in between also `.`, `_` and `-`. So it is a single file name, and one segment
+/// of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Serial(String);
 
@@ -54,11 +55,11 @@ pub struct Hardware {
 pub struct HardwareFault {
     /// The line, from 1.
     pub line: u64,
-    /// The error there, and the correct value.
+    /// The error in it, and what is expected.
     pub what: String,
 }
 
-/// Which cell of a record says what.
+/// The cell of each column in a record.
 struct Columns {
     name: usize,
     serial: Option<usize>,
@@ -171,7 +172,7 @@ impl List {
         }
     }
 
-    /// Checks that no other row says the same.
+    /// Checks that no other row has the same value.
     fn once(&mut self, line: u64, what: &str, text: &str) {
         if let Some(other) = self.seen.insert(format!("{what} {text}"), line) {
             self.fault(line, &format!("the {what} `{}` is on line {other} too", text.escape_debug()));
@@ -189,7 +190,7 @@ fn mac(text: &str) -> Option<Mac> {
     for (at, byte) in bytes.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()?;
     }
-    // A group address or none at all belongs to no port.
+    // Group addresses and the null address are not those of a port.
     (bytes[0] & 1 == 0 && bytes != [0; 6]).then_some(Mac(bytes))
 }
 

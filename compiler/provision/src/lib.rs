@@ -1,9 +1,9 @@
 //! Files with which other programs bring configurations to switches.
 //!
-//! In: what a plan says of switches, what a site knows of its hardware, configurations that were rendered. Out: artefacts for
-//! the zero touch provisioning of SONiC ([`ztp`]), the DHCP servers that point to it ([`dhcp`]), and Ansible
-//! ([`ansible`]). Invariants: text in, files out; a name of a stranger, such as a serial number, is a plain file name
-//! before it becomes a path or a URL.
+//! In: switches of a plan, a site's list of its hardware, and rendered configurations. Out: artefacts for the zero
+//! touch provisioning of SONiC ([`ztp`]), the DHCP servers that point to it ([`dhcp`]), and Ansible ([`ansible`]).
+//! Invariants: text in, files out; a name from outside, such as a serial number, is checked to be a plain file name
+//! before it becomes part of a path or a URL.
 
 pub mod ansible;
 pub mod dhcp;
@@ -15,13 +15,13 @@ use closc_render::Artefact;
 use closc_sonic::{ConfigDb, Overlay, TargetError};
 use serde::Serialize;
 
-/// Returns what a SONiC switch is to start with: closc's part and what the site adds to it.
+/// Returns the first configuration of a SONiC switch: closc's part and the additions of the site.
 ///
 /// # Errors
 ///
-/// Refuses an overlay that sets what is closc's.
+/// Refuses an overlay that sets a field of closc's part.
 pub fn whole(device: &str, tree: &ConfigDb, site: &Overlay) -> Result<ConfigDb, TargetError> {
-    // A switch out of the box holds nothing that has to stay.
+    // A new switch has no configuration that must be kept.
     Ok(closc_sonic::change(device, &ConfigDb::default(), tree, site, true)?.wanted)
 }
 

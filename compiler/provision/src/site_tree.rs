@@ -1,8 +1,8 @@
 //! Site additions to replaced configurations, as a tree of YAML: user accounts, AAA, DNS, SSH.
 //!
-//! In: the texts of a folder, one mapping each, and what closc wrote for a switch. Out: both together. Invariants: what closc
-//! writes of ports, queues, segments and routes is closc's; two that say different things of one path are refused, so their
-//! order does not matter; keys and text stay text for readers of YAML 1.1 and 1.2.
+//! In: the texts of a folder, one mapping each, and what closc wrote for a switch. Out: both together. Invariants:
+//! closc owns what it writes about ports, queues, segments and routes; texts with different values for one path are
+//! refused, so their order does not matter; keys and text stay text for readers of YAML 1.1 and 1.2.
 //!
 //! ```yaml
 //! devices: ["p*-t0-*"]
@@ -15,7 +15,7 @@ use closc_sonic::fits;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Paths below which nothing is the site's; a `*` ends a name.
+/// Paths that the site must not set, nor anything below them; a name may end in `*`.
 const OWN: [&[&str]; 4] = [&["interface", "swp*"], &["qos"], &["router"], &["vrf", "default"]];
 
 /// Site additions.
@@ -46,7 +46,7 @@ impl SiteTree {
     ///
     /// # Errors
     ///
-    /// Says which file is not YAML of this form.
+    /// Returns the name of a file that is not YAML of this form.
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut made = SiteTree::default();
         for (name, text) in files {
@@ -56,11 +56,11 @@ impl SiteTree {
         Ok(made)
     }
 
-    /// Puts what a site adds to a switch into what closc wrote for it.
+    /// Merges the site's additions for a switch into the configuration that closc wrote.
     ///
     /// # Errors
     ///
-    /// Refuses what is closc's, and two values of one path.
+    /// Refuses paths that closc owns, and two values of one path.
     pub fn merged(&self, device: &str, own: &str) -> Result<Merged, String> {
         let entries: Vec<Map<String, Value>> =
             serde_saphyr::from_str(own).map_err(|error| format!("`{device}`: {error}"))?;
@@ -107,7 +107,7 @@ fn merge(
             (None, _) if is_own(path) => {
                 return Err(format!("`{said}` is closc's: say it in the fabric file"));
             }
-            // The rest of closc's part may be further down.
+            // Paths that closc owns may be further down.
             (None, Value::Object(more)) => {
                 let mut below = Map::new();
                 merge(&mut below, more, path)?;
@@ -149,7 +149,7 @@ fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
     }
 }
 
-/// A text as it is where no reader takes it for anything else, and in quotes otherwise.
+/// A text without quotes if every reader takes it as text, and in quotes otherwise.
 fn text(text: &str) -> String {
     let is_word = text.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-' || sign == b'_');
     let starts = text.starts_with(|sign: char| sign.is_ascii_alphabetic());

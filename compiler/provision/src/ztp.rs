@@ -18,7 +18,8 @@ use crate::json;
 /// The file that leads each switch to its own.
 pub const REDIRECT: &str = "ztp/ztp.json";
 
-/// The longest address: with the longest name of a switch behind it, it fits an option of DHCP, which holds 255 bytes.
+/// The longest address: followed by the path of the switch with the longest name, it fits into the 255 bytes of a DHCP
+/// option.
 const ADDRESS_MAX: usize = 160;
 
 /// Where the exported files are served: `http://192.0.2.80/ztp`.
@@ -142,10 +143,10 @@ struct Url {
 #[serde(rename_all = "kebab-case")]
 struct ConfigSection {
     url: Url,
-    /// A reload: what the factory configured goes.
+    /// Whether the factory configuration is removed by a reload.
     clear_config: bool,
     save_config: bool,
-    /// Otherwise the switch keeps its own MAC address, and neighbours have the planned one in their tables.
+    /// Without this the switch keeps its own MAC address, while its neighbours have the planned one in their tables.
     overwrite_device_metadata: bool,
 }
 

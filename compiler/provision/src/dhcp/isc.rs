@@ -1,7 +1,7 @@
 //! `dhcpd.conf` and `dhcpd6.conf` of ISC dhcpd.
 //!
-//! In: what DHCP has to say. Out: statements that the server takes as they are, or that a site includes in its own. Invariants:
-//! texts in quotes have none inside and no backslash, because addresses, names and products have none.
+//! In: networks and reservations. Out: statements that the server takes as they are, or that a site includes in its
+//! own. Invariants: texts in quotes have none inside and no backslash, because addresses, names and products have none.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
@@ -16,9 +16,9 @@ struct Words {
     file: &'static str,
     boot_file: &'static str,
     user_class: &'static str,
-    /// Definition of the user class, where dhcpd itself has no name for the option.
+    /// Definition of the option for the user class, if dhcpd has no name for it.
     definition: &'static str,
-    /// Bytes of a length before the user class, where a client sends one.
+    /// Bytes of the length before the user class, if a client sends one.
     length: u8,
 }
 

@@ -1,7 +1,7 @@
 //! `kea-dhcp4.json` and `kea-dhcp6.json`.
 //!
-//! In: what DHCP has to say. Out: a configuration that Kea takes as it is, or that a site includes in its own. Invariants:
-//! interfaces, lease times and pools of addresses are the site's and left out.
+//! In: networks and reservations. Out: a configuration that Kea takes as it is, or that a site includes in its own.
+//! Invariants: interfaces, lease times and pools of addresses are left to the site.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ struct Words {
     subnet: &'static str,
     boot_file: &'static str,
     user_class: u8,
-    /// Bytes of a length before the user class, where a client sends one.
+    /// Bytes of the length before the user class, if a client sends one.
     length: u8,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn render(dhcp: &Dhcp) -> Artefact {
 fn subnet(network: &Network, id: u32, reservations: Value) -> Value {
     let mut subnet = json!({ "id": id, "subnet": network.pool.trunc().to_string() });
     subnet["reservations"] = reservations;
-    // In IPv6 routers say by themselves who they are.
+    // IPv6 hosts learn their routers from router advertisements.
     if let IpAddr::V4(gateway) = network.gateway {
         subnet["option-data"] = json!([{ "name": "routers", "data": gateway.to_string() }]);
     }
