@@ -1,4 +1,4 @@
-//! One row, in memory that the next one uses again.
+//! One row, whose memory is reused for the next one.
 
 use std::fmt::{Display, Write as _};
 
@@ -9,13 +9,13 @@ pub(crate) enum Value<'a> {
     Text(&'a str),
     /// A whole number.
     Integer(i64),
-    /// Nothing: the column is not about this row.
+    /// No value: the column does not apply to this row.
     Empty,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Cell {
-    /// The text up to here, from where the one before ends.
+    /// A text that begins at the end of the previous one and ends at this offset.
     Text(usize),
     Integer(i64),
     Empty,
@@ -43,7 +43,7 @@ impl Row {
         self
     }
 
-    /// Adds a text that is there already.
+    /// Adds a text that needs no formatting.
     pub(crate) fn word(&mut self, value: &str) -> &mut Self {
         self.text.push_str(value);
         self.cells.push(Cell::Text(self.text.len()));
@@ -56,13 +56,13 @@ impl Row {
         self
     }
 
-    /// Adds nothing.
+    /// Adds an empty cell.
     pub(crate) fn empty(&mut self) -> &mut Self {
         self.cells.push(Cell::Empty);
         self
     }
 
-    /// Adds a text where there is one.
+    /// Adds a text, or an empty cell for `None`.
     pub(crate) fn maybe(&mut self, value: Option<impl Display>) -> &mut Self {
         match value {
             Some(value) => self.text(value),

@@ -1,6 +1,7 @@
-//! The rows of each table: one file a table.
+//! The rows of each table, in one module per table.
 //!
-//! In: a plan and what of it is wanted. Out: rows, one at a time. Invariants: a row has the cells of its table's columns.
+//! In: a plan and the selected parts of it. Out: rows, one at a time. Invariants: a row has the cells of its table's
+//! columns.
 
 mod addresses;
 mod devices;
@@ -21,7 +22,7 @@ use crate::table::Table;
 /// Selected parts of a fabric.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Rows of these planes, and those that are of none; all where none is named.
+    /// Rows of these planes, and those that belong to no plane; all rows if the list is empty.
     pub planes: Vec<PlaneId>,
     /// Pairs of NICs whose paths are wanted.
     pub pairs: Vec<(Nic, Nic)>,
@@ -39,7 +40,7 @@ impl Selection {
     }
 }
 
-/// Takes rows; what it cannot write ends the table.
+/// Receives rows; an error ends the table.
 pub(crate) type Take<'a> = dyn FnMut(&Row) -> io::Result<()> + 'a;
 
 /// Makes the rows of a table.

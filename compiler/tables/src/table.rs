@@ -26,7 +26,7 @@ pub enum Table {
     Sids,
     /// Routes that are written into switches.
     Routes,
-    /// Paths between the NICs of pairs that are asked for.
+    /// Paths between the NICs of the selected pairs.
     Paths,
 }
 
@@ -42,7 +42,7 @@ impl Table {
         Table::Paths,
     ];
 
-    /// Returns its name, which its file has too.
+    /// Returns its name, which is also that of its file.
     pub fn name(self) -> &'static str {
         match self {
             Table::Devices => "devices",

@@ -16,16 +16,16 @@ use crate::table::Table;
 /// A form of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// RFC 4180, with the names of the columns in the first line; what is not there is empty.
+    /// RFC 4180, with the names of the columns in the first line; an absent value is empty.
     Csv,
-    /// An object a line; what is not there is `null`.
+    /// One object per line; an absent value is `null`.
     Jsonl,
     /// Apache Parquet, compressed with Snappy.
     Parquet,
 }
 
 impl Format {
-    /// Returns how names of its files end.
+    /// Returns the extension of its files.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Csv => "csv",

@@ -1,4 +1,4 @@
-//! Tables agree with the plan, in every form, and each table fits the others.
+//! Tables agree with the plan, in every form, and tables agree with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,7 +97,7 @@ fn usids_and_paths_are_those_of_the_plan() {
     assert_eq!(paths[0]["entropy"], first.entropy.to_string());
     assert_eq!(paths[0]["switches"].split(' ').count(), first.hops.len());
     assert_eq!(paths[0]["links"].split(' ').count(), first.hops.len() + 1);
-    // No pair, no path; and nothing by uSIDs where there are none.
+    // Without pairs there are no paths, and without uSIDs there is nothing about them.
     assert_eq!(rows(&plan, Table::Paths, &Selection::default()).len(), 0);
     let other = self::plan("ecmp-static");
     assert_eq!(rows(&other, Table::Sids, &Selection::default()).len(), 0);
@@ -173,7 +173,7 @@ for row in table.to_pylist():
     print(json.dumps({name: '' if value is None else str(value) for name, value in row.items()}))
 ";
 
-/// A reader that closc did not write, where `CLOSC_PYARROW` names a Python that has it.
+/// Reads the files with Apache Arrow, if `CLOSC_PYARROW` names a Python that has it.
 #[cfg(feature = "parquet")]
 #[test]
 fn arrow_reads_the_same() {

@@ -40,7 +40,7 @@ pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> i
     Ok(())
 }
 
-/// Adds where a device stands.
+/// Adds the rack position of a device.
 fn place(row: &mut Row, place: Option<RackPlace>) -> &mut Row {
     match place {
         Some(place) => row.word(&place.rack).integer(place.unit).integer(place.units).word(place.face.word()),

@@ -20,7 +20,7 @@ pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> i
     Ok(())
 }
 
-/// The word of what a cable connects.
+/// The kind of a cable: the tiers that it connects.
 fn kind(link: Link) -> &'static str {
     match link {
         Link::Host(_) => "nic-t0",

@@ -1,4 +1,4 @@
-//! Paths of the pairs that are asked for; none where hosts do not choose them.
+//! Paths of the selected pairs; none if hosts do not choose paths.
 
 use std::io;
 

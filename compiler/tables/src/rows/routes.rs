@@ -1,4 +1,4 @@
-//! Routes that are written into switches. What these learn of each other by BGP is not among them.
+//! Routes in the configurations of switches, without those that switches learn by BGP.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use closc_plan::{Plan, Target};
 use super::{Selection, Take};
 use crate::row::Row;
 
-/// Makes a row of each, a device at a time.
+/// Makes a row of each, one device at a time.
 pub(super) fn each(plan: &Plan, selection: &Selection, take: &mut Take<'_>) -> io::Result<()> {
     let mut row = Row::default();
     for switch in plan.switches().filter(|switch| selection.has(switch.plane)) {

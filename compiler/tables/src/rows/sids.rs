@@ -1,4 +1,4 @@
-//! uSIDs of switches and NICs; none where packets are not routed by them.
+//! uSIDs of switches and NICs; none if packets are not routed by uSIDs.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! JSON Lines: an object a line.
+//! JSON Lines: one object per line.
 
 use std::io::{self, BufWriter, Write as _};
 

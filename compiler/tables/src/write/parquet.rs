@@ -1,7 +1,7 @@
 //! Apache Parquet.
 //!
-//! Invariants: a group of rows is in memory at a time; neither time nor host is in the file, so that the same rows give the
-//! same bytes.
+//! Invariants: one group of rows is in memory at a time; the file contains neither time nor host, so that the same rows
+//! give the same bytes.
 
 use std::io;
 use std::mem;
@@ -23,7 +23,7 @@ use crate::table::{Kind, Table};
 /// Rows of a group: what DuckDB reads in one piece.
 const GROUP: usize = 122_880;
 
-/// Author mark of the file.
+/// Name of the program, for the metadata of the file.
 const CREATED_BY: &str = concat!("closc version ", env!("CARGO_PKG_VERSION"));
 
 /// The values of a column in a group.
@@ -108,7 +108,7 @@ impl Column {
         }
     }
 
-    /// Writes the values and forgets them.
+    /// Writes the values and clears them.
     fn write(&mut self, out: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         match self {
             Column::Text { bytes, ends, present } => {
