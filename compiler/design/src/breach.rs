@@ -1,4 +1,4 @@
-//! Reasons why a design does not meet a need, or why the search passes it over.
+//! Reasons why a design does not meet a need, or why the search skips it.
 //!
 //! In: a need and a design. Out: [`Breach`]es. Invariants: a design of the search has none.
 
@@ -86,7 +86,7 @@ fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     found
 }
 
-/// Reasons of words and whole numbers that the need lists.
+/// Reasons that concern values which the need lists: planes, tiers, routing and so on.
 fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let mut found = Vec::new();
     if design.places() < need.nics {

@@ -1,7 +1,7 @@
 //! One design: the counts of a fabric.
 //!
-//! In: counts from [`space`](crate::space). Out: a [`Design`]. Invariants: counts are of one plane where
-//! nothing else is said; a T2 is in no zone.
+//! In: counts from [`space`](crate::space). Out: a [`Design`]. Invariants: counts are per plane unless stated
+//! otherwise; a T2 is in no zone.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// Returns the cages that so many ports take.
+    /// Returns the number of cages for `count` ports.
     pub(crate) fn cages_of(count: u32, breakout: Breakout) -> u32 {
         count.div_ceil(u32::from(breakout.ports).max(1))
     }
@@ -37,7 +37,7 @@ impl Side {
     }
 }
 
-/// The switches of a tier, all alike.
+/// The switches of a tier, which are all the same.
 #[derive(Debug, Clone)]
 pub struct Tier<'a> {
     /// Hardware.
@@ -73,7 +73,7 @@ pub struct Third<'a> {
     pub tier: Tier<'a>,
     /// Zones below it.
     pub zones: u32,
-    /// Rows of T2s: a T2 reaches one T1 of each zone in so many.
+    /// Rows of T2s. With N rows, a T2 reaches every Nth T1 of each zone.
     pub rows: u32,
     /// Ports of a T2 for each zone.
     pub ports_per_zone: u32,
@@ -82,7 +82,7 @@ pub struct Third<'a> {
 }
 
 impl Third<'_> {
-    /// The bits that zones have where a file states none.
+    /// The bits of the zone in files that state none.
     pub(crate) const ZONE_BITS: u8 = 4;
     /// The most bits that a file can state.
     pub(crate) const ZONE_BITS_MAX: u8 = 8;
@@ -121,7 +121,7 @@ pub struct Design<'a> {
     pub third: Option<Third<'a>>,
 }
 
-/// A whole, in the millionths that losses are counted in.
+/// All of a NIC's bandwidth, in the millionths in which losses are counted.
 pub(crate) const WHOLE: u32 = 1_000_000;
 
 impl<'a> Design<'a> {

@@ -1,4 +1,4 @@
-//! Figures of a design that a reader weighs and the search does not order by.
+//! Figures of a design for the reader, by which the search does not order designs.
 //!
 //! In: a design. Out: bandwidth, paths, losses and rack units. Invariants: a figure follows from counts alone; the bandwidth
 //! between halves is that of the narrowest tier.
@@ -38,7 +38,7 @@ impl Design<'_> {
         u64::from(self.planes) * up(&self.t0) * up(&self.t1)
     }
 
-    /// Returns what one failure of each kind costs.
+    /// Returns the loss by one failure of each kind.
     pub fn losses(&self) -> Losses {
         let plane = WHOLE / u32::from(self.planes);
         let t2s = self.third.as_ref().map(|third| third.tier.switches / u32::from(self.planes));

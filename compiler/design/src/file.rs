@@ -1,7 +1,7 @@
 //! A design as a fabric file.
 //!
-//! In: a design and the need it meets. Out: the text of a file with comments. Invariants: each number stands once, what the
-//! language counts by itself is left out, and a comment states what it is.
+//! In: a design and the need it meets. Out: the text of a file with comments. Invariants: each number is written once,
+//! counts that the compiler derives are omitted, and comments explain the numbers.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,8 @@ impl Design<'_> {
     }
 }
 
-/// Returns the fabric file of a design with a QoS profile. It allows to go beyond limits that are assumed where it must.
+/// Returns the fabric file of a design with a QoS profile. It allows the warning about assumed limits if the design
+/// exceeds one.
 pub fn text(need: &Need, design: &Design<'_>, qos: &str, is_firm: bool) -> String {
     let mut text = String::new();
     let routing = design.routing;
@@ -162,7 +163,7 @@ fn tiers(text: &mut String, need: &Need, design: &Design<'_>) {
     }
 }
 
-/// Returns the ports of a tier as the language states them, with what is said of spare downlinks.
+/// Returns the ports of a tier in the syntax of fabric files; `spare` is the text about spare downlinks.
 fn ports(tier: &Tier<'_>, spare: &str) -> String {
     let panel = &tier.platform.panel;
     let split = |side: Side| {
@@ -173,7 +174,7 @@ fn ports(tier: &Tier<'_>, spare: &str) -> String {
     let Some(up) = tier.up else {
         return format!(", down: {{ count: {}{spare}{} }}", tier.down.count, split(tier.down));
     };
-    // Uplinks start at the middle of the panel, where neither side needs more than half of it.
+    // Uplinks start at the middle of the panel, unless one side needs more than half of it.
     let first = match (tier.down.cages(), up.cages()) {
         (down, _) if down > half => format!(", first_cage: {down}"),
         (_, up) if up > half => format!(", first_cage: {}", u32::from(panel.cages) - up),
@@ -213,7 +214,7 @@ fn cables(text: &mut String, design: &Design<'_>) {
     }
 }
 
-/// Returns in a few words how packets find their way.
+/// Returns a short description of a routing mode.
 pub fn how(routing: Routing) -> &'static str {
     match routing {
         Routing::Srv6Static => "NICs write the path into each packet",

@@ -1,4 +1,4 @@
-//! The designs that no other beats, and the few of them that are worth showing first.
+//! The designs that no other design beats, and their order for display.
 //!
 //! In: designs, one at a time. Out: a front. Invariants: a design that is left out is beaten by one that passed the checks, is
 //! equal to one that did, or did not pass itself.
@@ -28,7 +28,8 @@ pub struct Found<'a> {
     pub measure: Measure,
     /// The design.
     pub design: Design<'a>,
-    /// Whether every limit that it needs is published or measured. One that rests on an assumption beats only others that do.
+    /// Whether every limit that it needs is published or measured. A design that needs an assumed limit beats only
+    /// others that need one.
     pub is_firm: bool,
 }
 
@@ -40,14 +41,14 @@ pub type Front<'a> = Vec<Found<'a>>;
 pub enum Verdict {
     /// Nothing is wrong.
     Firm,
-    /// It needs more than a limit that is assumed.
+    /// It exceeds a limit that is only assumed.
     Assumed,
     /// It cannot be built.
     Refused,
 }
 
 impl Found<'_> {
-    /// Tells whether it leaves no room for a design.
+    /// Tells whether it is better than a design with this measure.
     fn beats(&self, measure: &Measure, is_firm: bool) -> bool {
         (self.is_firm || !is_firm) && self.measure.beats(measure)
     }
@@ -75,7 +76,8 @@ impl<'a, 'p> Candidates<'a, 'p> {
         }
     }
 
-    /// Returns the front of each routing, of the designs that pass a check. What another design beats is not checked.
+    /// Returns the front of each routing, of the designs that pass a check. Designs that another one beats are not
+    /// checked.
     ///
     /// # Errors
     ///
@@ -87,7 +89,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
         let mut fronts = BTreeMap::new();
         for (routing, by_measure) in self.by_routing {
             let mut front: Front<'a> = Vec::new();
-            // In the order of measures, what beats a design comes before it.
+            // Measures are in ascending order, so a design that beats another comes before it.
             for (measure, mut equal) in by_measure {
                 if front.iter().any(|better| better.beats(&measure, true)) {
                     continue;

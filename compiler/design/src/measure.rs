@@ -100,14 +100,14 @@ impl Design<'_> {
     }
 }
 
-/// The number that comes first.
+/// The number by which designs are ordered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objective {
     /// The sum of the prices of a file.
     Cost,
     /// Switches.
     Switches,
-    /// Bandwidth of all switches, used or not: what prices of switches follow nearest.
+    /// Bandwidth of all switches, used or not: the measure that prices of switches follow most closely.
     Capacity,
     /// Cables between switches.
     Cables,

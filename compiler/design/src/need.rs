@@ -1,6 +1,7 @@
 //! The need: how many NICs of which speed, and what a design must keep to.
 //!
-//! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape; what it leaves open is searched.
+//! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape; the search covers everything that
+//! it leaves open.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,7 +38,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Returns the speed of a NIC's port in one of so many planes; none where it is not a whole number of Mb/s.
+    /// Returns the speed of a NIC's port in each of `planes` planes; `None` if it is not a whole number of Mb/s.
     pub fn port_speed(&self, planes: u16) -> Option<Speed> {
         let planes = u32::from(planes);
         let mbps = self.speed.mbps();
@@ -45,7 +46,8 @@ impl Need {
         if is_whole { Speed::from_mbps(mbps / planes) } else { None }
     }
 
-    /// Returns the fewest uplinks of a T0 with so many NICs that keep the oversubscription; nothing where they are too many to count.
+    /// Returns the fewest uplinks of a T0 with `per_group` NICs that keep the oversubscription; `None` if the number
+    /// overflows.
     pub(crate) fn least_uplinks(&self, per_group: u32, down: Speed, up: Speed) -> Option<u32> {
         let most = self.limits.oversubscription;
         let down = u64::from(per_group) * u64::from(down.mbps()) * u64::from(most.up);
@@ -89,7 +91,7 @@ impl Ratio {
     /// As much down as up.
     pub const EVEN: Ratio = Ratio { down: 1, up: 1 };
 
-    /// Returns a ratio in lowest terms; none where a number is 0.
+    /// Returns a ratio in lowest terms; `None` if a number is 0.
     pub fn new(down: u64, up: u64) -> Option<Self> {
         let divisor = gcd(down, up).max(1);
         let (down, up) = (down / divisor, up / divisor);
@@ -97,7 +99,7 @@ impl Ratio {
         Some(Ratio { down: whole(down)?, up: whole(up)? })
     }
 
-    /// Tells whether this ratio has no more down for its up than another.
+    /// Tells whether this ratio of down to up is at most another one.
     pub fn is_within(self, most: Ratio) -> bool {
         u64::from(self.down) * u64::from(most.up) <= u64::from(most.down) * u64::from(self.up)
     }

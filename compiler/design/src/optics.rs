@@ -12,10 +12,10 @@ pub(crate) struct Figures {
     pub(crate) maximum: u32,
 }
 
-/// Modules of a form and the media that they end.
+/// Modules of one kind, and the media that they terminate.
 struct Known {
     media: &'static [&'static str],
-    /// Lanes of the cage, all of them in use; any where absent.
+    /// Number and speed of the cage's lanes, which are all in use; `None` stands for any.
     lanes: Option<(u8, Speed)>,
     figures: Figures,
 }
@@ -33,7 +33,7 @@ static MODULES: &[Known] = &[
     Known { media: &["sr4", "vr"], lanes: Some((4, LANE)), figures: Figures { typical: 8, maximum: 9 } },
 ];
 
-/// Returns the power of the module that ends a medium in a cage of so many lanes of a speed.
+/// Returns the power of the module that terminates a medium in a cage with `lanes` lanes of the speed `lane`.
 pub(crate) fn module(medium: &str, lanes: u8, lane: Speed) -> Option<Figures> {
     let fits = |known: &&Known| {
         known.media.contains(&medium) && known.lanes.is_none_or(|wanted| wanted == (lanes, lane))

@@ -37,7 +37,7 @@ pub enum Outside {
         /// NICs of a node.
         nics: u8,
     },
-    /// Nodes do not make up the NICs.
+    /// The number of NICs is not a multiple of those of a node.
     #[error(
         "{nics} is not a whole number of nodes of {node} NICs: use `--nics {next}`, or change `--nics-per-node`"
     )]
@@ -46,7 +46,7 @@ pub enum Outside {
         nics: u32,
         /// NICs of a node.
         node: u8,
-        /// The next number of NICs that nodes make up.
+        /// The next larger multiple.
         next: u32,
     },
     /// One T0 holds all NICs.
@@ -64,10 +64,10 @@ pub enum Outside {
         "no switch of the catalogue has ports of {0} and can do this routing: change `--planes`, `--routing` or `--os`"
     )]
     Ports(String),
-    /// The platforms that are named do not do: the reason of each.
+    /// None of the named platforms is suitable: the reason of each.
     #[error("{0}")]
     Named(String),
-    /// The fewest T1s that a plane needs have far more ports than the T0s.
+    /// Even the fewest T1s that a plane needs have far more ports than the T0s use.
     #[error(
         "less than half of the ports of each T1 would be in use: take more `--nics`, fewer `--planes` or smaller switches; \
          `closc design --grow-to N` keeps ports for growth"

@@ -1,4 +1,4 @@
-//! The ports that a switch offers: one way to split cages down, one way up.
+//! The ports that a switch offers: one breakout of the cages for downlinks, one for uplinks.
 //!
 //! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform takes. Invariants: downlinks start at the
 //! first cage, uplinks at the middle or behind the downlinks, as the language places them.
@@ -22,8 +22,8 @@ pub(crate) struct Panel<'a> {
 
 /// Returns the panels of platforms with ports of a speed down, with and without uplinks.
 ///
-/// Several entries of the catalogue are one box. Of those that take the same breakouts the one that is named after the
-/// breakout comes first, and the others are left out.
+/// Several entries of the catalogue can describe the same box. Of those that take the same breakouts only one is kept,
+/// preferably the one whose default breakout has this speed.
 pub(crate) fn panels<'a>(
     platforms: &[&'a Arc<Platform>],
     os: Os,
@@ -49,7 +49,7 @@ pub(crate) fn panels<'a>(
     found
 }
 
-/// Returns the name of the box that a platform is, as far as the catalogue tells.
+/// Returns an identity of the box of a platform, as far as the catalogue shows it: entries of one box share it.
 fn make(platform: &Platform) -> (String, u16, u8) {
     let name =
         platform.sonic.as_ref().map_or_else(|| platform.id.to_string(), |sonic| sonic.platform.clone());
@@ -66,12 +66,12 @@ fn accepts(platform: &Platform, os: Os, routing: Routing, down: Breakout, up: Op
 }
 
 impl Panel<'_> {
-    /// Ports if every cage is split as downlinks are.
+    /// Returns the number of ports if every cage is split like those of downlinks.
     pub(crate) fn ports(&self) -> u32 {
         u32::from(self.platform.panel.cages) * u32::from(self.down.ports)
     }
 
-    /// Tells whether so many ports down and up fit.
+    /// Tells whether the panel has room for these numbers of ports down and up.
     pub(crate) fn fits(&self, down: u32, up: u32) -> bool {
         let cages = Side::cages_of(down, self.down) + self.up.map_or(0, |split| Side::cages_of(up, split));
         cages <= u32::from(self.platform.panel.cages)

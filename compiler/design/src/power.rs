@@ -32,13 +32,13 @@ impl Media<'_> {
 pub(crate) enum Consumer<'a> {
     /// A switch, by the name of its platform.
     Switch(&'a str),
-    /// A module in a cage of so many lanes.
+    /// A module in a cage.
     Module {
-        /// Medium that it ends.
+        /// Medium that it terminates.
         medium: &'a str,
         /// Lanes of its cage.
         lanes: u8,
-        /// Speed of each.
+        /// Speed of each lane.
         lane: Speed,
     },
 }

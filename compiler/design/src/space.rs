@@ -31,7 +31,7 @@ struct Part<'n> {
     speed: Speed,
     routing: Routing,
     os: Os,
-    /// Whether a design was left out as its T1s are too large.
+    /// Whether a design was left out because its T1s are too large.
     too_large: &'n Cell<bool>,
 }
 
@@ -48,7 +48,7 @@ struct Base<'a> {
 
 /// Finds every design.
 ///
-/// Designs have exactly the NICs that are wanted. Where no T0s of one size make up this number, they have the next
+/// Designs have exactly the NICs that are wanted. If equal T0s cannot have exactly this number, designs have the next
 /// larger number of places.
 ///
 /// # Errors
@@ -169,7 +169,7 @@ impl Part<'_> {
         self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
     }
 
-    /// Tells whether a T0 can have several cables to a T1: with uSIDs each has one of its own.
+    /// Tells whether a T0 can have several cables to a T1: with source routing each cable needs a uSID of its own.
     fn takes_parallel(self) -> bool {
         !self.routing.is_source_routed() || self.os.support(Capability::SeveralLocators) == Support::Whole
     }
@@ -227,7 +227,7 @@ impl Part<'_> {
         }
     }
 
-    /// Makes a third tier of so many rows, under which T1s have so many uplinks.
+    /// Makes a third tier of `rows` rows, below which T1s have `up` uplinks.
     fn third<'a>(self, base: &Base<'a>, t2: &Panel<'a>, zones: u32, (rows, up): (u32, u32)) -> Third<'a> {
         let ports_per_zone = base.up / rows;
         let down = Side { count: zones * ports_per_zone, breakout: t2.down };
@@ -236,8 +236,8 @@ impl Part<'_> {
         Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
     }
 
-    /// Returns the bits that tell the zones apart, and those that the fabric is to grow to; nothing where too few are left for
-    /// the switches of a zone.
+    /// Returns the bits that number the zones, including those that the fabric is to grow to; `None` if too few bits
+    /// are left for the switches of a zone.
     fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
         let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
         let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones.max(later) <= 1 << bits)?;
@@ -284,7 +284,7 @@ impl Part<'_> {
         }
     }
 
-    /// Tells whether a design keeps the limits that follow from the whole of it.
+    /// Tells whether a complete design keeps the limits on growth, T1 failures and unused ports.
     fn keeps(self, design: &Design<'_>) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
@@ -295,13 +295,14 @@ impl Part<'_> {
     }
 }
 
-/// Tells whether ports of T1s stay empty for no reason. Growth takes ports of T1s where these are the highest tier.
+/// Tells whether too many ports of T1s stay unused. If the fabric is to grow and T1s are the highest tier, they are
+/// kept for growth.
 pub(crate) fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some() && design.third.is_none();
     !is_kept && !is_used(&design.t1)
 }
 
-/// Tells whether half of the ports of a switch are in use; those of software cost nothing.
+/// Tells whether at least half of the ports of a switch are in use. Ports of software switches cost nothing.
 fn is_used(tier: &Tier<'_>) -> bool {
     let ports = u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
     tier.platform.is_software() || (tier.down.count + tier.up.map_or(0, |up| up.count)) * 2 >= ports

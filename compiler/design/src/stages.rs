@@ -6,8 +6,8 @@
 use crate::design::{Design, Side, Third, Tier};
 
 impl<'a> Design<'a> {
-    /// Returns it with places for so many NICs: more T0s on the T1s, or more zones under the T2s. Returns nothing where these
-    /// have no ports for them.
+    /// Returns it with places for `nics` NICs: more T0s on the T1s, or more zones under the T2s. Returns `None` if
+    /// these have too few ports.
     #[must_use]
     pub fn grown(&self, nics: u32, rails: u8) -> Option<Design<'a>> {
         let mut grown = self.clone();

@@ -1,4 +1,4 @@
-//! Weaknesses that a design's file accepts by name.
+//! Weaknesses of a design that its fabric file accepts explicitly.
 //!
 //! In: a design. Out: [`Weakness`]es. Invariants: each is a warning of the checks that follows from the software of the
 //! switches and not from counts; the file allows it with a comment, and listings print it.
@@ -7,12 +7,12 @@ use closc_platform::capability::{Capability, Support};
 
 use crate::design::Design;
 
-/// A weakness that stays.
+/// A weakness that the design accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weakness {
     /// Switches hash flows without their queue pair.
     Hashed,
-    /// BGP gives paths equal shares after some of several cables fail.
+    /// BGP gives paths equal shares even after some of several parallel cables failed.
     Uneven,
 }
 

@@ -1,11 +1,11 @@
-//! Nothing beats the front: designs of two tiers made by plain loops over all counts, not by the search.
+//! Checks that no design beats the front, with all designs of two tiers from plain loops over all counts.
 
 use closc_artefacts::Routing;
 use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, space};
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
-/// Boxes that the loops know: each takes any two of its breakouts under its operating system.
+/// Boxes of the loops. Each takes any two of its breakouts under its operating system.
 const BOXES: [&str; 2] = ["spectrum3-sn4700", "spectrum4-sn5600"];
 
 /// Counts of a fabric of two tiers, as a person would write them down.
@@ -54,7 +54,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                             let down = bandwidth(per_group, down) * u64::from(most.up);
                             down <= bandwidth(uplinks, up) * u64::from(most.down)
                         };
-                        // No more parallel cables than these T1s need.
+                        // Only the fewest parallel cables that these T1s need.
                         let is_least = is_even(uplinks) && !is_even(uplinks - t1s);
                         let fits = cages(per_group, down) + cages(uplinks, up) <= low.panel.cages.into()
                             && cages(groups * parallel, top) <= high.panel.cages.into();
@@ -118,7 +118,8 @@ proptest! {
         let found = space(&need, &catalogue, &mut |design| candidates.add(design));
         let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
         let front = merged(fronts.into_values());
-        // Where no T0s of one size make up the number, the search goes on with the next one, and the loops do not.
+        // If equal T0s cannot have exactly this number of NICs, the search goes on with the next number, but the loops
+        // do not.
         let is_exact = |places: u32| places == need.nics;
         prop_assert!(plain.is_empty() || found.is_ok());
         for other in &plain {
