@@ -6,7 +6,7 @@
 //! loses power, leaves the old tree or the new one, whole. Without the feature `disk` nothing here touches files, and the crate
 //! compiles for targets without them.
 
-// Without `disk` there is no writer, and parts of jobs and errors are unused.
+// Without `disk` the writer is missing, and parts of jobs and errors are unused.
 #![cfg_attr(not(feature = "disk"), allow(dead_code))]
 
 #[cfg(feature = "disk")]
