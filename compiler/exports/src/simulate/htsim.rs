@@ -45,7 +45,7 @@ impl<'p> Simulation<'p> {
     /// # Errors
     ///
     /// Refuses what a fat tree given by counts cannot express: holes, cables that differ, parts of a gigabit,
-    /// oversubscription that is no whole number, T2s that several T1s of a zone share.
+    /// oversubscription that is not a whole number, T2s that several T1s of a zone share.
     pub fn new(plan: &'p Plan, plane: PlaneId, traffic: &Traffic) -> Result<Self, Refusal> {
         uniform::whole(plan, FORMAT, &[plane])?;
         let numbers = Numbers::of(plan, plane);
