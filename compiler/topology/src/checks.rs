@@ -1,9 +1,9 @@
 //! Every rule of the language.
 //!
-//! In: what the loader met, and the resolved numbers of a document. Out: diagnostics. Invariants: one file a rule,
-//! with what it checks, why, an example that breaks it and the fix; checks work on numbers and never walk
-//! devices, so a fabric of any size is checked in the same time; a check whose input another check refuses is
-//! silent, so that one slip gives one message.
+//! In: what the loader met, and the resolved numbers of a document. Out: diagnostics. Invariants: one file per rule,
+//! with what it checks, why, an example that breaks it and the fix; checks work on numbers and never walk devices, so a
+//! fabric of any size is checked in the same time; a check reports nothing about an input that another check refuses,
+//! so that one slip gives one message.
 
 mod words;
 
@@ -346,8 +346,8 @@ pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Adds to an advice those of some routings that the fabric could have as it is: an advice that ends in another error is
-/// none.
+/// Adds to an advice those of the given routings under which the fabric has no error: advice must not lead to another
+/// error.
 pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: &[Routing]) -> String {
     let does = |routing: &&Routing| {
         let Some(tried) = draft.with_routing(**routing) else { return false };
@@ -360,7 +360,7 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
     if words.is_empty() { advice.to_owned() } else { format!("{advice}, or {lead}{}", words.join(" or ")) }
 }
 
-/// Rules that refuse a value itself, apart from those of the loader, which all do.
+/// Rules that refuse a value itself. Those of the loader all do, and are not listed.
 const REFUSALS: &[&Rule] =
     &[&unknown_platform::RULE, &layout::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
 
@@ -443,8 +443,8 @@ pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
     !found.has_errors()
 }
 
-/// Leaves out what only follows from another finding: where a value is refused, whatever else points at it was computed
-/// from it or from what stands for it, and goes when the value is mended.
+/// Removes findings that only follow from another one. If a value is refused, other findings that point at it were
+/// computed from it or from its substitute, and disappear once it is fixed.
 pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
     let loader: BTreeSet<&str> = faults::RULES.iter().map(|rule| rule.code).collect();
     let refuses =

@@ -1,7 +1,7 @@
 //! Words of which the language takes one: wiring, what is generated for hosts.
 //!
-//! In: nothing. Out: the enums. Invariants: who asks what one means uses a method that names every word, so that a new one
-//! does not compile before it has an answer.
+//! In: nothing. Out: the enums. Invariants: meanings are methods that match every word, so that a new word does not
+//! compile before it has a meaning.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,13 +81,14 @@ impl SegmentPlan {
         }
     }
 
-    /// Tells whether it is what files that state none have: these mean what they meant before there was another.
+    /// Tells whether it is the plan of files that state none, which keep the meaning from before there was a choice.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == SegmentPlan::PlaneInUsid
     }
 
-    /// Returns what a plane adds to the number of the block, the first 32 bits of an address.
+    /// Returns the difference between the block numbers of consecutive planes; the block number is the first 32 bits of
+    /// an address.
     pub(crate) fn step(self) -> u32 {
         match self {
             SegmentPlan::PlaneInUsid => 0,

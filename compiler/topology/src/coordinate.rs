@@ -1,4 +1,4 @@
-//! Coordinates: where a thing is in the fabric, and nothing else about it.
+//! Coordinates: the place of a thing in the fabric, and nothing else about it.
 //!
 //! Every name, address and uSID is a function of a coordinate, so that growth renumbers nothing. Indices count
 //! from 0 here; people, uSIDs and addresses count from 1 ([`Switch::ordinal`], [`Nic::ordinal`]), except for

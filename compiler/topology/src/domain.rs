@@ -1,7 +1,7 @@
 //! A failure domain: switches by position, or elements by name.
 //!
-//! In: a topology and a switch. Out: the domain of each kind that the switch is in. Invariants: a function of position, so
-//! growth moves nobody to another domain.
+//! In: a topology and a switch. Out: the domain of each kind that the switch is in. Invariants: a function of position,
+//! so growth moves no switch to another domain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,20 +25,20 @@ pub enum DomainRule {
 /// A function of position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DomainPosition {
-    /// Inspected values.
+    /// The values that it goes by.
     pub by: DomainBy,
-    /// Numbers in a row that share a domain; at least 1.
+    /// Consecutive numbers that share a domain; at least 1.
     pub run: u16,
-    /// Domains that are taken in turn; absent: as many as it takes.
+    /// Number of domains that are used in turn; absent: as many as needed.
     pub count: Option<u16>,
-    /// The tiers whose switches it is about.
+    /// The tiers whose switches have such a domain.
     pub tiers: BTreeSet<TierId>,
 }
 
 /// Inputs of a function of position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainBy {
-    /// Coordinates; the last is counted, and those before it tell runs of numbers apart.
+    /// Coordinates; domains are counted by the last one, separately for each value of those before it.
     Coordinates(Vec<Coordinate>),
     /// The number of the domain of another kind.
     Kind(SmolStr),
@@ -81,7 +81,7 @@ impl Coordinate {
         }
     }
 
-    /// Names a value where it only tells runs of numbers apart.
+    /// Returns the part of a domain's name for a coordinate before the last.
     pub(crate) fn part(self, switch: Switch) -> Option<SmolStr> {
         let number = self.number(switch)?;
         Some(match self {

@@ -1,8 +1,8 @@
-//! A document with every default filled in, and nothing believed yet.
+//! A document with every default filled in, and nothing checked yet.
 //!
-//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: making it cannot fail; what cannot be resolved
-//! (an unknown platform, a broken name pattern) is absent, and the check that reports it is not here. Numbers
-//! are 64 bits wide, so that no product of two of them wraps.
+//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: making it cannot fail; what cannot be resolved (an
+//! unknown platform, a broken name pattern) is absent; the checks report it. Numbers are 64 bits wide, so that no
+//! product of two of them wraps.
 
 mod cables;
 mod domains;
@@ -60,7 +60,7 @@ const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
 /// A document with every default filled in.
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
-    /// Whether it is tried what an advice would come to: then nothing is tried in turn.
+    /// Whether this draft only tries an advice, so that no further advice is tried on it.
     is_trial: bool,
     pub(crate) doc: &'a FabricDoc,
     pub(crate) catalogue: &'a Catalogue,
@@ -80,7 +80,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) t2: Option<DraftTier>,
     pub(crate) wiring: Wiring,
     pub(crate) rows: u64,
-    /// T2 downlinks kept for each zone; nothing while the T2 platform is unknown.
+    /// T2 downlinks reserved for each zone; `None` while the T2 platform is unknown.
     pub(crate) zone_ports: Option<u64>,
     pub(crate) layout: DraftLayout,
     pub(crate) block: Ipv6Net,
@@ -195,7 +195,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the same fabric with another routing; nothing where it is itself tried by such.
+    /// Returns the same fabric with another routing; `None` if this draft is such a trial itself.
     pub(crate) fn with_routing(&self, routing: Routing) -> Option<Self> {
         (!self.is_trial).then(|| Draft { is_trial: true, routing, ..self.clone() })
     }
@@ -220,7 +220,7 @@ impl<'a> Draft<'a> {
         self.stated(path).is_some()
     }
 
-    /// Returns the release of an operating system and where the file states it; nothing of systems without releases.
+    /// Returns the release of an operating system and where the file states it; `None` for systems without releases.
     pub(crate) fn release(&self, os: Os) -> Option<(Release, Option<Span>)> {
         let named = self.doc.releases.iter().flat_map(|named| &named.0).find(|(own, _)| own.value == os);
         match named {
@@ -278,8 +278,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Tells whether a kind of switch is known to take the splits of its cages: single planes and switches are said to be
-    /// of another kind elsewhere.
+    /// Tells whether the platform of a zone, or of the tier, is known to take the splits of its cages. Single planes
+    /// and switches with other hardware are checked elsewhere.
     pub(crate) fn offers(&self, hardware: &Hardware) -> bool {
         match hardware.zone {
             Some(_) => hardware.offers_breakouts(),
@@ -350,7 +350,7 @@ impl Ports {
         all.find(|ports| ports.block == path).map_or(path, |ports| ports.count)
     }
 
-    /// Returns the fields of a side; nothing where the language has none, above T2s.
+    /// Returns the fields of a side; `None` above T2s, where the language has none.
     pub(crate) fn of(tier: TierId, side: Side) -> Option<Ports> {
         match (tier, side) {
             (TierId::T0, Side::Down) => ports!("tiers.t0.down"),
@@ -384,7 +384,7 @@ fn qos(doc: &FabricDoc) -> Result<Profile, Vec<ProfileError>> {
     }
 }
 
-/// Takes the numbers that names and wiring need, clamped so that nothing divides by 0 or wraps.
+/// Returns the counts that names and wiring need, clamped so that nothing divides by 0 or wraps.
 fn shape(
     doc: &FabricDoc,
     zones: u64,

@@ -1,7 +1,7 @@
 //! Edits of the text of a fabric file that make changes.
 //!
-//! In: the text and what a help would change. Out: the edits, which touch nothing else: comments, order and spaces of the
-//! writer stay. Invariants: the edited text says the same as before but for what was asked, or there are no edits.
+//! In: the text and the changes of a help. Out: the edits, which keep comments, order and spaces. Invariants: the
+//! edited text differs in meaning only by these changes, or the result is `None`.
 
 mod insert;
 
@@ -18,11 +18,11 @@ use crate::yaml::{Item, Place, Value};
 pub struct Edit {
     /// Bytes of the old text.
     pub range: Range<usize>,
-    /// Replacements.
+    /// The new text.
     pub text: String,
 }
 
-/// Returns the edits that make all of `changes` in a text, in the order of their places; nothing where that cannot be done.
+/// Returns the edits that make all of `changes` in a text, in the order of their places; `None` if that is impossible.
 pub fn edits(source: SourceId, text: &str, changes: &[Change]) -> Option<Vec<Edit>> {
     let mut found = Vec::new();
     let mut asked = Patch::Block(Vec::new());
@@ -47,7 +47,7 @@ pub fn edits(source: SourceId, text: &str, changes: &[Change]) -> Option<Vec<Edi
     Some(found)
 }
 
-/// Makes edits, which are in the order of their places; nothing where two of them meet.
+/// Makes edits, which are in the order of their places; `None` if two of them overlap.
 pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for edit in edits {
@@ -69,7 +69,7 @@ enum Patch {
 }
 
 impl Patch {
-    /// Reads a value as a help has it.
+    /// Reads a value in the form that a help has.
     fn read(value: &str) -> Option<Patch> {
         Some(Self::of(value, &parse(value)?))
     }
@@ -108,7 +108,7 @@ impl Patch {
         }
     }
 
-    /// Returns what a file says afterwards: the leaves of before, with those that are asked for.
+    /// Returns the leaves of a file after the change: the former ones, with the new values.
     fn over(&self, mut before: BTreeMap<String, String>) -> Option<BTreeMap<String, String>> {
         let after = parse(&self.line())?;
         for (path, value) in leaves(&after) {
@@ -124,7 +124,7 @@ impl Patch {
     }
 }
 
-/// The key that a number of ports is short for.
+/// The key for which a plain number of ports is shorthand.
 const COUNT: &str = "count";
 
 /// Finds the edits that give a mapping its values.
@@ -133,7 +133,7 @@ fn set(item: &Item, patch: &Patch, text: &str, out: &mut Vec<Edit>) -> Option<()
     let mut new = Vec::new();
     for (key, patch) in keys {
         match item.entries().iter().find(|entry| entry.key == *key) {
-            // A value written elsewhere is used elsewhere, too.
+            // The value of an alias belongs to its anchor and may be used elsewhere.
             Some(entry) if entry.item.place.start < entry.key_place.end => return None,
             Some(entry) => change(&entry.item, patch, text, out)?,
             None => new.push(format!("{key}: {}", patch.line())),

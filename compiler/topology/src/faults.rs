@@ -1,7 +1,7 @@
 //! Rejections of the loader: errors of text and shape, found before anything is known about fabrics.
 //!
-//! In: what the parser or the reader met. Out: diagnostics. Invariants: one file a rule; the constructors are named
-//! by what they say.
+//! In: what the parser or the reader met. Out: diagnostics. Invariants: one file per rule; the constructors are named
+//! after their messages.
 
 mod bad_address;
 mod bad_alias;
@@ -81,7 +81,7 @@ pub(crate) const RULES: &[&Rule] = &[
     &bad_cages::RULE,
 ];
 
-/// Leaves the first findings of each rule: showing thousands takes long, and helps with none of them.
+/// Keeps the first findings of each rule: showing thousands takes long and does not help.
 pub(crate) fn limited(diagnostics: Diagnostics) -> Diagnostics {
     diagnostics.shortened()
 }

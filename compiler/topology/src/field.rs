@@ -59,7 +59,7 @@ impl Field {
         Field(path)
     }
 
-    /// Tells whether the language has a field of a path.
+    /// Tells whether the language has a field with this path.
     pub fn is_declared(path: &str) -> bool {
         FabricDoc::KIND.find(path).is_some()
     }
@@ -85,7 +85,7 @@ impl Field {
     }
 }
 
-/// Returns which artefacts a change of the value at a path may change; nothing for a path that is none.
+/// Returns which artefacts a change of the value at a path may change; `None` if the language does not have the path.
 pub fn touches(path: &str) -> Option<Touches> {
     let tiers = [
         (field!("tiers.t0"), Touches::T0),

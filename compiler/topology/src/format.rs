@@ -1,10 +1,11 @@
-//! One way of writing a fabric file.
+//! Formatting of fabric files.
 //!
-//! In: the text of a file. Out: the same with other spaces and line breaks. Invariants: comments stay, and stay where they are;
-//! what is written says the same, value by value, or nothing is written; what was formatted once is not changed again.
+//! In: the text of a file. Out: the same with other spaces and line breaks. Invariants: comments stay, and stay where
+//! they are; the new text has the same meaning, value by value, or there is none; a formatted text is not changed
+//! again.
 //!
-//! Two spaces a level, one behind a colon or comma, `{ a: 1 }` and `[a, b]`, no spaces at ends of lines, no two empty lines.
-//! Order, quotes and the breaking of lines are the writer's.
+//! Two spaces per level, one after a colon or comma, `{ a: 1 }` and `[a, b]`, no spaces at ends of lines, no two empty
+//! lines. Order, quotes and line breaks are kept.
 
 mod flow;
 mod line;
@@ -16,7 +17,7 @@ use crate::yaml::{Item, Value};
 
 use line::{Head, head};
 
-/// Formats a text; nothing where it cannot be read, or where other spaces would say something else.
+/// Formats a text; `None` if it cannot be read, or if other spaces would change its meaning.
 pub fn format(text: &str) -> Option<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let formatted = lines(&text);
@@ -30,7 +31,7 @@ fn tree(text: &str) -> Option<Item> {
     load::parse(source, text, &mut found).filter(|_| found.is_empty())
 }
 
-/// Tells whether two trees say the same, wherever they say it.
+/// Tells whether two trees have equal values, whatever their places in the text.
 fn is_same(one: &Item, other: &Item) -> bool {
     match (&one.value, &other.value) {
         (Value::Null, Value::Null) => true,
@@ -58,7 +59,7 @@ fn is_same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// Parent of the lines below a line.
+/// What the lines below a line belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
     /// Nothing: they are lines of their own.
@@ -94,7 +95,7 @@ impl Levels {
 
 /// A line of the file before it is put together.
 struct Line {
-    /// Spaces before it; nothing of a comment, which takes those of the line below.
+    /// Spaces before it; `None` for a comment, which is indented like the line below.
     indent: Option<usize>,
     /// Spaces before it as it was.
     old: usize,
@@ -142,7 +143,7 @@ fn lines(text: &str) -> String {
     join(&mut out, &levels)
 }
 
-/// Writes what is on a line behind its indentation, and says what the lines below are a part of.
+/// Writes a line without its indentation, and returns what the lines below belong to.
 fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String, Inside) {
     let mut text = String::new();
     let mut new = new;

@@ -1,8 +1,9 @@
 //! Widths of coordinates in IPv4 addresses.
 //!
-//! In: hardware, counts and the length of a pool. Out: the place of each coordinate behind the pool's own bits. Invariants:
-//! widths of ports are those of the hardware and no count has one: numbers grow from the lowest bit up, and zones from
-//! the highest bit down with their bits mirrored (RFC 3531), so growth renumbers nothing until both meet.
+//! In: hardware, counts and the length of a pool. Out: the place of each coordinate behind the pool's own bits.
+//! Invariants: only ports have a fixed width, which follows from the hardware. Other numbers grow from the lowest bit
+//! up, and zones from the highest bit down with their bits mirrored (RFC 3531), so growth renumbers nothing until both
+//! meet.
 //!
 //! | address | bits |
 //! |---|---|
@@ -47,7 +48,7 @@ pub struct Ipv4Widths {
 /// Bits of a tier, or of the kind of a cable.
 pub(crate) const KIND_BITS: u8 = 2;
 
-/// Bits that zones take where the pool leaves them, so that another zone lengthens the prefix of none.
+/// Bits that zones take if the pool has room for them, so that adding a zone does not change the prefixes of others.
 const USUAL_ZONE_BITS: u8 = 4;
 
 impl Ipv4Widths {
@@ -73,7 +74,7 @@ impl Ipv4Widths {
         KIND_BITS + self.plane + self.zone + self.switch
     }
 
-    /// Returns the bits that addresses of cables take: those between switches count where these have addresses.
+    /// Returns the bits that addresses of cables take; cables between switches count only if they have addresses.
     pub fn of_cables(&self, between_switches: bool) -> u8 {
         let [t0, t1] = self.uplinks;
         let of_nics = self.group + self.downlink;
@@ -82,19 +83,19 @@ impl Ipv4Widths {
         KIND_BITS + self.plane + self.zone + device + 1
     }
 
-    /// Returns the bits of zones in addresses of NICs, of which the pool leaves so many.
+    /// Returns the bits of zones in addresses of NICs; the pool leaves `pool_bits` bits for an address.
     pub fn zone_of_nics(&self, pool_bits: u8) -> u8 {
         let left = pool_bits.saturating_sub(self.downlink + self.group);
         left.min(USUAL_ZONE_BITS).max(self.zone)
     }
 
-    /// Places a zone at the upper end and a number at the lower end of so many bits.
+    /// Places a zone at the upper end and a number at the lower end of `width` bits.
     pub fn place(zone: u16, number: u32, width: u8) -> u32 {
         let mirrored = u32::from(zone).reverse_bits().checked_shr(32 - u32::from(width)).unwrap_or(0);
         mirrored | number
     }
 
-    /// Places a kind and a plane above a position of so many bits.
+    /// Places a kind and a plane at the upper end of `width` bits.
     pub fn above(&self, kind: u32, plane: u8, width: u8) -> u32 {
         kind << (width - KIND_BITS) | u32::from(plane) << self.position(width)
     }

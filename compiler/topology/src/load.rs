@@ -25,13 +25,13 @@ pub(crate) use decode::decode;
 /// A fabric file that has the right shape.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Its message.
+    /// The contents of the file.
     pub file: FabricDoc,
-    /// Where it says it, by dotted path.
+    /// Places in the text, by dotted path.
     pub spans: Spans,
-    /// The files that this one names, once somebody who may read files has added them; or why they cannot be read.
+    /// The files that this one names, once the caller, who may read files, has added them; or why they cannot be read.
     pub companions: BTreeMap<Companion, Result<SourceId, String>>,
-    /// Single values that are not what they should be; in `file` they are as if nobody had written them.
+    /// Faults of single values, which are absent in `file`.
     pub faults: Diagnostics,
 }
 
@@ -148,7 +148,7 @@ fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
         duplicate_keys: duplicate_keys,
         strict_booleans: true,
         reject_unsupported_tags: true,
-        // Not a number is then text, and our own message says so.
+        // `.nan` and the like are then text, and get a message of ours.
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         with_snippet: false,
     }
@@ -174,8 +174,8 @@ fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<Strin
         return;
     }
     for entry in item.entries() {
-        // Free keys and names of any length are not part of a path that a check asks for; written out for each value
-        // below them, they would take many times the memory of the file.
+        // Checks never look up paths with free keys or long names. Written out for each value below them, these would
+        // take many times the memory of the file.
         if entry.key.len() > KEY_MAX || (path.is_empty() && entry.key.starts_with("x-")) {
             continue;
         }

@@ -1,9 +1,9 @@
 //! From a document to a topology: fill in, check, build.
 //!
-//! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all
-//! findings; where only settings are at fault, an outline of it. Invariants: the three steps are apart. The draft holds every number with its default, however wrong;
-//! the checks look at the draft and do not change it; the topology is built only from a draft without faults.
-//! Nothing is proportional to the number of devices.
+//! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all findings;
+//! if only settings are at fault, an outline of it. Invariants: the three steps are separate. The draft holds every
+//! number with its default, however wrong; the checks look at the draft and do not change it; the topology is built
+//! only from a draft without faults. Nothing is proportional to the number of devices.
 
 mod finish;
 
@@ -21,10 +21,10 @@ use crate::model::Topology;
 pub enum Lowered {
     /// The fabric that it describes.
     Whole(Topology),
-    /// A fabric with the same devices and cables. Settings are at fault, and some are replaced by defaults: only who looks at
-    /// nothing but devices and cables may read it, to report what is wrong with those in the same run.
+    /// A fabric with the same devices and cables. Settings are at fault, and some are replaced by defaults. Only checks
+    /// of devices and cables may read it, to report their faults in the same run.
     Outline(Topology),
-    /// Nothing: which devices there are is at fault.
+    /// Nothing: the counts that determine the devices are at fault.
     Nothing,
 }
 
@@ -43,7 +43,7 @@ pub fn lower(
     }
 }
 
-/// Like [`lower`], and makes an outline where only settings are at fault.
+/// Like [`lower`], but makes an outline if only settings are at fault.
 pub fn lower_or_outline(
     document: &Document,
     catalogue: &Catalogue,

@@ -40,12 +40,12 @@ impl Medium {
         MEDIA
     }
 
-    /// Returns how far it carries, slowest lanes first; nothing where there is no limit.
+    /// Returns its reaches, slowest lanes first; empty if its reach is unlimited.
     pub fn reaches(&self) -> &'static [Reach] {
         self.reach
     }
 
-    /// Returns how far it carries at a speed of a lane; nothing where there is no limit.
+    /// Returns its reach at a speed of a lane; `None` if it is unlimited.
     pub fn reach(&self, lane: Speed) -> Option<&'static Reach> {
         self.reach.iter().rev().find(|reach| reach.from <= lane).or(self.reach.first())
     }

@@ -1,4 +1,4 @@
-//! A valid topology: what a fabric file says, with every default filled in and every rule kept.
+//! A valid topology: the contents of a fabric file, with every default filled in and every rule kept.
 //!
 //! A `Topology` exists only if no check reported an error, so later stages do not check again. It is small: it
 //! holds numbers and exceptions, never a list of devices. Places in the text are kept in [`Spans`] so that
@@ -29,8 +29,9 @@ use crate::spans::Spans;
 use crate::usid::UsidLayout;
 use crate::widths::AddressWidths;
 
-/// A valid fabric description. Its serialised form is what a file means: digests are of it, so the order of fields and
-/// variants here, in what they hold and in [`Platform`] is part of every digest, and names are not.
+/// A valid fabric description. Its serialised form is the meaning of a file, from which digests are computed. So the
+/// order of fields and variants, here and in all contained types such as [`Platform`], is part of every digest, but
+/// their names are not.
 #[derive(Debug, Clone, Serialize)]
 pub struct Topology {
     /// Name of the fabric.
@@ -45,7 +46,7 @@ pub struct Topology {
     pub hosts: Hosts,
     /// Number of zones; 1 without a T2 tier.
     pub zones: u16,
-    /// Where zones stand, for fabrics over several buildings.
+    /// Locations of zones, for fabrics over several buildings.
     pub sites: Vec<Site>,
     /// First tier: one T0 for each plane, zone and T0 group ([`Hosts::groups`]).
     pub t0: Tier,
@@ -83,7 +84,7 @@ pub struct Topology {
     pub racks: Option<Racks>,
     /// Differences from the numbers.
     pub exceptions: Exceptions,
-    /// Places in the text by dotted path, for example `tiers.t0.up`. They mean nothing.
+    /// Places in the text by dotted path, for example `tiers.t0.up`. They are not part of the meaning.
     #[serde(skip)]
     pub spans: Spans,
 }
@@ -106,14 +107,14 @@ pub struct Hosts {
     pub nic_speed: Speed,
     /// Serial lanes of a NIC; every plane takes an equal share.
     pub nic_lanes: u8,
-    /// NICs of zones that have another.
+    /// NICs of zones that have a different one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_by_zone: BTreeMap<ZoneId, NicKind>,
     /// Generated files for hosts besides path tables.
     pub os: HostOs,
     /// Files that are generated for every node too.
     pub outputs: BTreeSet<HostOutput>,
-    /// Where the NICs of a node are plugged in, one for each in order; empty where nobody said.
+    /// PCI positions of the NICs of a node, one for each in order; empty if the file has none.
     pub slots: Vec<HostSlot>,
 }
 
@@ -217,9 +218,9 @@ pub struct T2 {
     /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
     /// the zones that the uSID layout can name.
     pub zone_ports: u16,
-    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * rows + T1 index modulo rows). Set
-    /// in the file (`tiers.t2.rows`), required there; it divides the T1s there are where it is not larger. Unused with
-    /// [`Wiring::Full`].
+    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * rows + T1 index modulo rows).
+    /// Set in the file (`tiers.t2.rows`), where it is required; unless it is larger than the number of T1s, it divides
+    /// this number. Unused with [`Wiring::Full`].
     pub rows: u16,
     /// The site that they are in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,7 +309,7 @@ impl fmt::Display for Cages {
 pub struct Site {
     /// Its name.
     pub name: SmolStr,
-    /// The zones that stand there.
+    /// The zones that are there.
     pub zones: Vec<ZoneId>,
 }
 
@@ -319,13 +320,13 @@ pub struct Srv6 {
     pub first_block: Ipv6Net,
     /// Layout of the 16 bits of a uSID.
     pub layout: UsidLayout,
-    /// Where an address says in which plane it is.
+    /// The part of an address that contains the plane.
     #[serde(skip_serializing_if = "SegmentPlan::is_default")]
     pub plan: SegmentPlan,
 }
 
 impl Srv6 {
-    /// Returns the block of a plane: where all planes share one that, else the first one plus the number of the plane.
+    /// Returns the block of a plane: the shared one, or the first one plus the number of the plane.
     pub fn block(&self, plane: PlaneId) -> Ipv6Net {
         block_of(self.first_block, self.plan, plane)
     }
@@ -372,13 +373,13 @@ pub struct Addresses {
     pub hosts: Prefix,
     /// Both ends of every cable, IPv4, or IPv6 /48 or shorter.
     pub links: Prefix,
-    /// One address a switch, IPv4, or IPv6 /64 or shorter.
+    /// One address per switch, IPv4, or IPv6 /64 or shorter.
     pub loopbacks: Prefix,
     /// Management ports, IPv4, or IPv6 /64 or shorter; absent: none generated. An IPv4 pool of
     /// [`AddressWidths::management_v4_max`] or shorter has fixed places, a smaller one those of [`Ipv4Widths`](crate::Ipv4Widths).
     pub management: Option<IpNet>,
-    /// Gateway of the management network. By default the first address of tier code 3, which names no switch, so the
-    /// gateway can never collide with one: `pool::3:0:0:1` (IPv6), `pool + 0x30001` (IPv4 with fixed places).
+    /// Gateway of the management network. By default the first address of tier code 3, which no switch has, so the
+    /// gateway never collides with a switch: `pool::3:0:0:1` (IPv6), `pool + 0x30001` (IPv4 with fixed places).
     pub management_gateway: Option<IpAddr>,
     /// Management ports that do not follow from a pool.
     #[serde(serialize_with = "shared::value")]
@@ -515,7 +516,7 @@ impl Topology {
         }
     }
 
-    /// Returns the rows of T2s: T1 number j reaches the T2s whose index modulo this number is j modulo it. It is 1 where
+    /// Returns the number of rows R of T2s: T1 number j reaches the T2s whose index modulo R is j modulo R. R is 1 if
     /// every T1 reaches every T2 of its plane.
     pub fn t2_rows(&self) -> u16 {
         self.t2.as_ref().map_or(1, |t2| match t2.wiring {
@@ -530,7 +531,7 @@ impl Topology {
         (t2 % rows..self.t1_count).step_by(usize::from(rows))
     }
 
-    /// Returns the release of an operating system, stated or assumed; nothing of systems without releases.
+    /// Returns the release of an operating system, stated or assumed; `None` for systems without releases.
     pub fn release(&self, os: Os) -> Option<Release> {
         self.releases.get(&os).copied().or_else(|| os.releases().map(|releases| releases.default))
     }
@@ -547,15 +548,15 @@ impl Topology {
         }
     }
 
-    /// Returns the bits of a port in the P4 pipelines of the fabric whose ports are numbers: those of its platform with the
-    /// widest.
+    /// Returns the bits of a port number in P4 pipelines that number ports: the most that a platform of the fabric
+    /// needs.
     pub fn port_bits(&self) -> u8 {
         let numbered = self.programmed().filter(|(_, os)| os.port_number_max().is_some());
         let bits = numbered.map(|(platform, _)| platform.panel.port_bits());
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the same of pipelines that name ports by text, which limits no switch but a model of it.
+    /// Returns the same for pipelines that name ports by text. This limits only models of a switch, not the switch.
     pub fn named_port_bits(&self) -> u8 {
         let named = self.programmed().filter(|(_, os)| os.port_number_max().is_none());
         let bits = named.map(|(platform, _)| platform.panel.named_port_bits());

@@ -1,7 +1,7 @@
-//! Element of a name: a plane, switch, node, NIC or cable.
+//! From names to the things that they name: a plane, switch, node, NIC or cable.
 //!
-//! In: a name, the numbers of a fabric and its naming. Out: the coordinate, or why there is none. Invariants: what
-//! cannot be there is not found; a range in brackets is kept as one until each name is needed.
+//! In: a name, the numbers of a fabric and its naming. Out: the coordinate, or why there is none. Invariants: things
+//! beyond the counts of the fabric are not found; a range in brackets is expanded only when each name is needed.
 
 mod ranges;
 
@@ -16,11 +16,11 @@ use crate::shape::Shape;
 /// Why a name means nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NameFault {
-    /// It has none of the forms that names have.
+    /// It does not have the form of a name.
     Unreadable,
     /// It has the form, but the fabric does not reach so far.
     Beyond {
-        /// What there is, for example ``the last T0 of a plane is `p3-t0-512` ``.
+        /// The last that exists, for example ``the last T0 of a plane is `p3-t0-512` ``.
         last: String,
     },
     /// No cable leads from the one to the other.
@@ -33,7 +33,7 @@ pub(crate) enum NameFault {
         /// The error.
         why: String,
     },
-    /// It stands for more names than there may be.
+    /// It stands for more names than are allowed.
     TooMany {
         /// Maximum count.
         why: String,
@@ -161,7 +161,7 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
     find_switch(shape, naming, name).map(Subject::Switch)
 }
 
-/// Resolves a name as exceptions write it, which may stand for many; or says why it means nothing.
+/// Resolves a name as exceptions write it, which may stand for many; or returns why it means nothing.
 pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Subject)>, String> {
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),

@@ -1,8 +1,8 @@
 //! Names of devices: functions of coordinates, and back.
 //!
-//! In: a coordinate, or a name somebody wrote. Out: the name, or the coordinate. Invariants: two devices never have
-//! the same name, and a name never changes when the fabric grows, because numbers are padded to a fixed width
-//! and longer ones only get longer.
+//! In: a coordinate, or a name. Out: the name, or the coordinate. Invariants: two devices never have the same name, and
+//! a name never changes when the fabric grows, because numbers are padded to a fixed width and longer ones only get
+//! longer.
 
 mod pattern;
 
@@ -122,7 +122,7 @@ impl Naming {
         })
     }
 
-    /// Returns the name that one with other padding was meant for: `p0-t0-017` for `p0-t0-17`.
+    /// Returns the correctly padded form of a name with other padding: `p0-t0-017` for `p0-t0-17`.
     pub fn nearest(&self, name: &str) -> Option<String> {
         if let Some((lower, upper)) = name.split_once(LINK_SEPARATOR) {
             let (upper, number) = upper.split_at(upper.find('#').unwrap_or(upper.len()));

@@ -1,8 +1,8 @@
 //! Which devices a fabric file describes, read from a file that has errors.
 //!
-//! In: the text of a file, as somebody is writing it. Out: a topology of which only names of devices and cables mean
-//! anything, or nothing where the counts themselves are at fault. Invariants: names follow from counts and patterns, so
-//! only these are read: the rest of the file may have any fault, also of syntax, as long as that is in another block.
+//! In: the text of a file, as somebody is writing it. Out: a topology of which only the names of devices and cables may
+//! be used, or `None` if the counts themselves are at fault. Invariants: names follow from counts and patterns, so only
+//! these are read: the rest of the file may have any fault, also of syntax, as long as that is in another block.
 
 use closc_diagnostics::{Diagnostics, SourceId, Sources};
 use closc_platform::Catalogue;
@@ -40,7 +40,7 @@ const KEPT: &[Field] = &[
 
 /// The list of holes, which names can do without.
 const HOLES: Field = field!("exceptions.absent");
-/// Blocks without which names would be others.
+/// Blocks without which names would be different.
 const NEEDED: [&str; 5] = ["planes", "zones", "hosts", "tiers", "naming"];
 
 /// The most blocks of a file whose syntax is at fault: each is parsed by itself.
@@ -64,8 +64,8 @@ pub fn outline(bytes: &[u8], catalogue: &Catalogue) -> Option<Topology> {
     checks::are_counts_sound(&draft).then(|| draft.finish(Preset::None.profile())).flatten()
 }
 
-/// Parses a text; where its syntax is at fault, those of its blocks that can be parsed. A block begins with a key at the
-/// start of a line.
+/// Parses a text; if its syntax is at fault, the blocks that can be parsed. A block begins with a key at the start of a
+/// line.
 fn parse(source: SourceId, text: &str) -> Option<Item> {
     let parsed = |text: &str| load::parse(source, text, &mut Diagnostics::new());
     if let Some(root) = parsed(text) {
@@ -86,7 +86,7 @@ fn parse(source: SourceId, text: &str) -> Option<Item> {
     for block in blocks.iter().filter(|block| begins(block)) {
         match parsed(block).map(|root| root.value) {
             Some(Value::Mapping(found)) => entries.extend(found),
-            // Names would be those of another fabric.
+            // Without this block names would be those of another fabric.
             Some(_) | None if NEEDED.iter().any(|key| block.starts_with(key)) => return None,
             Some(_) | None => {}
         }
@@ -98,14 +98,14 @@ fn mapping(entries: Vec<Entry>) -> Item {
     Item { place: Place::default(), value: Value::Mapping(entries) }
 }
 
-/// Keeps what names follow from, and adds what has to be said besides.
+/// Keeps the fields that determine names, and adds the other required fields.
 fn pruned(root: &Item, kept: &[Field]) -> Item {
     let mut found = mapping(Vec::new());
     for field in kept {
         let keys: Vec<&str> = field.path().split('.').collect();
         let item = keys.iter().try_fold(root, |item, key| entry(item, key));
         if let Some(item) = item.filter(|item| !matches!(item.value, Value::Null)) {
-            // Of a block of ports the count alone.
+            // Of a block of ports only the count is kept.
             let item = if keys.ends_with(&["up"]) { entry(item, "count").unwrap_or(item) } else { item };
             let nested = keys.iter().rev().fold(unplaced(item), |inner, key| {
                 mapping(vec![Entry { key: SmolStr::new(key), key_place: Place::default(), item: inner }])

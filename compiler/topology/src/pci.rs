@@ -20,12 +20,12 @@ pub struct PciAddress {
 }
 
 impl PciAddress {
-    /// Returns the function so many behind this one; nothing past the end of the bus.
+    /// Returns the function `behind` numbers after this one; `None` past the end of the bus.
     pub fn function(self, behind: u8) -> Option<PciAddress> {
         Some(PciAddress { devfn: self.devfn.checked_add(behind)?, ..self })
     }
 
-    /// Returns the first function of the bus: what NCCL takes all functions of a NIC for (`NCCL_IB_MERGE_VFS`).
+    /// Returns the first function of the bus, to which NCCL merges all functions of a NIC (`NCCL_IB_MERGE_VFS`).
     #[must_use]
     pub fn first_of_bus(self) -> PciAddress {
         PciAddress { devfn: 0, ..self }
@@ -57,7 +57,7 @@ impl FromStr for PciAddress {
     }
 }
 
-/// Reads so many hexadecimal digits.
+/// Reads exactly `digits` hexadecimal digits.
 fn hexadecimal(text: &str, digits: usize) -> Option<u16> {
     let clean = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     clean.then(|| u16::from_str_radix(text, 16).ok()).flatten()

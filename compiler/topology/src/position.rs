@@ -1,7 +1,7 @@
 //! Where the things of a topology are: units and nodes, ends of cables, names, domains.
 //!
-//! In: a topology and a coordinate or a name. Out: another coordinate or name. Invariants: functions of position; growth
-//! moves nobody.
+//! In: a topology and a coordinate or a name. Out: another coordinate or name. Invariants: functions of position, so
+//! growth moves nothing.
 
 use smol_str::{SmolStr, format_smolstr};
 
@@ -42,12 +42,12 @@ impl Topology {
         self.shape().rails_in_zone()
     }
 
-    /// Returns the zone of the nodes whose NICs are in a zone: the first of those that they are in.
+    /// Returns the zone by which nodes with NICs in a zone are named: the first of their zones.
     pub fn node_zone(&self, zone: ZoneId) -> ZoneId {
         self.shape().node_zone(zone)
     }
 
-    /// Tells whether the numbers have a place for a node, there or not.
+    /// Tells whether the counts have a place for a node, which may be absent.
     pub fn numbers_node(&self, node: Node) -> bool {
         self.shape().has_node(node)
     }
@@ -124,7 +124,8 @@ impl Topology {
         Some(format_smolstr!("{name}-{}", number + 1))
     }
 
-    /// Returns what tells runs of numbers apart, and the number. `depth` bounds how often a kind goes by another.
+    /// Returns the parts of the domain's name before its number, and the number. `depth` bounds how often a kind goes
+    /// by another.
     fn placed(&self, kind: &str, switch: Switch, depth: usize) -> Option<(Vec<SmolStr>, u16)> {
         let DomainRule::Position(position) = self.domains.get(kind)? else { return None };
         if !position.tiers.contains(&switch.tier) {

@@ -1,7 +1,7 @@
 //! Where devices stand: racks and units.
 //!
-//! In: a switch or a node. Out: its rack, and the unit that it stands on. Invariants: a function of position, so growth moves
-//! nobody; two devices never stand on one unit.
+//! In: a switch or a node. Out: its rack, and its lowest unit. Invariants: a function of position, so growth moves no
+//! device; two devices never use the same unit.
 
 use serde::Serialize;
 use smol_str::SmolStr;
@@ -30,7 +30,7 @@ pub struct Racks {
 pub struct RackRule {
     /// Names of racks.
     pub name: Pattern,
-    /// Devices that share a rack; of each plane, where planes share racks.
+    /// Devices that share a rack; per plane, if planes share racks.
     pub per_rack: u16,
     /// Racks of a row, where rows are counted.
     pub per_row: Option<u16>,
@@ -49,7 +49,7 @@ pub struct RackPlace {
     pub rack: SmolStr,
     /// Its lowest unit, from 1 at the bottom.
     pub unit: u32,
-    /// Number that it takes.
+    /// Number of units that it takes.
     pub units: u16,
     /// The side that its front panel is on.
     pub face: Face,
@@ -61,7 +61,7 @@ impl RackRule {
         !self.name.mentions(Placeholder::Plane)
     }
 
-    /// The lowest unit and the one above the highest, where so many planes share a rack.
+    /// The lowest unit and the one above the highest, if `planes` planes share a rack.
     pub(crate) fn span(&self, planes: u64) -> (u64, u64) {
         let shares = if self.shares_planes() { planes } else { 1 };
         let first = u64::from(self.first_unit);

@@ -2,7 +2,7 @@
 //!
 //! In: [`Item`]s. Out: document types, or diagnostics. Invariants: a fault is pushed and reading goes on, so that a
 //! file with five misspelled keys gets five messages; `None` means that at least one message was pushed. A fault does
-//! not hide what is wrong elsewhere: where only single optional values are at fault, there is a document all the same.
+//! not hide others: if only single optional values are at fault, there is a document all the same.
 //!
 //! This is not serde, because serde stops at the first fault. Types that another crate reads with serde go
 //! through [`bridge`].
@@ -26,7 +26,7 @@ use crate::faults;
 use crate::suggest::shorten;
 use crate::yaml::{Item, Place, Value};
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spanned<T> {
     /// The value.
@@ -68,7 +68,7 @@ pub(crate) trait Read: Sized {
     /// Reads an item; pushes what is wrong with it.
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Returns what an absent key means; nothing if the key must be there.
+    /// Returns the meaning of an absent key; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
@@ -80,9 +80,9 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     path: Vec<String>,
     pub(crate) diagnostics: Diagnostics,
-    /// Tells between which numbers the schema has the number at a path, as far as it says.
+    /// Returns the least and the largest number that the schema allows at a path, if it has these limits.
     pub(crate) range: fn(&str) -> (Option<u32>, Option<u32>),
-    /// Whether a mapping or list is left out because of a fault in it, so that what it says is not known.
+    /// Whether a mapping or list is left out because of a fault in it, so that its contents are unknown.
     pub(crate) has_gap: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds a finding that is made only if it will be kept: of a hundred thousand equal faults few are shown.
+    /// Adds a finding that is computed only if it is kept: of a hundred thousand equal faults few are shown.
     pub(crate) fn push_with(&mut self, rule: &'static Rule, make: impl FnOnce(&Self) -> Diagnostic) {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         diagnostics.push_with(rule, || make(self));

@@ -1,7 +1,7 @@
 //! The language reference, generated from the schema.
 //!
-//! In: the schema. Out: Markdown, one section a mapping with its keys, types and meaning. Invariants: keys are in
-//! the order in which they are best read, which is the order of the document types.
+//! In: the schema. Out: Markdown, one section per mapping with its keys, types and meaning. Invariants: keys are in the
+//! order of the document types, which is the best order to read them.
 
 use std::fmt::Write as _;
 
@@ -87,7 +87,7 @@ fn named(root: &Value, name: &str) -> String {
     }
 }
 
-/// Describes a mapping: with one known key, or with keys of one's own.
+/// Describes a mapping: with one known key, or with free keys.
 fn object(root: &Value, schema: &Value) -> String {
     if let Some(properties) = schema["properties"].as_object() {
         let keys: Vec<String> = properties.keys().map(|key| format!("{key}: ...")).collect();

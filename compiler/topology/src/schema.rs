@@ -38,7 +38,7 @@ pub(crate) fn value() -> Value {
     sorted(root)
 }
 
-/// Returns the range that the schema states for the number at a path, as far as it states one.
+/// Returns the least and the largest number that the schema allows at a path, where it has these limits.
 pub(crate) fn range(path: &str) -> (Option<u32>, Option<u32>) {
     static ROOT: OnceLock<Value> = OnceLock::new();
     let root = ROOT.get_or_init(value);
@@ -73,8 +73,8 @@ fn below<'v>(schema: &'v Value, key: &str) -> Option<&'v Value> {
     schema["properties"].get(key).or_else(by_pattern).or_else(any).or_else(items)
 }
 
-/// Lists the words of texts that are names: media, which are all known, and the platforms of the program, beside which a
-/// site may have platforms of its own.
+/// Adds the known names of media and platforms: all media as `enum`, and the built-in platforms as `examples`, because
+/// a site may have platforms of its own.
 fn complete(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -96,7 +96,7 @@ fn complete(value: &mut Value) {
     }
 }
 
-/// Takes out `null`: an optional key is left out, not written without a value.
+/// Removes `null`: an optional key is omitted, not written without a value.
 fn strict(value: &mut Value) {
     match value {
         Value::Object(map) => {

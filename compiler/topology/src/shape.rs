@@ -1,4 +1,4 @@
-//! The numbers that decide who exists and who is connected with whom.
+//! The counts that determine which devices exist and how they are connected.
 //!
 //! In: counts. Out: which NIC of which node is attached where, and where an uplink leads. Invariants: arithmetic on
 //! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
@@ -7,7 +7,7 @@
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
 
-/// The numbers. Those that divide are at least 1.
+/// The counts. Those that are divisors are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) planes: u16,
@@ -39,7 +39,7 @@ impl Shape {
         (self.rails / self.zones_per_node).max(1)
     }
 
-    /// Zone of the nodes whose NICs are in a zone: the first of those that they are in.
+    /// The zone by which nodes with NICs in a zone are named: the first of their zones.
     pub(crate) fn node_zone(&self, zone: ZoneId) -> ZoneId {
         ZoneId(zone.0 - zone.0 % self.zones_per_node)
     }

@@ -1,6 +1,6 @@
 //! Serialisation of shared values: as themselves, wherever they occur.
 //!
-//! In: a field of a topology. Out: its serialised form. Invariants: two topologies that say the same have the same form,
+//! In: a field of a topology. Out: its serialised form. Invariants: two topologies of equal meaning have the same form,
 //! whether they share a value or have copies of it.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
-//! Where a file says what it says.
+//! Places of values in a file.
 //!
-//! In: the places of all values, by dotted path. Out: the place of a field. Invariants: who asks names a [`Field`], so that
-//! nobody asks for a path that the language does not have.
+//! In: the places of all values, by dotted path. Out: the place of a field. Invariants: callers pass a [`Field`], so a
+//! path that the language does not have does not compile.
 
 use std::collections::BTreeMap;
 

@@ -73,8 +73,9 @@ pub(crate) fn correct_key<'a>(
     }
 }
 
-/// Adds the probable meaning of a value from a closed list, such as media or routing modes. There a misspelling is often
-/// the correct spelling of something else (`cr4` is not `sr4`), so only letter case and separators are an edit.
+/// Adds the probable meaning of a value from a closed list, such as media or routing modes. There a misspelling is
+/// often the correct spelling of something else (`cr4` is not `sr4`), so only differences in letter case and separators
+/// give an edit.
 pub(crate) fn correct_value<'a>(
     finding: Diagnostic,
     span: Span,

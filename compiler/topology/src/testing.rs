@@ -10,7 +10,7 @@ use crate::checks::EXAMPLE_BASE as BASE;
 use crate::load::Companion;
 use crate::yaml::{Entry, Item, Value};
 
-/// Platforms that no vendor sells, for what the built-in ones cannot break.
+/// Invented platforms, for rules that the built-in ones cannot break.
 const PLATFORMS: &[&str] = &[
     include_str!("../../../tests/errors/platforms/box-100-neighbours.yaml"),
     include_str!("../../../tests/errors/platforms/box-200-routes.yaml"),
@@ -22,7 +22,7 @@ const PLATFORMS: &[&str] = &[
     include_str!("../../../tests/errors/platforms/p4-1024.yaml"),
 ];
 
-/// Files that a fragment may name, by what it calls them.
+/// Files that a fragment may name, by name.
 const COMPANIONS: &[(&str, &str)] = &[
     ("columns.csv", include_str!("../../../tests/errors/management/columns.csv")),
     ("faults.csv", include_str!("../../../tests/errors/management/faults.csv")),

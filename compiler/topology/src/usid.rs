@@ -20,7 +20,7 @@ impl fmt::Display for Usid {
     }
 }
 
-/// Element named by a uSID.
+/// The kind of thing that a uSID names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A T0 (its uN).
@@ -139,7 +139,7 @@ impl UsidLayout {
 
     fn compose(&self, role: Role, plane: PlaneId, zone: u16, ordinal: u16) -> Usid {
         let low = u16::from(self.zone_bits + self.index_bits);
-        // Where the block says the plane, a uSID has no bits for it.
+        // If the block contains the plane, a uSID has no bits for it.
         let plane = u16::from(plane.0) & ((1 << self.plane_bits) - 1);
         let high = self.code(role) << self.plane_bits | plane;
         Usid(high << low | zone << self.index_bits | ordinal)

@@ -1,8 +1,8 @@
-//! YAML as a tree with places: what the file holds before anybody says what it should hold.
+//! YAML as a tree with places: the contents of a file before they are compared with the language.
 //!
-//! In: events of the YAML parser, with anchors, aliases and merge keys already followed. Out: [`Item`]s with
-//! the byte range each was written at; what came by an alias has the place of its definition. Invariants: keys of a
-//! mapping are text and differ.
+//! In: events of the YAML parser, with anchors, aliases and merge keys already followed. Out: [`Item`]s with the byte
+//! range each was written at; values from an alias have the place of its anchor. Invariants: keys of a mapping are text
+//! and differ.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl From<Location> for Place {
     }
 }
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub(crate) place: Place,
@@ -37,7 +37,7 @@ pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
     Bool(bool),
-    /// A whole number; what does not fit 64 bits comes as a float.
+    /// A whole number; a number that does not fit 64 bits is a float.
     Integer(i128),
     Float(f64),
     Text(SmolStr),

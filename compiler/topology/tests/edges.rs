@@ -1,4 +1,4 @@
-//! Random numbers, mostly absurd ones, in a fabric of the right shape: no panic, and what is accepted is sound.
+//! Random numbers, mostly absurd ones, in a fabric of the right shape: no panic, and accepted fabrics are sound.
 
 use std::sync::LazyLock;
 

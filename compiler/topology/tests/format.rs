@@ -1,4 +1,4 @@
-//! Formatting keeps what a file says and every comment, and is done once.
+//! Formatting keeps the meaning of a file and every comment, and a second time changes nothing.
 //!
 //! In: every fabric file of the repository, as it is and with other spaces. Out: the same plan before and after.
 
@@ -20,7 +20,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every fabric of the repository: whole files, and those of the cases of bad ones that can be read.
+/// Every fabric of the repository: files, and the bad fabrics of test cases that can still be read.
 fn fabrics() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ fn other_spaces_make_no_other_file() {
         };
         let wide: Vec<String> = text.lines().map(indented).collect();
         let wide = format!("\n\n{}\n\n\n", wide.join("\r\n"));
-        // Comments behind values stay in their column, which is another one here.
+        // Comments after values stay in their column, which differs here.
         let plain = |text: &str| {
             let lines = text.lines().map(|line| line.split(" #").next().unwrap_or_default().trim_end());
             lines.collect::<Vec<_>>().join("\n")

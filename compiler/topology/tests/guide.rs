@@ -1,4 +1,4 @@
-//! Every whole fabric in the language guide is valid and says nothing that needs a second look.
+//! Every complete fabric in the language guide is valid and has only warnings that it allows.
 
 use std::path::Path;
 

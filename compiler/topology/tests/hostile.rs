@@ -19,10 +19,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-/// Memory that a file of up to a megabyte may take, over what is taken before it is read.
+/// Additional memory that a file of up to a megabyte may take.
 const MEMORY_MAX: usize = 256 << 20;
 
-/// Maximum part of one file that is shown: findings quote little of it.
+/// The most bytes that are shown of one file: findings quote little of it.
 const SHOWN_MAX: usize = 256 << 10;
 
 /// Time of the processor for a file of up to a megabyte. A build without optimisation takes about ten times as long.
@@ -55,7 +55,7 @@ fn no_file_takes_much() {
     let (count, size) = asked.map_or((5 * hostile::KINDS.len(), 4_000), |(count, size)| {
         (count.parse().expect("a number of files"), size.parse().expect("a number of bytes"))
     });
-    // Work that grows with the square of a file shows at a quarter of a megabyte, too.
+    // Quadratic work already shows at a quarter of a megabyte.
     let large = if asked.is_some() { 0 } else { hostile::KINDS.len() };
     let mut worst: BTreeMap<&str, (Duration, usize)> = BTreeMap::new();
     let mut broken = Vec::new();

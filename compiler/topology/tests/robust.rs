@@ -1,4 +1,4 @@
-//! Input that no person would write gets an error with a place, never a panic and never long thought.
+//! Input that no person would write gets an error with a place, without a panic and without long computation.
 
 use closc_diagnostics::{Diagnostics, Sources, show};
 use closc_platform::Catalogue;

@@ -1,4 +1,4 @@
-//! Every fabric file that is shipped is valid, and says nothing that needs a second look.
+//! Every fabric file that is shipped is valid.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ fn check(path: &Path) -> datatest_stable::Result<()> {
     let bytes = std::fs::read(path)?;
     let mut sources = Sources::new();
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    // Beside a fabric may be platforms that it assumes.
+    // Platforms that a fabric needs may be beside it.
     let site = path.with_file_name("platforms");
     let mut catalogue = Catalogue::builtin();
     for file in std::fs::read_dir(&site).into_iter().flatten() {

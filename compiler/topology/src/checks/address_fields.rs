@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     management(draft, out);
 }
 
-/// Widths are in their ranges. Tells whether they are.
+/// Checks that widths are in their ranges, and returns whether they are.
 fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
     let stated =
         draft.doc.addresses.as_ref().and_then(|addresses| addresses.widths.clone()).unwrap_or_default();
@@ -143,7 +143,7 @@ fn management(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let index = draft.groups.max(draft.t1.count);
     let last = draft.zones.saturating_sub(1);
-    // A wider index would be a part of the zone.
+    // An index that needs more bits would overlap the zone.
     let reach = if index >> shift > 0 && last > 0 { u64::MAX } else { (last << shift) + index };
     if reach.max(t2s) <= max {
         return;

@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 || block.cages() > cages
                 || hardware.down.cages_with(&hardware.up) > cages
             {
-                continue; // Nothing there, or a matter of the count.
+                continue; // No ports, or too many, which other rules report.
             }
             let side = side_word(block.side);
             if let Some(set) = &block.cages {

@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             || down.lacks_cages()
             || up.lacks_cages()
         {
-            continue; // One side only, or a matter of the count or of the list.
+            continue; // One side only, or another rule reports the count or the list.
         }
         let Some(met) = down.meets(up, hardware.platform.panel.lanes) else { continue };
         if down.cages.is_some() || up.cages.is_some() || down.is_part() || up.is_part() {

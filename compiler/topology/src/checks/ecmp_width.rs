@@ -40,7 +40,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         let held = u64::from(hardware.platform.limits.ecmp_width);
         let (ways, what, side) = widest(draft, tier);
         let paths = hardware.os.multipath_max().map(u64::from).filter(|_| draft.routing.speaks_bgp());
-        // What the daemon is built for is published, whatever is known of the platform.
+        // The limit of the daemon is published, whatever is known of the platform.
         let holder = match paths.filter(|most| ways > *most) {
             Some(most) if basis == Basis::Firm => {
                 format!("the BGP of `{}` uses at most {most}", hardware.os.word())

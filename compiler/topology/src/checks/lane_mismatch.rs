@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use ports with equal lanes, correct `hosts.nic.lanes`, or use an optical medium.",
 };
 
-/// Checks host cables and fabric cables of copper, place by place.
+/// Checks copper cables of hosts and of the fabric, place by place.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for place in draft.places() {
         let nic_lanes = place.lanes / draft.planes.max(1);

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for place in draft.places() {
         let [t0, t1] = &place.tiers;
-        // All zones meet at the same T2s.
+        // All zones are connected to the same T2s.
         let t2 = draft.t2.as_ref().map(PlaceTier::whole);
         let found = [compare(draft, &place, t0, t1), t2.and_then(|t2| compare(draft, &place, t1, &t2))];
         for found in found.into_iter().flatten() {
@@ -36,7 +36,7 @@ fn compare(
     upper: &PlaceTier<'_>,
 ) -> Option<Diagnostic> {
     let (up, down) = (lower.up.breakout?, upper.down.breakout?);
-    // Common statements of all zones in two tiers are compared once.
+    // Settings that all zones share are compared once.
     let is_known = place.zone.is_some() && lower.is_whole() && upper.is_whole();
     if up.speed == down.speed || lower.up.count == 0 || is_known {
         return None;

@@ -1,4 +1,4 @@
-//! E0514: a line of the list of management ports is none that a switch can have.
+//! E0514: a line of the list is not a management port that a switch can have.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -46,7 +46,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .help("write `p0-t0-001,10.20.1.7/24,10.20.1.1`"),
             ),
             ManagementFault::Name(why) => out.push(Diagnostic::error(&RULE, why.clone()).at(*span, "")),
-            ManagementFault::Twice(_) => {} // A rule of its own.
+            ManagementFault::Twice(_) => {} // Another rule reports it.
         }
     }
     let pools = pools(draft);
@@ -76,7 +76,7 @@ fn meet(one: &IpNet, other: &IpNet) -> bool {
     one.contains(other) || other.contains(one)
 }
 
-/// Says why a port cannot be one, whatever the others are.
+/// Returns why a port is invalid by itself.
 fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String> {
     let (own, subnet) = (address.addr(), address.trunc());
     if let Some((range, what)) = range_of(&IpNet::from(own)) {
@@ -95,8 +95,8 @@ fn unfit(ManagementPort { address, gateway }: &ManagementPort) -> Option<String>
         .then(|| format!("the gateway {gateway} is an address of {subnet} that no host can have"))
 }
 
-/// Tells whether an address of a subnet is not a host's: network and broadcast in IPv4, where a /31 has none (RFC 3021), and the
-/// anycast address of routers in IPv6 (RFC 4291 section 2.6.1), which a /127 has not (RFC 6164).
+/// Tells whether a host cannot have an address of a subnet: network and broadcast address in IPv4, except in a /31 (RFC
+/// 3021), and the anycast address of routers in IPv6 (RFC 4291 section 2.6.1), except in a /127 (RFC 6164).
 fn is_nobodys(subnet: &IpNet, address: IpAddr) -> bool {
     match subnet {
         IpNet::V4(own) => own.prefix_len() < 31 && (address == own.network() || address == own.broadcast()),
@@ -113,7 +113,7 @@ struct Subnets {
 }
 
 impl Subnets {
-    /// Adds what a line says; returns what is wrong with it in view of lines before.
+    /// Adds a line; returns its conflict with earlier lines.
     fn add(&mut self, subnet: IpNet, gateway: IpAddr, span: Span) -> Option<Diagnostic> {
         let (other, earlier) = *self.first.get_or_insert((subnet, span));
         if other.addr().is_ipv4() != subnet.addr().is_ipv4() {
@@ -133,7 +133,7 @@ impl Subnets {
 
     /// Reports subnets inside of others.
     fn nested(&self, out: &mut Diagnostics) {
-        // Sorted by address and length, so that what holds others comes before them.
+        // Sorted by address and length, so that a subnet comes before those inside it.
         let mut outer: Option<(&IpNet, Span)> = None;
         for (subnet, (_, span)) in &self.known {
             match outer.filter(|(outer, _)| outer.contains(subnet)) {
@@ -167,7 +167,7 @@ mod tests {
         let texts: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
         assert_eq!(texts.len(), 15, "{texts:#?}");
         assert!(found.iter().all(|found| found.rule.code == "E0514"), "{texts:#?}");
-        // One DHCP server of one version has all of them, those of the pool as well.
+        // All management ports, those of the pool included, are of one IP version, because one DHCP server serves them.
         let six = "addresses: { management: \"2001:db8:77::/64\", management_list: listed.csv }";
         assert_eq!(message(six, "E0514"), "management ports are of one version of IP");
     }

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Correct one of the lines.",
 };
 
-/// Checks that switches and addresses are single.
+/// Checks that each switch and each address occurs once.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (span, fault) in &draft.management.faults {
         let ManagementFault::Twice(earlier) = fault else { continue };

@@ -1,4 +1,4 @@
-//! E0801: a name in exceptions has none of the forms that names have.
+//! E0801: a name in exceptions does not have the form of a name.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
@@ -10,7 +10,7 @@ use crate::names::{NameFault, find_link};
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::suggest::{listed, shorten};
 
-/// A name in exceptions has none of the forms that names have.
+/// A name in exceptions does not have the form of a name.
 pub(crate) static RULE: Rule = Rule {
     code: "E0801",
     title: "an exception for an unknown name",
@@ -55,15 +55,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Display name of a name of the default patterns.
+/// What a name of the default patterns is called in this fabric.
 enum Meant {
-    /// This.
+    /// This name.
     Name(SmolStr),
-    /// It is made of several names.
+    /// A text of several names.
     Several,
 }
 
-/// Tells whether a name is one of the default patterns, and returns what it is called here where that is one name.
+/// If a name is one of the default patterns, returns what it is called in this fabric.
 fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Meant> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;
@@ -78,7 +78,7 @@ fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Meant> {
     is_default.then_some(Meant::Several)
 }
 
-/// Says once that names are those of the default patterns.
+/// Reports once that names are those of the default patterns.
 fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Diagnostic {
     let name = shorten(&first.name);
     let message = match count {

@@ -30,7 +30,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         let (down, up) = (tier.down.count, tier.up.count);
         let (needed, limit) = (down + up, u64::from(hardware.platform.limits.neighbours));
         if needed <= limit || !fits_panel(hardware, tier) {
-            continue; // They fit, or the ports do not, which is a matter of its own.
+            continue; // They fit, or the ports do not, which another rule reports.
         }
         let message =
             format!("{} has {needed} neighbours, `{}` holds {limit}", hardware.who, hardware.platform.id);

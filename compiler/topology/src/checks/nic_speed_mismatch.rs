@@ -31,14 +31,14 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let t0 = &place.tiers[0];
     let breakout = t0.down.breakout?;
     let nic = place.nic;
-    // What all zones have is compared once.
+    // Settings that all zones share are compared once.
     if place.zone.is_some() && t0.is_whole() && nic.span == draft.doc.hosts.nic.speed.span {
         return None;
     }
     let whole = draft.planes > 0
         && u64::from(nic.value.mbps()).is_multiple_of(draft.planes)
         && place.lanes.is_multiple_of(draft.planes);
-    // Where it is not whole, the checks of the split say so.
+    // If it is not a whole number, the checks of the split report that.
     let port = Speed::from_mbps(place.port_mbps(draft.planes) as u32).filter(|_| whole)?;
     if port == breakout.speed {
         return None;
@@ -52,7 +52,7 @@ fn compare(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     .and(t0.breakout_span(draft, Side::Down), format!("downlinks are split {breakout}"))
     .note(format!("{} / {planes} = {port} a port", nic.value));
     let fitting = t0.platform.iter().flat_map(|platform| &platform.panel.breakouts);
-    // Advice that the panel has no room for leads from one error to the next.
+    // Advice for which the panel has no room would lead to another error.
     let room = t0.platform.map_or(0, |platform| u64::from(platform.panel.cages));
     let ports = t0.down.count + t0.down.spare;
     let fits = |offered: &&Breakout| ports.div_ceil(u64::from(offered.ports.max(1))) + t0.up.cages() <= room;

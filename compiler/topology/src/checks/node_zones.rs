@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
           all zones of a node.",
 };
 
-/// Checks the rails, the number of zones, and that zones with shared nodes are alike.
+/// Checks the rails, the number of zones, and that zones with shared nodes are equal.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let own = draft.zones_per_node;
     if own < 2 {

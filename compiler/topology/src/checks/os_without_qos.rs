@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.is_software()) {
-        // That it does not run there at all is said elsewhere.
+        // If it does not run there at all, another rule reports that.
         if !hardware.platform.supports(hardware.os) {
             continue;
         }
@@ -58,7 +58,7 @@ fn refusal(draft: &Draft<'_>, profile: &Profile, hardware: &Hardware, lost: &[Ca
     why.help(way_out(draft.catalogue, profile, &hardware.platform))
 }
 
-/// Names a system that renders the profile on this hardware; where there is none, hardware that has one.
+/// Names a system that renders the profile on this hardware, or else hardware that has such a system.
 fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> String {
     let whole = |os: &&Os| os.lost_on_hardware(profile).1.is_empty();
     if let Some(os) = platform.oses.iter().find(whole) {

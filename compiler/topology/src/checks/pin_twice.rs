@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove one of the lines.",
 };
 
-/// Checks that pins are single.
+/// Checks that no NIC has two pins on a switch.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (span, fault) in &draft.pins.faults {
         let PinFault::Twice(earlier) = fault else { continue };

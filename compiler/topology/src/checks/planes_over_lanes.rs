@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn divide(draft: &Draft<'_>, place: &Place<'_>) -> Option<Diagnostic> {
     let (planes, lanes) = (draft.planes, place.lanes);
     if planes == 0 || lanes == 0 || lanes.is_multiple_of(planes) {
-        return None; // Zero is a matter of its own.
+        return None; // Other rules report zero.
     }
     let stated = place.lanes_stated;
     let lanes_label = if stated.is_some() {

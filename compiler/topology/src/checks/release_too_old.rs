@@ -1,4 +1,4 @@
-//! E0217: what the file asks for came with a later release of an operating system.
+//! E0217: a setting needs a later release of an operating system.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -7,7 +7,7 @@ use closc_platform::capability::{Capability, asked};
 use crate::draft::Draft;
 use crate::field;
 
-/// A request of the file came with a later release of an operating system.
+/// A setting needs a later release of an operating system.
 pub(crate) static RULE: Rule = Rule {
     code: "E0217",
     title: "the release is too old for a setting",

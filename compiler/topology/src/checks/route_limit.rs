@@ -35,7 +35,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         let (needed, arithmetic) = routes(draft, tier);
         let limit = u64::from(hardware.platform.limits.ipv6_routes);
         if needed <= limit || !fits_panel(hardware, tier) {
-            continue; // They fit, or the ports do not, which is a matter of its own.
+            continue; // They fit, or the ports do not, which another rule reports.
         }
         let message =
             format!("{} needs {needed} IPv6 routes, `{}` holds {limit}", hardware.who, hardware.platform.id);

@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use an operating system that the message names, or another routing mode.",
 };
 
-/// Requirement of a routing mode on a switch, in words; none where every system meets it.
+/// Requirement of a routing mode on a switch, in words; `None` if every system meets it.
 fn asked(routing: Routing) -> Option<(Capability, &'static str)> {
     match routing {
         Routing::Srv6Static => Some((Capability::Segments, "asks for segments")),

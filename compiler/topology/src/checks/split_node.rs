@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (nics, rails) = (draft.nics_per_node, draft.rails);
     if rails == 0 || !nics.is_multiple_of(rails) {
-        return; // A matter of its own.
+        return; // Another rule reports these.
     }
     let (share, per_group) = (nics / rails, draft.per_group);
     if share == 0 || per_group == 0 || per_group.is_multiple_of(share) {

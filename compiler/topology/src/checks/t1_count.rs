@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     .and(draft.ports_span(TierId::T0, Side::Up), count(up, "uplink"))
     .note(format!("{up} uplinks / {parallel} parallel = {follows} T1s in each plane and zone"));
     let times = up / u64::from(stated.value);
-    // Advice that the panel of a T1 has no room for leads from one error to the next.
+    // Advice for which the panel of a T1 has no room would lead to another error.
     let ports = draft.t1.platform.as_ref().zip(draft.t1.down.breakout);
     let room = ports.map_or(0, |(platform, breakout)| u64::from(platform.ports_max(breakout)));
     let fits = draft.groups * times + draft.t1.down.spare + draft.t1.up.count <= room;

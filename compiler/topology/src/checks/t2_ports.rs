@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn ports_are_kept_by_zone() {
-        // 256 ports over the 8 zones that 3 bits name are 32 for each; 64 T1s need 64.
+        // Each of the 8 zones that 3 bits can number gets 32 of 256 ports, but 64 T1s need 64.
         let fragment = format!("{{ {ZONED} }} }} }}");
         assert_eq!(codes(&fragment), ["E0313"]);
         assert_eq!(message(&fragment, "E0313"), "each T2 needs 64 ports for a zone, 32 are kept");

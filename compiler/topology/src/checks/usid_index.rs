@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let max = (1_u64 << bits.min(32)) - 1;
         let beyond = role == Role::T2 && draft.t2.as_ref().is_some_and(|t2| u16::try_from(t2.count).is_err());
         if needed <= max || beyond {
-            continue; // It fits, or nothing has room for it, which is a matter of its own.
+            continue; // It fits, or it exceeds 16 bits, which another rule reports.
         }
         let (arithmetic, path) = arithmetic(draft, role, needed);
         let shared = match role {
@@ -95,7 +95,7 @@ pub(super) fn demand(draft: &Draft<'_>) -> Demand {
     }
 }
 
-/// Says which widths would do, or else whether those would that need no bits for the plane.
+/// Suggests widths that fit, or else a plan whose uSIDs need no bits for the plane.
 pub(super) fn propose(diagnostic: Diagnostic, draft: &Draft<'_>) -> Diagnostic {
     let demand = demand(draft);
     if let Some(layout) = DraftLayout::propose(draft.layout.plan, &demand) {

@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Compares the planes with their bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.layout.plan == SegmentPlan::PlaneInBlock {
-        return; // The block says the plane.
+        return; // The block contains the plane.
     }
     let (bits, planes) = (draft.layout.plane.min(32), draft.planes);
     if !draft.routing.is_source_routed() || draft.layout.sum() != 16 || planes <= 1 << bits || planes > 16 {

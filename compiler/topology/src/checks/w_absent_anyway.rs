@@ -17,12 +17,12 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the redundant exception, unless it must remain when the other is removed.",
 };
 
-/// Looks for absent things that take other absent things with them.
+/// Looks for absent things that make other absent things absent anyway.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent = Absent::new(draft);
     for entry in &draft.exceptions.absent {
         let Ok(target) = entry.subject else { continue };
-        // Nodes and their NICs in one list are a matter of naming twice.
+        // Another rule (E0803) reports nodes and their NICs in one list.
         let Some(reason) =
             absent.parent(draft, target).filter(|_| matches!(target, Subject::Link(_) | Subject::Switch(_)))
         else {

@@ -30,7 +30,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));
     let each = active.div_ceil(planes) + backup.div_ceil(planes);
     let stated = draft.states(field!("entropy.active")) || draft.states(field!("entropy.backup"));
-    // More than there are uplinks is refused by E0707.
+    // E0707 refuses more values than there are uplinks.
     let uplinks = draft.t0.up.count;
     if each <= AGENT_VALUES || !stated || (active + backup).div_ceil(planes) > uplinks {
         return;

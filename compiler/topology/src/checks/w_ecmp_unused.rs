@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove `ecmp`, or set another `routing`.",
 };
 
-/// Checks that switches choose paths where it is said how.
+/// Checks that switches choose paths if the file describes how.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() || draft.doc.ecmp.is_none() {
         return;

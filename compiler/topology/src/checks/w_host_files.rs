@@ -30,7 +30,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let hosts = &draft.doc.hosts;
     let outputs: Vec<HostOutput> = hosts.outputs.iter().flatten().map(|output| output.value).collect();
-    // An empty list says that it is meant.
+    // An empty list shows that this is intended.
     if hosts.outputs.as_ref().is_some_and(Vec::is_empty) {
         return;
     }

@@ -85,7 +85,7 @@ fn os_is_asked(profile: &Profile) -> bool {
 /// Returns a threshold of a class.
 type Of = fn(&Class) -> DynamicThreshold;
 
-/// Thresholds that classes share and that are not alike: their name, the largest, and the classes.
+/// Thresholds that classes must share but that differ: their name, the largest, and the classes.
 fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
     let kinds: [(&str, bool, Of); 3] = [
         ("ingress_threshold", true, |class| class.ingress_threshold),
@@ -102,7 +102,7 @@ fn shared(profile: &Profile) -> Vec<(&'static str, DynamicThreshold, String)> {
     kinds.into_iter().filter_map(unlike).collect()
 }
 
-/// Names the thresholds that are not taken; nothing where all are.
+/// Names the thresholds outside the range; empty if there are none.
 fn beyond(profile: &Profile, taken: &std::ops::RangeInclusive<i8>) -> String {
     let outside = |threshold: DynamicThreshold| !taken.contains(&threshold.get());
     let named = profile.classes().flat_map(|class| {

@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Compares what is said of single zones with what holds of all.
+/// Compares the settings of single zones with those of all zones.
 fn zones(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for own in &tier.by_zone {

@@ -1,10 +1,10 @@
-//! W0201: no hwsku of SONiC is for the breakouts of a switch.
+//! W0201: SONiC has no hwsku for the breakouts of a switch.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 
-/// No hwsku of SONiC is for the breakouts of a switch.
+/// SONiC has no hwsku for the breakouts of a switch.
 pub(crate) static RULE: Rule = Rule {
     code: "W0201",
     title: "SONiC has no hwsku for these breakouts",

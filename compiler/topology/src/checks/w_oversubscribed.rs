@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         for (tier, whole) in place.tiers.iter().zip(&places[0].tiers) {
             let Some(actual) = ratio(draft, place, tier) else { continue };
             let oversubscribed = actual.fraction.down > actual.fraction.up;
-            // The facts of the tier are there.
+            // A zone with the same ratio as the tier is reported with the tier.
             let is_known = place.zone.is_some()
                 && ratio(draft, &places[0], whole).is_some_and(|tier| tier.fraction == actual.fraction);
             if oversubscribed && !is_known && !is_stated(draft, place, tier.tier.id) {

@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         return;
     }
     let last = u64::from(base) + SPREAD;
-    // Two bytes have private numbers, too, but far fewer than the switches of a fabric are numbered over.
+    // There are private numbers of 16 bits, too, but far fewer than the range over which switches are numbered.
     let message = if (PRIVATE_SHORT..=PRIVATE_SHORT_LAST).contains(&base) {
         format!("AS numbers from {base} to {last} leave the private ones, which end at {PRIVATE_SHORT_LAST}")
     } else {

@@ -1,10 +1,10 @@
-//! W0805: a release is named of an operating system that no switch runs.
+//! W0805: the file names a release of an operating system that no switch runs.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 
-/// A release is named of an operating system that no switch runs.
+/// The file names a release of an operating system that no switch runs.
 pub(crate) static RULE: Rule = Rule {
     code: "W0805",
     title: "a release has no effect",

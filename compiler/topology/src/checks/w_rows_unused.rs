@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Ignore the warning if you plan to add T1s. Otherwise set `rows` to the number of T1s.",
 };
 
-/// Checks rows where they are for later.
+/// Checks for more rows than T1s.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(rows) = draft.doc.tiers.t2.as_ref().and_then(|t2| t2.rows) else { return };
     let (t1s, t1) = (draft.t1.count, &draft.t1);

@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Configure it on these switches in another way, or remove the setting.",
 };
 
-/// A setting, what it asks of a switch, and the tier that it is about; nothing: all of them.
+/// A setting, the capability that it needs, and the tier that it concerns; `None` stands for all tiers.
 type Setting = (Field, Capability, Option<TierId>);
 
 /// Settings that only some targets render.

@@ -1,4 +1,4 @@
-//! W0712: how the queues of hardware are served is the site's to set.
+//! W0712: the site sets the scheduling of hardware queues.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Os;
@@ -7,7 +7,7 @@ use crate::checks::words::and;
 use crate::draft::Draft;
 use crate::field;
 
-/// Scheduling of hardware queues is set by the site.
+/// The site sets the scheduling of hardware queues.
 pub(crate) static RULE: Rule = Rule {
     code: "W0712",
     title: "queue scheduling must be set by the site",

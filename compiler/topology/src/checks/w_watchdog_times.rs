@@ -1,4 +1,4 @@
-//! W0709: a watchdog that counts looks acts at other times than those stated.
+//! W0709: a watchdog that counts polls acts at other times than those stated.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::Nanoseconds;
@@ -6,7 +6,7 @@ use closc_qos::Nanoseconds;
 use crate::draft::Draft;
 use crate::field;
 
-/// A watchdog that counts looks acts at other times than those stated.
+/// A watchdog that counts polls acts at other times than those stated.
 pub(crate) static RULE: Rule = Rule {
     code: "W0709",
     title: "the watchdog uses other times than stated",

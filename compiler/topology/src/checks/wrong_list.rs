@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Move the name to the right list, or name its cables.",
 };
 
-/// Checks what each list takes.
+/// Checks that each list has only things that it can have.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (list, entry) in draft.exceptions.all() {
         let Ok(target) = entry.subject else { continue };

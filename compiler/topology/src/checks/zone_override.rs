@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
            `hosts.per_group` to the NICs of the largest zone's groups.",
 };
 
-/// Checks what is said of single zones.
+/// Checks the settings of single zones.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         let own = by_zone(draft.doc, tier.id);

@@ -1,4 +1,4 @@
-//! E0311: there are zones that nothing joins.
+//! E0311: there are several zones, but no T2s to join them.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::checks::words::count;
 use crate::draft::Draft;
 use crate::field;
 
-/// There are zones that nothing joins.
+/// There are several zones, but no T2s to join them.
 pub(crate) static RULE: Rule = Rule {
     code: "E0311",
     title: "several zones without a T2 tier",

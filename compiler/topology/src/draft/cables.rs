@@ -13,14 +13,14 @@ use crate::read::Spanned;
 #[derive(Debug, Clone)]
 pub(crate) struct DraftCable {
     pub(crate) cable: Cable,
-    /// Nothing where the default is in.
+    /// Absent if the default applies.
     pub(crate) length_span: Option<Span>,
-    /// Nothing where the default is in.
+    /// Absent if the default applies.
     pub(crate) medium_span: Option<Span>,
 }
 
 impl DraftCable {
-    /// Fills in what a description leaves out.
+    /// Fills in the defaults of a description.
     pub(crate) fn over(kind: &Cable, doc: Option<&CableDoc>) -> Self {
         let length = doc.and_then(|cable| cable.length);
         let medium = doc.and_then(|cable| cable.medium.clone());

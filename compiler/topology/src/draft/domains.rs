@@ -1,7 +1,7 @@
 //! Domains of a file: functions of position, and names resolved to coordinates.
 //!
-//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind goes by coordinates, or by one other
-//! kind that in the end does.
+//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind goes by coordinates, or by
+//! one other kind that directly or indirectly does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 use crate::naming::NAME_MAX;
 use crate::suggest::shorten;
 
-/// Number of kinds in a row that one more may pass.
+/// The most kinds in a chain of kinds that go by each other.
 const CHAIN_MAX: usize = 16;
 
 /// Kinds of domains that go by position: every switch is compared with each.
@@ -28,14 +28,14 @@ const KINDS_MAX: usize = 4_096;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DraftDomains {
     known: Domains,
-    /// Every name of a list with what it means.
+    /// Every name in lists, with its meaning.
     pub(crate) members: Vec<Entry>,
     /// Where a kind cannot be resolved, and why.
     pub(crate) faults: Vec<(Span, String)>,
 }
 
 impl DraftDomains {
-    /// Reads the domains of a file. Broken name patterns leave lists out: every name would be a fault.
+    /// Reads the domains of a file. With broken name patterns lists are skipped, as every name would be a fault.
     pub(super) fn new(doc: &FabricDoc, resolver: &mut Resolver<'_>) -> Self {
         let mut domains = DraftDomains::default();
         let listed = doc.domains.as_ref().map(|named| named.0.as_slice()).unwrap_or_default();
@@ -144,7 +144,7 @@ impl DraftDomains {
     }
 }
 
-/// The kinds of a file by name, so that no question about one looks at all.
+/// The kinds of a file by name, so that looking one up does not search all.
 struct Stated<'a>(BTreeMap<&'a str, &'a DomainDoc>);
 
 impl<'a> Stated<'a> {
@@ -152,7 +152,7 @@ impl<'a> Stated<'a> {
         Stated(listed.iter().map(|(name, domain)| (name.value.as_str(), domain)).collect())
     }
 
-    /// Says why a name of a kind is none: it is not a word, or a domain of another kind could have it.
+    /// Returns why a kind cannot have this name: it is not a word, or a domain of another kind could have it.
     fn name_fault(&self, name: &str) -> Option<String> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_word) {
@@ -163,7 +163,7 @@ impl<'a> Stated<'a> {
         Some(format!("a domain of `{other}` could have this name"))
     }
 
-    /// Says why a kind cannot go by another: it is not there, is a list, or goes by the first.
+    /// Returns why a kind cannot go by another: the other does not exist, is a list, or goes by the first.
     fn circle(&self, name: &str, other: &str) -> Option<String> {
         let mut at = other;
         for _ in 0..CHAIN_MAX {

@@ -1,8 +1,8 @@
 //! Names in exceptions, resolved to coordinates.
 //!
-//! In: lists of names, some with ranges in brackets. Out: one entry a name with what it means, or why it means
-//! nothing. Invariants: all names of a file stand for at most [`NAMES_MAX`] things; a range ends at the first name
-//! that means nothing, so that one wrong bound is one fault.
+//! In: lists of names, some with ranges in brackets. Out: one entry per name with its meaning, or why it has none.
+//! Invariants: all names of a file stand for at most [`NAMES_MAX`] things; a range ends at the first name that means
+//! nothing, so that one wrong bound is one fault.
 
 use closc_diagnostics::Span;
 use smol_str::SmolStr;
@@ -57,7 +57,7 @@ pub(crate) struct DraftExceptions {
 }
 
 impl DraftExceptions {
-    /// Resolves the exceptions of a file. Broken name patterns leave them out: every name would be a fault.
+    /// Resolves the exceptions of a file. With broken name patterns they are skipped, as every name would be a fault.
     pub(super) fn new(doc: Option<&ExceptionsDoc>, resolver: &mut Resolver<'_>) -> Self {
         let Some(doc) = doc.filter(|_| resolver.names.faults.is_empty()) else {
             return DraftExceptions::default();
@@ -96,7 +96,7 @@ impl DraftExceptions {
 pub(super) struct Resolver<'a> {
     shape: &'a Shape,
     pub(super) names: &'a DraftNames,
-    /// Number of further names.
+    /// How many more names are resolved.
     left: u64,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Resolver<'a> {
             Err(fault) => return vec![entry(name.value.clone(), Err(fault))],
         };
         if range.count() > self.left {
-            // Said once: behind it nothing is resolved.
+            // Reported once; nothing is resolved after the limit.
             let first = std::mem::take(&mut self.left) > 0;
             let why = format!("with the names before it, the file names more than {NAMES_MAX} things");
             return first

@@ -14,7 +14,7 @@ use crate::field::FieldPath;
 use crate::read::Spanned;
 use crate::{field, tier_field};
 
-/// A kind of switch: hardware and operating system, and where they were asked for.
+/// A kind of switch: hardware and operating system, and where the file states them.
 #[derive(Debug, Clone)]
 pub(crate) struct Hardware {
     pub(crate) tier: TierId,
@@ -22,7 +22,7 @@ pub(crate) struct Hardware {
     pub(crate) os: Os,
     pub(crate) platform_span: Span,
     pub(crate) os_span: Span,
-    /// Which switches it is about, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
+    /// The switches of this kind, for messages: `each T0`, `each T0 of plane 3`, `` `p3-t0-017` ``.
     pub(crate) who: String,
     /// Its zone, where the zone has hardware of its own.
     pub(crate) zone: Option<u16>,
@@ -37,13 +37,13 @@ impl Hardware {
         used.filter_map(|block| block.breakout)
     }
 
-    /// Returns how firmly it has a feature that hwskus differ in.
+    /// Returns how certain it is that it has a feature in which hwskus differ.
     pub(crate) fn standing(&self, feature: SkuFeature) -> Standing<'_> {
         self.platform.standing(feature, self.os, self.breakouts())
     }
 
-    /// Returns the platforms that have a feature under its operating system, each with the breakouts for which it does where
-    /// that is not for all.
+    /// Returns the platforms that have a feature under its operating system, each with its breakouts that have the
+    /// feature, if not all do.
     pub(crate) fn able(&self, catalogue: &Catalogue, feature: SkuFeature) -> Vec<String> {
         let able = |platform: &Arc<Platform>| {
             let with: Vec<String> =
@@ -52,7 +52,7 @@ impl Hardware {
             let split = if differs { format!(" ({})", with.join(", ")) } else { String::new() };
             (!with.is_empty()).then(|| format!("`{}`{split}", platform.id))
         };
-        // Derived platforms are many; advice names the others.
+        // There are many derived platforms, so advice names only the others.
         let usual = catalogue.usual().filter(|platform| platform.supports(self.os));
         usual.filter_map(able).collect()
     }
@@ -116,7 +116,7 @@ pub(super) fn list(
     found
 }
 
-/// Adds what single switches are: a range of a thousand of them is one kind of switch in each tier, and in each zone that
+/// Adds the kinds of single switches. A range of a thousand switches is one kind in each tier, and in each zone that
 /// has hardware of its own.
 fn devices(
     catalogue: &Catalogue,

@@ -1,11 +1,11 @@
-//! The uSID layout as it was asked for, and the one to ask for where it does not fit.
+//! The uSID layout as the file states it, and one to suggest if it does not fit.
 
 use super::number;
 use crate::choice::SegmentPlan;
 use crate::document::Srv6Doc;
 use crate::usid::{GIB_MAX, Role, UsidLayout};
 
-/// Widths and codes, however wrong.
+/// Widths and codes, which may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DraftLayout {
     pub(crate) plan: SegmentPlan,
@@ -17,7 +17,7 @@ pub(crate) struct DraftLayout {
     pub(crate) codes: [u64; 4],
 }
 
-/// Requests of a fabric to a layout.
+/// The numbers that a layout must be able to hold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demand {
     pub(crate) planes: u64,
@@ -86,7 +86,7 @@ impl DraftLayout {
             .saturating_add(index)
     }
 
-    /// Returns how many planes a uSID tells apart.
+    /// Returns how many planes uSIDs distinguish.
     pub(crate) fn planes_in_usid(&self, demand: &Demand) -> u64 {
         match self.plan {
             SegmentPlan::PlaneInUsid => demand.planes.max(1),
@@ -94,7 +94,7 @@ impl DraftLayout {
         }
     }
 
-    /// Tells whether every number that a fabric asks for fits its bits.
+    /// Tells whether every number of a fabric fits its bits.
     pub(crate) fn holds(&self, demand: &Demand) -> bool {
         self.sum() == 16
             && self.codes.iter().all(|code| *code < 1 << self.role.min(16))
@@ -106,7 +106,7 @@ impl DraftLayout {
                 .all(|(role, index)| index < 1 << self.index_bits(*role).min(32))
     }
 
-    /// Tells whether every uSID that a fabric asks for is one of the global block.
+    /// Tells whether every uSID of a fabric is in the global block.
     fn fits(&self, demand: &Demand) -> bool {
         self.holds(demand)
             && Role::ALL
@@ -115,8 +115,8 @@ impl DraftLayout {
                 .all(|(role, index)| index == 0 || self.largest(*role, demand, index) <= u64::from(GIB_MAX))
     }
 
-    /// Finds widths that fit a plan, with room for eight planes and as many zones as by default as long as the index
-    /// allows it; codes are the default ones.
+    /// Finds widths that fit a plan. As far as the index allows it, they have room for eight planes and the default
+    /// number of zones. Codes are the default ones.
     pub(crate) fn propose(plan: SegmentPlan, demand: &Demand) -> Option<DraftLayout> {
         let zoned = demand.indices[3] > 0;
         let roomy = UsidLayout::default_of(plan, zoned);
@@ -158,7 +158,7 @@ impl DraftLayout {
     }
 }
 
-/// Returns the bits that tell so many values apart.
+/// Returns the bits that distinguish `values` values.
 fn bits(values: u64) -> u64 {
     u64::from(64 - values.saturating_sub(1).leading_zeros())
 }

@@ -1,7 +1,8 @@
-//! Files that a fabric file names: one line a thing, below a line with the names of columns.
+//! Files that a fabric file names: one item per line, below a line with the names of columns.
 //!
-//! In: a document and what was read for it. Out: lines with their places, or why there are none. Invariants: lines that are empty or
-//! begin with `#` are passed over; of a file whose columns have other names nothing is shown, as it is somebody else's.
+//! In: a document and what was read for it. Out: lines with their places, or why there are none. Invariants: lines that
+//! are empty or begin with `#` are passed over; no contents are shown of a file with other column names, because it is
+//! not such a file.
 
 use closc_artefacts::separator;
 use closc_diagnostics::{Sources, Span};
@@ -15,11 +16,11 @@ use crate::naming::Naming;
 pub(crate) enum Unusable {
     /// It was not read.
     Unread(String),
-    /// It starts as no such file does.
+    /// It does not start with the names of the columns.
     Foreign,
 }
 
-/// Returns the lines of a file below its columns; nothing where a document names none.
+/// Returns the lines of a file below its columns; none if the document names no file.
 pub(super) fn lines<'s>(
     document: &Document,
     which: Companion,
@@ -49,7 +50,7 @@ pub(super) fn lines<'s>(
     if named { Ok(lines.collect()) } else { Err(Unusable::Foreign) }
 }
 
-/// Returns the cells of a line, where it has as many.
+/// Returns the cells of a line, if it has `N`.
 pub(super) fn cells<const N: usize>(line: &str) -> Option<[&str; N]> {
     split(line).collect::<Vec<_>>().try_into().ok()
 }
@@ -59,7 +60,7 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
     line.split(char::from(separator(line.as_bytes()))).map(str::trim)
 }
 
-/// Says why a name means nothing.
+/// Returns why a name means nothing.
 pub(super) fn named(name: &str, naming: &Naming, fault: NameFault) -> String {
     match fault {
         NameFault::Unreadable => match naming.nearest(name) {

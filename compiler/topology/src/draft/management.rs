@@ -1,7 +1,7 @@
-//! The file of `addresses.management_list`: one line a management port.
+//! The file of `addresses.management_list`: one line per management port.
 //!
-//! In: the text of the file. Out: the ports by switch, each with its place, and every line that is none with the reason. Invariants: a
-//! switch has one line, the first. What addresses must be to one another is for the checks.
+//! In: the text of the file. Out: the ports by switch, each with its place, and the invalid lines with their reasons.
+//! Invariants: a switch has one line, the first. The checks compare addresses with each other.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) const COLUMNS: &str = "switch,address,gateway";
 /// Why a line is not a management port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ManagementFault {
-    /// It has not three cells, or the last two are not address with a length and no address.
+    /// It does not have three cells, or the last two are not an address with a length and an address.
     Form,
     /// The first cell names no switch.
     Name(String),
@@ -42,7 +42,7 @@ pub(crate) struct DraftManagement {
 }
 
 impl DraftManagement {
-    /// Reads the file of a document. Broken name patterns leave it out: every name would be a fault.
+    /// Reads the file of a document. With broken name patterns it is skipped, as every name would be a fault.
     pub(super) fn new(document: &Document, shape: &Shape, names: &DraftNames, sources: &Sources) -> Self {
         let mut ports = DraftManagement::default();
         if !names.faults.is_empty() {
@@ -76,7 +76,7 @@ impl DraftManagement {
         lines
     }
 
-    /// Returns the ports; nothing if a line is none.
+    /// Returns the ports; `None` if a line is invalid.
     pub(crate) fn finish(&self) -> Option<ManagementList> {
         let ports = self.known.iter().map(|(switch, (port, _))| (*switch, *port)).collect();
         (self.faults.is_empty() && self.unusable.is_none()).then_some(ports)

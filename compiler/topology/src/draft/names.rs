@@ -1,6 +1,7 @@
 //! Name patterns of a file.
 //!
-//! In: patterns. Out: the naming. Invariants: a broken pattern is kept as a fault and the default is in for it, so that other checks can go on.
+//! In: patterns. Out: the naming. Invariants: a broken pattern is kept as a fault and replaced by the default, so that
+//! other checks can go on.
 
 use closc_diagnostics::Span;
 
@@ -13,7 +14,7 @@ use crate::read::Spanned;
 #[derive(Debug, Clone)]
 pub(crate) struct DraftNames {
     pub(crate) naming: Naming,
-    /// Patterns that are none: key, place and reason.
+    /// Broken patterns: key, place and reason.
     pub(crate) faults: Vec<(&'static str, Span, PatternError)>,
 }
 

@@ -1,7 +1,7 @@
-//! The file of `ecmp.pins`: one line a pin.
+//! The file of `ecmp.pins`: one line per pin.
 //!
-//! In: the text of the file. Out: the pins by T0 and NIC, and every line that is none with the reason. Invariants: a T0 and a NIC
-//! have one pin, the first.
+//! In: the text of the file. Out: the pins by T0 and NIC, and the invalid lines with their reasons. Invariants: a NIC
+//! has one pin on a T0, the first.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const COLUMNS: &str = "switch,nic,uplink";
 /// Why a line is not a pin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PinFault {
-    /// It has not three cells, or the third is not a number.
+    /// It does not have three cells, or the third is not a number.
     Form,
     /// A cell names nothing.
     Name(String),
@@ -47,7 +47,7 @@ pub(crate) struct DraftPins {
 }
 
 impl DraftPins {
-    /// Reads the file of a document. Broken name patterns leave it out: every name would be a fault.
+    /// Reads the file of a document. With broken name patterns it is skipped, as every name would be a fault.
     pub(super) fn new(document: &Document, shape: &Shape, names: &DraftNames, sources: &Sources) -> Self {
         let mut pins = DraftPins::default();
         if !names.faults.is_empty() {
@@ -79,7 +79,7 @@ impl DraftPins {
         }
     }
 
-    /// Returns the pins; nothing if a line is none.
+    /// Returns the pins; `None` if a line is invalid.
     pub(crate) fn finish(&self) -> Option<Pins> {
         let mut pins = Pins::new();
         for ((switch, nic), (uplink, _)) in &self.known {

@@ -1,7 +1,7 @@
-//! Places whose cables are alike: the fabric as its tiers say it, and each zone that has hardware or a NIC of its own.
+//! Places with equal cables: the fabric as described by its tiers, and each zone that has hardware or a NIC of its own.
 //!
-//! In: a draft. Out: [`Place`]s, which checks of speeds and lanes go through. Invariants: the first place is that of the
-//! tiers themselves; a zone that differs in nothing is none.
+//! In: a draft. Out: [`Place`]s, which checks of speeds and lanes go through. Invariants: the first place is that of
+//! the tiers themselves; a zone without a difference is not a place.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::coordinate::{Side, ZoneId};
 use crate::field;
 use crate::read::Spanned;
 
-/// A place whose cables are alike.
+/// A place with equal cables.
 #[derive(Debug, Clone)]
 pub(crate) struct Place<'a> {
-    /// The zone; nothing for what the tiers say themselves.
+    /// The zone; absent for the place of the tiers themselves.
     pub(crate) zone: Option<u16>,
     /// Speed of the whole NIC.
     pub(crate) nic: Spanned<Speed>,
@@ -44,7 +44,7 @@ pub(crate) struct PlaceTier<'a> {
 }
 
 impl Place<'_> {
-    /// Returns words that say which zone it is: ` of zone 3`.
+    /// Returns the words for its zone: ` of zone 3`.
     pub(crate) fn of_zone(&self) -> String {
         self.zone.map_or_else(String::new, |zone| format!(" of zone {zone}"))
     }
@@ -61,7 +61,7 @@ impl<'a> PlaceTier<'a> {
         place_tier(tier, None)
     }
 
-    /// Tells whether it is what the tier is in all zones that have nothing of their own.
+    /// Tells whether it is the tier as in all zones without hardware of their own.
     pub(crate) fn is_whole(&self) -> bool {
         self.zone.is_none()
     }
@@ -90,7 +90,7 @@ impl<'a> PlaceTier<'a> {
         }
     }
 
-    /// Returns ports of a split as the description of a side takes them.
+    /// Returns ports of a split in the syntax that describes a side.
     pub(crate) fn split(&self, count: u64, breakout: impl std::fmt::Display) -> String {
         if self.zone.is_some() {
             format!("{{breakout: {breakout}}}")
@@ -119,8 +119,8 @@ impl Draft<'_> {
         own.unwrap_or(self.per_group).min(self.per_group)
     }
 
-    /// Returns the fields by which the downlinks of a tier get another split in a place, and stay as they are in the zones that
-    /// `fit` as they are. `whole` is the value where the tier is described for all zones.
+    /// Returns the fields that change the split of a tier's downlinks in a place, and keep it in the zones for which
+    /// `fit` is true. `whole` is the value where the tier is described for all zones.
     pub(crate) fn split_downlinks(
         &self,
         place: &Place<'_>,

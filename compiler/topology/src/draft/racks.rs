@@ -49,13 +49,13 @@ struct Kind<'a> {
     tier: Option<TierId>,
     doc: &'a RackDoc,
     allowed: &'static [Placeholder],
-    /// Planes that it is in, and units of nodes; 1 where it has no such.
+    /// Number of planes, or 1 for devices without a plane.
     planes: u16,
     zones: u16,
-    /// Distance of the zones that have some.
+    /// Step between the zones that have such devices.
     zone_step: u16,
     units: u16,
-    /// Number that fill the racks of one of those.
+    /// Devices in each plane, zone and unit.
     devices: u16,
 }
 
@@ -137,7 +137,7 @@ impl DraftRacks {
         self.faults.push(RackFault { span, message, label: label.into(), other: None, help: help.into() });
     }
 
-    /// Reads how devices of a kind are racked; nothing where that is at fault.
+    /// Reads how devices of a kind are racked; `None` if there is a fault.
     fn rule(&mut self, kind: &Kind<'_>, hardware: &[Hardware], height: u16) -> Option<RackRule> {
         let (key, doc, before) = (kind.key, kind.doc, self.faults.len());
         let name = match Pattern::parse_place(&doc.name.value, kind.allowed) {
@@ -186,7 +186,8 @@ impl DraftRacks {
         (self.faults.len() == before).then_some(rule)
     }
 
-    /// Returns how many units each device takes; nothing where nobody says it. Refuses hardware that is higher.
+    /// Returns how many units each device takes; `None` if neither the file nor the catalogue has it. Refuses hardware
+    /// that is higher.
     fn units(&mut self, kind: &Kind<'_>, hardware: &[Hardware]) -> Option<u16> {
         let mut kinds = hardware.iter().filter(|own| Some(own.tier) == kind.tier).peekable();
         let usual = kinds.peek().map(|own| &own.platform);
@@ -218,7 +219,7 @@ impl DraftRacks {
         Some(units)
     }
 
-    /// Refuses names that are those of several racks.
+    /// Refuses names that several racks would have.
     fn unsaid(&mut self, kind: &Kind<'_>, rule: &RackRule) {
         let racks = kind.racks(rule);
         let per_row = rule.per_row.unwrap_or(u16::MAX);

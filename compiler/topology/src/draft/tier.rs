@@ -19,7 +19,7 @@ use crate::read::{Named, Spanned};
 pub(crate) struct DraftTier {
     pub(crate) id: TierId,
     pub(crate) name: Spanned<SmolStr>,
-    /// Nothing if the catalogue has none of the name.
+    /// Absent if the catalogue has no platform of this name.
     pub(crate) platform: Option<Arc<Platform>>,
     pub(crate) os: Option<Os>,
     pub(crate) os_span: Span,
@@ -54,7 +54,7 @@ pub(crate) struct DraftBlock {
     pub(crate) cages: Option<CageSet>,
     /// The first port of the first cage, from 0.
     pub(crate) first_port: u64,
-    /// Nothing while the platform is unknown and none is stated.
+    /// Absent while the platform is unknown and the file states none.
     pub(crate) breakout: Option<Breakout>,
 }
 
@@ -70,8 +70,8 @@ impl DraftBlock {
         self.cages.is_some_and(|set| u64::from(set.len()) < self.cages())
     }
 
-    /// Returns how many cages it takes together with the other side: where one takes a part of its cages, as many as the
-    /// larger side has at least.
+    /// Returns how many cages both sides take together. If one takes only a part of its cages, this is a lower bound:
+    /// the cages of the larger side.
     pub(crate) fn cages_with(&self, other: &DraftBlock) -> u64 {
         let (own, others) = (self.cages(), other.cages());
         if self.is_part() || other.is_part() { own.max(others) } else { own + others }
@@ -101,7 +101,7 @@ impl DraftBlock {
         self.cages().checked_sub(1).map_or(self.first_cage, |last| self.cage(last).saturating_add(1))
     }
 
-    /// Returns each cage with the lanes in use, of so many.
+    /// Returns each cage with its lanes in use; a cage has `lanes` lanes.
     fn lanes_by_cage(&self, lanes: u8) -> BTreeMap<u64, Range<u16>> {
         let Some(breakout) = self.breakout else { return BTreeMap::new() };
         let first = breakout.share.map_or(0, |share| u16::from(share.lane));
@@ -117,8 +117,8 @@ impl DraftBlock {
         (0..cages).map(|place| (self.cage(place), used(place))).collect()
     }
 
-    /// Returns the first cage that both sides need the same lanes of, in cages of so many. A cage is shared only where one
-    /// side is said to take a part of it.
+    /// Returns the first cage of which both sides need the same lanes; a cage has `lanes` lanes. Sides share a cage
+    /// only if the file gives one of them a part of it.
     pub(crate) fn meets(&self, other: &DraftBlock, lanes: u8) -> Option<u64> {
         let is_shared = self.is_part() || other.is_part();
         let (own, theirs) = (self.lanes_by_cage(lanes), other.lanes_by_cage(lanes));
@@ -130,7 +130,7 @@ impl DraftBlock {
         own.iter().find(|(cage, lanes)| meets(cage, lanes)).map(|(cage, _)| *cage)
     }
 
-    /// Puts a side whose place is not stated into the cages that the other side does not list.
+    /// Moves a side without a stated place to the cages that the other side does not list.
     fn beside(&self, other: &DraftBlock, stated: Option<&PortsDoc>, platform: Option<&Platform>) -> Self {
         let is_stated = self.cages.is_some() || stated.is_some_and(|own| own.0.first_cage.is_some());
         let listed = other.cages.filter(|_| !is_stated && !self.is_part() && !other.is_part());
@@ -138,7 +138,7 @@ impl DraftBlock {
         DraftBlock { cages: rest.or(self.cages), ..self.clone() }
     }
 
-    /// Puts uplinks with a share of a cage on its last lanes, behind the downlinks where there are any in the cage.
+    /// Moves uplinks with a share of a cage to its last lanes, after the downlinks if the cage has any.
     fn behind(mut self, down: &DraftBlock, platform: Option<&Platform>) -> Self {
         if let (true, Some(platform)) = (self.is_share(), platform) {
             let lanes = platform.panel.lanes;
@@ -195,7 +195,7 @@ impl DraftBlock {
     }
 }
 
-/// Common statements of all tiers.
+/// Settings that all tiers have.
 struct Common<'a> {
     id: TierId,
     name: &'a Spanned<SmolStr>,
@@ -206,7 +206,7 @@ struct Common<'a> {
 }
 
 impl DraftTier {
-    /// Returns what the tier is in a zone, where that has hardware of its own.
+    /// Returns the tier in a zone, if the zone has hardware of its own.
     pub(crate) fn in_zone(&self, zone: ZoneId) -> Option<&DraftZone> {
         self.by_zone.iter().find(|own| own.zone.value == zone.0)
     }
@@ -241,8 +241,8 @@ impl DraftTier {
         Self::new(&common, catalogue, u64::from(doc.hosts.groups.value), parallel, blocks)
     }
 
-    /// Returns the second tier: as many T1s as a T0 has uplinks, as many downlinks as there are T0s. Without one, no T1s of
-    /// the hardware of T0s.
+    /// Returns the second tier: as many T1s as a T0 has uplinks, as many downlinks as there are T0s. Without one, the
+    /// tier has 0 switches, with the hardware of T0s.
     pub(super) fn t1(doc: &FabricDoc, catalogue: &Catalogue, t0: &DraftTier, groups: u64) -> Self {
         let Some(tier) = &doc.tiers.t1 else { return Self::without_t1(doc, catalogue) };
         let common = Common {
@@ -286,7 +286,7 @@ impl DraftTier {
         let steps = t1.up.count / t1.parallel.max(1);
         let count = match wiring {
             Wiring::Full => steps,
-            // The last step has as many as there are rows in use.
+            // The last step has as many T2s as there are rows in use.
             Wiring::Rows => steps.saturating_sub(1) * rows + t1.count.min(rows).min(steps * t1.count),
         };
         Self::new(&common, catalogue, count, 1, [(tier.down.as_ref(), 0), (None, 0)])
@@ -301,7 +301,7 @@ impl DraftTier {
         Some(ports >> layout.zone.min(63))
     }
 
-    /// Tells whether the tier's platform can be split as its ports are; where not, what ports it has is not known.
+    /// Tells whether the tier's platform can be split as its ports are; otherwise its ports are unknown.
     pub(crate) fn offers_breakouts(&self) -> bool {
         let Some(platform) = &self.platform else { return false };
         [&self.down, &self.up]
@@ -355,7 +355,7 @@ fn stated_count(ports: Option<&PortsDoc>, default: u64) -> u64 {
     ports.and_then(|ports| ports.0.count).map_or(default, |count| u64::from(count.value))
 }
 
-/// Returns the cage that a side starts at where nobody says.
+/// Returns the cage at which a side starts by default.
 fn default_cage(side: Side, platform: Option<&Platform>) -> u64 {
     match side {
         Side::Down => 0,
@@ -398,7 +398,7 @@ fn by_plane(
         .collect()
 }
 
-/// Returns the hardware that an override asks for; nothing if the catalogue has none of the name.
+/// Returns the hardware of an override; `None` if the catalogue has no platform of this name.
 pub(crate) fn resolve(
     doc: &HardwareDoc,
     catalogue: &Catalogue,

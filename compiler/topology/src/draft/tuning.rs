@@ -20,14 +20,14 @@ const DEFAULT_LINK_MTU: u16 = 9216;
 const DEFAULT_PAYLOAD: u16 = 9000;
 /// RoCEv2 (IANA: roce).
 const DEFAULT_UDP_PORT: u16 = 4791;
-/// Entropy values in use, each plane. Published sets have 128 to 256 over eight planes; beyond about 100 there
-/// is little gain.
+/// Entropy values in use per plane. Published sets have 128 to 256 over eight planes; beyond about 100 there is little
+/// gain.
 const ACTIVE_PER_PLANE: u64 = 16;
 
 /// Returns the pools, stated or default.
 pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
     let doc = doc.cloned().unwrap_or_default();
-    // Unique local addresses (RFC 4193), so that a file without pools makes a fabric that leaks nowhere.
+    // Unique local addresses (RFC 4193), so that addresses of a file without pools are not routed elsewhere.
     let pool = |stated: Option<crate::read::Spanned<Prefix>>, default: &str| {
         stated.map_or_else(|| default.parse().expect("the default pools are prefixes"), |stated| stated.value)
     };
@@ -49,7 +49,7 @@ pub(super) fn addresses(doc: Option<&AddressesDoc>) -> Addresses {
     }
 }
 
-/// Returns the bits of coordinates; what is out of range, which E0504 reports, is as by default.
+/// Returns the bits of coordinates; widths out of range, which E0504 reports, are replaced by the default.
 fn widths(doc: Option<&AddressWidthsDoc>) -> AddressWidths {
     let doc = doc.cloned().unwrap_or_default();
     let within = |stated: Option<Spanned<u8>>, range: RangeInclusive<u8>| {
@@ -71,7 +71,8 @@ pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
     Mtu { link, payload: doc.payload.map_or(room.min(DEFAULT_PAYLOAD), |payload| payload.value) }
 }
 
-/// The most queue pairs of a connection by default: what Llama 3 was trained with; each costs memory on the NIC.
+/// The most queue pairs of a connection by default: the number with which Llama 3 was trained; each takes memory on the
+/// NIC.
 const QPS_PER_CONNECTION: u64 = 16;
 
 /// Returns how traffic is spread, stated or default: as many flows as there are uplinks to choose from.

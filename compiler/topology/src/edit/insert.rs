@@ -1,10 +1,10 @@
-//! Where new keys of a mapping go, and how they are written there.
+//! Insertion of new keys into a mapping.
 
 use crate::yaml::{Item, Value};
 
 use super::Edit;
 
-/// Returns the edit that adds keys to a mapping: in a line of their own where its keys have lines of their own.
+/// Returns the edit that adds keys to a mapping: on a line of their own if the other keys have lines of their own.
 pub(super) fn keys(item: &Item, new: &[String], text: &str) -> Option<Edit> {
     let entries = item.entries();
     let Some(first) = entries.first() else {

@@ -37,7 +37,7 @@ fn likely(error: &UnitError) -> Option<(String, bool)> {
 /// Says what is wrong with a quantity, in the words of its parser.
 pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnostic {
     let message = error.to_string();
-    // The parser says the fix behind the last colon: "`100` has no unit: write `100G`".
+    // The parser's message has the fix after the last colon: "`100` has no unit: write `100G`".
     let (fault, fix) = match message.rsplit_once(": ") {
         Some((fault, fix)) => (fault.to_owned(), Some(fix.to_owned())),
         None => (message.clone(), None),

@@ -1,10 +1,10 @@
-//! E0122: a text holds characters that no line of text has.
+//! E0122: a text contains characters that a line of text cannot have.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::suggest::shorten;
 
-/// A text holds characters that no line of text has.
+/// A text contains characters that a line of text cannot have.
 pub(crate) static RULE: Rule = Rule {
     code: "E0122",
     title: "a text is not one printable line",

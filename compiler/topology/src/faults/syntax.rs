@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
            wrong indentation.",
 };
 
-/// Says where the parser lost track; `reason` and `help` are chosen by the loader.
+/// Reports the place where the parser failed; the loader chooses `reason` and `help`.
 pub(crate) fn syntax(reason: &str, help: Option<&str>, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(&RULE, format!("this is not valid YAML: {reason}")).at(span, "");
     match help {

@@ -1,10 +1,10 @@
-//! E0107: a key is none of those that are known at its place.
+//! E0107: a key is not known at its place.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::suggest::{correct_key, listed, shorten};
 
-/// A key is none of those that are known at its place.
+/// A key is not known at its place.
 pub(crate) static RULE: Rule = Rule {
     code: "E0107",
     title: "an unknown key",

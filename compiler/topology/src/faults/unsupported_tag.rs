@@ -1,10 +1,10 @@
-//! E0114: a YAML tag asks for something that is not done.
+//! E0114: a YAML tag is not supported.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::suggest::shorten;
 
-/// A YAML tag asks for something that is not done.
+/// A YAML tag is not supported.
 pub(crate) static RULE: Rule = Rule {
     code: "E0114",
     title: "a YAML tag is not supported",

@@ -27,7 +27,7 @@ pub(crate) fn quoted_number(path: &str, text: &str, span: Span) -> Diagnostic {
         .replace(span, text, format!("write `{text}` without quotes"))
 }
 
-/// Says that a key of a mapping is not what keys are there.
+/// Reports that a key of a mapping is of the wrong type.
 pub(crate) fn wrong_key(path: &str, key: &str, expected: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("keys of `{path}` are {expected}, `{key}` is not")).at(span, "")
 }

@@ -16,7 +16,7 @@ impl State {
     }
 }
 
-/// Returns the spaces before a comment: it stays in its column where it can.
+/// Returns the spaces before a comment, which stays in its column if possible.
 pub(super) fn gap(width: usize, column: usize) -> usize {
     if column > width { column - width } else { 2 }
 }
@@ -41,7 +41,7 @@ pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     (text, None)
 }
 
-/// Writes a line of such a value; returns what is open behind it.
+/// Writes a line of such a value; returns what is still open at its end.
 pub(super) fn line(text: &str, state: State) -> (String, State) {
     let mut writer = Writer { out: String::new(), state, gap: false };
     let mut signs = text.char_indices();

@@ -2,11 +2,11 @@
 
 use super::{Inside, flow};
 
-/// First word of a line.
+/// The parts of a line.
 pub(super) struct Head<'a> {
     /// Spaces before it.
     pub(super) indent: usize,
-    /// For each dash the column of what is behind it.
+    /// For each dash, the column of the text after it.
     pub(super) dashes: Vec<usize>,
     /// The key, as it is written.
     pub(super) key: Option<&'a str>,

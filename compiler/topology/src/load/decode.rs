@@ -1,6 +1,6 @@
 //! From bytes to text.
 //!
-//! In: bytes. Out: a source text, or why the bytes are none. Invariants: what is refused is still added as a source,
+//! In: bytes. Out: a source text, or why the bytes are not text. Invariants: refused bytes are still added as a source,
 //! cut to what a message can show.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Sources, Span};
@@ -40,7 +40,7 @@ fn is_binary(byte: u8) -> bool {
 /// Refuses bytes that are not text, showing the line up to the first of them.
 fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> Result<SourceId, Diagnostics> {
     let byte = bytes[offset];
-    // Lines before the place keep its line number right; a long first line is cut.
+    // Empty lines before the place keep its line number right; a long line is cut.
     let line = bytes[..offset].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let before = String::from_utf8_lossy(&bytes[line.max(offset.saturating_sub(SHOWN))..offset]);
     let breaks = "\n".repeat(bytes[..line].split(|b| *b == b'\n').count() - 1);

@@ -11,7 +11,7 @@ use super::{ALIASED_MAX, DEPTH_MAX, VALUES_MAX};
 use crate::faults;
 use crate::yaml::{Entry, Item, Place, Value};
 
-/// Returns the place of the second key if the error is about a key that stands twice.
+/// Returns the place of the second key if the error is about a duplicate key.
 pub(super) fn duplicate(error: &Error) -> Option<Location> {
     match original(error) {
         Error::DuplicateMappingKey { location, .. } => Some(*location),
@@ -92,7 +92,7 @@ fn is_unclosed(kind: &ErrorKind) -> bool {
     )
 }
 
-/// Says what the scanner stumbled over.
+/// Reports an error of the scanner.
 fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
     let (reason, help) = match error.kind() {
         kind if is_tab(kind) => return tab(span, text),
@@ -150,13 +150,13 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
     faults::syntax(reason, Some(help), span)
 }
 
-/// Points at the bracket that is open where the scanner lost track, and at that place.
+/// Points at the place where the scanner failed, and at the bracket that is open there.
 fn unclosed(span: Span, text: &str) -> Diagnostic {
     let lost = span.start as usize;
     let reason = "a `,` or a closing bracket is missing";
     let diagnostic = faults::syntax(reason, Some(UNCLOSED), span);
     let Some(open) = open_bracket(&text[..lost.min(text.len())]) else { return diagnostic };
-    // On one line the place itself says enough.
+    // On one line the place itself is enough.
     if !text[open..lost].contains('\n') {
         return diagnostic;
     }
@@ -202,7 +202,7 @@ fn plain(error: &ScanError) -> String {
     tail.replace("did not find expected", "missing").replace("found ", "")
 }
 
-/// Points at the tab, which the scanner meets a little behind the place where it lost track.
+/// Points at the tab, which is a little after the place where the scanner failed.
 fn tab(span: Span, text: &str) -> Diagnostic {
     let from = span.start as usize;
     let at = text[from..].find('\t').map_or(from, |tab| from + tab);
@@ -238,7 +238,7 @@ fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
     faults::over_budget(what, limit, span)
 }
 
-/// Unwraps what only says that an alias was on the way.
+/// Unwraps errors that only add that the fault is behind an alias.
 fn original(mut error: &Error) -> &Error {
     while let Error::AliasError { error: inner, .. } | Error::WithSnippet { error: inner, .. } = error {
         error = inner;
@@ -248,7 +248,7 @@ fn original(mut error: &Error) -> &Error {
 
 /// Returns a place inside the text.
 fn place(error: &Error, inner: &Error, text: &str) -> Place {
-    // Of too much behind aliases, the place is where the aliases are used.
+    // If aliases stand for too many values, the place is where they are used.
     let used = match inner {
         Error::AliasReplayLimitExceeded { .. } => error.locations().map(|both| both.reference_location),
         _ => None,
@@ -278,8 +278,8 @@ fn by_line(text: &str, line: usize, column: usize) -> Place {
     Place { start: start + within, end: start + within }
 }
 
-/// Finds the first place of a key that stands again at `second`: the nearest one above in the same column, or on
-/// the same line between the same brackets.
+/// Finds the first place of a key that is repeated at `second`: the nearest one above in the same column, or on the
+/// same line between the same brackets.
 fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place> {
     let mut found = Vec::new();
     keys(root, key, &mut found);
@@ -292,7 +292,7 @@ fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place>
     };
     found.retain(|place| place.start < second.start);
     found.sort_by_key(|place| std::cmp::Reverse(place.start));
-    // The text between two keys is looked at again for each candidate, so there are few.
+    // The text between two keys is searched for each candidate, so their number is limited.
     found.into_iter().take(CANDIDATES).find(same_mapping)
 }
 

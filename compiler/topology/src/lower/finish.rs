@@ -1,7 +1,7 @@
 //! From a draft without faults to a topology.
 //!
-//! In: a draft. Out: the topology, or nothing if a part is absent that only a fault leaves out. Invariants: numbers
-//! that do not fit their type make it nothing instead of another number.
+//! In: a draft. Out: the topology, or `None` if a part is absent because of a fault. Invariants: numbers that do not
+//! fit their type give `None` instead of another number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Draft<'_> {
         })
     }
 
-    /// Returns the NICs of zones that have another.
+    /// Returns the NICs of zones that have a different one.
     fn nics_by_zone(&self) -> Option<BTreeMap<ZoneId, NicKind>> {
         let stated: Vec<u16> =
             self.doc.hosts.nic_by_zone.iter().flat_map(|zones| &zones.0).map(|z| z.0.value).collect();

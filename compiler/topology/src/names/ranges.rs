@@ -1,7 +1,7 @@
-//! Names with ranges in brackets, kept as ranges until somebody needs each name.
+//! Names with ranges in brackets, expanded only when each name is needed.
 //!
-//! In: `p[0-1]-t0-[017-018]`. Out: how many names it stands for, and the names one by one. Invariants: what is held is
-//! proportional to the text; how many names there are is known before the first is written.
+//! In: `p[0-1]-t0-[017-018]`. Out: how many names it stands for, and the names one by one. Invariants: memory is
+//! proportional to the text; the number of names is known before the first is written.
 
 use smol_str::{SmolStr, SmolStrBuilder};
 
@@ -14,7 +14,7 @@ pub(crate) const EXPANDED_MAX: u64 = 100_000;
 /// The most names that all ranges of a file stand for.
 pub(crate) const NAMES_MAX: u64 = 200_000;
 
-/// Numbers in a row, written with equal width.
+/// Consecutive numbers, written with equal width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     first: u32,
@@ -22,7 +22,7 @@ struct Run {
     width: usize,
 }
 
-/// The numbers of one pair of brackets, behind the text before it.
+/// The numbers of one pair of brackets, and the text before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part<'a> {
     before: &'a str,

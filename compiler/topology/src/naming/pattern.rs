@@ -1,7 +1,7 @@
-//! Name patterns: literal text with numbered holes, and their inverse.
+//! Name patterns: literal text with placeholders for numbers, and their inverse.
 //!
-//! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads
-//! them back. Invariants: a name that is read gives the numbers it was written from, because a hole is followed by
+//! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads them
+//! back. Invariants: reading a name gives the numbers from which it was written, because a placeholder is followed by
 //! the end or by a character that is not a digit, and only the padding that would be written is accepted.
 
 mod begun;
@@ -56,7 +56,7 @@ impl Placeholder {
         }
     }
 
-    /// The number that the first one of its kind is shown as.
+    /// The number shown for index 0.
     fn first(self) -> u32 {
         match self {
             Placeholder::Plane | Placeholder::Zone => 0,
@@ -109,7 +109,7 @@ enum Part {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pattern {
     text: SmolStr,
-    /// It follows from the text.
+    /// Follows from the text.
     #[serde(skip)]
     parts: Vec<Part>,
 }
@@ -125,7 +125,7 @@ pub enum PatternError {
     Character {
         /// The character.
         found: char,
-        /// What can.
+        /// The characters that can be.
         known: &'static str,
     },
     /// `-` at an end, or two of them, which separate the ends of a link.
@@ -134,7 +134,7 @@ pub enum PatternError {
     /// A brace without its partner.
     #[error("`{{` and `}}` do not pair")]
     Brace,
-    /// A hole that names nothing.
+    /// A placeholder that does not exist.
     #[error("`{{{found}}}` is not a number of this device: use {known}")]
     UnknownField {
         /// Text between the braces.
@@ -159,9 +159,9 @@ pub enum PatternError {
 /// Characters of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Letters {
-    /// Host names (RFC 1123 section 2.1), small.
+    /// Host names (RFC 1123 section 2.1), in lower case.
     Host,
-    /// Names of places, which nobody resolves.
+    /// Names of places, which are not host names.
     Place,
 }
 
@@ -212,7 +212,7 @@ impl Pattern {
         Ok(pattern)
     }
 
-    /// Refuses what could be read two ways.
+    /// Refuses patterns whose names could be read in two ways.
     fn check_shape(&self) -> Result<(), PatternError> {
         if self.parts.is_empty() {
             return Err(PatternError::Empty);
@@ -249,7 +249,7 @@ impl Pattern {
         })
     }
 
-    /// Tells whether names of this pattern say a number.
+    /// Tells whether names of this pattern contain a number.
     pub fn mentions(&self, field: Placeholder) -> bool {
         self.holes().any(|hole| hole.field == field)
     }
@@ -271,11 +271,11 @@ impl Pattern {
 
     /// Reads the numbers of a device from its name.
     pub fn read(&self, name: &str) -> Option<Numbers> {
-        // Writing it again refuses padding that would not be written: `p03-t0-1` is nobody's name.
+        // Writing it again refuses padding that would not be written: `p03-t0-1` is not a name.
         self.read_loosely(name).filter(|numbers| self.write(*numbers) == name)
     }
 
-    /// Reads the numbers of a name whatever their padding, to say what may have been meant.
+    /// Reads the numbers of a name whatever their padding, to suggest the correct name.
     pub fn read_loosely(&self, name: &str) -> Option<Numbers> {
         let mut numbers = Numbers::default();
         let mut rest = name;
@@ -294,7 +294,7 @@ impl Pattern {
         rest.is_empty().then_some(numbers)
     }
 
-    /// Tells whether some name could belong to both patterns. May say yes where the answer is no.
+    /// Tells whether some name could belong to both patterns. May return `true` although none does.
     pub fn may_meet(&self, other: &Pattern) -> bool {
         let (left, right) = (self.runs(), other.runs());
         left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.may_meet(b))

@@ -1,8 +1,8 @@
 //! A serde reader over a tree, for types of other crates.
 //!
-//! In: an item. Out: any type that implements `Deserialize`, and a diagnostic at the innermost place of every fault; for a
-//! key that is missing, one for each key that is. Invariants: serde's own words are replaced by ours. Serde ends at the
-//! first fault, so what is at fault is left out and the rest read again.
+//! In: an item. Out: any type that implements `Deserialize`, and a diagnostic at the innermost place of every fault;
+//! missing keys are all reported at once. Invariants: serde's own words are replaced by ours. Serde stops at the first
+//! fault, so the faulty part is left out and the rest read again.
 
 use std::fmt;
 
@@ -18,11 +18,11 @@ use crate::faults;
 use crate::suggest::{meant_key, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
-/// The most faults of one item that are reported: each is a reading of all of it.
+/// The most faults of one item that are reported: each needs another reading of the whole item.
 const FAULTS_MAX: usize = 32;
 
-/// Reads an item into a type of another crate. Where it has faults they are reported, and what is right is read all the
-/// same, as long as none of the faults is in a key that `decides` what the others mean.
+/// Reads an item into a type of another crate. Faults are reported. The rest is read all the same, unless a fault is in
+/// a key that `decides` the meaning of the others.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     item: &Item,
     reader: &mut Reader<'_>,
@@ -180,7 +180,7 @@ impl de::Error for Fault {
             }
             other => other.to_string(),
         };
-        // Words of serde for choices.
+        // Serde's words for choices.
         let expected = match expected.to_string().as_str() {
             "unit variant" => "the word alone".to_owned(),
             "newtype variant" | "tuple variant" | "struct variant" => {

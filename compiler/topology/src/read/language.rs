@@ -26,7 +26,7 @@ pub(crate) struct Mapping {
     pub(crate) name: &'static str,
     /// Its keys in the order of the reference.
     pub(crate) keys: &'static [Key],
-    /// Reads it, for tests of what the loader misses.
+    /// Reads it, for tests of which missing keys the loader reports.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests read every mapping"))]
     pub(crate) read: fn(&Item, &mut Reader<'_>) -> bool,
 }
@@ -35,9 +35,9 @@ pub(crate) struct Mapping {
 pub(crate) struct Key {
     /// The key.
     pub(crate) name: &'static str,
-    /// Parts that a change of its value touches; none where the key above states it.
+    /// Artefacts that a change of its value touches; absent if the key above states them.
     pub(crate) touches: Option<Touches>,
-    /// Text after it.
+    /// Values that it can have.
     pub(crate) kind: &'static Kind,
 }
 
@@ -66,9 +66,9 @@ impl Touches {
     pub const ALL: Touches = Touches(0b11_1111);
     /// The files of the tier that the value is in.
     pub const TIER: Touches = Touches(1 << 6);
-    /// The files of the tier that the value is in, and of what is plugged into it.
+    /// The files of the tier that the value is in, and of all devices that are plugged into it.
     pub const AROUND: Touches = Touches(1 << 7);
-    /// What the value names, with what is beside it: found from the difference.
+    /// The files of the things that the value names and of their neighbours, computed from the difference.
     pub const NAMED: Touches = Touches(1 << 8);
 
     /// Puts several together.
@@ -91,7 +91,7 @@ impl Touches {
         self.0 == 0
     }
 
-    /// Writes out what is said by the tier that a value is in, if it is in one.
+    /// Replaces [`Touches::TIER`] and [`Touches::AROUND`] by the files of the tier that a value is in, if it is in one.
     pub(crate) fn in_tier(self, tier: Option<Touches>) -> Touches {
         let mut found = Touches(self.0 & !(Touches::TIER.0 | Touches::AROUND.0));
         let Some(tier) = tier else { return found };
@@ -113,7 +113,7 @@ impl Touches {
 pub(crate) struct Found {
     /// Possible values there.
     pub(crate) kind: &'static Kind,
-    /// Parts that a change touches, as the nearest key states it.
+    /// Artefacts that a change touches, from the nearest key that states them.
     pub(crate) touches: Option<Touches>,
 }
 
@@ -168,7 +168,7 @@ impl Kind {
         }
     }
 
-    /// Tells whether every value below says what a change of it touches, itself or by a key above.
+    /// Tells whether every value below states what a change of it touches, itself or by a key above.
     pub(crate) const fn says_what_it_touches(&'static self, above: bool) -> bool {
         let keys = match self {
             Kind::Mapping(mapping) => mapping.keys,

@@ -74,8 +74,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Declares a mapping of the language, every field once: its meaning, type and key, and what a change of it touches where
-/// the key above does not say it.
+/// Declares a mapping of the language, every field once: its meaning, type and key, and what a change of it touches
+/// unless the key above states that.
 ///
 /// Makes of it the struct, its schema, its reader, its place in the reference and the paths that [`crate::field!`] knows.
 macro_rules! document {
@@ -119,7 +119,7 @@ macro_rules! document {
 }
 pub(crate) use document;
 
-/// Makes what a key says of its touches: nothing, or a list.
+/// Expands what a key states about its touches: nothing, or a list.
 macro_rules! touches {
     () => {
         None

@@ -234,7 +234,7 @@ impl Read for closc_platform::Release {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let parsed = match &item.value {
             Value::Text(text) => text.parse().ok(),
-            // The number 5.10 would be 5.1: what counts is what was written.
+            // As a number, 5.10 would be 5.1, so the written text is read.
             Value::Float(_) | Value::Integer(_) => reader.written(item.place).parse().ok(),
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! Fabric files of somebody who means harm: one a number, of any size.
+//! Hostile fabric files: one for each number, of any size.
 //!
 //! In: a number and a size in bytes. Out: the name of its kind and a text of about that size. Invariants: the same
 //! number and size give the same text.
@@ -228,7 +228,7 @@ fn class(numbers: &mut Numbers) -> String {
     )
 }
 
-/// Keys that stand twice, in mappings that look alike.
+/// Duplicate keys, in mappings that look the same.
 fn twice(numbers: &mut Numbers, size: usize) -> String {
     let mut text = GOOD.to_owned();
     while text.len() < size {

@@ -1,4 +1,4 @@
-//! What the tests of bad fabric files share: the form of a case, and running it.
+//! Shared by the tests of bad fabric files: the form of a case, and running it.
 //!
 //! In: a Markdown file with a fabric and the message it gives. Out: the message it gives now. Invariants: the
 //! catalogue is the built-in one and the platforms in `tests/errors/platforms`.

@@ -1,7 +1,7 @@
-//! Roles and priorities of classes that only files of nodes follow from.
+//! Roles and priorities of classes that affect only files of nodes.
 //!
-//! In: a profile as it is written. Out: each such setting without which every file of the tree would be the same.
-//! Invariants: what files hold is asked of the profile with and without the setting.
+//! In: a profile as it is written. Out: each such setting that changes no file of the tree. Invariants: the data of
+//! files is computed from the profile with and without the setting.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Span};
 use closc_qos::host::HostQos;
@@ -38,7 +38,7 @@ pub(super) fn check(draft: &Draft<'_>, outputs: &[HostOutput], out: &mut Diagnos
     }
 }
 
-/// Compares what hosts are given with and without a setting; nothing where it is needed, or says what holds anyway.
+/// Compares the data for hosts with and without a setting; `None` if the setting is required or has no effect.
 fn follow(spec: &ProfileSpec, with: &Profile, name: &ClassName, without: ClassSpec) -> Option<Follow> {
     let mut spec = spec.clone();
     spec.classes.insert(name.clone(), without);
@@ -88,9 +88,9 @@ mod tests {
             ("outputs: [nic]", "lossless", "cts: { role: other }", false),
             ("outputs: [nccl]", "lossless", "cts: { role: other }", true),
             ("outputs: [nic, nccl]", "lossy-trim", "control: { role: other }", false),
-            // Says what holds anyway.
+            // Same as the default.
             ("", "lossless", "cnp: { role: cnp }", true),
-            // Subject of a pause.
+            // The priority of a lossless class, which PFC pauses.
             ("", "lossless", "data: { priority: 4 }", true),
         ] {
             let found = codes(&fabric(outputs, base, classes));

@@ -1,7 +1,8 @@
 //! Kinds of devices that share racks.
 //!
-//! In: two kinds and how they are racked. Out: a fault where both use one unit of one rack. Invariants: the names of the kind that
-//! has fewer racks are written and read by the other one, up to a bound; above it names that could be alike are taken for it.
+//! In: two kinds and how they are racked. Out: a fault if both use the same unit of a rack. Invariants: the rack names
+//! of the kind with fewer racks are written and looked up in the other kind, up to a bound. Above it, patterns that
+//! could give equal names count as a fault.
 
 use smol_str::SmolStr;
 
@@ -9,7 +10,7 @@ use super::{Kind, RackFault};
 use crate::naming::{Numbers, Placeholder};
 use crate::rack::RackRule;
 
-/// Number of names tried.
+/// The most names that are tried.
 const TRIED_MAX: u64 = 65_536;
 
 type Racked<'a> = (&'a Kind<'a>, &'a RackRule);
@@ -36,7 +37,7 @@ pub(super) fn fault(own: Racked<'_>, other: Racked<'_>) -> Option<RackFault> {
     })
 }
 
-/// Says which rack both have; where there are too many to try, that they may have one.
+/// Returns the rack that both have; if there are too many to try, that they may have one.
 fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<String> {
     let (few, many) = if count(own) <= count(other) { (own, other) } else { (other, own) };
     if count(few) > TRIED_MAX {
@@ -45,7 +46,7 @@ fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<String> {
     names(few).find(|name| has(many, name)).map(|name| format!("rack `{name}`"))
 }
 
-/// Number of changes of each number of a name.
+/// How many values each number of a name has.
 fn counts((kind, rule): Racked<'_>) -> [u16; 4] {
     let planes = if rule.shares_planes() { 1 } else { kind.planes };
     [planes, kind.zones, kind.units, kind.racks(rule)]

@@ -1,8 +1,8 @@
-//! Names that begin as what somebody typed, without a list of all names.
+//! Names that begin with typed text, without a list of all names.
 //!
-//! In: the beginning of a name, and how many planes, zones, switches or nodes there are. Out: names, or where there are too
-//! many of them longer beginnings. Invariants: what comes out begins as what was typed; the work is bounded by the
-//! pattern's longest number and not by how many names there are.
+//! In: the beginning of a name, and how many planes, zones, switches or nodes there are. Out: names, or longer
+//! beginnings if there are too many names. Invariants: every result is compatible with the typed text; the work is
+//! bounded by the pattern's longest number and not by how many names there are.
 
 use smol_str::SmolStr;
 
@@ -16,13 +16,13 @@ const WRITTEN_MAX: usize = 1 << 17;
 pub enum Begun {
     /// The numbers of a name: whether such a device is there is not known here.
     Name(Numbers),
-    /// More of the beginning, with which more than one name begins.
+    /// A longer beginning, with which several names begin.
     Open(SmolStr),
 }
 
 impl Pattern {
-    /// Returns what names that begin as `typed` go on as: at most `limit` names, or beginnings that tell them apart. `counts`
-    /// says how many values each number has.
+    /// Completes `typed`: returns at most `limit` names, or else longer beginnings that distinguish the names. `counts`
+    /// has the number of values of each field.
     pub fn begun(&self, typed: &str, counts: Numbers, limit: usize) -> Vec<Begun> {
         let mut found = vec![(String::new(), Numbers::default())];
         for (at, part) in self.parts.iter().enumerate() {
@@ -70,7 +70,7 @@ fn numbered(
     })
 }
 
-/// Cuts names to what they have in common and one letter more: few beginnings that tell many names apart.
+/// Cuts names after their common beginning and one more letter, which gives few beginnings for many names.
 pub fn narrowed<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let common = names.iter().skip(1).fold(names.first().map_or(0, |name| name.len()), |common, name| {
         let alike = name.bytes().zip(names[0].bytes()).take_while(|(a, b)| a == b).count();
