@@ -1,8 +1,8 @@
-//! Chores of the repository: `cargo xtask schema`, `cargo xtask docs`.
+//! Maintenance tasks of the repository: `cargo xtask schema`, `docs`, `count`, `platforms` and `playground`.
 //!
-//! In: a task and `--check`. Out: generated files written, or with `--check` a failure that names those that are
-//! stale. Invariants: a task is one file under `tasks/` and one line in [`TASKS`]; a test runs every one of them
-//! with `--check`.
+//! In: a task and `--check`. Out: generated files written, or with `--check` a failure that names those that are stale.
+//! Invariants: a task is one file under `tasks/`; those in [`TASKS`] generate committed files, and a test runs every
+//! one of them with `--check`.
 
 mod generated;
 mod tasks;

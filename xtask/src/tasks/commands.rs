@@ -1,6 +1,6 @@
-//! `docs/commands.md` and `docs/commands-nic.md`: what the programs say of their own commands.
+//! `docs/commands.md` and `docs/commands-nic.md`: references of commands, from the `--help` of the programs.
 //!
-//! In: the programs. Out: the pages, written by the tests that compare them, which have the programs at hand.
+//! In: the programs. Out: the pages, written by the tests that compare them with the programs.
 
 use std::process::Command;
 

@@ -23,7 +23,7 @@ const STAGES: &[(&str, &str)] = &[
 ];
 const SIZES: &[&str] = &["small", "medium", "large"];
 
-/// Where the stages are kept, and behind them whole commands.
+/// The page with the table of stages, and after it that of whole commands.
 const FILE: &str = "docs/instructions.md";
 
 /// Counts stages, or whole commands, and writes their table; the other one stays.
@@ -31,7 +31,7 @@ pub(crate) fn run(verbs: bool) -> anyhow::Result<()> {
     let old = fs::read_to_string(root().join(FILE)).unwrap_or_default();
     let (stages, commands) = old.split_once(COMMANDS).unwrap_or((&old, ""));
     let text = if verbs {
-        // The meaning of figures is written by hand, behind them.
+        // The text after the table explains the figures and is written by hand.
         let (_, words) = commands.split_once("|\n\n").unwrap_or_default();
         format!("{stages}{COMMANDS}{HEAD_OF_COMMANDS}{}\n{words}", verbs::rows()?)
     } else {

@@ -1,7 +1,7 @@
 //! `cargo xtask docs`: the language reference and a page for each rule.
 //!
 //! In: the document types and the rules of all stages. Out: the second halves of `docs/language.md` and
-//! `docs/verify.md`, and `docs/errors/`. Invariants: what stands above the marker is written by people and kept.
+//! `docs/verify.md`, and `docs/errors/`. Invariants: the text above the marker is written by hand and kept.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -47,7 +47,7 @@ fn verify() -> anyhow::Result<Generated> {
     behind_guide(VERIFY, &text)
 }
 
-/// What a site sets as it likes, by the reason why it may.
+/// Settings that a site may add, grouped by the reason why they are harmless.
 fn site() -> String {
     let mut text = String::from(
         "## Settings of the site\n\n\
@@ -153,7 +153,7 @@ fn targets() -> Generated {
     Generated::file("docs/targets.md", text)
 }
 
-/// Puts what is generated behind the guide of a page.
+/// Puts the generated text after the guide of a page.
 fn behind_guide(file: &'static str, reference: &str) -> anyhow::Result<Generated> {
     let text = fs::read_to_string(root().join(file)).context(file)?;
     let (guide, _) =

@@ -1,4 +1,4 @@
-//! `cargo xtask playground`: the page that has the compiler in it, `docs/playground.html`.
+//! `cargo xtask playground`: the page that contains the compiler, `docs/playground.html`.
 //!
 //! In: the crate `closc-playground`. Out: the page, which is not in Git. Invariants: the stages compile for a target without files, or
 //! this fails. The toolchain of the workspace is used where it has the target (`rustup target add wasm32-unknown-unknown`). Otherwise
@@ -17,7 +17,7 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// The page, below the repository.
 const PAGE: &str = "docs/playground.html";
 
-/// Files nest up to a limit. The linker's default is a quarter of this.
+/// Stack for the deepest nesting that the loader accepts: four times the linker's default.
 const STACK: &str = "-C link-arg=-zstack-size=4194304";
 
 /// The most bytes of the compressed module, which is nearly all of the page as a server sends it.
@@ -49,7 +49,7 @@ impl Toolchain {
         found.then_some(Toolchain::Debian)
     }
 
-    /// Returns the cargo of the toolchain, as if it was not started by another one.
+    /// Returns the cargo of the toolchain, without the environment that the cargo of this program sets.
     fn cargo(&self) -> Command {
         let mut command = match self {
             Toolchain::Workspace => Command::new("cargo"),
@@ -103,7 +103,7 @@ fn wasm(toolchain: &Toolchain) -> anyhow::Result<Vec<u8>> {
         bail!("the stages do not compile for {TARGET}");
     }
     let file = place.join(TARGET).join("page/closc_playground.wasm");
-    // Without its name and time, so that the same module gives the same page.
+    // Without the file's name and time, so that the same module gives the same page.
     let zipped =
         Command::new("gzip").args(["-9", "-n", "-c"]).arg(&file).output().context("cannot run gzip")?;
     if !zipped.status.success() {

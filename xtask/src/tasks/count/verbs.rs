@@ -1,9 +1,9 @@
 //! `cargo xtask count verbs`: instructions of whole commands on fabrics of 8 thousand to a million NICs.
 //!
 //! In: `closc` of the profile `quick`, run under valgrind with one thread. Out: a section of `docs/instructions.md`.
-//! Invariants: a shard is compiled, and its share of the NICs is what counts are divided by; what is counted is a copy of the
-//! program, so that building it anew in the meantime changes nothing. A plane of a million NICs is proved in some 20 minutes
-//! of processor time and takes 12 GB in the folder of temporary files.
+//! Invariants: one shard is compiled, and counts are divided by its share of the NICs; the counted program is a copy,
+//! so that a build in the meantime changes nothing. A plane of a million NICs is proved in some 20 minutes of processor
+//! time and takes 12 GB in the folder of temporary files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,14 +14,14 @@ use anyhow::{Context as _, bail, ensure};
 
 use crate::generated::root;
 
-/// A fabric that is counted.
+/// A fabric for which instructions are counted.
 struct Subject {
-    /// Its file, from the root of the repository; none for the one that is written for it.
+    /// Its file, from the root of the repository; `None` for [`SMALL`].
     file: Option<&'static str>,
     nics: u64,
     /// Ports of switches for each NIC and plane.
     ports: u64,
-    /// The first of so many shards is compiled.
+    /// Number of shards, of which the first is compiled.
     shards: u64,
 }
 
@@ -117,7 +117,7 @@ fn build() -> anyhow::Result<()> {
     if built.success() { Ok(()) } else { bail!("`closc` does not build") }
 }
 
-/// Returns where the program is that was built.
+/// Returns the path of the program that was built.
 fn built() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join("quick/closc")

@@ -20,7 +20,7 @@ pub(super) struct Patterns {
     pub(super) split: Option<String>,
 }
 
-/// Finds the patterns; nothing where aliases follow none.
+/// Finds the patterns; `None` if aliases follow no pattern.
 pub(super) fn patterns(named: &[Named]) -> Option<Patterns> {
     let of = |split: bool| {
         let own: Vec<&Named> = named.iter().filter(|port| port.split == split).collect();

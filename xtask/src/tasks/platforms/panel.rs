@@ -1,7 +1,7 @@
 //! From the ports of hwskus to the panel of a catalogue entry.
 //!
-//! In: [`Cage`]s and [`Row`]s. Out: a [`Panel`], or the reason why the box has none. Invariants: the panel has equal cages;
-//! whether every port of a hwsku is one of it is checked later, against the entry itself.
+//! In: [`Cage`]s and [`Row`]s. Out: a [`Panel`], or the reason why the box has none. Invariants: the panel has equal
+//! cages; whether every port of a hwsku is on the panel is checked later, against the entry itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,7 +130,7 @@ pub(super) fn is_in(row: &Row, cage: &Cage) -> bool {
     row.lanes.first().is_some_and(|lane| cage.lanes.contains(lane))
 }
 
-/// Ports with aliases that the ways to split a cage have.
+/// Ports of a cage under each of its splits, with their aliases.
 fn of_modes(cage: &Cage, lanes: usize) -> impl Iterator<Item = Named> + '_ {
     cage.modes.iter().flat_map(move |((ports, _), aliases)| {
         let (width, split) = (lanes / usize::from((*ports).max(1)), *ports != 1);

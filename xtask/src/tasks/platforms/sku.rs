@@ -57,7 +57,7 @@ fn cage(name: &str, of: &Value) -> Option<Cage> {
     })
 }
 
-/// The equal splits of a mode: `2x400G[200G]` is two ports of 400G or of 200G. Unequal ones are none.
+/// The equal splits of a mode: `2x400G[200G]` is two ports of 400G or of 200G. Unequal splits are skipped.
 fn speeds(mode: &str) -> Vec<(u8, u32)> {
     let Some((ports, speeds)) = mode.split_once('x').filter(|_| !mode.contains(['+', '('])) else {
         return Vec::new();
