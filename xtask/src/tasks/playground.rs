@@ -49,7 +49,7 @@ impl Toolchain {
         found.then_some(Toolchain::Debian)
     }
 
-    /// Returns the cargo of the toolchain, without the environment that the cargo of this program sets.
+    /// Returns the cargo of the toolchain; Debian's gets no variables of the cargo that started this program.
     fn cargo(&self) -> Command {
         let mut command = match self {
             Toolchain::Workspace => Command::new("cargo"),
