@@ -6,18 +6,18 @@ use closc_qos::units::Speed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Compared values, and errors.
+/// Result of comparing neighbour reports with the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// Devices that report.
     pub devices: u64,
     /// Cables that are as planned.
     pub cables: u64,
-    /// Those of them whose far device does not say at which of its ports.
+    /// Those of them whose neighbour names its device but not its port.
     pub by_device_only: u64,
     /// Ends whose neighbour sends no name, only a MAC address: not judged.
     pub nameless: u64,
-    /// Interfaces that are none of the fabric, such as those of management.
+    /// Interfaces outside the fabric, such as management ports.
     pub other_interfaces: u64,
     /// Errors, sorted by kind and place.
     pub findings: Vec<Finding>,
@@ -69,7 +69,7 @@ pub enum Finding {
         /// Whether something is connected to another plane.
         across_planes: bool,
     },
-    /// A cable is between ports that no cable is planned between.
+    /// A cable connects two ports that should not be connected.
     Wrong {
         /// Connection.
         seen: (PortAt, PortAt),
@@ -96,11 +96,11 @@ pub enum Finding {
     },
     /// A device that the fabric does not have, or a device that does not say its port.
     Unknown {
-        /// Observer.
+        /// The port that reports the neighbour.
         at: PortAt,
         /// The cable that belongs there.
         cable: Option<CableAt>,
-        /// Visible state.
+        /// The neighbour that is reported.
         seen: String,
     },
     /// Something is plugged in where nothing belongs.
@@ -109,7 +109,7 @@ pub enum Finding {
         at: PortAt,
         /// Why nothing belongs there.
         because: &'static str,
-        /// Visible state.
+        /// The neighbour that is reported.
         seen: String,
     },
     /// A port runs at another speed.

@@ -32,7 +32,7 @@ pub struct Report {
     pub written: u64,
     /// Files that were already there.
     pub kept: u64,
-    /// Files of the old tree that are gone.
+    /// Files removed from the old tree.
     pub removed: u64,
 }
 

@@ -60,7 +60,7 @@ pub struct Renamed {
     pub new_port: String,
 }
 
-/// A plant as a fabric.
+/// Result of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Imported {
     /// The fabric file.
@@ -68,18 +68,18 @@ pub struct Imported {
     pub text: String,
     /// Devices that have cables.
     pub devices: u64,
-    /// Cables of the plant.
+    /// Cables of the network.
     pub cables: u64,
-    /// Those of them that the fabric has.
+    /// Cables of the network that are in the fabric.
     pub placed: u64,
     /// Links that are not cables of the fabric: to other networks, power or consoles, to neighbours without a name, or
     /// planned beside others that are connected.
     pub left_out: u64,
-    /// Cables that the fabric would have, were they not absent.
+    /// Cables of the fabric that the existing network lacks.
     pub absent: u64,
     /// Connections that differ from the file.
     pub findings: Vec<String>,
-    /// Readings that are assumed to mean something.
+    /// Assumptions made where the lists are ambiguous.
     pub notes: Vec<String>,
     /// Names that are others in the file.
     #[serde(skip)]

@@ -55,17 +55,17 @@ impl HostOutput {
 pub enum Wiring {
     /// Every T1 of a plane reaches every T2 of it.
     Full,
-    /// T1 number j of every zone reaches only the T2s of row j, counted around where there are fewer rows than T1s.
+    /// T1 number j of every zone reaches only the T2s of row j, modulo the number of rows.
     Rows,
 }
 
-/// Where an outer address says in which plane it is.
+/// The part of an outer address that contains the plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum SegmentPlan {
     /// All planes share a block, and every uSID has bits for the plane.
     PlaneInUsid,
-    /// Every plane has a block of its own: the stated one plus the number of the plane. uSIDs are alike in all planes.
+    /// Every plane has a block of its own: the stated one plus the number of the plane. uSIDs are the same in all planes.
     PlaneInBlock,
 }
 
@@ -103,7 +103,7 @@ impl SegmentPlan {
 pub enum Pin {
     /// Nothing.
     None,
-    /// Traffic to the NIC on downlink d of another T0: uplink d, counted around.
+    /// Traffic to the NIC on downlink d of another T0: uplink d, modulo the number of uplinks.
     Downlink,
 }
 

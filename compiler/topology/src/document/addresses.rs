@@ -47,8 +47,8 @@ document! {
         /// to 4,095 T0 groups. 7 bits are 128 zones of up to 511.
         #[schemars(range(min = 1, max = 8))]
         pub zone: Option<Spanned<u8>> = "zone",
-        /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. If set, `management` is
-        /// a /(26 - zone - index) or shorter. Default: those of `srv6.widths.index`, with 12 bits for both.
+        /// Bits of the index of a switch in IPv4 management addresses, below those of the zone. Default: those of
+        /// `srv6.widths.index`, with 12 bits for both.
         #[schemars(range(min = 1, max = 16))]
         pub index: Option<Spanned<u8>> = "index",
     }
