@@ -67,7 +67,7 @@ pub use plan::{Plan, PlanFile, PlanFileError, PlanResult, Preview, plan};
 pub use push::{Gate, GateResult, PlanTargetError, Reached, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};
 pub use roles::RolesError;
-pub use sonic::SonicOptions;
+pub use sonic::{SonicOptions, ask};
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};
 pub use tree::{Desired, Tree, TreeError, Wanted, desired};

@@ -411,3 +411,22 @@ fn counts(patch: &Patch) -> Counts {
     let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     Counts { insert: wide(insert), modify: wide(modify), delete: wide(delete) }
 }
+
+/// Runs a script on a switch as root and returns its output. The switch is `[USER@]HOST`, as `ssh` takes it.
+pub fn ask(
+    switch: &str,
+    ssh_config: Option<&str>,
+    script: &str,
+    limit: Duration,
+    bytes_max: usize,
+) -> Result<String, String> {
+    let (user, host) = match switch.split_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, switch),
+    };
+    if !is_host(host) || !user.is_none_or(is_user) {
+        return Err(format!("`{switch}` is not `[USER@]HOST`"));
+    }
+    let ssh = Ssh { host: host.to_owned(), port: None, user: user.map(str::to_owned) };
+    ssh.run(ssh_config, &whole(script), (limit, bytes_max)).map_err(|failed| failed.reason)
+}

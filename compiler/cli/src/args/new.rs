@@ -111,6 +111,12 @@ pub(crate) struct PlatformsArgs {
     /// Print its file, to copy and change
     #[arg(long, requires = "name")]
     pub yaml: bool,
+    /// Read a SONiC switch over SSH, and print its file with measured limits
+    #[arg(long, value_name = "[USER@]HOST", conflicts_with = "name")]
+    pub measure: Option<String>,
+    /// OpenSSH client configuration file
+    #[arg(long, value_name = "FILE", requires = "measure")]
+    pub ssh_config: Option<Utf8PathBuf>,
 }
 
 pub(super) fn parse_name(text: &str) -> Result<String, String> {

@@ -4,8 +4,11 @@ mod page;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
+use closc_diagnostics::Sources;
+use closc_hwsku::{Answer, SCRIPT};
 use closc_platform::{Catalogue, Fault, HwskuFacts, Limit, Platform, Provenance};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -61,9 +64,41 @@ fn file(catalogue: &Catalogue, name: &str) -> String {
     rest.map_or(text, |(_, rest)| rest).to_owned()
 }
 
-/// Lists the catalogue, or shows a platform.
+/// Time that a switch may take for its answer.
+const MEASURE_LIMIT: Duration = Duration::from_mins(2);
+
+/// The most bytes of an answer. The files of the largest boxes are some 2 MB.
+const ANSWER_MAX: usize = 16 << 20;
+
+/// Reads a switch, and prints its entry with measured values.
+fn measure(
+    args: &Args,
+    command: &PlatformsArgs,
+    switch: &str,
+    catalogue: &Catalogue,
+) -> anyhow::Result<Outcome> {
+    let config = command.ssh_config.as_ref().map(|path| path.as_str());
+    let answer = closc_deploy::ask(switch, config, SCRIPT, MEASURE_LIMIT, ANSWER_MAX)
+        .map_err(|reason| anyhow!("cannot read `{switch}`: {reason}"))?;
+    let answer = Answer::read(&answer).map_err(|error| anyhow!("cannot read `{switch}`: {error}"))?;
+    let measured = closc_hwsku::measure(&answer, catalogue)
+        .map_err(|reason| anyhow!("`{switch}` has no entry of its own: {reason}"))?;
+    measured.notes.iter().for_each(|note| tracing::warn!("{note}"));
+    let mut own = Catalogue::default();
+    let id = own
+        .add_yaml(&mut Sources::new(), switch, &measured.text)
+        .map_err(|_| anyhow!("the measured entry is invalid"))?;
+    let platform = own.get(&id).expect("it was just added");
+    output::result(args.format, &PLATFORM, &Shown::of(platform), |_| measured.text.clone())?;
+    Ok(Outcome::Fine)
+}
+
+/// Lists the catalogue, shows a platform, or measures one.
 pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcome> {
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
+    if let Some(switch) = &command.measure {
+        return measure(args, command, switch, &catalogue);
+    }
     if let Some(name) = &command.name {
         let Some(platform) = catalogue.get(name) else {
             match catalogue.suggest(name) {

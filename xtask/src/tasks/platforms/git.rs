@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, ensure};
+use closc_hwsku::Files;
 
 const LINK: &str = "120000";
 
@@ -37,23 +38,6 @@ impl Repository {
         Ok(own)
     }
 
-    /// Returns the text of a file.
-    pub(super) fn text(&self, path: &str) -> Option<String> {
-        let blob = self.blobs.get(&self.resolve(path)?)?;
-        git(&self.folder, &["cat-file", "-p", blob]).ok()
-    }
-
-    /// Returns the names directly below a folder: files, folders and links.
-    pub(super) fn names(&self, folder: &str) -> Vec<String> {
-        let Some(folder) = self.resolve(folder) else { return Vec::new() };
-        let prefix = format!("{folder}/");
-        let below = self.blobs.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
-        let mut names: Vec<String> =
-            below.filter_map(|(path, _)| path[prefix.len()..].split('/').next().map(str::to_owned)).collect();
-        names.dedup();
-        names
-    }
-
     /// Follows links in every part of a path.
     fn resolve(&self, path: &str) -> Option<String> {
         let mut path = path.to_owned();
@@ -65,6 +49,23 @@ impl Repository {
             path = normal(&format!("{folder}/{target}{}", &path[end..]));
         }
         None
+    }
+}
+
+impl Files for Repository {
+    fn text(&self, path: &str) -> Option<String> {
+        let blob = self.blobs.get(&self.resolve(path)?)?;
+        git(&self.folder, &["cat-file", "-p", blob]).ok()
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let Some(folder) = self.resolve(folder) else { return Vec::new() };
+        let prefix = format!("{folder}/");
+        let below = self.blobs.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix));
+        let mut names: Vec<String> =
+            below.filter_map(|(path, _)| path[prefix.len()..].split('/').next().map(str::to_owned)).collect();
+        names.dedup();
+        names
     }
 }
 

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use closc_hwsku::{Derived, Sdk, Switch};
 use closc_platform::{Catalogue, Claim, Platform};
 
 use super::git::Repository;
-use super::sdk::Sdk;
-use super::{FOLDER, Switch, derive, hand_written, switches};
+use super::{FOLDER, derive, hand_written, switches};
 use crate::generated::root;
 
 #[track_caller]
@@ -30,7 +30,9 @@ fn derived_entries_are_fresh() {
     let known = hand_written();
     let mut made = BTreeSet::new();
     for switch in switches(&repository).iter().filter(|switch| !known.contains_key(&switch.platform)) {
-        let Ok((id, text, _)) = derive(&repository, switch, &mut BTreeSet::new()) else { continue };
+        let Ok(Derived { id, text, .. }) = derive(&repository, switch, &mut BTreeSet::new()) else {
+            continue;
+        };
         let path = root().join(FOLDER).join(format!("{id}.yaml"));
         assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text, "{}", path.display());
         made.insert(id);
@@ -67,7 +69,7 @@ fn ports_are_those_of_sonic() {
             .collect();
         let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
         for hwsku in hwskus(platform) {
-            let Some(rows) = switch.skus.get(hwsku) else { continue };
+            let Some(rows) = switch.ports(hwsku) else { continue };
             for row in rows.iter().filter(|row| row.lanes.iter().all(|lane| panel.contains(lane))) {
                 let theirs =
                     (format!("Ethernet{}", row.number), row.alias.clone(), row.index, row.lanes.clone());
@@ -90,7 +92,7 @@ fn segments_are_claimed_where_the_sdk_file_has_them() {
         let Some(sonic) = &platform.sonic else { continue };
         let Some(switch) = boxes.get(&sonic.platform) else { continue };
         for hwsku in hwskus(platform) {
-            let sdk = Sdk::read(&repository, &format!("{}/{hwsku}", switch.folder));
+            let sdk = Sdk::read(&repository, &format!("{}/{hwsku}", switch.folder()));
             let Some((value, srv6)) = sdk.tunnels() else { continue };
             let claim = sonic.facts.get(hwsku).and_then(|facts| facts.un.as_ref());
             let claimed = platform.features.un && !matches!(claim, Some(Claim::Lacking(_)));

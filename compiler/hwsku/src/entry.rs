@@ -6,26 +6,26 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::panel::Panel;
-use super::sdk::Sdk;
+use crate::panel::Panel;
+use crate::sdk::Sdk;
 
 /// A hwsku whose ports are those of the panel.
-pub(super) struct Sku {
-    pub(super) name: String,
+pub(crate) struct Sku {
+    pub(crate) name: String,
     /// Ports and Mb/s, each once.
-    pub(super) breakouts: Vec<(u8, u32)>,
-    pub(super) sdk: Sdk,
+    pub(crate) breakouts: Vec<(u8, u32)>,
+    pub(crate) sdk: Sdk,
 }
 
 /// Parts of an entry.
-pub(super) struct Entry<'a> {
-    pub(super) id: String,
-    pub(super) folder: &'a str,
-    pub(super) platform: &'a str,
-    pub(super) commit: &'a str,
-    pub(super) panel: &'a Panel,
+pub(crate) struct Entry<'a> {
+    pub(crate) id: &'a str,
+    /// Where its files are from.
+    pub(crate) source: &'a str,
+    pub(crate) platform: &'a str,
+    pub(crate) panel: &'a Panel,
     /// The usual one first.
-    pub(super) skus: &'a [Sku],
+    pub(crate) skus: &'a [Sku],
 }
 
 fn speed(mbps: u32) -> String {
@@ -42,14 +42,14 @@ fn splits(of: &[(u8, u32)]) -> String {
 
 impl Entry<'_> {
     /// Returns the YAML.
-    pub(super) fn text(&self) -> String {
-        let Entry { id, folder, commit, panel, skus, .. } = self;
+    pub(crate) fn text(&self) -> String {
+        let Entry { id, source, panel, skus, .. } = self;
         let usual = &skus[0];
         let default = usual.breakouts[0];
         let ports = panel.cages.len() * usize::from(default.0);
         let mut text = format!(
-            "# Derived by `cargo xtask platforms`.\nid: {id}\ntitle: {}, {ports} ports of {}\nsources:\n  \
-             - \"sonic-net/sonic-buildimage {commit} {folder}: port_config.ini, hwsku.json, platform.json, sai.profile, SDK files\"\n\
+            "id: {id}\ntitle: {}, {ports} ports of {}\nsources:\n  \
+             - \"{source}: port_config.ini, hwsku.json, platform.json, sai.profile, SDK files\"\n\
              os: [sonic]\n",
             usual.name,
             speed(default.1),

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::git::Repository;
+use crate::Files;
 
 /// Properties with an effect on a catalogue entry.
 const INTERPRETED: &[&str] =
@@ -16,24 +16,23 @@ const BOARD: &[&str] =
 
 /// Settings of a hwsku.
 #[derive(Default)]
-pub(super) struct Sdk {
+pub struct Sdk {
     /// Whether there is an SDK file in text.
-    pub(super) has_file: bool,
+    pub(crate) has_file: bool,
     /// `SAI_NUM_ECMP_MEMBERS`.
-    pub(super) ecmp_width: Option<u32>,
+    pub(crate) ecmp_width: Option<u32>,
     properties: BTreeMap<&'static str, String>,
-    pub(super) ignored: BTreeSet<String>,
+    pub(crate) ignored: BTreeSet<String>,
 }
 
 impl Sdk {
     /// Reads the files of a hwsku.
-    pub(super) fn read(repository: &Repository, folder: &str) -> Self {
+    pub fn read(files: &dyn Files, folder: &str) -> Self {
         let mut own = Sdk::default();
-        for name in repository.names(folder) {
+        for name in files.names(folder) {
             let is_profile = name.starts_with("sai.profile");
             let is_sdk = [".bcm", ".yml", ".yaml"].iter().any(|end| name.ends_with(end));
-            let Some(text) = repository.text(&format!("{folder}/{name}")).filter(|_| is_profile || is_sdk)
-            else {
+            let Some(text) = files.text(&format!("{folder}/{name}")).filter(|_| is_profile || is_sdk) else {
                 continue;
             };
             own.has_file |= is_sdk;
@@ -63,7 +62,7 @@ impl Sdk {
     }
 
     /// Returns `sai_tunnel_support`, and whether it has the bit of SRv6.
-    pub(super) fn tunnels(&self) -> Option<(&str, bool)> {
+    pub fn tunnels(&self) -> Option<(&str, bool)> {
         let value = self.properties.get("sai_tunnel_support")?;
         let digits = value.trim_start_matches("0x");
         let number = u32::from_str_radix(digits, if digits.len() < value.len() { 16 } else { 10 }).ok()?;
@@ -71,7 +70,7 @@ impl Sdk {
     }
 
     /// Returns the properties in words.
-    pub(super) fn properties(&self) -> String {
+    pub(crate) fn properties(&self) -> String {
         let words: Vec<String> =
             self.properties.iter().map(|(key, value)| format!("{key}={value}")).collect();
         words.join(" ")

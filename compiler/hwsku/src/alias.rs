@@ -3,25 +3,25 @@
 //! In: ports with their aliases. Out: [`Patterns`]. Invariants: a pattern gives every alias that it was made from.
 
 /// A port with its alias.
-pub(super) struct Named {
-    pub(super) alias: String,
+pub(crate) struct Named {
+    pub(crate) alias: String,
     /// Whether its cage has other ports.
-    pub(super) split: bool,
-    pub(super) cage: u16,
-    pub(super) name: u16,
+    pub(crate) split: bool,
+    pub(crate) cage: u16,
+    pub(crate) name: u16,
     /// From 0.
-    pub(super) part: u16,
-    pub(super) lane: u16,
+    pub(crate) part: u16,
+    pub(crate) lane: u16,
 }
 
 /// Patterns of both kinds of ports; nothing for a kind without a port.
-pub(super) struct Patterns {
-    pub(super) whole: Option<String>,
-    pub(super) split: Option<String>,
+pub(crate) struct Patterns {
+    pub(crate) whole: Option<String>,
+    pub(crate) split: Option<String>,
 }
 
 /// Finds the patterns; `None` if aliases follow no pattern.
-pub(super) fn patterns(named: &[Named]) -> Option<Patterns> {
+pub(crate) fn patterns(named: &[Named]) -> Option<Patterns> {
     let of = |split: bool| {
         let own: Vec<&Named> = named.iter().filter(|port| port.split == split).collect();
         if own.is_empty() { Some(None) } else { pattern(&own).map(Some) }

@@ -7,32 +7,36 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::git::Repository;
+use crate::Files;
 
 /// A port of a hwsku.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub struct Row {
     /// The N of `EthernetN`.
-    pub(super) number: u16,
-    pub(super) alias: String,
-    pub(super) index: u16,
-    pub(super) lanes: Vec<u16>,
-    pub(super) mbps: u32,
+    pub number: u16,
+    /// Name on the front panel.
+    pub alias: String,
+    /// Number of the cage on the panel.
+    pub index: u16,
+    /// Lanes of the ASIC.
+    pub lanes: Vec<u16>,
+    /// Speed in Mb/s.
+    pub mbps: u32,
 }
 
 /// A cage of the panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Cage {
-    pub(super) number: u16,
-    pub(super) index: u16,
-    pub(super) lanes: Vec<u16>,
+pub(crate) struct Cage {
+    pub(crate) number: u16,
+    pub(crate) index: u16,
+    pub(crate) lanes: Vec<u16>,
     /// Ports and Mb/s of each way to split it, with the aliases of the ports.
-    pub(super) modes: BTreeMap<(u8, u32), Vec<String>>,
+    pub(crate) modes: BTreeMap<(u8, u32), Vec<String>>,
 }
 
 /// Reads the cages that `platform.json` describes; none where there is no such file.
-pub(super) fn cages(repository: &Repository, box_folder: &str) -> Vec<Cage> {
-    let text = repository.text(&format!("{box_folder}/platform.json"));
+pub(crate) fn cages(files: &dyn Files, box_folder: &str) -> Vec<Cage> {
+    let text = files.text(&format!("{box_folder}/platform.json"));
     let tree: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
     let interfaces = tree.as_ref().and_then(|tree| tree["interfaces"].as_object()).into_iter().flatten();
     let mut found: Vec<Cage> = interfaces.filter_map(|(name, of)| cage(name, of)).collect();
@@ -72,12 +76,12 @@ fn numbers(list: &str) -> Option<Vec<u16>> {
 }
 
 /// Reads the ports of a hwsku.
-pub(super) fn rows(repository: &Repository, folder: &str, cages: &[Cage]) -> Option<Vec<Row>> {
-    let described = repository.text(&format!("{folder}/hwsku.json")).filter(|_| !cages.is_empty());
+pub(crate) fn rows(files: &dyn Files, folder: &str, cages: &[Cage]) -> Option<Vec<Row>> {
+    let described = files.text(&format!("{folder}/hwsku.json")).filter(|_| !cages.is_empty());
     let described = described.and_then(|text| serde_json::from_str(&text).ok());
     let mut rows = described
         .and_then(|tree| of_modes(&tree, cages))
-        .or_else(|| Some(of_table(&repository.text(&format!("{folder}/port_config.ini"))?)))
+        .or_else(|| Some(of_table(&files.text(&format!("{folder}/port_config.ini"))?)))
         .filter(|rows| !rows.is_empty())?;
     rows.sort_by_key(|row| row.number);
     Some(rows)

@@ -5,25 +5,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::alias::{self, Named};
-use super::sku::{Cage, Row};
+use crate::alias::{self, Named};
+use crate::sku::{Cage, Row};
 
 /// The most cages beside the equal ones, which are service ports.
 const SERVICE_MAX: usize = 4;
 
 /// A panel of equal cages.
-pub(super) struct Panel {
-    pub(super) cages: Vec<Cage>,
-    pub(super) lanes: usize,
-    pub(super) lane_mbps: u32,
+pub(crate) struct Panel {
+    pub(crate) cages: Vec<Cage>,
+    pub(crate) lanes: usize,
+    pub(crate) lane_mbps: u32,
     /// Ports and Mb/s.
-    pub(super) breakouts: Vec<(u8, u32)>,
-    pub(super) aliases: alias::Patterns,
-    pub(super) step: u16,
+    pub(crate) breakouts: Vec<(u8, u32)>,
+    pub(crate) aliases: alias::Patterns,
+    pub(crate) step: u16,
 }
 
 /// The panel of a box.
-pub(super) fn derive(
+pub(crate) fn derive(
     cages: Vec<Cage>,
     skus: &BTreeMap<String, Vec<Row>>,
     usual: &str,
@@ -115,7 +115,7 @@ fn equal(all: Vec<Cage>) -> Result<(Vec<Cage>, usize), String> {
 }
 
 /// The split of each cage in use; nothing for one with ports of two kinds.
-pub(super) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
+pub(crate) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
     let of = |cage: &Cage| {
         let own: Vec<&Row> = rows.iter().filter(|row| is_in(row, cage)).collect();
         let first = own.first()?;
@@ -126,7 +126,7 @@ pub(super) fn splits(rows: &[Row], cages: &[Cage]) -> Vec<Option<(u8, u32)>> {
     cages.iter().filter_map(of).collect()
 }
 
-pub(super) fn is_in(row: &Row, cage: &Cage) -> bool {
+pub(crate) fn is_in(row: &Row, cage: &Cage) -> bool {
     row.lanes.first().is_some_and(|lane| cage.lanes.contains(lane))
 }
 

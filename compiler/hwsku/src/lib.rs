@@ -1,0 +1,188 @@
+//! Catalogue entries from the files with which SONiC describes a switch.
+//!
+//! In: the folder of a box with its hwskus ([`Files`]), from a checkout of sonic-net/sonic-buildimage or from a switch.
+//! Out: an entry as YAML, or the reason why there is none; with [`measure`], an entry with the limits that a switch
+//! reports. Invariants: an entry is returned only if the catalogue accepts it and each of its hwskus has exactly the
+//! ports that SONiC gives it.
+
+mod alias;
+mod entry;
+mod measure;
+mod panel;
+mod sdk;
+mod sku;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_diagnostics::Sources;
+use closc_platform::{Breakout, Catalogue, Platform, Slot};
+
+pub use self::measure::{Answer, AnswerError, Measured, SCRIPT, measure};
+pub use self::sdk::Sdk;
+pub use self::sku::Row;
+
+use self::entry::{Entry, Sku};
+use self::panel::Panel;
+use self::sku::Cage;
+
+/// The files of a checkout or a switch.
+pub trait Files {
+    /// Returns the text of a file.
+    fn text(&self, path: &str) -> Option<String>;
+
+    /// Returns the names directly below a folder.
+    fn names(&self, folder: &str) -> Vec<String>;
+}
+
+/// A box with its hwskus.
+pub struct Switch {
+    folder: String,
+    /// The name of the box in SONiC.
+    pub platform: String,
+    cages: Vec<Cage>,
+    skus: BTreeMap<String, Vec<Row>>,
+}
+
+impl Switch {
+    /// Reads a box from its folder.
+    pub fn read(files: &dyn Files, folder: String, platform: String) -> Switch {
+        let cages = sku::cages(files, &folder);
+        let names = files.names(&folder).into_iter();
+        let skus: BTreeMap<String, Vec<Row>> = names
+            .filter_map(|name| Some((name.clone(), sku::rows(files, &format!("{folder}/{name}"), &cages)?)))
+            .collect();
+        Switch { folder, platform, cages, skus }
+    }
+
+    /// Returns the bandwidth of its largest hwsku in Mb/s.
+    pub fn mbps(&self) -> u64 {
+        let total = |rows: &Vec<Row>| rows.iter().map(|row| u64::from(row.mbps)).sum::<u64>();
+        self.skus.values().map(total).max().unwrap_or_default()
+    }
+
+    /// Returns its folder.
+    pub fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    /// Returns the ports of a hwsku.
+    pub fn ports(&self, hwsku: &str) -> Option<&[Row]> {
+        self.skus.get(hwsku).map(Vec::as_slice)
+    }
+}
+
+/// An entry that was derived.
+pub struct Derived {
+    /// Its name.
+    pub id: String,
+    /// Its YAML.
+    pub text: String,
+    /// Hwskus that it does not describe, with the reason.
+    pub notes: Vec<String>,
+}
+
+impl Switch {
+    /// Derives the entry of a box. `source` says where the files are from; properties of SDK files without an effect are
+    /// added to `ignored`.
+    pub fn derive(
+        &self,
+        files: &dyn Files,
+        source: &str,
+        ignored: &mut BTreeSet<String>,
+    ) -> Result<Derived, String> {
+        let asics = files.text(&format!("{}/asic.conf", self.folder)).unwrap_or_default();
+        let counts = asics.lines().find_map(|line| line.strip_prefix("NUM_ASIC="));
+        if let Some(count) = counts.filter(|count| *count != "1") {
+            return Err(format!("{count} ASICs, and closc plans switches of one"));
+        }
+        if self.platform.contains("simx") {
+            return Err("a simulator".to_owned());
+        }
+        let usual = files.text(&format!("{}/default_sku", self.folder)).unwrap_or_default();
+        let usual = usual.split_whitespace().next().unwrap_or_default().to_owned();
+        let panel = panel::derive(self.cages.clone(), &self.skus, &usual)?;
+        let mut skus: Vec<Sku> =
+            self.skus.iter().filter_map(|(name, rows)| sku(files, self, &panel, name, rows)).collect();
+        for sku in &mut skus {
+            ignored.append(&mut sku.sdk.ignored);
+        }
+        skus.sort_by_key(|sku| (sku.name != usual, sku.breakouts.len(), sku.name.len()));
+        self.accepted(&panel, skus, source)
+    }
+
+    /// Leaves out hwskus until the catalogue accepts the entry with exactly SONiC's ports.
+    fn accepted(&self, panel: &Panel, mut skus: Vec<Sku>, source: &str) -> Result<Derived, String> {
+        let id = id(&self.platform);
+        let mut notes = Vec::new();
+        loop {
+            if skus.is_empty() {
+                let kinds = || "every hwsku has cages with ports of several kinds".to_owned();
+                return Err(notes.pop().unwrap_or_else(kinds));
+            }
+            let entry = Entry { id: &id, source, platform: &self.platform, panel, skus: &skus };
+            let text = entry.text();
+            let platform = accept(&text)?;
+            let of = |sku: &Sku| difference(&platform, panel, &self.skus[&sku.name]);
+            let Some((at, why)) = skus.iter().enumerate().find_map(|(at, sku)| Some((at, of(sku)?))) else {
+                return Ok(Derived { id, text, notes });
+            };
+            let sku = skus.remove(at);
+            notes.push(format!("hwsku {} {}: {why}", sku.name, sku.sdk.properties()));
+        }
+    }
+}
+
+/// A hwsku whose cages are split into equal ports.
+fn sku(files: &dyn Files, switch: &Switch, panel: &Panel, name: &str, rows: &[Row]) -> Option<Sku> {
+    let splits: Option<BTreeSet<(u8, u32)>> = panel::splits(rows, &panel.cages).into_iter().collect();
+    let mut breakouts: Vec<(u8, u32)> = splits.filter(|splits| !splits.is_empty())?.into_iter().collect();
+    breakouts.sort_by_key(|(ports, _)| std::cmp::Reverse(*ports));
+    if !breakouts.iter().all(|split| panel.breakouts.contains(split)) {
+        return None;
+    }
+    let sdk = Sdk::read(files, &format!("{}/{name}", switch.folder));
+    Some(Sku { name: name.to_owned(), breakouts, sdk })
+}
+
+/// `x86_64-micas_m2-w6950-128oc-r0` is `micas-m2-w6950-128oc`.
+fn id(platform: &str) -> String {
+    let bare = platform.split_once('-').map_or(platform, |(_, bare)| bare);
+    let bare = bare.strip_suffix("-r0").unwrap_or(bare).to_lowercase();
+    bare.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-").replace("--", "-")
+}
+
+/// Reads an entry as the catalogue does.
+fn accept(text: &str) -> Result<Platform, String> {
+    let mut catalogue = Catalogue::default();
+    let id = catalogue.add_yaml(&mut Sources::new(), "entry", text).map_err(|found| {
+        let first = found.iter().next().map(|one| one.message.clone());
+        first.unwrap_or_default()
+    })?;
+    Ok(Platform::clone(catalogue.get(&id).expect("it was just added")))
+}
+
+/// The first port of a hwsku that is not one of the entry, service ports aside.
+fn difference(platform: &Platform, panel: &Panel, rows: &[Row]) -> Option<String> {
+    for (at, cage) in (0..).zip(&panel.cages) {
+        let own: Vec<&Row> = rows.iter().filter(|row| panel::is_in(row, cage)).collect();
+        let Some(first) = own.first() else { continue };
+        let text = format!("{}x{}G", own.len(), first.mbps / 1_000);
+        let breakout: Breakout = text.parse().ok()?;
+        for (part, row) in (0..).zip(own) {
+            let port = platform.port(Slot { cage: at, part, breakout });
+            let ours =
+                (port.name.to_string(), port.alias.to_string(), port.panel, port.lanes, port.speed.mbps());
+            let theirs = (
+                format!("Ethernet{}", row.number),
+                row.alias.clone(),
+                row.index,
+                row.lanes.clone(),
+                row.mbps,
+            );
+            if ours != theirs {
+                return Some(format!("{theirs:?}, the entry has {ours:?}"));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,257 @@
+//! The entry of a switch with what it reports itself.
+//!
+//! In: the output of [`SCRIPT`], run on a switch, and the catalogue. Out: [`Measured`]. Invariants: a number that the
+//! switch does not report keeps its provenance; the result is an entry that the catalogue accepts.
+
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use closc_platform::{Catalogue, Claim, HwskuFacts, Limit, Platform, Provenance};
+use serde_json::Value;
+
+use crate::{Files, Switch, accept};
+
+/// Prints the files that describe a switch and what its daemons report. Bytes are in base64.
+pub const SCRIPT: &str = r#"set -u
+platform=$(sonic-cfggen -H -v DEVICE_METADATA.localhost.platform </dev/null) || exit 1
+hwsku=$(sonic-cfggen -d -v DEVICE_METADATA.localhost.hwsku </dev/null) || exit 1
+printf 'name %s\ndate %s\nplatform %s\nhwsku %s\n' "$(hostname)" "$(date -u +%F)" "$platform" "$hwsku"
+printf 'version %s\n' "$(sed -n 's/^build_version: *//p' /etc/sonic/sonic_version.yml | tr -d "'\"")"
+cd "/usr/share/sonic/device/$platform" || exit 1
+for file in platform.json asic.conf default_sku */hwsku.json */port_config.ini */sai.profile* */*.bcm */*.yml */*.yaml; do
+[ -f "$file" ] || continue
+printf 'file %s ' "$file"; base64 -w 0 <"$file"; echo
+done
+db() { printf 'db %s ' "$1"; sonic-db-dump -n "$1" -k "$2" -y </dev/null | base64 -w 0; echo; }
+db STATE_DB 'SWITCH_CAPABILITY|switch'
+db STATE_DB 'BUFFER_MAX_PARAM_TABLE|global'
+db COUNTERS_DB 'CRM:STATS'
+echo end
+"#;
+
+/// Output of the script that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// A line has none of the known forms.
+    #[error("line {0} of the answer is not one that the script prints")]
+    Line(usize),
+    /// The last line is missing.
+    #[error("the answer ends before its last line")]
+    Incomplete,
+    /// A value is missing.
+    #[error("the switch does not report its {0}")]
+    Missing(&'static str),
+}
+
+/// Output of the script on a switch.
+#[derive(Debug, Default)]
+pub struct Answer {
+    name: String,
+    date: String,
+    version: String,
+    platform: String,
+    hwsku: String,
+    files: BTreeMap<String, String>,
+    /// Hashes of its databases by key.
+    hashes: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Answer {
+    /// Reads the output of the script.
+    pub fn read(output: &str) -> Result<Answer, AnswerError> {
+        let mut answer = Answer::default();
+        let mut is_complete = false;
+        for (at, line) in output.lines().enumerate() {
+            let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let of = |rest: &str| -> Option<(String, String)> {
+                let (name, bytes) = rest.split_once(' ')?;
+                let bytes = STANDARD.decode(bytes.trim()).ok()?;
+                Some((name.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
+            };
+            match word {
+                "name" => rest.trim().clone_into(&mut answer.name),
+                "date" => rest.trim().clone_into(&mut answer.date),
+                "version" => rest.trim().clone_into(&mut answer.version),
+                "platform" => rest.trim().clone_into(&mut answer.platform),
+                "hwsku" => rest.trim().clone_into(&mut answer.hwsku),
+                "file" => answer.files.extend([of(rest).ok_or(AnswerError::Line(at + 1))?]),
+                "db" => answer.add_hashes(&of(rest).ok_or(AnswerError::Line(at + 1))?.1),
+                "end" => is_complete = true,
+                _ => return Err(AnswerError::Line(at + 1)),
+            }
+        }
+        match () {
+            () if !is_complete => Err(AnswerError::Incomplete),
+            () if answer.platform.is_empty() => Err(AnswerError::Missing("platform")),
+            () if answer.hwsku.is_empty() => Err(AnswerError::Missing("hwsku")),
+            () => Ok(answer),
+        }
+    }
+
+    /// Adds the hashes of a dump. A database without the key prints an empty object, or nothing.
+    fn add_hashes(&mut self, dump: &str) {
+        let Ok(Value::Object(keys)) = serde_json::from_str::<Value>(dump) else { return };
+        for (key, of) in keys {
+            let fields = of["value"].as_object().into_iter().flatten();
+            let texts = fields.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
+            self.hashes.entry(key).or_default().extend(texts);
+        }
+    }
+
+    fn field(&self, key: &str, field: &str) -> Option<&str> {
+        self.hashes.get(key)?.get(field).map(String::as_str)
+    }
+
+    fn number(&self, key: &str, field: &str) -> Option<u32> {
+        self.field(key, field)?.parse().ok()
+    }
+
+    /// Returns the size of a table, used and available entries together, as the monitor of critical resources reports it.
+    fn resource(&self, name: &str) -> Option<u32> {
+        let of = |end: &str| self.number("CRM:STATS", &format!("crm_stats_{name}_{end}"));
+        of("used")?.checked_add(of("available")?)
+    }
+
+    /// Returns the switch, its release and the day, then the source of a value.
+    fn source(&self, of: &str) -> String {
+        let version = if self.version.is_empty() { "an unknown release" } else { &self.version };
+        format!("{}, {version}, {}: {of}", self.name, self.date)
+    }
+
+    /// Returns the limits that the switch reports.
+    fn limits(&self) -> BTreeMap<Limit, (u32, Provenance)> {
+        let crm =
+            |name: &'static str| Some((self.resource(name)?, format!("CRM, {name} used and available")));
+        let groups = self.number("SWITCH_CAPABILITY|switch", "MAX_NEXTHOP_GROUP_COUNT");
+        let profile = format!("{}/sai.profile", self.hwsku);
+        let width = crate::Sdk::read(self, &self.hwsku).ecmp_width;
+        let all = [
+            (Limit::MySids, crm("srv6_my_sid_entry")),
+            (Limit::Ipv6Routes, crm("ipv6_route")),
+            (Limit::EcmpWidth, width.map(|width| (width, format!("{profile}, SAI_NUM_ECMP_MEMBERS")))),
+            (
+                Limit::EcmpGroups,
+                groups.map(|groups| (groups, "SWITCH_CAPABILITY, MAX_NEXTHOP_GROUP_COUNT".to_owned())),
+            ),
+            (Limit::Neighbours, crm("ipv6_neighbor")),
+        ];
+        let reported = all.into_iter().filter_map(|(limit, found)| Some((limit, found?)));
+        reported
+            .map(|(limit, (number, of))| (limit, (number, Provenance::Measured(self.source(&of)))))
+            .collect()
+    }
+
+    /// Returns the features that the switch reports to have or to lack.
+    fn facts(&self) -> HwskuFacts {
+        let claim = |has: bool, of: &str| {
+            if has { Claim::Measured(self.source(of)) } else { Claim::Lacking(self.source(of)) }
+        };
+        let trims = self.field("SWITCH_CAPABILITY|switch", "SWITCH_TRIMMING_CAPABLE");
+        HwskuFacts {
+            un: self.resource("srv6_my_sid_entry").map(|sids| claim(sids > 0, "CRM, srv6_my_sid_entry")),
+            trimming: trims.map(|word| claim(word == "true", "SWITCH_TRIMMING_CAPABLE")),
+        }
+    }
+}
+
+/// The folder of the box.
+impl Files for Answer {
+    fn text(&self, path: &str) -> Option<String> {
+        self.files.get(path.trim_start_matches("./")).cloned()
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let prefix =
+            if folder == "." { String::new() } else { format!("{}/", folder.trim_start_matches("./")) };
+        let below = self.files.keys().filter_map(|path| path.strip_prefix(&*prefix));
+        let names: BTreeSet<&str> = below.filter_map(|path| path.split('/').next()).collect();
+        names.into_iter().map(str::to_owned).collect()
+    }
+}
+
+/// An entry with measured values.
+#[derive(Debug)]
+pub struct Measured {
+    /// Its name: that of the catalogue's entry, which it replaces, or one from the name of the box.
+    pub id: String,
+    /// Its YAML.
+    pub text: String,
+    /// What was not measured, and what differs from the catalogue.
+    pub notes: Vec<String>,
+}
+
+/// Returns the entry of a switch with the limits and features that it reports.
+pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, String> {
+    let switch = Switch::read(answer, ".".to_owned(), answer.platform.clone());
+    if switch.ports(&answer.hwsku).is_none() {
+        return Err(format!("the switch has no readable ports of its hwsku {}", answer.hwsku));
+    }
+    let mut notes = Vec::new();
+    let (id, text) = match known(answer, catalogue) {
+        Some(platform) => {
+            notes.extend(different_port(platform, &switch, &answer.hwsku));
+            (platform.id.to_string(), text::without_schema(catalogue.text(&platform.id).unwrap_or_default()))
+        }
+        None => {
+            let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
+            let derived = switch.derive(answer, &source, &mut BTreeSet::new())?;
+            notes.extend(derived.notes);
+            notes.push(format!("the catalogue has no entry for {}: this one is derived", answer.platform));
+            (derived.id, derived.text)
+        }
+    };
+    let base = accept(&text)?;
+    let limits = answer.limits();
+    let missing = Limit::ALL.into_iter().filter(|limit| !limits.contains_key(limit));
+    notes.extend(missing.map(|limit| format!("the switch does not report {}", text::key(limit))));
+    let facts = answer.facts();
+    if let (Some(Claim::Measured(_)), None) = (&facts.trimming, &base.trimming) {
+        notes.push("the switch trims packets: `trimming` with its sizes has to be added by hand".to_owned());
+    }
+    let mmu = answer.field("BUFFER_MAX_PARAM_TABLE|global", "mmu_size");
+    if let (Some(mmu), Some(buffer)) = (mmu, &base.buffer) {
+        let total = buffer.total.0;
+        if mmu.parse() != Ok(total) {
+            notes.push(format!("the switch reports a buffer of {mmu} B, the entry has {total} B"));
+        }
+    }
+    let measured = text::measured(&text, &base, &answer.hwsku, &limits, &facts);
+    accept(&measured)?;
+    let head = format!("# Measured by `closc platforms --measure`: {}.\n", answer.source(&answer.hwsku));
+    Ok(Measured { id, text: head + &measured, notes })
+}
+
+/// Returns the entry of the box that describes the hwsku in use.
+fn known<'a>(answer: &Answer, catalogue: &'a Catalogue) -> Option<&'a Platform> {
+    let describes = |platform: &&Platform| {
+        platform.sonic.as_ref().is_some_and(|sonic| {
+            let named = sonic.hwskus.iter().any(|(_, hwsku)| *hwsku == answer.hwsku);
+            sonic.platform == answer.platform && (sonic.hwsku == answer.hwsku || named)
+        })
+    };
+    let usual =
+        |platform: &Platform| platform.sonic.as_ref().is_some_and(|sonic| sonic.hwsku == answer.hwsku);
+    let found: Vec<&Platform> = catalogue.iter().map(|platform| &**platform).filter(describes).collect();
+    found.iter().find(|platform| usual(platform)).or(found.first()).copied()
+}
+
+/// Returns the first port of the hwsku that the entry does not have, in words. Service ports are left out.
+fn different_port(platform: &Platform, switch: &Switch, hwsku: &str) -> Option<String> {
+    let own: BTreeSet<(String, String, u16, Vec<u16>)> = platform
+        .ports()
+        .map(|port| (port.name.to_string(), port.alias.to_string(), port.panel, port.lanes))
+        .collect();
+    let panel: BTreeSet<u16> = platform.panel.serial_lanes.iter().copied().collect();
+    let rows = switch.ports(hwsku).unwrap_or_default().iter();
+    let mut named = rows
+        .filter(|row| row.lanes.iter().all(|lane| panel.contains(lane)))
+        .map(|row| (format!("Ethernet{}", row.number), row.alias.clone(), row.index, row.lanes.clone()));
+    let (name, alias, index, lanes) = named.find(|port| !own.contains(port))?;
+    Some(format!(
+        "`{}` does not have the port {name} of the switch, alias {alias}, cage {index}, lanes {lanes:?}",
+        platform.id
+    ))
+}

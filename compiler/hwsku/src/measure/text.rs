@@ -1,0 +1,96 @@
+//! Edits of an entry's YAML that keep everything else, comments included.
+//!
+//! In: an entry as text, its values, measured values. Out: the text with other `limits`, `facts` and `features`.
+//! Invariants: only these blocks change.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use closc_platform::{Claim, HwskuFacts, Limit, Platform, Provenance};
+use serde::Serialize;
+
+/// Returns a value in JSON, which is YAML on one line.
+fn inline(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// Returns the name of a limit in a file.
+pub(super) fn key(limit: Limit) -> String {
+    inline(&limit).trim_matches('"').to_owned()
+}
+
+/// Removes the first line that tells editors the path of the schema.
+pub(super) fn without_schema(text: &str) -> String {
+    let rest = text.strip_prefix("# yaml-language-server:").and_then(|rest| rest.split_once('\n'));
+    rest.map_or(text, |(_, rest)| rest).to_owned()
+}
+
+/// Returns an entry with measured values.
+pub(super) fn measured(
+    text: &str,
+    base: &Platform,
+    hwsku: &str,
+    limits: &BTreeMap<Limit, (u32, Provenance)>,
+    facts: &HwskuFacts,
+) -> String {
+    let text = replace(text, "limits", &limits_block(base, limits));
+    let text = with_facts(&text, base, hwsku, facts);
+    if base.features.un || !matches!(facts.un, Some(Claim::Measured(_))) {
+        return text;
+    }
+    text.replacen("\nfeatures: [", "\nfeatures: [un, ", 1).replacen("[un, ]", "[un]", 1)
+}
+
+fn limits_block(base: &Platform, limits: &BTreeMap<Limit, (u32, Provenance)>) -> String {
+    let mut numbers = String::from("limits:\n");
+    let mut sources = String::from("  provenance:\n");
+    for limit in Limit::ALL {
+        let own = (base.limits.get(limit), base.limits.provenance.get(&limit));
+        let (number, source) = limits.get(&limit).map_or(own, |(number, source)| (*number, Some(source)));
+        let _ = writeln!(numbers, "  {}: {number}", key(limit));
+        if let Some(source) = source {
+            let _ = writeln!(sources, "    {}: {}", key(limit), inline(source));
+        }
+    }
+    numbers + &sources
+}
+
+/// Replaces the facts about a hwsku. Those that were not measured stay.
+fn with_facts(text: &str, base: &Platform, hwsku: &str, facts: &HwskuFacts) -> String {
+    let known = base.sonic.as_ref().and_then(|sonic| sonic.facts.get(hwsku));
+    let known = known.cloned().unwrap_or(HwskuFacts { un: None, trimming: None });
+    let own =
+        HwskuFacts { un: facts.un.clone().or(known.un), trimming: facts.trimming.clone().or(known.trimming) };
+    let line = format!("    {}: {}\n", inline(&hwsku), inline(&own));
+    let mut all = base.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default();
+    all.remove(hwsku);
+    let others: String =
+        all.iter().map(|(name, facts)| format!("    {}: {}\n", inline(name), inline(facts))).collect();
+    let block = format!("  facts:\n{line}{others}");
+    if text.contains("\n  facts:\n") {
+        return replace(text, "  facts", &block);
+    }
+    // The facts are the last part of `sonic`.
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let Some(start) = lines.iter().position(|line| line.starts_with("sonic:")) else {
+        return text.to_owned();
+    };
+    let end = start + 1 + lines[start + 1..].iter().take_while(|line| is_below(line, 0)).count();
+    [lines[..end].concat(), block, lines[end..].concat()].concat()
+}
+
+/// Replaces a block: the line of its key and all lines below it that are indented more.
+fn replace(text: &str, key: &str, block: &str) -> String {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let head = format!("{key}:");
+    let Some(start) = lines.iter().position(|line| line.trim_end() == head) else { return text.to_owned() };
+    let indent = key.len() - key.trim_start().len();
+    let end = start + 1 + lines[start + 1..].iter().take_while(|line| is_below(line, indent)).count();
+    [lines[..start].concat(), block.to_owned(), lines[end..].concat()].concat()
+}
+
+/// Tells whether a line belongs to a block whose key has this indentation.
+fn is_below(line: &str, indent: usize) -> bool {
+    let own = line.len() - line.trim_start().len();
+    own > indent && !line.trim().is_empty()
+}
