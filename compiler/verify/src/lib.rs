@@ -58,7 +58,7 @@ use model::cabling::{Kind, SwitchId};
 use model::fabric::Fabric;
 use model::segment::Tier;
 use model::stated::{Counts, Stated};
-use model::switch::OtherRoute;
+use model::switch::{ReceivedRoutes, RouteView};
 use proof::chosen;
 use proof::chosen::network::Network as ChoiceNetwork;
 
@@ -202,14 +202,14 @@ pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRout
     let options = Options { digests: false, ..Options::default() };
     let fabric = load::load(tree, &[], &options, |_, _, _, _| {})?.fabric;
     let (all, _) = proof::converge::routes(&fabric);
-    let ways = |id, route: &OtherRoute| {
+    let ways = |id, route: RouteView<'_>| {
         let port = |slot| {
             let (_, cable, side) = fabric.plugged(id, slot);
             fabric.cabling.names.text(cable.ends(side).0.port)
         };
         route.ways.iter().filter_map(|way| Some((port(way.slot?).into(), way.weight))).collect()
     };
-    let by_name = |(id, routes): &(SwitchId, Vec<OtherRoute>)| {
+    let by_name = |(id, routes): &(SwitchId, ReceivedRoutes)| {
         let routes = routes.iter().map(|route| (route.prefix, ways(*id, route))).collect();
         (fabric.cabling.switch(*id).into(), routes)
     };

@@ -52,7 +52,7 @@ pub(crate) fn bind(
         blackhole: routes.blackhole,
         routes: routes.segments,
         over,
-        other_routes: routes.others,
+        other_routes: routes.others.into(),
         speaker,
         ends: Ends::of(&ends),
         mac: device.mac,

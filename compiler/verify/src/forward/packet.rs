@@ -136,7 +136,7 @@ impl<'a> Network<'a> {
                 Decision::Over(route.slot, route.gateway)
             }
             (_, Some(odd)) if odd.prefix.prefix_len() > 32 || !(switch.blackhole && inside) => {
-                match &*odd.ways {
+                match &**odd.ways {
                     [] => Decision::Drop(Ending::Blackhole),
                     [NextHop { slot: Some(slot), gateway, .. }] => Decision::Over(*slot, *gateway),
                     [NextHop { slot: None, .. }] => Decision::Drop(Ending::NoRoute),

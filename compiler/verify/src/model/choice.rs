@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use closc_artefacts::{Address, Prefix};
 
-use crate::model::switch::{NextHop, OtherRoute, Ways};
+use crate::model::switch::{NextHop, RouteView, Ways};
 
 /// A class of destinations, by its index in the order of addresses.
 pub(crate) type ClassId = u32;
@@ -195,7 +195,7 @@ impl Atoms {
 
     /// Longest prefix match of all atoms with the routes of a switch. `delivers` returns whether a route delivers to a
     /// NIC over its own cable.
-    fn decide(&self, routes: &[OtherRoute], delivers: &dyn Fn(u32, &OtherRoute) -> bool) -> Runs {
+    fn decide(&self, routes: &[RouteView<'_>], delivers: &dyn Fn(u32, RouteView<'_>) -> bool) -> Runs {
         let mut order: Vec<(Range<u32>, u8, usize)> = routes
             .iter()
             .enumerate()
@@ -214,7 +214,7 @@ impl Atoms {
             if *at < to {
                 let outcome = match open.last() {
                     None => Outcome::Nothing,
-                    Some((_, number)) => self.outcome(*at, to, *number, &routes[*number], delivers),
+                    Some((_, number)) => self.outcome(*at, to, *number, routes[*number], delivers),
                 };
                 match runs.last_mut() {
                     Some((run, last)) if *last == outcome => run.end = to,
@@ -244,8 +244,8 @@ impl Atoms {
         from: u32,
         to: u32,
         number: usize,
-        route: &OtherRoute,
-        delivers: &dyn Fn(u32, &OtherRoute) -> bool,
+        route: RouteView<'_>,
+        delivers: &dyn Fn(u32, RouteView<'_>) -> bool,
     ) -> Outcome {
         let owner = self.owners[from as usize];
         let whole = from + 1 == to && owner != NOBODY;
@@ -253,7 +253,7 @@ impl Atoms {
     }
 
     /// Splits classes where a switch treats adjacent atoms differently.
-    pub(crate) fn cut(&mut self, routes: &[OtherRoute], delivers: &dyn Fn(u32, &OtherRoute) -> bool) {
+    pub(crate) fn cut(&mut self, routes: &[RouteView<'_>], delivers: &dyn Fn(u32, RouteView<'_>) -> bool) {
         for (atoms, _) in self.decide(routes, delivers) {
             self.cuts[atoms.start as usize] = true;
         }
@@ -315,8 +315,8 @@ impl Classes {
     /// Returns the treatment of each class by a switch, by longest prefix match.
     pub(crate) fn choice(
         &self,
-        routes: &[OtherRoute],
-        delivers: &dyn Fn(u32, &OtherRoute) -> bool,
+        routes: &[RouteView<'_>],
+        delivers: &dyn Fn(u32, RouteView<'_>) -> bool,
     ) -> Choice {
         let mut delivered = ClassSet::default();
         // Routes received with the same next hops share a row: BGP has many routes with few sets of next hops.
@@ -324,7 +324,7 @@ impl Classes {
         let first: Vec<usize> = routes
             .iter()
             .enumerate()
-            .map(|(number, route)| match &route.ways {
+            .map(|(number, route)| match route.ways {
                 Ways::Alike(ways) if !ways.is_empty() => *sharing.entry(ways.as_ptr()).or_insert(number),
                 Ways::One(_) | Ways::Any(_) | Ways::Alike(_) => number,
             })
@@ -338,7 +338,7 @@ impl Classes {
                 Outcome::Route(number) => rows[first[number]].get_or_insert_default().push(classes),
             }
         }
-        let row = |(route, classes): (&OtherRoute, Option<ClassSet>)| {
+        let row = |(route, classes): (&RouteView<'_>, Option<ClassSet>)| {
             Some(Row { classes: classes?, ways: route.ways.clone(), prefix: route.prefix })
         };
         let mut rows: Vec<Row> = routes.iter().zip(rows).filter_map(row).collect();
@@ -350,7 +350,7 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::switch::Gateway;
+    use crate::model::switch::{Gateway, OtherRoute};
 
     fn route(prefix: &str, slots: &[u16]) -> OtherRoute {
         let way = |slot: &u16| NextHop { slot: Some(*slot), gateway: Gateway::Peer, weight: 1 };
@@ -381,7 +381,7 @@ mod tests {
     }
 
     /// NIC 0 is in slot 0 of the first switch, NIC 1 in slot 1, NIC 2 in slot 0 of the second.
-    fn delivers(at: usize) -> impl Fn(u32, &OtherRoute) -> bool {
+    fn delivers(at: usize) -> impl Fn(u32, RouteView<'_>) -> bool {
         move |nic, route| {
             let own = if at == 0 { nic } else { nic.wrapping_sub(2) };
             route.ways.iter().all(|way| way.slot.map(u32::from) == Some(own)) && !route.ways.is_empty()
@@ -393,9 +393,13 @@ mod tests {
         let prefixes = switches.iter().flatten().map(|route| route.prefix);
         let mut atoms = Atoms::new(prefixes, &nics());
         for (at, routes) in switches.iter().enumerate() {
-            atoms.cut(routes, &delivers(at));
+            atoms.cut(&views(routes), &delivers(at));
         }
         atoms.classes()
+    }
+
+    fn views(routes: &[OtherRoute]) -> Vec<RouteView<'_>> {
+        routes.iter().map(OtherRoute::view).collect()
     }
 
     #[test]
@@ -403,7 +407,7 @@ mod tests {
         let classes = classes();
         let with: Vec<&Vec<u32>> = classes.nics.iter().filter(|nics| !nics.is_empty()).collect();
         assert_eq!(with, [&vec![0, 1], &vec![2]]);
-        let choice = classes.choice(&switches()[0], &delivers(0));
+        let choice = classes.choice(&views(&switches()[0]), &delivers(0));
         let own = classes.within("fd::1:1/128".parse().unwrap()).start;
         let other = classes.within("fd::2:1/128".parse().unwrap()).start;
         assert!(choice.delivered.contains(own) && !choice.delivered.contains(other));
@@ -415,7 +419,7 @@ mod tests {
     #[test]
     fn the_longest_prefix_decides() {
         let classes = classes();
-        let choice = classes.choice(&switches()[0], &delivers(0));
+        let choice = classes.choice(&views(&switches()[0]), &delivers(0));
         for (address, prefix) in [("fd::1:7", "fd::1:0/112"), ("fd::7:7", "fd::/64"), ("fd:1::", "fd::/16")] {
             let class = classes.within(Prefix::new(address.parse().unwrap(), 128).unwrap());
             assert_eq!(choice.row(class.start).unwrap().prefix, prefix.parse().unwrap(), "{address}");

@@ -11,7 +11,7 @@ use closc_artefacts::Address;
 use crate::model::cabling::{CableId, Kind, NodeId, Party, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::names::Name;
-use crate::model::switch::OtherRoute;
+use crate::model::switch::RouteView;
 
 /// A NIC.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Destinations {
     }
 
     /// Returns the NIC if a route uses only its cable.
-    pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: &OtherRoute) -> Option<u32> {
+    pub(crate) fn over(&self, fabric: &Fabric, id: SwitchId, route: RouteView<'_>) -> Option<u32> {
         let nic = |slot: Option<u16>| self.at(fabric.plugged(id, slot?).0);
         let mut ways = route.ways.iter().map(|way| nic(way.slot));
         let first = ways.next()??;

@@ -4,6 +4,7 @@
 //! look-up by name. `ends` stores ports, and `ways` stores next hops.
 
 mod ends;
+mod routes;
 pub(crate) mod ways;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use crate::model::peer::Peer;
 use crate::model::qos::{Pools, PortQos};
 use crate::model::segment::{Tier, Usid};
 pub(crate) use ends::{EndState, Ends};
+pub(crate) use routes::{OtherRoute, OtherRoutes, ReceivedRoutes, RouteView};
 pub(crate) use ways::Ways;
 
 /// A switch.
@@ -45,7 +47,7 @@ pub(crate) struct Switch {
     pub(crate) over: Vec<Option<Usid>>,
     /// All other routes. Where switches choose the path, these are all routes: static ones first, then those received
     /// by BGP. Of two routes with the same prefix, the later one counts.
-    pub(crate) other_routes: Vec<OtherRoute>,
+    pub(crate) other_routes: OtherRoutes,
     /// BGP, if it is used.
     pub(crate) speaker: Option<Speaker>,
     /// The ports with a cable, by slot.
@@ -123,15 +125,6 @@ pub(crate) enum Gateway {
     Unneeded,
     /// Another address, which no device at the cable has.
     Other,
-}
-
-/// A route of another kind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OtherRoute {
-    /// Where to.
-    pub(crate) prefix: Prefix,
-    /// Next hops; none: it drops.
-    pub(crate) ways: Ways,
 }
 
 /// A next hop of a route.

@@ -25,13 +25,13 @@ use crate::model::bgp::{Bandwidth, Entry, Matched, Policy, Speaker, Terms, liste
 use crate::model::cabling::{Party, Side, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::language::Unsaid;
-use crate::model::switch::{Gateway, NextHop, OtherRoute, Ways};
+use crate::model::switch::{Gateway, NextHop, ReceivedRoutes, Ways};
 use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 
 /// FRR's default for `maximum-paths`.
 const DEFAULT_WIDTH: usize = 256;
 
-/// Adds the received routes to each switch. Routes to loopbacks are only counted, because they lead to a switch and not
+/// Adds the received routes to each switch. ReceivedRoutes to loopbacks are only counted, because they lead to a switch and not
 /// to a NIC.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     let loopbacks: HashSet<Prefix> =
@@ -40,8 +40,7 @@ pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     for (id, received) in converged {
         let Some(switch) = fabric.switches[id.0 as usize].as_mut() else { continue };
         switch.sizes.routes += received.count;
-        switch.other_routes.reserve_exact(received.routes.len());
-        switch.other_routes.extend(received.routes);
+        switch.other_routes.receive(received.routes);
     }
     findings
 }
@@ -52,7 +51,7 @@ pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
     (all.into_iter().map(|(id, received)| (id, received.routes)).collect(), findings)
 }
 
-/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are only counted: a switch has one
+/// Computes the stable state of every plane. ReceivedRoutes to prefixes that `keep` rejects are only counted: a switch has one
 /// to the loopback of every other switch of its plane.
 fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
@@ -70,18 +69,18 @@ fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findin
     (all, findings)
 }
 
-/// Routes by switch.
-pub(crate) type Settled = Vec<(SwitchId, Vec<OtherRoute>)>;
+/// ReceivedRoutes by switch.
+pub(crate) type Settled = Vec<(SwitchId, ReceivedRoutes)>;
 
 /// Returns whether routes to a prefix are stored.
 type Keep<'k> = dyn Fn(&Prefix) -> bool + Sync + 'k;
 
-/// Routes that a switch receives.
+/// ReceivedRoutes that a switch receives.
 struct Counted {
     /// Number of routes, stored or not.
     count: usize,
-    /// Stored routes, rising.
-    routes: Vec<OtherRoute>,
+    /// Stored routes.
+    routes: ReceivedRoutes,
 }
 
 /// Rank of a path: the drained mark, then the AS path length. Lower is better.
@@ -178,7 +177,7 @@ struct Plane<'a> {
     /// Index of each switch.
     places: HashMap<SwitchId, usize>,
     /// Every prefix that is announced.
-    prefixes: Vec<Prefix>,
+    prefixes: Arc<[Prefix]>,
     /// Those whose routes are stored.
     kept: Vec<bool>,
     /// The prefixes that each autonomous system announces of its own.
@@ -212,7 +211,7 @@ impl<'a> Plane<'a> {
             ids,
             speakers,
             kept: prefixes.iter().map(keep).collect(),
-            prefixes,
+            prefixes: prefixes.into(),
             origins: HashMap::new(),
             up: Vec::new(),
             offers: BTreeMap::new(),
@@ -223,7 +222,7 @@ impl<'a> Plane<'a> {
     fn settle(mut self) -> (Vec<(SwitchId, Counted)>, Findings) {
         let mut own = Vec::with_capacity(self.ids.len());
         for (at, speaker) in self.speakers.clone().into_iter().enumerate() {
-            let networks = self.places_of(speaker.networks.iter());
+            let networks = self.places_of(speaker.networks.iter().copied());
             let empty = || Bits::new(self.prefixes.len());
             self.origins.entry(speaker.asn).or_insert_with(empty).add(&networks);
             self.states[at].settled = networks.clone();
@@ -253,9 +252,9 @@ impl<'a> Plane<'a> {
     }
 
     /// Returns which of all prefixes are among some.
-    fn places_of<'n>(&self, some: impl Iterator<Item = &'n Prefix>) -> Bits {
+    fn places_of(&self, some: impl Iterator<Item = Prefix>) -> Bits {
         let mut places = Bits::new(self.prefixes.len());
-        some.filter_map(|prefix| self.prefixes.binary_search(prefix).ok()).for_each(|at| places.set(at));
+        some.filter_map(|prefix| self.prefixes.binary_search(&prefix).ok()).for_each(|at| places.set(at));
         places
     }
 
@@ -512,10 +511,10 @@ impl<'a> Plane<'a> {
     fn routes(&mut self, at: usize) -> Counted {
         let State { settled: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {
-            return Counted { count: 0, routes: Vec::new() };
+            return Counted { count: 0, routes: ReceivedRoutes::default() };
         };
-        received.remove(&self.places_of(self.speakers[at].networks.iter()));
-        received.remove(&self.places_of(switch.other_routes.iter().map(|route| &route.prefix)));
+        received.remove(&self.places_of(self.speakers[at].networks.iter().copied()));
+        received.remove(&self.places_of(switch.other_routes.iter().map(|route| route.prefix)));
         // Prefixes rise by place, and each is in one class.
         let mut found: Vec<(u32, u32)> = Vec::new();
         for (class, (places, _)) in (0..).zip(&classes) {
@@ -523,11 +522,12 @@ impl<'a> Plane<'a> {
             found.extend(own.map(|place| (*place, class)));
         }
         found.sort_unstable();
-        let route = |(place, class): (u32, u32)| OtherRoute {
-            prefix: self.prefixes[place as usize],
-            ways: Ways::Alike(Arc::clone(&classes[class as usize].1)),
+        let routes = ReceivedRoutes {
+            prefixes: Arc::clone(&self.prefixes),
+            ways: classes.into_iter().map(|(_, ways)| Ways::Alike(ways)).collect(),
+            routes: found.into(),
         };
-        Counted { count: received.count() as usize, routes: found.into_iter().map(route).collect() }
+        Counted { count: received.count() as usize, routes }
     }
 }
 

@@ -13,7 +13,6 @@ use super::choices::longest;
 use crate::finding::TraceStep as Line;
 use crate::model::about::About;
 use crate::model::cabling::{CableId, SwitchId};
-use crate::model::switch::OtherRoute;
 use crate::proof::chosen::network::{Network, Step};
 
 /// Maximum number of switches before a packet counts as looping; paths have at most five.
@@ -123,8 +122,7 @@ fn fine(network: &Network<'_>, step: Step, address: Address) -> bool {
 fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step>) -> Line {
     let fabric = network.fabric;
     let name = fabric.cabling.switch(at);
-    let route: Option<&OtherRoute> = fabric.switch(at).and_then(|switch| longest(switch, address));
-    let Some(route) = route else {
+    let Some(route) = fabric.switch(at).and_then(|switch| longest(switch, address)) else {
         let text = format!("`{name}` has no route for it: dropped");
         return Line { text, place: Some(fabric.place(at, About::Routes)) };
     };

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::destinations::Destination;
-use crate::model::switch::{OtherRoute, Switch};
+use crate::model::switch::{RouteView, Switch};
 use crate::proof::chosen::network::{Network, Step};
 
 /// Result of walking every path.
@@ -86,7 +86,7 @@ struct Tally {
 /// Follows all choices from a switch. A path that goes down and then up again counts as lost, so every walk ends.
 fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tally: &mut Tally) {
     let route = network.fabric.switch(at).and_then(|switch| longest(switch, to.1));
-    let ways = route.map(|route| &*route.ways).unwrap_or_default();
+    let ways = route.map(|route| &**route.ways).unwrap_or_default();
     if ways.is_empty() {
         tally.tried += 1;
         return;
@@ -111,7 +111,7 @@ fn go(network: &Network<'_>, at: SwitchId, to: (u32, Address), above: bool, tall
 }
 
 /// Longest prefix match; of two routes with the same prefix, the later one counts.
-pub(crate) fn longest(switch: &Switch, address: Address) -> Option<&OtherRoute> {
+pub(crate) fn longest(switch: &Switch, address: Address) -> Option<RouteView<'_>> {
     let all = switch.other_routes.iter().filter(|route| route.prefix.contains(&address));
     all.max_by_key(|route| route.prefix.prefix_len())
 }

@@ -160,8 +160,8 @@ fn waits(network: &Network<'_>) -> Vec<(Buffer, Buffer)> {
 
 /// The slots that routes use.
 fn routed(network: &Network<'_>, id: SwitchId) -> BTreeSet<u16> {
-    let odd = network.fabric.switch(id).map(|switch| switch.other_routes.as_slice()).unwrap_or_default();
-    odd.iter().flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
+    let odd = network.fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
+    odd.flat_map(|route| route.ways.iter().filter_map(|way| way.slot)).collect()
 }
 
 fn violation(network: &Network<'_>, ring: &[Buffer], turn: Turn) -> Violation {

@@ -31,7 +31,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         let name = fabric.cabling.switch(id);
         // A switch need not accept packets that it leads nowhere: whether it should lead there is another rule's.
         let leads = |address: Address| {
-            let routes = fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
+            let routes = fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
             let routes = routes.filter(|route| route.prefix.contains(&address));
             routes.max_by_key(|route| route.prefix.prefix_len()).is_some_and(|route| !route.ways.is_empty())
         };

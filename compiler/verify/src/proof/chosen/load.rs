@@ -9,14 +9,16 @@
 //! then down, so the traffic of a switch is complete before it is divided.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::arrive;
+use super::arrive::{self, Each};
 use super::network::{Network, Step};
 use crate::model::cabling::{Kind, Side, SwitchId};
 use crate::model::choice::ClassId;
 use crate::model::segment::Tier;
+use crate::proof::bits::Bits;
 use crate::proof::load::{LoadCounts, LoadSums, STEPS_MAX};
 
 /// Traffic from a NIC to another over a plane, in parts, divisible by most numbers of next hops.
@@ -48,10 +50,13 @@ fn steps(network: &Network<'_>, tiers: &[Vec<SwitchId>; 3]) -> u64 {
         .sum()
 }
 
-/// Traffic at a switch, by class.
+/// Traffic at a switch, by class from the first of a window.
 type ByClass = Vec<u128>;
 
-/// Share of a next hop: its classes with their amounts.
+/// Classes whose traffic is divided together.
+type Window = Range<usize>;
+
+/// Share of a next hop: its classes, as indices in the window, with their amounts.
 type ByOneWay = Vec<(usize, u128)>;
 
 /// Traffic sent by switches of a plane.
@@ -63,39 +68,59 @@ struct Load<'a> {
     arrived: [HashMap<SwitchId, ByClass>; 2],
 }
 
+/// The most classes of a window. Traffic to one class does not depend on that to another, and a number is stored for
+/// every class of the window at every switch.
+const TOGETHER: usize = 256;
+
 impl<'a> Load<'a> {
     fn of(network: &'a Network<'a>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Self {
         let mut load = Load { network, sent: HashMap::new(), arrived: [HashMap::new(), HashMap::new()] };
         let reached = arrive::possible(network, plane, tiers, false);
-        for id in &tiers[Tier::T0 as usize] {
-            let senders = network.senders(*id);
-            let in_use = senders.filter(|(_, cable)| !network.fabric.cabling.cable(*cable).drained);
-            let senders: HashSet<u32> = in_use.map(|(nic, _)| nic).collect();
-            let to = |class: ClassId| {
-                let reached = reached.get(*id, false).is_some_and(|reached| reached.get(class as usize));
-                let nics = if reached { network.classes.nics[class as usize].len() } else { 0 };
-                WHOLE * (senders.len() * nics) as u128
-            };
-            let own: ByClass = (0..network.classes.len() as ClassId).map(to).collect();
-            load.divide(*id, Side::Lower, &own);
-        }
-        for (tier, from) in [(Tier::T1, Side::Lower), (Tier::T2, Side::Lower), (Tier::T1, Side::Upper)] {
-            for id in &tiers[tier as usize] {
-                if let Some(arrived) = load.arrived[from as usize].remove(id) {
-                    load.divide(*id, from, &arrived);
-                }
-            }
+        let all = network.classes.len();
+        for first in (0..all).step_by(TOGETHER) {
+            load.window(tiers, &reached, &(first..all.min(first + TOGETHER)));
         }
         load
     }
 
+    /// Adds the traffic to some classes.
+    fn window(&mut self, tiers: &[Vec<SwitchId>; 3], reached: &Each<Bits>, window: &Window) {
+        let network = self.network;
+        for id in &tiers[Tier::T0 as usize] {
+            let senders = network.senders(*id);
+            let in_use = senders.filter(|(_, cable)| !network.fabric.cabling.cable(*cable).drained);
+            let senders: HashSet<u32> = in_use.map(|(nic, _)| nic).collect();
+            let reached = reached.get(*id, false);
+            let to = |class: usize| {
+                let reached = reached.is_some_and(|reached| reached.get(class));
+                let nics = if reached { network.classes.nics[class].len() } else { 0 };
+                WHOLE * (senders.len() * nics) as u128
+            };
+            let own: ByClass = window.clone().map(to).collect();
+            self.divide(*id, Side::Lower, &own, window);
+        }
+        for (tier, from) in [(Tier::T1, Side::Lower), (Tier::T2, Side::Lower), (Tier::T1, Side::Upper)] {
+            for id in &tiers[tier as usize] {
+                if let Some(arrived) = self.arrived[from as usize].remove(id) {
+                    self.divide(*id, from, &arrived, window);
+                }
+            }
+        }
+        // Paths that turn more than once end here.
+        self.arrived.iter_mut().for_each(HashMap::clear);
+    }
+
     /// Divides the traffic of a switch from one side among its next hops.
-    fn divide(&mut self, id: SwitchId, from: Side, arrived: &[u128]) {
+    fn divide(&mut self, id: SwitchId, from: Side, arrived: &[u128], window: &Window) {
         let network = self.network;
         let slots = network.fabric.cabling.at_switch(id).len();
         for row in &network.choices[id.0 as usize].rows {
             let all: u128 = row.ways.iter().map(|way| u128::from(way.weight)).sum();
-            let arrived = row.classes.iter().map(|class| (class as usize, arrived[class as usize]));
+            let within = |run: &Range<ClassId>| {
+                (run.start as usize).max(window.start)..(run.end as usize).min(window.end)
+            };
+            let own = row.classes.runs().iter().flat_map(within).map(|class| class - window.start);
+            let arrived = own.map(|class| (class, arrived[class]));
             let arrived: ByOneWay = arrived.filter(|(_, parts)| *parts > 0).collect();
             if all == 0 || arrived.is_empty() {
                 continue;
@@ -117,8 +142,7 @@ impl<'a> Load<'a> {
                 if last || (up && from == Side::Upper) {
                     continue;
                 }
-                let classes = network.classes.len();
-                let next = self.arrived[side as usize].entry(next).or_insert_with(|| vec![0; classes]);
+                let next = self.arrived[side as usize].entry(next).or_insert_with(|| vec![0; window.len()]);
                 for (class, parts) in shares {
                     next[*class] += *parts;
                 }

@@ -11,7 +11,7 @@ use crate::model::destinations::Destinations;
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
 use crate::model::stated::StatedWiring;
-use crate::model::switch::{Gateway, NextHop, OtherRoute};
+use crate::model::switch::{Gateway, NextHop, OtherRoute, RouteView};
 use crate::proof::bits::Bits;
 
 /// Forwarding state of the fabric.
@@ -63,7 +63,7 @@ impl<'a> Network<'a> {
     /// Returns the prefix of the route that decides about a class of a row.
     pub(crate) fn prefix(&self, id: SwitchId, row: &Row, class: ClassId) -> Prefix {
         let address = self.classes.address(class);
-        let odd = self.fabric.switch(id).into_iter().flat_map(|switch| &switch.other_routes);
+        let odd = self.fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
         let prefixes = odd.map(|route| route.prefix).filter(|prefix| prefix.contains(&address));
         prefixes.max_by_key(Prefix::prefix_len).unwrap_or(row.prefix)
     }
@@ -85,7 +85,7 @@ impl<'a> Network<'a> {
         let mut atoms = Atoms::new(prefixes.into_iter().chain(of_nodes).chain(of_tables), &named);
         let delivers = |id: SwitchId| {
             let (destinations, carries) = (&destinations, &carries);
-            move |nic: u32, route: &OtherRoute| {
+            move |nic: u32, route: RouteView<'_>| {
                 let own = destinations.over(fabric, id, route) == Some(nic);
                 own && route.ways.iter().all(|way| {
                     let cable = way.slot.map(|slot| fabric.plugged(id, slot).0);
@@ -95,16 +95,18 @@ impl<'a> Network<'a> {
         };
         for id in fabric.cabling.switch_ids() {
             if let Some(switch) = fabric.switch(id) {
-                atoms.cut(&switch.other_routes, &delivers(id));
+                let routes: Vec<RouteView<'_>> = switch.other_routes.iter().collect();
+                atoms.cut(&routes, &delivers(id));
             }
         }
-        let never = |_: u32, _: &OtherRoute| false;
+        let never = |_: u32, _: RouteView<'_>| false;
         for node in nodes() {
-            let routes: Vec<OtherRoute> = node.routes.iter().map(|(_, route)| route.clone()).collect();
+            let routes: Vec<RouteView<'_>> = node.routes.iter().map(|(_, route)| route.view()).collect();
             atoms.cut(&routes, &never);
         }
         for nic in &fabric.tables {
-            atoms.cut(&nic.routes, &never);
+            let routes: Vec<RouteView<'_>> = nic.routes.iter().map(OtherRoute::view).collect();
+            atoms.cut(&routes, &never);
         }
         let classes = atoms.classes();
         let choices = (0..fabric.switches.len() as u32)
@@ -113,7 +115,8 @@ impl<'a> Network<'a> {
                 let id = SwitchId(id);
                 let switch = fabric.switch(id);
                 switch.map_or_else(Choice::default, |switch| {
-                    classes.choice(&switch.other_routes, &delivers(id))
+                    let routes: Vec<RouteView<'_>> = switch.other_routes.iter().collect();
+                    classes.choice(&routes, &delivers(id))
                 })
             })
             .collect();

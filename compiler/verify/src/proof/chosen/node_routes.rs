@@ -14,7 +14,7 @@ use crate::model::cabling::{CableId, NodeId, Party, SwitchId};
 use crate::model::choice::{ClassId, Row};
 use crate::model::destinations::Destination;
 use crate::model::place::Place;
-use crate::model::switch::OtherRoute;
+use crate::model::switch::{OtherRoute, RouteView};
 use crate::proof::chosen::network::{Network, Reach};
 use crate::read::linux::place::FILE;
 use crate::rules::choices::{NODE_ROUTES, SHARE};
@@ -37,8 +37,8 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
         let has_table =
             address.family() == Family::V4 && node.routes.iter().any(|(from, _)| *from == Some(address));
         let mine = |from: &Option<Address>| from.map_or(!has_table, |from| from == address);
-        let own: Vec<OtherRoute> =
-            node.routes.iter().filter(|(from, _)| mine(from)).map(|(_, route)| route.clone()).collect();
+        let own: Vec<RouteView<'_>> =
+            node.routes.iter().filter(|(from, _)| mine(from)).map(|(_, route)| route.view()).collect();
         let place = |prefix: Option<Prefix>| {
             let needle = prefix.map(|prefix| match address.family() {
                 Family::V4 => format!("route replace {prefix} table "),
@@ -65,7 +65,8 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
             findings.broken(Violation::new(&NETWORK, place(Some(tables.address.into())), message));
             continue;
         }
-        one(network, from_t0s, (nic, tables.address), &tables.routes, &place, findings);
+        let own: Vec<RouteView<'_>> = tables.routes.iter().map(OtherRoute::view).collect();
+        one(network, from_t0s, (nic, tables.address), &own, &place, findings);
     }
 }
 
@@ -74,7 +75,7 @@ fn one(
     network: &Network<'_>,
     from_t0s: &FromT0s,
     (nic, address): (&Destination, Address),
-    own: &[OtherRoute],
+    own: &[RouteView<'_>],
     place: &dyn Fn(Option<Prefix>) -> Place,
     findings: &mut Findings,
 ) {
@@ -118,8 +119,8 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
     nodes.sort_unstable_by_key(|(id, _)| id.0);
     for (id, nics) in nodes {
         let Some(node) = fabric.node(id) else { continue };
-        let own: Vec<OtherRoute> =
-            node.routes.iter().filter(|(from, _)| from.is_none()).map(|(_, route)| route.clone()).collect();
+        let own: Vec<RouteView<'_>> =
+            node.routes.iter().filter(|(from, _)| from.is_none()).map(|(_, route)| route.view()).collect();
         let choice = network.classes.choice(&own, &|_, _| false);
         findings.checked(&NODE_ROUTES, 1);
         findings.checked(&SHARE, 1);

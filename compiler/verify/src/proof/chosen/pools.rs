@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::network::Network;
 use crate::finding::{Findings, Violation};
 use crate::model::about::About;
-use crate::model::switch::OtherRoute;
+use crate::model::switch::RouteView;
 use crate::rules::choices::{NOBODY, POOL};
 
 /// Checks that every switch has the most frequent blackhole that covers all NICs, and that routes over cables are
@@ -17,7 +17,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     let mut votes: std::collections::BTreeMap<closc_artefacts::Prefix, usize> =
         std::collections::BTreeMap::new();
     for switch in fabric.switches.iter().flatten() {
-        let covers = |route: &&OtherRoute| route.prefix.contains(&least) && route.prefix.contains(&most);
+        let covers = |route: &RouteView<'_>| route.prefix.contains(&least) && route.prefix.contains(&most);
         for route in switch.other_routes.iter().filter(|route| route.ways.is_empty()).filter(covers) {
             *votes.entry(route.prefix).or_default() += 1;
         }
@@ -33,7 +33,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id) else { continue };
         let own = pool.is_some_and(|pool| {
-            let of_pool = |route: &&OtherRoute| route.prefix == pool;
+            let of_pool = |route: &RouteView<'_>| route.prefix == pool;
             switch.other_routes.iter().rfind(of_pool).is_some_and(|route| route.ways.is_empty())
         });
         let name = fabric.cabling.switch(id);
@@ -46,7 +46,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
             )
         });
         findings.checked(&NOBODY, switch.other_routes.len() as u64);
-        let outside = |route: &&OtherRoute| {
+        let outside = |route: &RouteView<'_>| {
             !route.ways.is_empty()
                 && !pool.is_some_and(|pool| pool.contains(&route.prefix) && pool != route.prefix)
         };
