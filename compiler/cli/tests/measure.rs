@@ -119,9 +119,8 @@ fn a_known_box_gets_the_limits_that_it_reports() {
     let own = fake.place.json(0, &["platforms", id, "--platforms", "site"]);
     let builtin = fake.place.json(0, &["platforms", id]);
     for key in ["panel", "buffer", "features", "sonic", "sources", "title"] {
-        assert_eq!(own["data"][key], builtin["data"][key], "{key}");
+        assert!(!own[key].is_null() && own[key] == builtin[key], "{key}");
     }
-    assert!(own["data"].is_object() && !own["data"]["panel"].is_null(), "{own}");
 }
 
 /// A box that the catalogue lacks gets an entry from its own files.
