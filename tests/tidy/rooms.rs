@@ -8,6 +8,7 @@ use super::{code, crates, files, root};
 
 /// Crates that touch files. All others are functions of what they are given.
 const TOUCH_FILES: &[(&str, &str)] = &[
+    ("audit", "audit logs are appended to"),
     ("cli", "what people name on a command line"),
     ("collect", "the state of denials"),
     ("compile", "trees are written"),
@@ -36,7 +37,7 @@ const BARE: &[(&str, &str)] = &[
 /// when the power goes.
 const WRITERS: &[(&str, &str)] = &[
     ("compiler/files/src/disk.rs", "the synced writer itself"),
-    ("compiler/cli/src/audit/sink.rs", "an audit log is appended to, and synced line by line"),
+    ("compiler/audit/src/sink.rs", "an audit log is appended to, and synced line by line"),
     ("compiler/cli/src/commands/audit.rs", "nothing is written: a log is opened to be read"),
     ("compiler/compile/src/swap.rs", "a tree is synced as a whole before it is exchanged"),
     ("compiler/compile/src/write.rs", "a tree is synced as a whole before it is exchanged"),

@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::BufReader;
 
 use anyhow::{Context as _, bail};
+use closc_audit::{Chain, ChainFault};
 
 use crate::args::Args;
 use crate::args::audit::{AuditCommand, VerifyArgs};
-use crate::audit::chain::Chain;
 use crate::output::{self, Document, Outcome};
 
 /// Checked lines of an audit log.
@@ -27,7 +27,8 @@ fn verify(args: &Args, command: &VerifyArgs) -> anyhow::Result<Outcome> {
     let mut chain = Chain::new();
     for path in &command.files {
         let file = closc_files::own(path, File::options().read(true)).with_context(|| format!("`{path}`"))?;
-        chain.follow(BufReader::new(file)).with_context(|| format!("`{path}`"))?;
+        let followed: Result<(), ChainFault> = chain.follow(BufReader::new(file));
+        followed.with_context(|| format!("`{path}`"))?;
     }
     if let Some(last) = command.last.as_ref().filter(|last| **last != chain.last) {
         bail!(

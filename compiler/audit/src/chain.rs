@@ -22,21 +22,21 @@ pub(crate) fn digest(line: &[u8]) -> String {
 
 /// Checked lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub(crate) struct Chain {
+pub struct Chain {
     /// Lines.
-    pub(crate) lines: u64,
+    pub lines: u64,
     /// Lines that a loss of power cut off.
-    pub(crate) cut_off: u64,
+    pub cut_off: u64,
     /// Digest before the first line, if it continues an older file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) continues: Option<String>,
+    pub continues: Option<String>,
     /// Digest of the last line.
-    pub(crate) last: String,
+    pub last: String,
 }
 
 /// Why a chain cannot be followed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ChainFault {
+pub enum ChainFault {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(io::Error),
@@ -60,14 +60,24 @@ struct Link {
     prev: Option<String>,
 }
 
+impl Default for Chain {
+    fn default() -> Chain {
+        Chain::new()
+    }
+}
+
 impl Chain {
     /// A chain without lines.
-    pub(crate) fn new() -> Chain {
+    pub fn new() -> Chain {
         Chain { lines: 0, cut_off: 0, continues: None, last: START.to_owned() }
     }
 
     /// Continues the chain with the lines of the next file.
-    pub(crate) fn follow(&mut self, mut text: impl BufRead) -> Result<(), ChainFault> {
+    ///
+    /// # Errors
+    ///
+    /// Returns the first line that does not follow.
+    pub fn follow(&mut self, mut text: impl BufRead) -> Result<(), ChainFault> {
         let mut bytes = Vec::new();
         let mut line = 0;
         loop {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::chain;
+use crate::chain;
 
 /// Mode of a new log: its owner writes, the group reads.
 const MODE: u32 = 0o640;
@@ -29,7 +29,7 @@ const SYSLOG: &str = "/dev/log";
 const PRIORITY: u32 = 10 * 8 + 5;
 
 /// The destination of lines: the place that the user named, and the open file or socket.
-pub struct Sink {
+pub(crate) struct Sink {
     place: Place,
     open: Open,
     /// Digest of the last line before a rotation, or of the last line that this process sent to a service.
@@ -93,14 +93,14 @@ impl Place {
 
 impl Sink {
     /// Opens a destination: `journald` or `syslog`, both with an optional `:SOCKET`, or a file.
-    pub fn open(place: &Utf8Path) -> io::Result<Self> {
+    pub(crate) fn open(place: &Utf8Path) -> io::Result<Self> {
         let place = Place::of(place);
         let open = place.open()?;
         Ok(Sink { place, open, last: None })
     }
 
     /// Opens the destination again, after a rotation or a restart of the logging service.
-    pub fn reopen(&mut self) -> io::Result<()> {
+    pub(crate) fn reopen(&mut self) -> io::Result<()> {
         let open = self.place.open()?;
         if let Open::File(file) = &self.open {
             self.last = last_line(file)?.or(self.last.take());
@@ -111,7 +111,7 @@ impl Sink {
 
     /// Writes a line in one piece. `line` returns it without a line feed, given the digest of the previous line.
     /// Reopens a rotated file before it writes, and a socket after a first attempt fails.
-    pub fn write(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
+    pub(crate) fn write(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
         if self.place.was_replaced(&self.open)? {
             self.reopen()?;
         }

@@ -1,0 +1,127 @@
+//! The log of one process: lines with its user, operation and source.
+//!
+//! In: results and details. Out: lines. Invariants: a line that cannot be written is an error, and [`LogState`] counts it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use camino::Utf8Path;
+use closc_http::LogState;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::sink::Sink;
+
+/// The kernel's value for a process without a login user.
+const NO_LOGIN: u32 = u32::MAX;
+
+/// A line of the log.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Line<'l> {
+    /// Digest of the previous line.
+    prev: &'l str,
+    /// Milliseconds since 1970.
+    time_ms: u128,
+    process: u32,
+    user: &'l User,
+    operation: &'static str,
+    /// Origin of the change: a tree, a saved plan, a fabric file, a path table.
+    source: &'l str,
+    /// BLAKE3 digest of the source; for a tree, of its manifest, which contains the digest of every file.
+    digest: &'l str,
+    /// `begun`, `done` or `failed`; some operations also log steps in between.
+    result: &'l str,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    details: &'l Value,
+}
+
+/// Author of a change.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct User {
+    uid: u32,
+    /// Login user, which stays the same through `sudo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    login_uid: Option<u32>,
+}
+
+impl User {
+    fn current() -> io::Result<Self> {
+        let uid = fs::metadata("/proc/self")?.uid();
+        let login_uid = fs::read_to_string("/proc/self/loginuid").ok();
+        let login_uid = login_uid.and_then(|text| text.trim().parse().ok()).filter(|uid| *uid != NO_LOGIN);
+        Ok(User { uid, login_uid })
+    }
+}
+
+/// The log of one process.
+pub struct Log {
+    sink: Mutex<Sink>,
+    state: LogState,
+    user: User,
+    operation: &'static str,
+    source: String,
+    digest: String,
+}
+
+impl Log {
+    /// Opens a file, `journald` or `syslog` for an operation that follows a source with this content.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be opened.
+    pub fn open(place: &Utf8Path, operation: &'static str, source: &str, content: &[u8]) -> io::Result<Log> {
+        Ok(Log {
+            sink: Mutex::new(Sink::open(place)?),
+            state: LogState::default(),
+            user: User::current()?,
+            operation,
+            source: source.to_owned(),
+            digest: blake3::hash(content).to_string(),
+        })
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the line is not in the log.
+    pub fn write(&self, result: &str, details: &Value) -> io::Result<()> {
+        let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let Log { user, operation, source, digest, .. } = self;
+        let process = std::process::id();
+        let line = |prev: &str| {
+            let line = Line { prev, time_ms, process, user, operation, source, digest, result, details };
+            serde_json::to_string(&line).map_err(io::Error::other)
+        };
+        let written = self.sink().write(line);
+        self.state.record(written.is_ok());
+        written
+    }
+
+    /// Opens the log again.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be opened.
+    pub fn reopen(&self) -> io::Result<()> {
+        let reopened = self.sink().reopen();
+        if reopened.is_err() {
+            self.state.record(false);
+        }
+        reopened
+    }
+
+    /// Returns whether lines can be written, for servers.
+    pub fn state(&self) -> &LogState {
+        &self.state
+    }
+
+    fn sink(&self) -> MutexGuard<'_, Sink> {
+        self.sink.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
