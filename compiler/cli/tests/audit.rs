@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -70,7 +71,7 @@ fn a_changed_log_is_found() {
 /// Kills two processes at a time at arbitrary moments. `CLOSC_KILLS=500` tries more.
 #[test]
 fn no_kill_breaks_the_chain() {
-    let kills: u64 = std::env::var("CLOSC_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(10);
+    let kills = common::kills(10);
     let place = Place::new();
     let fabric = place.read("topologies/lab/two-planes.yaml");
     let log = place.text("audit.jsonl");
@@ -84,7 +85,7 @@ fn no_kill_breaks_the_chain() {
             command.spawn().expect("closc runs")
         });
         // The progress at this time differs between machines, but the assertions hold at any moment.
-        std::thread::sleep(std::time::Duration::from_micros(kill * 7_919 % 60_000));
+        std::thread::sleep(common::moment(kill, Duration::from_millis(60)));
         for child in &mut children {
             child.kill().expect("it is ours");
             child.wait().expect("it ended");
@@ -155,7 +156,9 @@ fn a_push_that_cannot_begin_is_logged_as_failed() {
     );
     let lines = lines(&place);
     let manifest = fs::read(place.path("tree/manifest.json")).expect("it is there");
-    assert_eq!(lines.iter().map(|line| &line["result"]).collect::<Vec<_>>(), ["begun", "failed"]);
+    let results: Vec<&Value> = lines.iter().map(|line| &line["result"]).collect();
+    assert_eq!(results, ["begun", "switch-begun", "switch-failed", "failed"]);
+    assert_eq!(lines[1]["details"]["device"], "p0-t0-001");
     assert_eq!(lines[1]["digest"], Value::from(blake3::hash(&manifest).to_string()));
 }
 

@@ -137,17 +137,18 @@ fn what_is_applied_reaches_every_agent_and_is_logged_before() {
 }
 
 /// Kills the collector repeatedly at arbitrary moments. In the end every agent denies exactly what the state file
-/// lists.
+/// lists. `CLOSC_KILLS=100` tries more.
 #[test]
 fn no_kill_forgets_or_invents_a_denial() {
     let folder = folder();
     let agents = Agents::start(folder.path());
     let cables = ["p1-t0-003--p1-t1-001", "p5-t0-001--p5-t1-002"];
-    for round in 0..12_u64 {
+    let kills = common::kills(12);
+    for round in 0..kills {
         agents.lose(cables[round as usize % 2], 20);
         let mut collector =
             Collector::start(folder.path(), &["--apply", "--plane-share", "20", "--deny-for", "600"]);
-        std::thread::sleep(Duration::from_millis(150 + round * 97 % 1300));
+        std::thread::sleep(Duration::from_millis(150) + common::moment(round, Duration::from_millis(1300)));
         collector.child.kill().expect("it runs");
     }
     agents.lose_nothing();
@@ -163,6 +164,11 @@ fn no_kill_forgets_or_invents_a_denial() {
         .filter(|path| path.display().to_string().contains("closc-new"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
+    let log = folder.path().join("audit.log");
+    let verified = Command::new(env!("CARGO_BIN_EXE_closc")).args(["audit", "verify"]).arg(&log).output();
+    let verified = verified.expect("closc runs");
+    println!("{kills} kills of a collector: {}", String::from_utf8_lossy(&verified.stdout));
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
 }
 
 #[test]

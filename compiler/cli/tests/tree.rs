@@ -239,6 +239,7 @@ fn a_failed_run_leaves_the_old_tree() {
     assert!(!place.path(".out.closc-new").exists());
 }
 
+/// `CLOSC_KILLS=100` tries more.
 #[test]
 fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
     let place = Place::new();
@@ -248,13 +249,14 @@ fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
         "large.yaml",
         BASE.replace("groups: 3, per_group: 2", "groups: 120, per_group: 20").replace("up: 2", "up: 20"),
     );
-    for wait in [5, 20, 60, 150] {
+    let (kills, mut finished) = (common::kills(4), 0);
+    for kill in 1..=kills {
         let mut child = place
             .command(&["compile", "large.yaml", "--out", "out"])
             .stdout(Stdio::null())
             .spawn()
             .expect("closc runs");
-        std::thread::sleep(Duration::from_millis(wait));
+        std::thread::sleep(common::moment(kill, Duration::from_millis(400)));
         let _ = child.kill();
         let status = child.wait().expect("it ends");
         let now = place.bytes("out");
@@ -264,8 +266,10 @@ fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
         }
         // The run had finished before the kill, so the tree is the complete new one.
         assert_ne!(now, before);
+        finished += 1;
         place.compile(BASE, "out", &["--force"]);
     }
+    println!("{kills} kills of a compiler, {finished} after the exchange");
     place.compile(BASE, "out", &[]);
     assert_eq!(place.bytes("out"), before);
 }

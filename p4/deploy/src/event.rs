@@ -204,8 +204,9 @@ impl Event {
     }
 }
 
-/// Receives events as they happen, from several threads; it must not block.
-pub type Observer = Arc<dyn Fn(Event) + Send + Sync>;
+/// Receives events as they happen, from several threads; it must not block. An error for [`EventKind::DeviceStarted`]
+/// is the reason why the switch must not be changed; errors for other events have no effect.
+pub type Observer = Arc<dyn Fn(Event) -> Result<(), String> + Send + Sync>;
 
 /// Sends events of one run, or of one switch in it.
 #[derive(Clone)]
@@ -230,12 +231,17 @@ impl Reporter {
     }
 
     pub(crate) fn send(&self, what: EventKind) {
+        let _ = self.ask(what);
+    }
+
+    /// Sends an event, and returns the objection of the observer.
+    pub(crate) fn ask(&self, what: EventKind) -> Result<(), String> {
         let at_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        (self.observer)(Event { at_ms, device: self.device.clone(), plane: self.plane, what });
+        (self.observer)(Event { at_ms, device: self.device.clone(), plane: self.plane, what })
     }
 }
 
 /// Returns an observer that ignores all events.
 pub fn silent() -> Observer {
-    Arc::new(|_| {})
+    Arc::new(|_| Ok(()))
 }

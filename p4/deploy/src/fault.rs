@@ -153,6 +153,12 @@ pub enum Fault {
         /// Why not.
         reason: String,
     },
+    /// This controller must not change the switch now.
+    #[error("{reason}")]
+    Refused {
+        /// Why not.
+        reason: String,
+    },
     /// The task ended early, which is a bug of closc.
     #[error("the work on the switch ended by itself: {reason}")]
     Ended {
@@ -282,6 +288,7 @@ impl Fault {
             Fault::Remote { .. } => "refused",
             Fault::NeedsReload { .. } => "needs-reload",
             Fault::Site { .. } => "site",
+            Fault::Refused { .. } => "not-begun",
             Fault::Ended { .. } => "ended",
         }
     }
@@ -312,6 +319,7 @@ impl Fault {
             | Fault::InvalidState { .. }
             | Fault::Timeout { .. }
             | Fault::Tree(_)
+            | Fault::Refused { .. }
             | Fault::Ended { .. } => false,
         }
     }

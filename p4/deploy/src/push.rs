@@ -307,7 +307,9 @@ fn too_many(n_failed: usize, options: &PushOptions) -> String {
 /// Pushes to one switch, within its timeout.
 async fn one(job: Job, options: Arc<PushOptions>, reporter: Reporter) -> (String, Outcome) {
     let reporter = reporter.of_device(job.name(), job.plane());
-    reporter.send(EventKind::DeviceStarted);
+    if let Err(reason) = reporter.ask(EventKind::DeviceStarted) {
+        return (job.name().to_owned(), failed(&reporter, Fault::Refused { reason }));
+    }
     let progress = Progress::new(reporter.clone());
     let work = tokio::time::timeout(options.timeout, job.push(&options, &progress));
     let outcome = match work.await {

@@ -327,6 +327,7 @@ pub fn observer(args: &Args, devices: usize, what: &'static str) -> (Observer, P
         if matches!(event.what, EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. }) {
             shown.inc(1);
         }
+        Ok(())
     });
     (observer, bar)
 }

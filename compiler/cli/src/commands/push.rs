@@ -11,10 +11,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
 use closc_deploy::{
-    CarrierOptions, Fleet, Gate, Plan, Preview, PushOptions, PushReport, Reached, SonicOptions, open_gate,
-    plan, push, push_plan,
+    CarrierOptions, Event, EventKind, Fleet, Gate, Observer, Plan, Preview, PushOptions, PushReport, Reached,
+    SonicOptions, open_gate, plan, push, push_plan,
 };
 use closc_diagnostics::printable;
+use indicatif::ProgressBar;
 
 use crate::args::control::PushArgs;
 use crate::args::{Args, Format};
@@ -61,7 +62,7 @@ pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     }
     let audit = Audit::begin_tree(args, "push", &command.fleet.source)?;
     control::release::log(&audit, &command.fleet)?;
-    let (observer, bar) = control::observer(args, fleet.n_switches(), "pushing");
+    let (observer, bar) = observer(args, fleet.n_switches(), &audit);
     let work = async { Ok(push(&fleet, &options, observer, gate(command)).await) };
     let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
@@ -151,7 +152,7 @@ fn saved_plan(
         return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", path, text.as_bytes())?;
-    let (observer, bar) = control::observer(args, plan.n_switches(), "pushing");
+    let (observer, bar) = observer(args, plan.n_switches(), &audit);
     let work = async { Ok(push_plan(&reached, &plan, options, observer, gate(command)).await?) };
     let report = audit.record(|| control::block_on(work), ended)?;
     bar.finish_and_clear();
@@ -216,6 +217,27 @@ fn gate(command: &PushArgs) -> Gate {
             }
         })
     })
+}
+
+/// Observes a push: the audit log has a line before and after the change of each switch. A switch without the first line is not
+/// changed.
+fn observer(args: &Args, devices: usize, audit: &Audit) -> (Observer, ProgressBar) {
+    let (shown, bar) = control::observer(args, devices, "pushing");
+    let audit = audit.clone();
+    let observer: Observer = Arc::new(move |event: Event| {
+        let result = match &event.what {
+            EventKind::DeviceStarted => Some("switch-begun"),
+            EventKind::DeviceDone { .. } => Some("switch-done"),
+            EventKind::DeviceFailed { .. } => Some("switch-failed"),
+            _ => None,
+        };
+        let logged = result.map_or(Ok(()), |result| audit.say(result, serde_json::json!(event)));
+        let _ = shown(event);
+        logged.map_err(|error| {
+            format!("the audit log cannot be written, so the switch is not changed: {error:#}")
+        })
+    });
+    (observer, bar)
 }
 
 /// Audit log of a push.

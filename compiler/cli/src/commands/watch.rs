@@ -46,7 +46,7 @@ pub fn run(args: &Args, command: &WatchArgs) -> anyhow::Result<Outcome> {
             let left_alone = fleet.left_alone.clone();
             let uncarried = fleet.uncarried();
             let what = EventKind::Watching { devices: fleet.n_switches(), metrics, left_alone, uncarried };
-            say(Event { at_ms: 0, device: None, plane: None, what });
+            let _ = say(Event { at_ms: 0, device: None, plane: None, what });
         }
         stop.asked(&audit).await;
         watch.stop().await;
@@ -80,6 +80,7 @@ fn observer(args: &Args, audit: Arc<Audit>) -> Observer {
             }
             (_, true) => {}
         }
+        Ok(())
     })
 }
 

@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// A fabric name that no other test uses, in any process, because namespaces are shared by the machine.
 pub(crate) fn fabric_name(prefix: &str) -> String {
@@ -130,6 +131,16 @@ impl Drop for Place {
             }
         }
     }
+}
+
+/// The number of processes that a test kills: `CLOSC_KILLS`, or a sample that takes a few seconds.
+pub(crate) fn kills(sample: u64) -> u64 {
+    std::env::var("CLOSC_KILLS").map_or(sample, |kills| kills.parse().expect("a number of kills"))
+}
+
+/// A moment in the life of a process that differs from kill to kill.
+pub(crate) fn moment(kill: u64, max: Duration) -> Duration {
+    Duration::from_micros(kill * 7_919_993 % u64::try_from(max.as_micros()).expect("it is short"))
 }
 
 /// The root of the repository.

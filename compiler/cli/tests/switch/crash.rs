@@ -16,7 +16,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use crate::common::Place;
+use crate::common::{Place, kills, moment};
 use crate::process::SwitchProcess;
 use disk::{Disk, run};
 
@@ -26,8 +26,8 @@ const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
 /// Number of copies to check.
 const POINTS: usize = 12;
 
-/// Number of pushes to kill.
-const KILLS: u64 = 16;
+/// Log lines of a push to one switch: those of the push and of the switch, before and after.
+const LINES: usize = 4;
 
 /// The switch that is pushed to, and its device id.
 const NAME: &str = "p0-t0-001";
@@ -87,24 +87,28 @@ fn converges(folder: &Utf8Path, tree: &str) -> Result<(), String> {
     }
 }
 
+/// `CLOSC_KILLS=100` tries more.
 #[test]
 fn a_push_that_was_killed_is_finished_by_the_next() {
     let (place, switch) = (Place::new(), SwitchProcess::start(DEVICE, &[]));
     controller(&place, &switch);
     let folder = Utf8PathBuf::from(place.text("."));
     let mut said = 0;
-    for number in 0..KILLS {
+    let kills = kills(16);
+    for number in 0..kills {
         let (old, new) = if number.is_multiple_of(2) { ("a", "b") } else { ("b", "a") };
         let mut push = closc(&folder, "push", old, &[]).spawn().expect("closc runs");
-        std::thread::sleep(Duration::from_millis(number * 37 % 300));
+        std::thread::sleep(moment(number, Duration::from_millis(600)));
         push.kill().expect("it is ours");
         push.wait().expect("it is ours");
         converges(&folder, new).unwrap_or_else(|why| panic!("after kill {number}: {why}"));
         let (whole, cut) = lines(&folder);
-        // Two lines of the successful push, and up to two of the killed one.
-        assert!(whole >= said + 2 && !cut, "after kill {number}: {whole} lines, {said} before");
+        // The lines of the successful push, and some of the killed one.
+        assert!(whole >= said + LINES && !cut, "after kill {number}: {whole} lines, {said} before");
         said = whole;
+        place.ends(0, &["audit", "verify", "audit.jsonl"]);
     }
+    println!("{kills} kills of a push, {said} lines");
 }
 
 /// Lines and plans that were on disk before a copy started, and the maximum number of lines when it was finished.
@@ -140,7 +144,12 @@ fn look(folder: &Utf8Path, moment: Moment, number: usize) -> Result<(), String> 
     converges(folder, if number.is_multiple_of(2) { "a" } else { "b" })?;
     // The push is logged after a line that was cut off.
     let (now, cut) = lines(folder);
-    if now == whole + 2 && !cut { Ok(()) } else { Err(format!("{whole} lines became {now}")) }
+    if now != whole + LINES || cut {
+        return Err(format!("{whole} lines became {now}"));
+    }
+    let mut verify = Command::new(env!("CARGO_BIN_EXE_closc"));
+    verify.current_dir(folder).args(["audit", "verify", "audit.jsonl"]).stdout(Stdio::null());
+    if code(verify) == Some(0) { Ok(()) } else { Err("the chain of the audit log is broken".to_owned()) }
 }
 
 /// Alternates pushes while the disk is copied; returns the result of each check.
@@ -180,9 +189,9 @@ fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
             }
             let (one, other) = if number.is_multiple_of(2) { ("a", "b") } else { ("b", "a") };
             for source in [one, "plan.json"] {
-                done.begun.fetch_add(2, Ordering::SeqCst);
+                done.begun.fetch_add(LINES, Ordering::SeqCst);
                 assert_eq!(code(closc(&disk.mount, "push", source, &[])), Some(0), "{source}");
-                done.lines.fetch_add(2, Ordering::SeqCst);
+                done.lines.fetch_add(LINES, Ordering::SeqCst);
                 if source == one {
                     let saved = closc(&disk.mount, "push", other, &["--out", "plan.json"]);
                     assert_eq!(code(saved), Some(2), "another tree");

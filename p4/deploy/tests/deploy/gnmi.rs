@@ -325,6 +325,7 @@ async fn sixty_four_switches_are_pushed_in_waves() {
         if matches!(event.what, EventKind::WaveStarted { .. } | EventKind::Written { .. }) {
             seen.lock().expect("nobody panics").push(event.plane);
         }
+        Ok(())
     });
     let options = PushOptions { max_parallel: 8, ..options() };
     let report = push(&fleet, &options, observer, open_gate()).await;

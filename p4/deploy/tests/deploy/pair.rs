@@ -306,6 +306,7 @@ fn stop_at(event: usize, stop: Arc<tokio::sync::Notify>) -> Observer {
         if n_events.fetch_add(1, Ordering::SeqCst) + 1 == event {
             stop.notify_one();
         }
+        Ok(())
     })
 }
 

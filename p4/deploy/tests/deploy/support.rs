@@ -241,7 +241,10 @@ pub(crate) struct Recorder(Arc<Mutex<Vec<Event>>>);
 impl Recorder {
     pub(crate) fn observer(&self) -> Observer {
         let events = self.0.clone();
-        Arc::new(move |event| events.lock().expect("no test panics in here").push(event))
+        Arc::new(move |event| {
+            events.lock().expect("no test panics in here").push(event);
+            Ok(())
+        })
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {

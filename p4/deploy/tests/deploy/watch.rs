@@ -62,6 +62,7 @@ async fn a_repair_is_a_line_of_the_log() {
             // The test that receives it may have ended.
             let _ = sender.send(line);
         }
+        Ok(())
     });
     let watch = Watch::start(&lab.fleet(), watch_options(), observer).await.expect("loopback has a port");
     in_sync(&watch).await;

@@ -74,15 +74,18 @@ async fn no_more_than_the_bound_at_a_time() {
     let lab = Lab::start(compiled(1, 6, 2)).await;
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, peak) = (running.clone(), most.clone());
-    let observer: closc_deploy::Observer = Arc::new(move |event| match event.what {
-        EventKind::DeviceStarted => {
-            let running = now.fetch_add(1, Ordering::SeqCst) + 1;
-            peak.fetch_max(running, Ordering::SeqCst);
+    let observer: closc_deploy::Observer = Arc::new(move |event| {
+        match event.what {
+            EventKind::DeviceStarted => {
+                let running = now.fetch_add(1, Ordering::SeqCst) + 1;
+                peak.fetch_max(running, Ordering::SeqCst);
+            }
+            EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. } => {
+                now.fetch_sub(1, Ordering::SeqCst);
+            }
+            _ => {}
         }
-        EventKind::DeviceDone { .. } | EventKind::DeviceFailed { .. } => {
-            now.fetch_sub(1, Ordering::SeqCst);
-        }
-        _ => {}
+        Ok(())
     });
     let options = PushOptions { max_parallel: 3, ..options() };
     let report = push(&lab.fleet(), &options, observer, open_gate()).await;
@@ -101,4 +104,21 @@ async fn a_report_has_a_form_for_programs() {
     assert!(failed["refused"][0]["update"].as_str().is_some_and(|update| update.starts_with("+ ingress.")));
     assert_eq!(failed["refused"][0]["outcome"], "INTERNAL: no");
     assert!(json["devices"]["p0-t1-001"]["updates"]["insert"].as_u64().is_some_and(|n| n > 0));
+}
+
+/// A log that cannot be written did not keep a push from the switches.
+#[tokio::test]
+async fn a_switch_whose_start_is_refused_is_not_changed() {
+    let lab = Lab::start(compiled(1, 2, 1)).await;
+    let observer: closc_deploy::Observer = Arc::new(|event| match event.what {
+        EventKind::DeviceStarted if event.device.as_deref() == Some("p0-t0-001") => {
+            Err("the log is full".to_owned())
+        }
+        _ => Ok(()),
+    });
+    let options = PushOptions { max_failures: 1, ..once() };
+    let report = push(&lab.fleet(), &options, observer, open_gate()).await;
+    let faults: Vec<String> = report.failed().map(|(name, fault)| format!("{name}: {fault}")).collect();
+    assert_eq!(faults, ["p0-t0-001: the log is full"]);
+    assert!(lab.targets["p0-t0-001"].entities().is_empty(), "it was not changed");
 }

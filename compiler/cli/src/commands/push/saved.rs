@@ -80,7 +80,8 @@ pub fn push(
         return shown(args, &plan);
     }
     let audit = Audit::begin(args, "push", &command.fleet.source, text.as_bytes())?;
-    let done = audit.record(|| pushed(args, command, (&whole, plan, &stages), report, options), ended)?;
+    let done =
+        audit.record(|| pushed((args, &audit), command, (&whole, plan, &stages), report, options), ended)?;
     finish(args, &named(done, whole.has_backups(), over_ssh))
 }
 
@@ -94,14 +95,14 @@ fn compared(args: &Args, fleet: &Fleet, options: &PushOptions) -> anyhow::Result
 
 /// Pushes the stages, each to the switches of its wave, and then the rest of the plan.
 fn pushed(
-    args: &Args,
+    (args, audit): (&Args, &Audit),
     command: &PushArgs,
     (fleet, plan, stages): (&Fleet, Plan, &[(&Wave, Fleet)]),
     report: &Report,
     options: &PushOptions,
 ) -> anyhow::Result<PushReport> {
     let push = |plan: &Plan, reached: &Reached| -> anyhow::Result<PushReport> {
-        let (observer, bar) = control::observer(args, plan.n_switches(), "pushing");
+        let (observer, bar) = super::observer(args, plan.n_switches(), audit);
         let work = async { Ok(push_plan(reached, plan, options, observer, gate(command)).await?) };
         let done = control::block_on(work);
         bar.finish_and_clear();
