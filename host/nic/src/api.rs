@@ -74,6 +74,28 @@ pub enum Request {
     Reload {},
 }
 
+impl Request {
+    /// Tells whether it changes something, here or at another NIC.
+    pub fn is_order(&self) -> bool {
+        match self {
+            Request::Deny { .. } | Request::Allow { .. } | Request::Write { .. } | Request::Reload {} => true,
+            Request::Status {}
+            | Request::Paths { .. }
+            | Request::Findings {}
+            | Request::Events { .. }
+            | Request::Losses { .. }
+            | Request::Unanswered {}
+            | Request::Denials {}
+            | Request::Metrics {} => false,
+        }
+    }
+
+    /// Tells whether it has lines in the audit log. Writes are traffic.
+    pub(crate) fn is_audited(&self) -> bool {
+        self.is_order() && !matches!(self, Request::Write { .. })
+    }
+}
+
 /// Answer to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
@@ -119,10 +141,14 @@ pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Ans
 
 /// Answers a line. `unix` is the time in seconds since 1970. Also returns how the denials changed.
 pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, Option<Change>) {
-    let request = match serde_json::from_slice::<Request>(line) {
-        Ok(request) => request,
-        Err(error) => return (Answer::Now(fault(error)), None),
-    };
+    match serde_json::from_slice::<Request>(line) {
+        Ok(request) => respond(agent, at, request, unix),
+        Err(error) => (Answer::Now(fault(error)), None),
+    }
+}
+
+/// Answers a request. `unix` is the time in seconds since 1970. Tells how denials changed.
+pub fn respond(agent: &mut Agent, at: &At<'_>, request: Request, unix: f64) -> (Answer, Option<Change>) {
     let now = match request {
         Request::Status {} => value(agent.status(at)),
         Request::Paths { to } => match agent.paths(at, to.octets()) {

@@ -6,6 +6,7 @@ pub mod doctor;
 mod hold;
 pub mod machine;
 pub mod notify;
+mod orders;
 pub mod ports;
 pub mod run;
 mod said;

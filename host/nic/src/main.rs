@@ -5,6 +5,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use camino::Utf8PathBuf;
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use closc_nic::agent::{Ban, Dscp, Options};
 use closc_nic::api::Request;
@@ -195,6 +196,12 @@ struct RunArgs {
     /// Serve Prometheus here, for example 127.0.0.1:9750
     #[arg(long)]
     metrics: Option<SocketAddr>,
+    /// Let members of this group read the socket; then only root and the agent's user can give orders
+    #[arg(long, value_name = "GROUP")]
+    socket_group: Option<String>,
+    /// Append an audit record of each order to a file, `journald` or `syslog`
+    #[arg(long, value_name = "FILE")]
+    audit_log: Option<Utf8PathBuf>,
     /// Keep denials in this file, and refuse one that is of another fabric or NIC
     #[arg(long)]
     state: Option<PathBuf>,
@@ -448,6 +455,8 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
         fabric: args.table.fabric().map(str::to_owned),
         tun: (!args.tun.is_empty()).then(|| args.tun.clone()),
         socket: cli.socket.clone(),
+        socket_group: args.socket_group.clone(),
+        audit_log: args.audit_log.clone(),
         metrics: args.metrics,
         state: args.state.clone(),
         region: args.region.clone(),

@@ -18,7 +18,7 @@ fn the_unit_is_understood() {
     let unit = folder.path().join("closc-nic@nic0.service");
     let text = UNIT.replace("ExecStart=closc-nic", "ExecStart=/bin/true");
     assert!(
-        UNIT.contains("\nExecStartPre=+/bin/chown closc-nic: /var/lib/closc-nic\n"),
+        UNIT.contains("\nExecStartPre=+/bin/chown closc-nic: /var/lib/closc-nic /var/log/closc-nic\n"),
         "the agent gives no folder away"
     );
     let text = text.replace("ExecStopPost=+closc-nic", "ExecStopPost=+/bin/true");

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use camino::Utf8PathBuf;
 use closc_paths::Table;
-use serde_json::json;
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::agent::{Agent, At, Bans, Options};
@@ -23,6 +24,7 @@ use crate::batch::{BATCH, Batch};
 use crate::io::hold::Hold;
 use crate::io::machine::Machine;
 use crate::io::notify::Manager;
+use crate::io::orders::Orders;
 use crate::io::ports::Names;
 use crate::io::said::say;
 use crate::io::scrape::{Port, Scrapes};
@@ -59,6 +61,10 @@ pub struct Setup {
     pub tun: Option<String>,
     /// Path of the socket for requests.
     pub socket: PathBuf,
+    /// Group whose members may read the socket.
+    pub socket_group: Option<String>,
+    /// Log of orders.
+    pub audit_log: Option<Utf8PathBuf>,
     /// Address for scrapes by Prometheus.
     pub metrics: Option<SocketAddr>,
     /// File for denials.
@@ -193,7 +199,8 @@ fn run_with(
     let links = sys::open_links().map_err(open("a netlink socket"))?;
     // Bind this first, so that an agent that fails to start leaves no socket file.
     let metrics = metrics_port(setup)?;
-    let server = Server::open(&setup.socket)?;
+    let group = setup.socket_group.as_deref().map(setup::group).transpose()?;
+    let mut server = Server::open(&setup.socket, group)?;
     // Save the fabric for the next start, even if there are no denials.
     if let Err(why) = save(setup, fabric.as_deref(), &agent) {
         say(format_args!("{why}"));
@@ -204,6 +211,7 @@ fn run_with(
         // saved.
         save(setup, fabric.as_deref(), &agent).map_err(|why| SetupFault::State(why, user.clone()))?;
     }
+    server.set_orders(orders(setup, bytes)?);
     let manager = Manager::from_environment().map_err(open("the socket of the service manager"))?;
     let scrapes = metrics.map(|port| port.serve().map_err(open("a thread for metrics"))).transpose()?;
     let flags = flags();
@@ -270,6 +278,12 @@ fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String
     let state = State { fabric: fabric.map(str::to_owned), nic: Some(setup.nic), bans: agent.bans() };
     state::save(path, &state)
         .map_err(|error| format!("denials are not saved in `{}`: {error}", path.display()))
+}
+
+/// Opens the log of orders, as the user who opens it again after a rotation.
+fn orders(setup: &Setup, table: &[u8]) -> Result<Orders, SetupFault> {
+    let operator = setup.socket_group.is_some().then(sys::user);
+    Orders::open(operator, setup.audit_log.as_deref(), (&setup.table.to_string_lossy(), table))
 }
 
 /// Opens the port for Prometheus, if one is configured.
@@ -442,7 +456,7 @@ impl Stage<'_> {
             machine.send(&mut batch);
             machine.flush();
             if let Some(scrapes) = self.scrapes.as_mut().filter(|_| ready.get(4).copied().unwrap_or(false)) {
-                scrapes.answer(|| self.agent.metrics(&at));
+                scrapes.answer(|| self.agent.metrics(&at) + &self.server.orders().metrics());
             }
             self.manager.turned(at.now_ns);
             let asked = ready.iter().skip(5).any(|ready| *ready) || self.server.is_waited_for();
@@ -465,7 +479,16 @@ impl Stage<'_> {
     /// Answers pending requests. Returns the next table if a request or a signal asks for it.
     fn next_table(&mut self, at: &At<'_>, asked: bool) -> Option<Vec<u8>> {
         let next = if asked { self.requests(at) } else { None };
-        if next.is_none() && self.flags[2].swap(false, Ordering::Relaxed) { self.reload(at) } else { next }
+        if next.is_some() || !self.flags[2].swap(false, Ordering::Relaxed) {
+            return next;
+        }
+        match self.server.orders().begin_by_signal() {
+            Ok(()) => self.reload(at),
+            Err(why) => {
+                say(format_args!("{why}"));
+                None
+            }
+        }
     }
 
     /// Handles a batch of frames. Returns whether there may be more.
@@ -563,7 +586,7 @@ impl Stage<'_> {
                     self.save();
                 }
                 let numbers: Vec<u64> = ended.iter().map(|(id, _)| *id).collect();
-                self.server.reloaded(&json!({
+                self.end_reload(json!({
                     "reloaded": self.setup.table.display().to_string(),
                     "denials_ended": numbers,
                 }));
@@ -572,10 +595,16 @@ impl Stage<'_> {
             }
             Err(fault) => {
                 say(format_args!("the table stays as it was: {fault}"));
-                self.server.reloaded(&api::fault(fault));
+                self.end_reload(api::fault(fault));
                 None
             }
         }
+    }
+
+    /// Logs the result of a reload, and answers the clients that asked for it.
+    fn end_reload(&mut self, answer: Value) {
+        let logged = self.server.orders().end(&answer);
+        self.server.reloaded(&logged.map_or_else(api::fault, |()| answer));
     }
 }
 

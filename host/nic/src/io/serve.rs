@@ -4,18 +4,20 @@
 //! client makes the agent wait or locks others out. At a limit a connection is closed: first one that never sent a
 //! request, then the one with the oldest request; for answers that are not read, the one with the largest.
 
+use std::fs::Permissions;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::fd::{AsFd as _, AsRawFd};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, lchown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
 use serde_json::Value;
 
 use crate::agent::{Agent, At};
-use crate::api::{self, Answer, LINE_MAX};
+use crate::api::{self, Answer, LINE_MAX, Request};
+use crate::io::orders::{Caller, Orders};
 use crate::io::setup::SetupFault;
-use crate::io::sys::Wanted;
+use crate::io::sys::{self, Wanted};
 
 /// Maximum number of connections with a request.
 const CLIENTS_MAX: usize = 32;
@@ -40,6 +42,7 @@ enum Phase {
 
 struct Client {
     stream: UnixStream,
+    caller: Caller,
     line: Vec<u8>,
     out: Vec<u8>,
     waits_for: Option<u64>,
@@ -55,6 +58,7 @@ pub struct Server {
     clients: Vec<Client>,
     /// Requests so far.
     asked: u64,
+    orders: Orders,
 }
 
 /// The result of a turn.
@@ -65,11 +69,29 @@ pub struct Round {
 }
 
 impl Server {
-    /// Listens on a socket. A socket file without a server is replaced; a file of any other kind is not.
-    pub fn open(socket: &Path) -> Result<Server, SetupFault> {
+    /// Listens on a socket. A socket file without a server is replaced; a file of any other kind is not. If a group is
+    /// named, its members may connect.
+    pub fn open(socket: &Path, group: Option<u32>) -> Result<Server, SetupFault> {
         let what = format!("`{}`", socket.display());
-        let requests = requests(socket).map_err(|error| SetupFault::Open { what, error })?;
-        Ok(Server { requests, clients: Vec::new(), asked: 0 })
+        let opened = requests(socket).and_then(|requests| {
+            if group.is_some() {
+                lchown(socket, None, group)?;
+                std::fs::set_permissions(socket, Permissions::from_mode(0o660))?;
+            }
+            Ok(requests)
+        });
+        let requests = opened.map_err(|error| SetupFault::Open { what, error })?;
+        Ok(Server { requests, clients: Vec::new(), asked: 0, orders: Orders::default() })
+    }
+
+    /// Sets who may order, and where orders are logged.
+    pub(crate) fn set_orders(&mut self, orders: Orders) {
+        self.orders = orders;
+    }
+
+    /// Returns who may order, and the log.
+    pub(crate) fn orders(&self) -> &Orders {
+        &self.orders
     }
 
     /// Adds the descriptors to wait for.
@@ -113,7 +135,7 @@ impl Server {
             while let Some(line) = client.next_line() {
                 self.asked += 1;
                 client.asked = Some(self.asked);
-                let answer = answer(&line, agent, (at, unix), save);
+                let answer = answer(&line, (&self.orders, &client.caller), agent, (at, unix), save);
                 client.take(answer, &mut round);
             }
         }
@@ -138,6 +160,7 @@ impl Server {
             self.clients.remove(oldest);
         }
         self.clients.push(Client {
+            caller: Caller(sys::peer(stream.as_fd()).ok()),
             stream,
             line: Vec::new(),
             out: Vec::new(),
@@ -206,18 +229,34 @@ fn requests(socket: &Path) -> io::Result<UnixListener> {
     Ok(requests)
 }
 
-/// Answers a request, and saves changed denials.
+/// Answers a request, and saves changed denials. An order is logged before and after.
 fn answer(
     line: &[u8],
+    (orders, caller): (&Orders, &Caller),
     agent: &mut Agent,
     (at, unix): (&At<'_>, f64),
     save: &mut dyn FnMut(&Agent) -> Result<(), String>,
 ) -> Answer {
-    let (answer, change) = api::answer(agent, at, line, unix);
-    let Some(change) = change else { return answer };
-    match save(agent) {
-        Ok(()) => answer,
-        Err(why) => api::unsaved(agent, at, change, &why),
+    let request = match serde_json::from_slice::<Request>(line) {
+        Ok(request) => request,
+        Err(error) => return Answer::Now(api::fault(error)),
+    };
+    if let Err(why) = orders.begin(&request, caller) {
+        return Answer::Now(api::fault(why));
+    }
+    let is_audited = request.is_audited();
+    let (answer, change) = api::respond(agent, at, request, unix);
+    let answer = match change.map(|change| (change, save(agent))) {
+        None | Some((_, Ok(()))) => answer,
+        Some((change, Err(why))) => api::unsaved(agent, at, change, &why),
+    };
+    match &answer {
+        Answer::Now(said) if is_audited => match orders.end(said) {
+            Ok(()) => answer,
+            Err(why) => Answer::Now(api::fault(why)),
+        },
+        // The line after a reload is written when the table was read.
+        Answer::Now(_) | Answer::WhenWritten(_) | Answer::AfterReload => answer,
     }
 }
 
@@ -326,7 +365,7 @@ mod tests {
     fn who_asks_wakes_the_loop_and_so_does_room_for_an_answer() {
         const LONG: usize = 4 << 20;
         let folder = tempfile::tempdir().unwrap();
-        let mut server = Server::open(&folder.path().join("socket")).unwrap();
+        let mut server = Server::open(&folder.path().join("socket"), None).unwrap();
         let woken = |server: &Server| -> Vec<bool> {
             let (mut fds, mut ready) = (Vec::new(), Vec::new());
             server.fds(&mut fds);
@@ -361,7 +400,7 @@ mod tests {
     fn connections_that_say_nothing_keep_nobody_out() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut server = Server::open(&path).unwrap();
+        let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
         let at = At { table: &table, now_ns: 1 };
@@ -417,7 +456,7 @@ mod tests {
         const LINES: usize = 300;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut server = Server::open(&path).unwrap();
+        let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
         let at = At { table: &table, now_ns: 1 };
@@ -460,10 +499,10 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::write(at("file"), "of somebody").unwrap();
         std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
-        assert!(Server::open(&at("file")).is_err() && Server::open(&at("link")).is_err());
+        assert!(Server::open(&at("file"), None).is_err() && Server::open(&at("link"), None).is_err());
         assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "of somebody");
-        drop(Server::open(&at("socket")).unwrap());
-        assert!(at("socket").exists() && Server::open(&at("socket")).is_ok());
+        drop(Server::open(&at("socket"), None).unwrap());
+        assert!(at("socket").exists() && Server::open(&at("socket"), None).is_ok());
     }
 
     /// For a client that sends requests and never reads, one answer is kept and further requests wait in the socket.
@@ -472,7 +511,7 @@ mod tests {
     fn a_client_that_does_not_read_holds_one_answer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut server = Server::open(&path).unwrap();
+        let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
         let at = At { table: &table, now_ns: 1 };
@@ -506,7 +545,7 @@ mod tests {
     fn a_denial_that_cannot_be_saved_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
-        let mut server = Server::open(&path).unwrap();
+        let mut server = Server::open(&path, None).unwrap();
         let bytes = crate::schedule::tests::table(0);
         let table = Table::open(&bytes).unwrap();
         let at = At { table: &table, now_ns: 1 };

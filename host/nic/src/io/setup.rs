@@ -56,6 +56,9 @@ pub enum SetupFault {
     /// The user does not exist.
     #[error("there is no user `{0}` in /etc/passwd")]
     User(String),
+    /// The group does not exist.
+    #[error("group `{0}` is not in /etc/group")]
+    Group(String),
     /// Privileges could not be dropped.
     #[error("cannot become user `{0}`: {1}")]
     Become(String, io::Error),
@@ -168,9 +171,20 @@ fn remove(rule: &[&str]) {
 
 /// Finds the numeric IDs of a user.
 pub fn user(name: &str) -> Result<(u32, u32), SetupFault> {
-    let text = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let entry =
-        text.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|f| f.first() == Some(&name));
-    let number = |at: usize| entry.as_ref().and_then(|fields| fields.get(at)?.parse().ok());
+    let fields = entry("/etc/passwd", name);
+    let number = |at: usize| fields.get(at)?.parse().ok();
     number(2).zip(number(3)).ok_or_else(|| SetupFault::User(name.to_owned()))
+}
+
+/// Finds a group's number.
+pub fn group(name: &str) -> Result<u32, SetupFault> {
+    let number = entry("/etc/group", name).get(2).and_then(|number| number.parse().ok());
+    number.ok_or_else(|| SetupFault::Group(name.to_owned()))
+}
+
+/// Returns the fields of a name in a list of users or groups; none if it is not there.
+fn entry(list: &str, name: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(list).unwrap_or_default();
+    let mut entries = text.lines().map(|line| line.split(':').map(str::to_owned).collect::<Vec<_>>());
+    entries.find(|fields| fields.first().is_some_and(|first| first == name)).unwrap_or_default()
 }

@@ -402,8 +402,31 @@ pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
 
 /// Returns whether the process runs as root.
 pub fn is_root() -> bool {
+    user() == 0
+}
+
+/// Returns the number of the user of this process.
+pub fn user() -> u32 {
     // SAFETY: no pointers.
-    unsafe { libc::geteuid() == 0 }
+    unsafe { libc::geteuid() }
+}
+
+/// Returns the process and the user at the other end of a Unix socket, when it connected.
+pub fn peer(socket: BorrowedFd<'_>) -> io::Result<(i32, u32)> {
+    let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
+    let mut len = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: both live through the call, which writes no more than `len` bytes to the first.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut peer).cast(),
+            &raw mut len,
+        )
+    };
+    check(done)?;
+    Ok((peer.pid, peer.uid))
 }
 
 #[cfg(test)]
