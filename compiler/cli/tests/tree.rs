@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::Instant;
 
 use common::Place;
 
@@ -249,14 +249,17 @@ fn a_killed_run_leaves_the_old_tree_and_the_next_one_works() {
         "large.yaml",
         BASE.replace("groups: 3, per_group: 2", "groups: 120, per_group: 20").replace("up: 2", "up: 20"),
     );
+    let start = Instant::now();
+    place.ends(0, &["compile", "large.yaml", "--out", "other", "--quiet"]);
+    let complete = start.elapsed();
     let (kills, mut finished) = (common::kills(4), 0);
     for kill in 1..=kills {
         let mut child = place
-            .command(&["compile", "large.yaml", "--out", "out"])
+            .command(&["compile", "large.yaml", "--out", "out", "--quiet"])
             .stdout(Stdio::null())
             .spawn()
             .expect("closc runs");
-        std::thread::sleep(common::moment(kill, Duration::from_millis(400)));
+        std::thread::sleep(common::moment(kill, complete));
         let _ = child.kill();
         let status = child.wait().expect("it ends");
         let now = place.bytes("out");

@@ -196,7 +196,7 @@ fn no_kill_loses_a_denial_or_breaks_the_log() {
                 }
             });
             // The moment differs from machine to machine, and everything holds at any moment.
-            std::thread::sleep(Duration::from_micros(2_000 + round * 7_919 % 50_000));
+            std::thread::sleep(Duration::from_micros(2_000 + round * 7_919 % 150_000));
             agent.child.kill().unwrap();
             agent.child.wait().unwrap();
             orders.join().unwrap()

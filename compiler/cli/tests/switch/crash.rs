@@ -11,7 +11,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -93,12 +93,14 @@ fn a_push_that_was_killed_is_finished_by_the_next() {
     let (place, switch) = (Place::new(), SwitchProcess::start(DEVICE, &[]));
     controller(&place, &switch);
     let folder = Utf8PathBuf::from(place.text("."));
-    let mut said = 0;
+    let start = Instant::now();
+    assert_eq!(code(closc(&folder, "push", "b", &[])), Some(0));
+    let (complete, mut said) = (start.elapsed(), LINES);
     let kills = kills(16);
     for number in 0..kills {
         let (old, new) = if number.is_multiple_of(2) { ("a", "b") } else { ("b", "a") };
         let mut push = closc(&folder, "push", old, &[]).spawn().expect("closc runs");
-        std::thread::sleep(moment(number, Duration::from_millis(600)));
+        std::thread::sleep(moment(number, complete));
         push.kill().expect("it is ours");
         push.wait().expect("it is ours");
         converges(&folder, new).unwrap_or_else(|why| panic!("after kill {number}: {why}"));
