@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};
 use std::io::BufReader;
 use std::net::Ipv6Addr;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -85,7 +85,7 @@ fn is_intact(log: &Path) -> u64 {
 
 /// Returns a name and number of a group, if this is root.
 fn group() -> Option<(String, u32)> {
-    if fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own)).unwrap_or(1) != 0 {
+    if fs::metadata("/proc/self").map_or(1, |own| own.uid()) != 0 {
         closc_skip::skip("not root");
         return None;
     }

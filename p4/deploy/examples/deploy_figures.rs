@@ -106,7 +106,10 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
     for round in ["first push", "second push"] {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let kept = events.clone();
-        let observer = Arc::new(move |event| kept.lock().expect("nobody panics").push(event));
+        let observer = Arc::new(move |event| {
+            kept.lock().expect("nobody panics").push(event);
+            Ok(())
+        });
         let start = Instant::now();
         let report = push(&fleet, &options, observer, open_gate()).await;
         let seconds = start.elapsed().as_secs_f64();
