@@ -1,6 +1,7 @@
 //! The log of one process: lines with its user, operation and source.
 //!
 //! In: results and details. Out: lines. Invariants: a line that cannot be written is an error, and [`LogState`] counts it.
+//! A log of an event loop never waits for another process; a line that is tried again later counts once.
 
 use std::fs;
 use std::io;
@@ -75,8 +76,27 @@ impl Log {
     ///
     /// Returns why it cannot be opened.
     pub fn open(place: &Utf8Path, operation: &'static str, source: &str, content: &[u8]) -> io::Result<Log> {
+        Log::with(Sink::open(place, true)?, operation, source, content)
+    }
+
+    /// Opens a log for an event loop: calls return [`io::ErrorKind::WouldBlock`] instead of waiting for a process that
+    /// holds the lock of the file, or for a service.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be opened.
+    pub fn open_for_loop(
+        place: &Utf8Path,
+        operation: &'static str,
+        source: &str,
+        content: &[u8],
+    ) -> io::Result<Log> {
+        Log::with(Sink::open(place, false)?, operation, source, content)
+    }
+
+    fn with(sink: Sink, operation: &'static str, source: &str, content: &[u8]) -> io::Result<Log> {
         Ok(Log {
-            sink: Mutex::new(Sink::open(place)?),
+            sink: Mutex::new(sink),
             state: LogState::default(),
             user: User::current()?,
             operation,
@@ -91,6 +111,31 @@ impl Log {
     ///
     /// Returns why the line is not in the log.
     pub fn write(&self, result: &str, details: &Value) -> io::Result<()> {
+        let written = self.line(result, details, false);
+        self.state.record(written.is_ok());
+        written
+    }
+
+    /// Writes the first of two lines, and keeps the lock of the file for the second. [`io::ErrorKind::WouldBlock`] is not
+    /// counted, because the caller tries again.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the line is not in the log.
+    pub fn begin(&self, result: &str, details: &Value) -> io::Result<()> {
+        let written = self.line(result, details, true);
+        if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            self.state.record(written.is_ok());
+        }
+        written
+    }
+
+    /// Counts a line that is not tried again.
+    pub fn give_up(&self) {
+        self.state.record(false);
+    }
+
+    fn line(&self, result: &str, details: &Value, keep: bool) -> io::Result<()> {
         let time_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let Log { user, operation, source, digest, .. } = self;
         let process = std::process::id();
@@ -98,9 +143,7 @@ impl Log {
             let line = Line { prev, time_ms, process, user, operation, source, digest, result, details };
             serde_json::to_string(&line).map_err(io::Error::other)
         };
-        let written = self.sink().write(line);
-        self.state.record(written.is_ok());
-        written
+        self.sink().write(line, keep)
     }
 
     /// Opens the log again.

@@ -3,7 +3,8 @@
 //! Invariants: a file is only appended to, is never a symbolic link, and is synced after each line. A line that a power
 //! failure cut off stays a separate line. A service has the line when the call returns. After a rotation or a restart
 //! of the service, lines go to the new file or service. The chain of a file spans rotations and, under the file's lock,
-//! all processes that write to it. The chain of a service covers one process.
+//! all processes that write to it. The chain of a service covers one process. A sink that does not wait returns
+//! [`io::ErrorKind::WouldBlock`] if another process holds the lock, or if the service has no room.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -32,6 +33,10 @@ const PRIORITY: u32 = 10 * 8 + 5;
 pub(crate) struct Sink {
     place: Place,
     open: Open,
+    /// Whether a write may wait for another process.
+    waits: bool,
+    /// Whether this sink holds the lock of the file between two lines.
+    is_locked: bool,
     /// Digest of the last line before a rotation, or of the last line that this process sent to a service.
     last: Option<String>,
 }
@@ -61,10 +66,10 @@ impl Place {
         }
     }
 
-    fn open(&self) -> io::Result<Open> {
+    fn open(&self, waits: bool) -> io::Result<Open> {
         match self {
             Place::File(path) => file(path).map(Open::File),
-            Place::Journal(socket) | Place::Syslog(socket) => connect(socket).map(Open::Socket),
+            Place::Journal(socket) | Place::Syslog(socket) => connect(socket, waits).map(Open::Socket),
         }
     }
 
@@ -93,30 +98,32 @@ impl Place {
 
 impl Sink {
     /// Opens a destination: `journald` or `syslog`, both with an optional `:SOCKET`, or a file.
-    pub(crate) fn open(place: &Utf8Path) -> io::Result<Self> {
+    pub(crate) fn open(place: &Utf8Path, waits: bool) -> io::Result<Self> {
         let place = Place::of(place);
-        let open = place.open()?;
-        Ok(Sink { place, open, last: None })
+        let open = place.open(waits)?;
+        Ok(Sink { place, open, waits, is_locked: false, last: None })
     }
 
     /// Opens the destination again, after a rotation or a restart of the logging service.
     pub(crate) fn reopen(&mut self) -> io::Result<()> {
-        let open = self.place.open()?;
+        let open = self.place.open(self.waits)?;
         if let Open::File(file) = &self.open {
             self.last = last_line(file)?.or(self.last.take());
         }
-        self.open = open;
+        // The lock ends with the file that had it.
+        (self.open, self.is_locked) = (open, false);
         Ok(())
     }
 
     /// Writes a line in one piece. `line` returns it without a line feed, given the digest of the previous line.
-    /// Reopens a rotated file before it writes, and a socket after a first attempt fails.
-    pub(crate) fn write(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
+    /// Reopens a rotated file before it writes, and a socket after a first attempt fails. With `keep`, the lock of a file
+    /// stays for the next line.
+    pub(crate) fn write(&mut self, line: impl Fn(&str) -> io::Result<String>, keep: bool) -> io::Result<()> {
         if self.place.was_replaced(&self.open)? {
             self.reopen()?;
         }
         if let Open::File(_) = &self.open {
-            return self.append(line);
+            return self.append(line, keep);
         }
         let line = line(self.last.as_deref().unwrap_or(chain::START))?;
         let message = self.place.message(&line);
@@ -124,18 +131,24 @@ impl Sink {
             Open::Socket(socket) => socket.send(message.as_bytes()).map(drop),
             Open::File(_) => Ok(()),
         };
-        if sent(&self.open).is_err() {
-            self.reopen()?;
-            sent(&self.open)?;
+        match sent(&self.open) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(error),
+            Err(_) => {
+                self.reopen()?;
+                sent(&self.open)?;
+            }
+            Ok(()) => {}
         }
         self.last = Some(chain::digest(line.as_bytes()));
         Ok(())
     }
 
     /// Appends a line to the file, under its lock. Other processes hold the lock only briefly.
-    fn append(&mut self, line: impl Fn(&str) -> io::Result<String>) -> io::Result<()> {
+    fn append(&mut self, line: impl Fn(&str) -> io::Result<String>, keep: bool) -> io::Result<()> {
         let Open::File(file) = &self.open else { return Ok(()) };
-        lock(file)?;
+        if !self.is_locked {
+            lock(file, if self.waits { LOCK_TRIES } else { 1 })?;
+        }
         let written = (|| {
             end_line(file)?;
             let prev = last_line(file)?.or(self.last.take());
@@ -143,7 +156,10 @@ impl Sink {
             (&mut &*file).write_all(self.place.message(&line).as_bytes())?;
             file.sync_data()
         })();
-        file.unlock()?;
+        self.is_locked = keep && written.is_ok();
+        if !self.is_locked {
+            file.unlock()?;
+        }
         written
     }
 }
@@ -153,15 +169,16 @@ const LOCK_TRIES: u32 = 200;
 /// Wait between two attempts.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-fn lock(file: &File) -> io::Result<()> {
-    for _ in 0..LOCK_TRIES {
+fn lock(file: &File, tries: u32) -> io::Result<()> {
+    for attempt in 1..=tries {
         match file.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) if attempt < tries => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps it locked"))
+    Err(io::Error::new(io::ErrorKind::WouldBlock, "another process keeps it locked"))
 }
 
 /// Returns the digest of the last line of a file; `None` if the file is empty.
@@ -184,9 +201,10 @@ fn last_line(file: &File) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-fn connect(path: impl AsRef<Path>) -> io::Result<UnixDatagram> {
+fn connect(path: impl AsRef<Path>, waits: bool) -> io::Result<UnixDatagram> {
     let socket = UnixDatagram::unbound()?;
     socket.connect(path)?;
+    socket.set_nonblocking(!waits)?;
     Ok(socket)
 }
 
@@ -216,10 +234,10 @@ mod tests {
 
     /// Writes a line, calls `change`, and writes another line.
     fn around(place: &Utf8Path, change: impl FnOnce()) {
-        let mut sink = Sink::open(place).expect("a log");
-        sink.write(|_| Ok("before".to_owned())).expect("it is written");
+        let mut sink = Sink::open(place, true).expect("a log");
+        sink.write(|_| Ok("before".to_owned()), false).expect("it is written");
         change();
-        sink.write(|_| Ok("after".to_owned())).expect("it is written");
+        sink.write(|_| Ok("after".to_owned()), false).expect("it is written");
     }
 
     /// `logrotate` renames the file, creates another and compresses the first. The next line must go to the new file.
@@ -239,10 +257,10 @@ mod tests {
         });
         assert_eq!(read(&log), "after\n");
         // A symbolic link in place of the log is rejected.
-        let mut sink = Sink::open(&log).expect("a log");
+        let mut sink = Sink::open(&log, true).expect("a log");
         fs::rename(&log, &old).expect("a rename");
         std::os::unix::fs::symlink(&old, &log).expect("a link");
-        assert!(sink.write(|_| Ok("through a link".to_owned())).is_err());
+        assert!(sink.write(|_| Ok("through a link".to_owned()), false).is_err());
     }
 
     /// A restarted service binds a new socket at the same path.
@@ -270,9 +288,9 @@ mod tests {
         let (log, old) = (folder.join("log"), folder.join("log.1"));
         let say = |sink: &mut Sink, word: &str| {
             let line = |prev: &str| Ok(format!(r#"{{"prev":"{prev}","word":"{word}"}}"#));
-            sink.write(line).expect("it is written");
+            sink.write(line, false).expect("it is written");
         };
-        let [mut first, mut second] = [(); 2].map(|()| Sink::open(&log).expect("a log"));
+        let [mut first, mut second] = [(); 2].map(|()| Sink::open(&log, true).expect("a log"));
         for word in ["a", "b", "c"] {
             say(&mut first, word);
             say(&mut second, &"x".repeat(5000));
@@ -293,7 +311,45 @@ mod tests {
         // Another process is suspended while it holds the lock.
         let other = File::open(&log).expect("it is there");
         other.lock().expect("nothing else has it");
-        let why = first.write(|_| Ok("{}".to_owned())).expect_err("it is locked").to_string();
+        let why = first.write(|_| Ok("{}".to_owned()), false).expect_err("it is locked").to_string();
         assert_eq!(why, "another process keeps it locked");
+    }
+
+    /// An event loop must not wait for a suspended process, and no other process may get between its two lines.
+    #[test]
+    fn a_sink_that_does_not_wait_returns_at_once_and_keeps_its_lock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = Utf8Path::from_path(folder.path()).expect("its name is text");
+        let (log, old) = (folder.join("log"), folder.join("log.1"));
+        let [mut own, mut other] = [(); 2].map(|()| Sink::open(&log, false).expect("a log"));
+        let write = |sink: &mut Sink, keep: bool| {
+            let line = |prev: &str| Ok(format!(r#"{{"prev":"{prev}"}}"#));
+            sink.write(line, keep).map_err(|error| error.kind())
+        };
+        assert_eq!(write(&mut own, true), Ok(()));
+        assert_eq!(write(&mut other, true), Err(io::ErrorKind::WouldBlock));
+        assert_eq!(write(&mut own, false), Ok(()));
+        assert_eq!(write(&mut other, true), Ok(()));
+        fs::rename(&log, &old).expect("a rename");
+        assert_eq!(write(&mut own, true), Ok(()), "the lock is that of the old file");
+        assert_eq!(write(&mut other, false), Err(io::ErrorKind::WouldBlock));
+        assert_eq!(write(&mut own, false), Ok(()));
+        assert_eq!(write(&mut other, false), Ok(()));
+        let mut chain = chain::Chain::new();
+        for path in [&old, &log] {
+            chain.follow(fs::read(path).expect("a log").as_slice()).expect("it is intact");
+        }
+        assert_eq!(chain.lines, 6);
+    }
+
+    /// A service that does not read its socket must not stop an event loop.
+    #[test]
+    fn a_service_without_room_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = Utf8Path::from_path(folder.path()).expect("its name is text").join("socket");
+        let _service = UnixDatagram::bind(&socket).expect("a socket");
+        let mut sink = Sink::open(&Utf8PathBuf::from(format!("syslog:{socket}")), false).expect("a log");
+        let full = (0..100_000).find_map(|_| sink.write(|_| Ok("x".repeat(1000)), false).err());
+        assert_eq!(full.map(|error| error.kind()), Some(io::ErrorKind::WouldBlock));
     }
 }

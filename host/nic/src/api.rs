@@ -76,7 +76,7 @@ pub enum Request {
 
 impl Request {
     /// Tells whether it changes something, here or at another NIC.
-    pub fn is_order(&self) -> bool {
+    pub(crate) fn is_order(&self) -> bool {
         match self {
             Request::Deny { .. } | Request::Allow { .. } | Request::Write { .. } | Request::Reload {} => true,
             Request::Status {}

@@ -1,8 +1,11 @@
 //! Orders over the socket: the users who may give them, and their lines in the audit log.
 //!
-//! In: requests, and the process and user at the other end of the socket. Out: permission, or the reason against it; lines. Invariants:
-//! with a group for the socket, only root and the user of the agent may order; a denial or a reload without a line before it is not
-//! carried out, and a denial can always end.
+//! In: requests, and the process and user at the other end of the socket. Out: permission, or the reason against it; lines.
+//! Invariants: with a group for the socket, only root and the user of the agent may order. A denial or a reload without a
+//! line before it is not carried out, and a denial can always end. Another process that holds the log delays orders, and
+//! never the event loop.
+
+use std::io::ErrorKind;
 
 use camino::Utf8Path;
 use closc_audit::Log;
@@ -14,6 +17,22 @@ use crate::io::setup::SetupFault;
 /// The other end of a connection: its process and its user. None if the kernel does not report them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller(pub(crate) Option<(i32, u32)>);
+
+/// Time during which the first line of an order is tried while another process holds the log.
+const WAIT_NS: u64 = 2_000_000_000;
+/// Time between two attempts.
+pub(crate) const RETRY_NS: u64 = 10_000_000;
+
+/// The result of an attempt to begin an order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// The order can be carried out.
+    Yes,
+    /// Another process holds the log: try again after [`RETRY_NS`].
+    Later,
+    /// Why the order is not carried out.
+    Refused(String),
+}
 
 /// The users who may order, and the audit log.
 #[derive(Default)]
@@ -35,40 +54,44 @@ impl Orders {
         (source, content): (&str, &[u8]),
     ) -> Result<Orders, SetupFault> {
         let open = |place: &Utf8Path| {
-            Log::open(place, "nic", source, content)
+            Log::open_for_loop(place, "nic", source, content)
                 .map_err(|error| SetupFault::Open { what: format!("the audit log `{place}`"), error })
         };
         Ok(Orders { operator, log: log.map(open).transpose()? })
     }
 
-    /// Checks that a request is permitted, and writes its first line.
-    pub(crate) fn begin(&self, request: &Request, caller: &Caller) -> Result<(), String> {
+    /// Checks that a request is permitted, and writes its first line. `since` is the time when that was first tried; the
+    /// lock of the log and a logging service are tried again for [`WAIT_NS`], and then count as failed.
+    pub(crate) fn begin(
+        &self,
+        request: &Request,
+        caller: &Caller,
+        (now_ns, since): (u64, Option<u64>),
+    ) -> Begun {
         let user = caller.0.map(|(_, uid)| uid);
         if let Some(operator) = self.operator.filter(|_| request.is_order())
             && user.is_none_or(|user| user != 0 && user != operator)
         {
             let user = user.map_or_else(|| "an unknown user".to_owned(), |user| format!("user {user}"));
-            return Err(format!("{user} may only read: orders need root or user {operator}"));
+            return Begun::Refused(format!("{user} may only read: orders need root or user {operator}"));
         }
-        let Some(log) = self.log.as_ref().filter(|_| request.is_audited()) else { return Ok(()) };
+        let Some(log) = self.log.as_ref().filter(|_| request.is_audited()) else { return Begun::Yes };
         let mut details = json!({ "order": request });
         if let Some((process, uid)) = caller.0 {
             details["ordered-by"] = json!({ "process": process, "uid": uid });
         }
-        match log.write("changing", &details) {
-            Err(error) if !matches!(request, Request::Allow { .. }) => {
-                Err(format!("the audit log cannot be written, so nothing is changed: {error}"))
-            }
-            Ok(()) | Err(_) => Ok(()),
+        match first_line(log, &details, now_ns.saturating_sub(since.unwrap_or(now_ns))) {
+            // A denial can always end.
+            Begun::Refused(_) if matches!(request, Request::Allow { .. }) => Begun::Yes,
+            begun => begun,
         }
     }
 
     /// Writes the first line of a reload that a signal asked for.
-    pub(crate) fn begin_by_signal(&self) -> Result<(), String> {
-        let Some(log) = &self.log else { return Ok(()) };
+    pub(crate) fn begin_by_signal(&self, (now_ns, since): (u64, Option<u64>)) -> Begun {
+        let Some(log) = &self.log else { return Begun::Yes };
         let details = json!({ "order": Request::Reload {}, "ordered-by": "SIGHUP" });
-        log.write("changing", &details)
-            .map_err(|error| format!("the audit log cannot be written, so nothing is changed: {error}"))
+        first_line(log, &details, now_ns.saturating_sub(since.unwrap_or(now_ns)))
     }
 
     /// Writes the last line of an order, with its answer.
@@ -83,5 +106,18 @@ impl Orders {
     /// Returns the lines of a page of metrics.
     pub(crate) fn metrics(&self) -> String {
         self.log.as_ref().map(|log| log.state().metrics()).unwrap_or_default()
+    }
+}
+
+fn first_line(log: &Log, details: &Value, waited_ns: u64) -> Begun {
+    match log.begin("changing", details) {
+        Ok(()) => Begun::Yes,
+        Err(error) if error.kind() == ErrorKind::WouldBlock && waited_ns < WAIT_NS => Begun::Later,
+        Err(error) => {
+            if error.kind() == ErrorKind::WouldBlock {
+                log.give_up();
+            }
+            Begun::Refused(format!("the audit log cannot be written, so nothing is changed: {error}"))
+        }
     }
 }

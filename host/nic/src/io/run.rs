@@ -24,7 +24,7 @@ use crate::batch::{BATCH, Batch};
 use crate::io::hold::Hold;
 use crate::io::machine::Machine;
 use crate::io::notify::Manager;
-use crate::io::orders::Orders;
+use crate::io::orders::{self, Begun, Orders};
 use crate::io::ports::Names;
 use crate::io::said::say;
 use crate::io::scrape::{Port, Scrapes};
@@ -199,24 +199,26 @@ fn run_with(
     let links = sys::open_links().map_err(open("a netlink socket"))?;
     // Bind this first, so that an agent that fails to start leaves no socket file.
     let metrics = metrics_port(setup)?;
-    let group = setup.socket_group.as_deref().map(setup::group).transpose()?;
-    let mut server = Server::open(&setup.socket, group)?;
-    // Save the fabric for the next start, even if there are no denials.
-    if let Err(why) = save(setup, fabric.as_deref(), &agent) {
-        say(format_args!("{why}"));
-    }
-    if let Some(user) = &setup.user {
-        give_up(setup, user)?;
-        // Test now whether the user can write to the folder, which may belong to someone else, and not when a denial is
-        // saved.
-        save(setup, fabric.as_deref(), &agent).map_err(|why| SetupFault::State(why, user.clone()))?;
-    }
+    let mut server = server(setup)?;
+    drop_privileges(setup, fabric.as_deref(), &agent)?;
     server.set_orders(orders(setup, bytes)?);
     let manager = Manager::from_environment().map_err(open("the socket of the service manager"))?;
     let scrapes = metrics.map(|port| port.serve().map_err(open("a thread for metrics"))).transpose()?;
     let flags = flags();
     manager.ready();
-    let mut stage = Stage { setup, tun, links, server, scrapes, flags, manager, agent, downlink, fabric };
+    let mut stage = Stage {
+        setup,
+        tun,
+        links,
+        server,
+        scrapes,
+        flags,
+        reload_since: None,
+        manager,
+        agent,
+        downlink,
+        fabric,
+    };
     loop {
         let (table, _) = open_table(bytes, setup.nic)?;
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
@@ -224,6 +226,24 @@ fn run_with(
     }
     let _ = std::fs::remove_file(&setup.socket);
     Ok(())
+}
+
+/// Opens the socket for requests.
+fn server(setup: &Setup) -> Result<Server, SetupFault> {
+    let group = setup.socket_group.as_deref().map(setup::group).transpose()?;
+    Server::open(&setup.socket, group)
+}
+
+/// Saves the fabric for the next start, even if there are no denials, and becomes the agent's user.
+fn drop_privileges(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), SetupFault> {
+    if let Err(why) = save(setup, fabric, agent) {
+        say(format_args!("{why}"));
+    }
+    let Some(user) = &setup.user else { return Ok(()) };
+    give_up(setup, user)?;
+    // Test now whether the user can write to the folder, which may belong to someone else, and not when a denial is
+    // saved.
+    save(setup, fabric, agent).map_err(|why| SetupFault::State(why, user.clone()))
 }
 
 /// Opens the TUN device and adds the routes to it.
@@ -396,6 +416,8 @@ struct Stage<'a> {
     server: Server,
     scrapes: Option<Scrapes>,
     flags: [Arc<AtomicBool>; 3],
+    /// Time of the first attempt to log a reload that a signal asked for, while another process holds the audit log.
+    reload_since: Option<u64>,
     manager: Manager,
     agent: Agent,
     downlink: u16,
@@ -473,21 +495,31 @@ impl Stage<'_> {
         }
         let due = self.agent.due_at(now_ns).min(machine.looked_ns + LOOK_NS).min(self.manager.due_at());
         let due = due.saturating_sub(now_ns);
+        let holds = self.server.has_held() || self.reload_since.is_some();
+        let due = due.min(if holds { orders::RETRY_NS } else { u64::MAX });
         due.min(if gathers { GATHER_NS } else { u64::MAX })
     }
 
     /// Answers pending requests. Returns the next table if a request or a signal asks for it.
     fn next_table(&mut self, at: &At<'_>, asked: bool) -> Option<Vec<u8>> {
         let next = if asked { self.requests(at) } else { None };
-        if next.is_some() || !self.flags[2].swap(false, Ordering::Relaxed) {
+        if next.is_some() || !self.flags[2].load(Ordering::Relaxed) {
             return next;
         }
-        match self.server.orders().begin_by_signal() {
-            Ok(()) => self.reload(at),
-            Err(why) => {
+        let begun = self.server.orders().begin_by_signal((at.now_ns, self.reload_since));
+        if begun == Begun::Later {
+            self.reload_since.get_or_insert(at.now_ns);
+            return None;
+        }
+        self.reload_since = None;
+        self.flags[2].store(false, Ordering::Relaxed);
+        match begun {
+            Begun::Yes => self.reload(at),
+            Begun::Refused(why) => {
                 say(format_args!("{why}"));
                 None
             }
+            Begun::Later => None,
         }
     }
 

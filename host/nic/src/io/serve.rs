@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, At};
 use crate::api::{self, Answer, LINE_MAX, Request};
-use crate::io::orders::{Caller, Orders};
+use crate::io::orders::{Begun, Caller, Orders};
 use crate::io::setup::SetupFault;
 use crate::io::sys::{self, Wanted};
 
@@ -50,6 +50,8 @@ struct Client {
     phase: Phase,
     /// Sequence number of its last request; `None` before the first.
     asked: Option<u64>,
+    /// Time of the first attempt to carry out the next line, while another process holds the audit log.
+    held_since: Option<u64>,
 }
 
 /// The server for requests.
@@ -113,7 +115,12 @@ impl Server {
 
     /// Returns whether a client waits for a write, or a buffered line can be answered now.
     pub fn is_waited_for(&self) -> bool {
-        self.clients.iter().any(|client| client.waits_for.is_some()) || self.has_lines()
+        self.clients.iter().any(|client| client.waits_for.is_some()) || self.has_lines() || self.has_held()
+    }
+
+    /// Returns whether an order waits for the audit log, which does not wake the loop.
+    pub(crate) fn has_held(&self) -> bool {
+        self.clients.iter().any(|client| client.held_since.is_some())
     }
 
     /// Accepts connections and handles requests. Changed denials are saved before the request is answered.
@@ -133,10 +140,18 @@ impl Server {
         for client in &mut self.clients {
             client.read();
             while let Some(line) = client.next_line() {
-                self.asked += 1;
-                client.asked = Some(self.asked);
-                let answer = answer(&line, (&self.orders, &client.caller), agent, (at, unix), save);
-                client.take(answer, &mut round);
+                if client.held_since.is_none() {
+                    self.asked += 1;
+                    client.asked = Some(self.asked);
+                }
+                let who = (&client.caller, client.held_since);
+                match answer(&line, (&self.orders, who), agent, (at, unix), save) {
+                    Some(answer) => client.take(answer, &mut round),
+                    None => {
+                        client.hold(&line, at.now_ns);
+                        break;
+                    }
+                }
             }
         }
         self.make_room();
@@ -168,6 +183,7 @@ impl Server {
             wants_reload: false,
             phase: Phase::Asks,
             asked: None,
+            held_since: None,
         });
     }
 
@@ -175,7 +191,7 @@ impl Server {
     fn make_room(&mut self) {
         while self.clients.iter().filter(|client| client.asked.is_some()).count() > CLIENTS_MAX {
             // A client that waits for the agent's answer is closed only if all do.
-            let key = |client: &Client| (client.waits_for.is_some() || client.wants_reload, client.asked);
+            let key = |client: &Client| (client.waits() || client.held_since.is_some(), client.asked);
             let asked = self.clients.iter().enumerate().filter(|(_, client)| client.asked.is_some());
             let Some((oldest, _)) = asked.min_by_key(|(_, client)| key(client)) else { return };
             self.clients.remove(oldest);
@@ -229,20 +245,23 @@ fn requests(socket: &Path) -> io::Result<UnixListener> {
     Ok(requests)
 }
 
-/// Answers a request, and saves changed denials. An order is logged before and after.
+/// Answers a request, and saves changed denials. An order is logged before and after; `None` if it has to wait for the
+/// log.
 fn answer(
     line: &[u8],
-    (orders, caller): (&Orders, &Caller),
+    (orders, (caller, since)): (&Orders, (&Caller, Option<u64>)),
     agent: &mut Agent,
     (at, unix): (&At<'_>, f64),
     save: &mut dyn FnMut(&Agent) -> Result<(), String>,
-) -> Answer {
+) -> Option<Answer> {
     let request = match serde_json::from_slice::<Request>(line) {
         Ok(request) => request,
-        Err(error) => return Answer::Now(api::fault(error)),
+        Err(error) => return Some(Answer::Now(api::fault(error))),
     };
-    if let Err(why) = orders.begin(&request, caller) {
-        return Answer::Now(api::fault(why));
+    match orders.begin(&request, caller, (at.now_ns, since)) {
+        Begun::Yes => {}
+        Begun::Later => return None,
+        Begun::Refused(why) => return Some(Answer::Now(api::fault(why))),
     }
     let is_audited = request.is_audited();
     let (answer, change) = api::respond(agent, at, request, unix);
@@ -250,14 +269,14 @@ fn answer(
         None | Some((_, Ok(()))) => answer,
         Some((change, Err(why))) => api::unsaved(agent, at, change, &why),
     };
-    match &answer {
+    Some(match &answer {
         Answer::Now(said) if is_audited => match orders.end(said) {
             Ok(()) => answer,
             Err(why) => Answer::Now(api::fault(why)),
         },
         // The line after a reload is written when the table was read.
         Answer::Now(_) | Answer::WhenWritten(_) | Answer::AfterReload => answer,
-    }
+    })
 }
 
 impl Client {
@@ -285,22 +304,32 @@ impl Client {
     }
 
     fn has_line(&self) -> bool {
-        self.phase != Phase::Closed && !self.waits() && self.out.is_empty() && self.line.contains(&b'\n')
+        self.held_since.is_none() && self.is_next_readable() && self.line.contains(&b'\n')
+    }
+
+    /// Returns whether the next line can be answered: one answer at a time, after the previous one was sent.
+    fn is_next_readable(&self) -> bool {
+        self.phase != Phase::Closed && !self.waits() && self.out.is_empty()
+    }
+
+    /// Keeps a line for the next turn.
+    fn hold(&mut self, line: &[u8], now_ns: u64) {
+        self.line.splice(..0, line.iter().copied());
+        self.held_since.get_or_insert(now_ns);
     }
 
     /// Returns whether the connection is finished. A client that has finished sending still gets its answers.
     fn is_over(&self) -> bool {
         let is_done = match self.phase {
             Phase::Asks => false,
-            Phase::Ended => !self.waits() && !self.has_line(),
+            Phase::Ended => !self.waits() && !self.has_line() && self.held_since.is_none(),
             Phase::Closed => true,
         };
         is_done && self.out.is_empty()
     }
 
     fn next_line(&mut self) -> Option<Vec<u8>> {
-        // One answer at a time: the next request is read when the previous answer has been sent.
-        if self.waits() || self.phase == Phase::Closed || !self.out.is_empty() {
+        if !self.is_next_readable() {
             return None;
         }
         let Some(end) = self.line.iter().position(|byte| *byte == b'\n') else {
@@ -316,6 +345,7 @@ impl Client {
     }
 
     fn take(&mut self, answer: Answer, round: &mut Round) {
+        self.held_since = None;
         match answer {
             Answer::Now(said) => self.say(&said),
             Answer::WhenWritten(write) => self.waits_for = Some(write),
@@ -357,7 +387,7 @@ mod tests {
 
     use super::*;
     use crate::agent::Options;
-    use crate::io::sys;
+    use crate::io::{orders, sys};
     use crate::region::Region;
 
     /// The loop does not poll: connections, requests and free space for the rest of a long answer wake it.
@@ -582,5 +612,60 @@ mod tests {
             "{answer}"
         );
         assert!(agent.bans().bans.is_empty(), "lifting works on a full disk");
+    }
+
+    /// Another process holds the audit log. Formerly each line made the loop wait for up to 2 s, with all packets and
+    /// clients.
+    #[test]
+    fn a_locked_log_delays_orders_and_neither_the_loop_nor_queries() {
+        const SECOND: u64 = 1_000_000_000;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, log) = (folder.path().join("socket"), folder.path().join("log"));
+        let mut server = Server::open(&path, None).unwrap();
+        let place = camino::Utf8Path::from_path(&log).unwrap();
+        server.set_orders(Orders::open(None, Some(place), ("table", b"")).unwrap());
+        let bytes = crate::schedule::tests::table(0);
+        let table = Table::open(&bytes).unwrap();
+        let mut agent =
+            Agent::new(&At { table: &table, now_ns: 1 }, Options::default(), Region::Pattern { wrong: 0 }, 1)
+                .unwrap();
+        for plane in 0..table.header().planes {
+            agent.port(&At { table: &table, now_ns: 1 }, plane, Some([2; 14]), true);
+        }
+        let mut turn = |server: &mut Server, now_ns: u64| {
+            server.read(&mut agent, &At { table: &table, now_ns }, 0.0, &mut |_| Ok(()));
+            server.flush();
+        };
+        let [mut orders, mut queries] = [(); 2].map(|()| UnixStream::connect(&path).unwrap());
+        let answer = |stream: &UnixStream| {
+            stream.set_nonblocking(true).unwrap();
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).map(|_| line).ok()
+        };
+        let deny = "{\"op\":\"deny\",\"ban\":{\"plane\":1,\"reason\":\"drain\"}}\n";
+        let other = std::fs::File::open(&log).unwrap();
+        other.lock().unwrap();
+        orders.write_all(deny.as_bytes()).unwrap();
+        queries.write_all(b"{\"op\":\"denials\"}\n").unwrap();
+        turn(&mut server, SECOND);
+        assert_eq!(answer(&orders), None, "it waits, and the loop does not");
+        assert!(answer(&queries).unwrap().contains("denials"));
+        assert!(server.has_held() && server.is_waited_for() && !server.has_lines(), "a timer ends the wait");
+        other.unlock().unwrap();
+        turn(&mut server, SECOND + orders::RETRY_NS);
+        assert!(answer(&orders).unwrap().contains("\"id\":1"));
+        assert!(!server.has_held() && !server.is_waited_for());
+
+        // A process that is suspended with the lock: nothing new is denied, and denials can end.
+        other.lock().unwrap();
+        orders.write_all(deny.as_bytes()).unwrap();
+        queries.write_all(b"{\"op\":\"allow\",\"id\":1}\n").unwrap();
+        turn(&mut server, 10 * SECOND);
+        assert_eq!((answer(&orders), answer(&queries)), (None, None));
+        turn(&mut server, 12 * SECOND);
+        assert!(answer(&orders).unwrap().contains("nothing is changed: another process keeps it locked"));
+        assert!(answer(&queries).unwrap().contains("the order was carried out, but the audit log"));
+        assert!(agent.bans().bans.is_empty());
+        assert!(server.orders().metrics().contains(" 3\n"), "{}", server.orders().metrics());
     }
 }
