@@ -4,8 +4,14 @@
 #[path = "collect/agents.rs"]
 mod agents;
 mod common;
+#[path = "../../compile/tests/support/copies.rs"]
+mod copies;
+#[path = "../../compile/tests/support/disk.rs"]
+mod disk;
 #[path = "collect/page.rs"]
 mod page;
+#[path = "collect/power.rs"]
+mod power;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -35,12 +41,17 @@ impl Drop for Collector {
 
 impl Collector {
     fn start(folder: &Path, more: &[&str]) -> Collector {
+        Collector::start_at(folder, folder, more)
+    }
+
+    /// Starts a collector with its files in one folder, and with the agents at the sockets in another.
+    fn start_at(folder: &Path, agents: &Path, more: &[&str]) -> Collector {
         let mut child = Command::new(env!("CARGO_BIN_EXE_closc"))
             .args(["collect", FABRIC, "--listen", "127.0.0.1:0"])
             .args(if more.contains(&"--poll") { &[][..] } else { &["--poll", "100"] })
             .args(["--state", folder.join("state.json").to_str().expect("a path is text")])
             .args(["--audit-log", folder.join("audit.log").to_str().expect("a path is text")])
-            .args(["--nic", &format!("{}/*.sock", folder.display())])
+            .args(["--nic", &format!("{}/*.sock", agents.display())])
             .args(more)
             .stderr(Stdio::piped())
             .spawn()
@@ -279,9 +290,9 @@ fn post(collector: &Collector, path: &str, more: &str, body: &str) -> (u16, Stri
 }
 
 /// The token in the file next to the state file.
-fn token(folder: &tempfile::TempDir) -> String {
+fn token(folder: impl AsRef<Path>) -> String {
     let text =
-        std::fs::read_to_string(folder.path().join("state.json.token")).expect("the collector made it");
+        std::fs::read_to_string(folder.as_ref().join("state.json.token")).expect("the collector made it");
     text.trim().to_owned()
 }
 

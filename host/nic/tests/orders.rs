@@ -1,6 +1,13 @@
-//! Orders over the socket of an agent: the users who may give them, their lines in the audit log, and kills between the two.
+//! Orders over the socket of an agent: the users who may give them, their lines in the audit log, and kills and power
+//! failures between the two.
 
 mod common;
+#[path = "../../../compiler/compile/tests/support/copies.rs"]
+mod copies;
+#[path = "../../../compiler/compile/tests/support/disk.rs"]
+mod disk;
+#[path = "orders/power.rs"]
+mod power;
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions};

@@ -84,6 +84,16 @@ impl Agents {
         lock(&self.0).denied.map_or(Duration::ZERO, |denied| denied.saturating_duration_since(began))
     }
 
+    /// The denials of each agent.
+    pub(crate) fn denials(&self) -> Vec<Vec<Value>> {
+        lock(&self.0).bans.clone()
+    }
+
+    /// Gives each agent other denials.
+    pub(crate) fn restore(&self, denials: &[Vec<Value>]) {
+        lock(&self.0).bans = denials.to_vec();
+    }
+
     /// Number of denials per agent.
     pub(crate) fn bans(&self) -> [usize; 8] {
         let world = lock(&self.0);

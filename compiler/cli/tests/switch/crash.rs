@@ -4,24 +4,23 @@
 //! An ext4 image on a loop device simulates the disk of the controller, as in the tests of compilation. The switch
 //! keeps running.
 
+#[path = "../../../compile/tests/support/copies.rs"]
+mod copies;
 #[path = "../../../compile/tests/support/disk.rs"]
 mod disk;
 
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 use crate::common::{Place, kills, moment};
 use crate::process::SwitchProcess;
+use copies::Copy;
 use disk::{Disk, run};
-
-/// Environment variable with the number of copies to check, instead of [`POINTS`].
-const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
 
 /// Number of copies to check.
 const POINTS: usize = 12;
@@ -32,10 +31,6 @@ const LINES: usize = 4;
 /// The switch that is pushed to, and its device id.
 const NAME: &str = "p0-t0-001";
 const DEVICE: u64 = 1;
-
-fn points() -> usize {
-    std::env::var(POINTS_VARIABLE).map_or(POINTS, |points| points.parse().expect("a number of copies"))
-}
 
 /// Creates two trees for alternating pushes, and the inventory of the switch.
 fn controller(place: &Place, switch: &SwitchProcess) {
@@ -127,7 +122,14 @@ struct Done {
     lines: AtomicUsize,
     begun: AtomicUsize,
     plans: AtomicUsize,
-    over: AtomicBool,
+}
+
+impl Done {
+    fn moment(&self) -> Moment {
+        let [lines, most, plans] =
+            [&self.lines, &self.begun, &self.plans].map(|count| count.load(Ordering::SeqCst));
+        Moment { lines, most, plans }
+    }
 }
 
 /// Checks a copy: no completed line or plan is lost, and the controller can continue from it.
@@ -164,29 +166,10 @@ fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
         run("cp", &["-a", folder.join(name).as_str(), disk.mount.as_str()])?;
     }
     run("sync", &["-f", disk.mount.as_str()])?;
-    let (points, done) = (points(), Done::default());
-    let copies: Mutex<Vec<(Utf8PathBuf, Moment)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            for number in 0_u64.. {
-                if copies.lock().expect("no panic").len() >= points {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(5 + 11 * (number % 13)));
-                let copy = folder.join(format!("copy-{number}"));
-                let (lines, plans) = (done.lines.load(Ordering::SeqCst), done.plans.load(Ordering::SeqCst));
-                let whole = disk.copy(&image, &copy).expect("an image is copied");
-                let moment = Moment { lines, most: done.begun.load(Ordering::SeqCst), plans };
-                if whole {
-                    copies.lock().expect("no panic").push((copy, moment));
-                } else {
-                    fs::remove_file(&copy).expect("a copy can be removed");
-                }
-            }
-            done.over.store(true, Ordering::SeqCst);
-        });
+    let done = Done::default();
+    let work = |over: &AtomicBool| {
         for number in 0_usize.. {
-            if done.over.load(Ordering::SeqCst) {
+            if over.load(Ordering::SeqCst) {
                 break;
             }
             let (one, other) = if number.is_multiple_of(2) { ("a", "b") } else { ("b", "a") };
@@ -201,12 +184,12 @@ fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
                 }
             }
         }
-    });
+    };
+    let copies = copies::copies((&disk, &image), copies::points(POINTS), || done.moment(), |_| {}, work);
     drop(disk);
-    let copies = copies.into_inner().expect("no panic");
-    let look = |(number, (image, moment)): (usize, &(Utf8PathBuf, Moment))| {
+    let look = |(number, (image, before, after)): (usize, &Copy<Moment>)| {
         let disk = Disk::mount(image, &folder.join(format!("look-{number}")), 1)?;
-        look(&disk.mount, *moment, number)
+        look(&disk.mount, Moment { most: after.most, ..*before }, number)
     };
     Ok(copies.iter().enumerate().map(look).collect())
 }
@@ -224,7 +207,7 @@ fn whenever_the_power_goes_nothing_that_was_said_is_lost() {
         Ok(found) => {
             let wrong: Vec<&String> = found.iter().filter_map(|found| found.as_ref().err()).collect();
             println!("{} of {} whole", found.len() - wrong.len(), found.len());
-            assert!(wrong.is_empty() && found.len() == points(), "{wrong:#?}");
+            assert!(wrong.is_empty() && found.len() == copies::points(POINTS), "{wrong:#?}");
         }
     }
 }

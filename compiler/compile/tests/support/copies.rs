@@ -1,0 +1,72 @@
+//! Copies of a disk at many moments of the work on it: the disk as a power failure at each moment would leave it.
+//!
+//! In: work, its progress, and the processes that write. Out: copies, each with the progress before and after it was made.
+//! Invariants: a process is stopped between two of its system calls while the disk is copied; a copy during which the
+//! kernel wrote is discarded.
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::disk::Disk;
+
+/// A copy, with the progress before and after it was made.
+pub(crate) type Copy<P> = (Utf8PathBuf, P, P);
+
+/// The number of copies: `CLOSC_CRASH_POINTS`, or a sample that takes a few seconds.
+pub(crate) fn points(sample: usize) -> usize {
+    std::env::var("CLOSC_CRASH_POINTS")
+        .map_or(sample, |points| points.parse().expect("CLOSC_CRASH_POINTS is a number of copies"))
+}
+
+/// Runs work until enough copies of its disk exist, which the flag that it gets reports.
+///
+/// `stop` stops the processes that write to the disk, and lets them continue.
+pub(crate) fn copies<P: Send>(
+    (disk, image): (&Disk, &Utf8Path),
+    points: usize,
+    progress: impl Fn() -> P + Sync,
+    stop: impl Fn(bool) + Sync,
+    work: impl FnOnce(&AtomicBool),
+) -> Vec<Copy<P>> {
+    let (over, copies) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0_u64.. {
+                // A test that fails ends the work first.
+                if copies.lock().expect("no panic").len() >= points || over.load(Ordering::SeqCst) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_micros(5_000 + 11_003 * (number % 13)));
+                let copy = image.with_file_name(format!("copy-{number}"));
+                let before = progress();
+                stop(true);
+                let is_of_one_moment = disk.copy(image, &copy).expect("an image is copied");
+                let after = progress();
+                stop(false);
+                if is_of_one_moment {
+                    copies.lock().expect("no panic").push((copy, before, after));
+                } else {
+                    fs::remove_file(&copy).expect("a copy can be removed");
+                }
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        let ends = Ends(&over);
+        work(&over);
+        drop(ends);
+    });
+    copies.into_inner().expect("no panic")
+}
+
+/// Ends the copying when the work has ended, also by a panic.
+struct Ends<'o>(&'o AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
