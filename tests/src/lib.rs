@@ -6,3 +6,4 @@ pub mod namespaces;
 pub mod region;
 pub mod shape;
 pub mod spread;
+pub mod units;

@@ -17,10 +17,6 @@ fn the_unit_is_understood() {
     // A template is checked as an instance. The program that it starts need not be installed here.
     let unit = folder.path().join("closc-nic@nic0.service");
     let text = UNIT.replace("ExecStart=closc-nic", "ExecStart=/bin/true");
-    assert!(
-        UNIT.contains("\nExecStartPre=+/bin/chown closc-nic: /var/lib/closc-nic /var/log/closc-nic\n"),
-        "the agent gives no folder away"
-    );
     let text = text.replace("ExecStopPost=+closc-nic", "ExecStopPost=+/bin/true");
     std::fs::write(&unit, text).unwrap();
     let Ok(output) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output() else {
