@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::net::{Ipv6Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -302,6 +303,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// The most bytes of a file with a secret.
 const SECRET_MAX: u64 = 4096;
+/// Mode bits that let users other than the owner read or write a file.
+const OTHERS: u32 = 0o066;
 
 /// Exit code for a command line that cannot be parsed (`EX_USAGE` of `sysexits.h`), the same as that of `closc`.
 const USAGE: u8 = 64;
@@ -488,6 +491,13 @@ fn setup(cli: &Cli, args: &RunArgs) -> Result<run::Setup, Box<dyn std::error::Er
 /// Reads the secret that all agents of a fabric share.
 fn secret(path: &Path) -> Result<[u8; 32], Box<dyn std::error::Error>> {
     let text = run::read_text(path, SECRET_MAX).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    let mode = std::fs::metadata(path)?.permissions().mode() & 0o777;
+    if mode & OTHERS != 0 {
+        let path = path.display();
+        return Err(
+            format!("`{path}` is a secret that others can read (mode {mode:03o}): `chmod 600` it").into()
+        );
+    }
     let digits = text.trim();
     if !matches!(digits.len(), 16 | 32 | 64) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         let path = path.display();
@@ -514,5 +524,19 @@ mod tests {
         // The agent assigns the number; every other field has a flag.
         let keys: Vec<&str> = json.keys().map(String::as_str).collect();
         assert_eq!(keys, ["downlink", "group", "plane", "reason", "t1_uplinks", "until", "uplinks", "zone"]);
+    }
+
+    /// A user who reads the secret of a fabric can forge messages of every NIC.
+    #[test]
+    fn a_secret_that_others_can_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cookie");
+        std::fs::write(&path, "0123456789abcdef").unwrap();
+        for (mode, is_good) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o620, false)]
+        {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let read = secret(&path).map_err(|error| error.to_string());
+            assert_eq!(read.is_ok(), is_good, "{mode:o}: {read:?}");
+        }
     }
 }
