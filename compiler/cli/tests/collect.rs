@@ -318,6 +318,32 @@ fn readers_of_the_page_do_not_order_and_the_log_names_the_operator() {
     assert_eq!(ordered["uid"], own);
 }
 
+/// A log that fails shows to a monitor. Formerly `/healthz` answered 200, and a drain could not be lifted.
+#[test]
+fn a_log_that_fails_refuses_drains_and_no_lift_and_shows() {
+    let folder = folder();
+    let _agents = Agents::start(folder.path());
+    let collector = Collector::start(folder.path(), &["--web", "--apply", "--plane-share", "30"]);
+    eventually("all agents answer", || collector.summary()["agents"]["speaking"] == 8);
+    let token = token(&folder);
+    let order =
+        |path: &str, field: &str| post(&collector, path, "", &format!(r#"{{"token":"{token}",{field}}}"#));
+    assert_eq!(order("/api/drain", r#""name":"p0-t1-001""#).0, 200);
+    let log = folder.path().join("audit.log");
+    std::fs::rename(&log, folder.path().join("old")).expect("it is ours");
+    std::os::unix::fs::symlink("elsewhere", &log).expect("a link");
+    let (status, why) = order("/api/drain", r#""name":"p1-t1-001""#);
+    assert!(status == 503 && why.contains("the audit log cannot be written, so nothing is changed"), "{why}");
+    let health = collector.get("/healthz");
+    assert_eq!(health, (503, "the audit log cannot be written\n".to_owned()));
+    let metrics = collector.get("/metrics").1;
+    assert!(metrics.contains("closc_audit_failing 1\n"), "{metrics}");
+    assert_eq!(order("/api/lift", r#""id":1"#).0, 200, "a denial can always end");
+    std::fs::remove_file(&log).expect("it is ours");
+    assert_eq!(order("/api/drain", r#""name":"p2-t1-001""#).0, 200);
+    assert_eq!(collector.get("/healthz").0, 200);
+}
+
 #[test]
 fn only_the_own_page_orders_and_only_where_denials_are_applied() {
     let folder = folder();

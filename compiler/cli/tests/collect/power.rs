@@ -34,8 +34,13 @@ struct Progress {
 type History = Mutex<Vec<BTreeSet<String>>>;
 
 fn denied(collector: &Collector) -> BTreeSet<String> {
-    let (_, denials) = collector.says();
-    denials.into_iter().filter(|(_, stage)| stage == "applied").map(|(element, _)| element).collect()
+    // A request that was interrupted by a stop of seconds has no answer.
+    let summary = std::iter::repeat_with(|| collector.get("/api/summary")).find(|(status, _)| *status == 200);
+    let (_, summary) = summary.expect("it repeats for ever");
+    let summary: Value = serde_json::from_str(&summary).expect("it is JSON");
+    let denials = summary["denials"].as_array().expect("a list");
+    let applied = denials.iter().filter(|denial| denial["stage"] == "applied");
+    applied.map(|denial| denial["element"].as_str().expect("a name").to_owned()).collect()
 }
 
 /// Gives one order; returns the number of the denial.
@@ -61,7 +66,8 @@ fn order(collector: &Collector, folder: &Path, history: &History, over: &AtomicB
             let body = format!(r#"{{"token":"{token}","name":"{name}","minutes":600}}"#);
             ids.push(ask(collector, "/api/drain", &body));
         }
-        history.lock().expect("no panic").push(denied(collector));
+        let now = denied(collector);
+        history.lock().expect("no panic").push(now);
     }
 }
 

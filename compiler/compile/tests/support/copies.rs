@@ -40,7 +40,8 @@ pub(crate) fn copies<P: Send>(
                 if copies.lock().expect("no panic").len() >= points || over.load(Ordering::SeqCst) {
                     break;
                 }
-                std::thread::sleep(Duration::from_micros(5_000 + 11_003 * (number % 13)));
+                // Long enough for some orders: a server ends a request that takes seconds.
+                std::thread::sleep(Duration::from_micros(60_000 + 11_003 * (number % 13)));
                 let copy = image.with_file_name(format!("copy-{number}"));
                 let before = progress();
                 stop(true);
