@@ -93,6 +93,34 @@ fn stage(place: &Place) -> Result<Stage, String> {
     Ok(stage)
 }
 
+/// An inventory with one switch, and with others at a port that answers endless bytes.
+fn inventory(port: u16) -> String {
+    let mut inventory = format!(
+        "devices:\n  p0-t0-001: {{ endpoint: \"{SWITCH}\", device_id: 1, plane: 0, \
+         tls: {{ ca: ca.pem, cert: client.pem, key: client.key }} }}\n"
+    );
+    for (at, name) in HOSTILE.iter().enumerate() {
+        let (id, plane) = (at + 2, &name[1..2]);
+        let endpoint = format!("127.0.0.1:{port}");
+        writeln!(inventory, "  {name}: {{ endpoint: \"{endpoint}\", device_id: {id}, plane: {plane} }}")
+            .expect("text");
+    }
+    inventory
+}
+
+/// The process has a user of its own, no capabilities, and a filter of system calls.
+fn is_confined(units: &Units) {
+    let process = units.property(UNIT, "MainPID");
+    let status = fs::read_to_string(units.root().join("proc").join(&process).join("status"));
+    let status = status.expect("it runs");
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        line.trim().to_owned()
+    };
+    assert!(!field("Uid:").starts_with('0'), "a dynamic user: {status}");
+    assert_eq!((field("CapEff:").as_str(), field("Seccomp:").as_str()), ("0000000000000000", "2"));
+}
+
 /// Formerly the unit was analysed and never run: its user could not read the key.
 #[test]
 fn the_unit_of_watch_repairs_over_tls_under_attack() {
@@ -110,17 +138,7 @@ fn the_unit_of_watch_repairs_over_tls_under_attack() {
         }
     };
     let (port, sent) = hostile(&units);
-    let mut inventory = format!(
-        "devices:\n  p0-t0-001: {{ endpoint: \"{SWITCH}\", device_id: 1, plane: 0, \
-         tls: {{ ca: ca.pem, cert: client.pem, key: client.key }} }}\n"
-    );
-    for (at, name) in HOSTILE.iter().enumerate() {
-        let (id, plane) = (at + 2, &name[1..2]);
-        let endpoint = format!("127.0.0.1:{port}");
-        writeln!(inventory, "  {name}: {{ endpoint: \"{endpoint}\", device_id: {id}, plane: {plane} }}")
-            .expect("text");
-    }
-    fs::write(units.root().join("etc/closc/inventory.yaml"), inventory).expect("the test is root");
+    fs::write(units.root().join("etc/closc/inventory.yaml"), inventory(port)).expect("the test is root");
     units.systemctl(&["start", "switch.service"]).expect("the switch starts");
     units.systemctl(&["start", UNIT]).unwrap_or_else(|why| panic!("{why}\n{}", said(&units)));
 
@@ -130,7 +148,7 @@ fn the_unit_of_watch_repairs_over_tls_under_attack() {
         text.lines().any(|line| line.contains(r#""result":"repaired""#) && line.contains("p0-t0-001"))
     };
     until(&units, "the switch is repaired", || repaired("audit.jsonl"));
-    // A rotation with compression, and then a switch that has lost everything.
+    // A rotation, and then a switch that has lost everything.
     fs::rename(logs.join("audit.jsonl"), logs.join("audit.jsonl.1")).expect("the test is root");
     units.systemctl(&["restart", "switch.service"]).expect("the switch starts");
     until(&units, "the restarted switch is repaired", || repaired("audit.jsonl"));
@@ -147,15 +165,7 @@ fn the_unit_of_watch_repairs_over_tls_under_attack() {
         .output()
         .expect("nsenter runs");
     assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
-    let process = units.property(UNIT, "MainPID");
-    let status = fs::read_to_string(units.root().join("proc").join(&process).join("status"));
-    let status = status.expect("it runs");
-    let field = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        line.trim().to_owned()
-    };
-    assert!(!field("Uid:").starts_with('0'), "a dynamic user: {status}");
-    assert_eq!((field("CapEff:").as_str(), field("Seccomp:").as_str()), ("0000000000000000", "2"));
+    is_confined(&units);
     let (peak, limit) = units.memory(UNIT);
     println!(
         "{} bytes from hostile switches; peak {} of {} MiB",
