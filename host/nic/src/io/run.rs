@@ -197,7 +197,6 @@ fn run_with(
         machine.use_xdp();
     }
     let links = sys::open_links().map_err(open("a netlink socket"))?;
-    // Bind this first, so that an agent that fails to start leaves no socket file.
     let metrics = metrics_port(setup)?;
     let mut server = server(setup)?;
     drop_privileges(setup, fabric.as_deref(), &agent)?;
@@ -224,7 +223,6 @@ fn run_with(
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
         *bytes = next;
     }
-    let _ = std::fs::remove_file(&setup.socket);
     Ok(())
 }
 

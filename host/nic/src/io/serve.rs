@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd as _, AsRawFd};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, lchown};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -54,8 +54,9 @@ struct Client {
     held_since: Option<u64>,
 }
 
-/// The server for requests.
+/// The server for requests. Its socket file disappears with it.
 pub struct Server {
+    path: PathBuf,
     requests: UnixListener,
     clients: Vec<Client>,
     /// Requests so far.
@@ -68,6 +69,13 @@ pub struct Server {
 pub struct Round {
     /// A client asked to reload the table.
     pub reload: bool,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Without rights to its folder, the file stays, and the next agent replaces it.
+        let _ = std::fs::remove_file(&self.path);
+    }
 }
 
 impl Server {
@@ -83,7 +91,13 @@ impl Server {
             Ok(requests)
         });
         let requests = opened.map_err(|error| SetupFault::Open { what, error })?;
-        Ok(Server { requests, clients: Vec::new(), asked: 0, orders: Orders::default() })
+        Ok(Server {
+            path: socket.to_owned(),
+            requests,
+            clients: Vec::new(),
+            asked: 0,
+            orders: Orders::default(),
+        })
     }
 
     /// Sets who may order, and where orders are logged.
@@ -145,13 +159,11 @@ impl Server {
                     client.asked = Some(self.asked);
                 }
                 let who = (&client.caller, client.held_since);
-                match answer(&line, (&self.orders, who), agent, (at, unix), save) {
-                    Some(answer) => client.take(answer, &mut round),
-                    None => {
-                        client.hold(&line, at.now_ns);
-                        break;
-                    }
-                }
+                let Some(answer) = answer(&line, (&self.orders, who), agent, (at, unix), save) else {
+                    client.hold(&line, at.now_ns);
+                    break;
+                };
+                client.take(answer, &mut round);
             }
         }
         self.make_room();
@@ -531,8 +543,10 @@ mod tests {
         std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
         assert!(Server::open(&at("file"), None).is_err() && Server::open(&at("link"), None).is_err());
         assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "of somebody");
+        drop(UnixListener::bind(at("socket")).unwrap());
+        assert!(at("socket").exists());
         drop(Server::open(&at("socket"), None).unwrap());
-        assert!(at("socket").exists() && Server::open(&at("socket"), None).is_ok());
+        assert!(!at("socket").exists(), "an agent that does not start, or ends, leaves none");
     }
 
     /// For a client that sends requests and never reads, one answer is kept and further requests wait in the socket.
