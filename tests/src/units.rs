@@ -32,7 +32,7 @@ pub struct Units {
     /// Its process, as this process sees it.
     init: u32,
     cgroups: Vec<PathBuf>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// Files for the root of a systemd that was not started yet.
@@ -112,9 +112,9 @@ impl Stage {
             .stderr(said)
             .spawn()
             .map_err(|error| error.to_string())?;
-        let mut units = Units { child, init: 0, cgroups, _folder: self.0 };
+        let mut units = Units { child, init: 0, cgroups, folder: self.0 };
         let why = |units: &Units| {
-            let text = fs::read_to_string(units._folder.path().join("said")).unwrap_or_default();
+            let text = fs::read_to_string(units.folder.path().join("said")).unwrap_or_default();
             text.lines().next().unwrap_or("systemd ended").to_owned()
         };
         loop {
@@ -229,11 +229,13 @@ fn cgroups() -> Result<Vec<PathBuf>, String> {
         Ok(_) => return Err("cgroups of this machine have no limits of memory".to_owned()),
         Err(_) => CONTROLLERS.map(|controller| top.join(controller)).to_vec(),
     };
-    let mut groups = Vec::new();
+    let mut groups: Vec<PathBuf> = Vec::new();
     for top in tops {
         let group = top.join(&name);
         if let Err(error) = fs::create_dir(&group) {
-            groups.iter().for_each(|made: &PathBuf| drop(fs::remove_dir(made)));
+            for made in &groups {
+                let _ = fs::remove_dir(made);
+            }
             return Err(format!("{}: {error}", group.display()));
         }
         groups.push(group);
