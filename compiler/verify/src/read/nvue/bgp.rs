@@ -23,6 +23,9 @@ const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
 /// Paths that are used at a time where nothing is said (Optional BGP Configuration, ECMP).
 const WIDTH: u16 = 64;
 
+/// The most that NVUE accepts.
+const WIDTH_MAX: u16 = 256;
+
 /// Everything that is said of BGP.
 #[derive(Default)]
 pub(super) struct Bgp<'v> {
@@ -103,15 +106,19 @@ impl<'v> Bgp<'v> {
                 };
                 let net = value::prefix(family, prefix).map_err(ReadError::whole)?;
                 let mut lengths = Fields::of(matches.path(prefix), Some(value))?;
+                let own = net.prefix_len();
                 let mut length = |key: &'static str| -> Result<Option<u8>, ReadError> {
-                    let found: Option<u8> = lengths.number(key)?;
-                    Ok(found.map(|length| length.saturating_add(family.offset()).min(128)))
+                    let Some(length) = lengths.number::<u8>(key)? else { return Ok(None) };
+                    let known =
+                        length.checked_add(family.offset()).filter(|known| (own..=128).contains(known));
+                    known.map(Some).ok_or_else(|| {
+                        ReadError::whole(format!("`{}` is {length}, which no prefix has", lengths.path(key)))
+                    })
                 };
                 let (least, most) = (length("min-prefix-len")?, length("max-prefix-len")?);
                 lengths.finish(device);
                 rule.finish(device);
                 // As FRR has it: without lengths a prefix matches itself, and with one the other end is its own length or the longest.
-                let own = net.prefix_len();
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
                 known.insert(parse(number).map_err(ReadError::whole)?, Entry { permit, matched });
@@ -148,7 +155,8 @@ impl<'v> Bgp<'v> {
         for (name, value) in lists.entries() {
             let mut list = Fields::of(lists.path(name), Some(value))?;
             let rules = list.below("rule")?;
-            let mut all = true;
+            // NVUE writes no list without rules, and a route map that refers to it matches nothing.
+            let mut all = rules.entries().next().is_some();
             for (number, value) in rules.entries() {
                 let mut rule = Fields::of(rules.path(number), Some(value))?;
                 let permits = permit(&mut rule)?;
@@ -214,11 +222,7 @@ impl<'v> Bgp<'v> {
         let mut timers = own.below("timers")?;
         bgp.process.timers = timers.number("keepalive")?.zip(timers.number("hold")?);
         let connect_s = timers.number("connection-retry")?;
-        let interval_s = match timers.take("route-advertisement") {
-            Some(Value::String(word)) if word == "none" => Some(0),
-            Some(value) => value.as_u64().and_then(|time| u16::try_from(time).ok()),
-            None => None,
-        };
+        let interval_s = announcements(&mut timers)?;
         timers.finish(device);
         let mut selection = own.below("path-selection")?;
         let mut multipath = selection.below("multipath")?;
@@ -290,6 +294,9 @@ impl<'v> Bgp<'v> {
         own.take("description");
         let mut bfd = own.below("bfd")?;
         agreed.bfd = bfd.text("profile")?.filter(|_| self.watches);
+        if agreed.bfd == Some("") {
+            return Err(ReadError::whole(format!("`{}` is empty", bfd.path("profile"))));
+        }
         bfd.finish(device);
         let mut families = own.below("address-family")?;
         let key = if families.has("ipv6-unicast") { "ipv6-unicast" } else { "ipv4-unicast" };
@@ -336,7 +343,11 @@ fn families<'v>(
     let mut own = families.below(key)?;
     let carries = own.text("state")? == Some("enabled");
     let mut multipaths = own.below("multipaths")?;
-    bgp.process.width = multipaths.number("ebgp")?.or(Some(WIDTH));
+    let width = multipaths.number("ebgp")?;
+    if let Some(width) = width.filter(|width| !(1..=WIDTH_MAX).contains(width)) {
+        return Err(ReadError::whole(format!("`{}` is {width}", multipaths.path("ebgp"))));
+    }
+    bgp.process.width = width.or(Some(WIDTH));
     multipaths.finish(device);
     let networks: Vec<String> = own.below("network")?.set()?;
     let parsed = networks.iter().map(|text| value::prefix(family, text));
@@ -344,6 +355,16 @@ fn families<'v>(
     own.finish(device);
     families.finish(device);
     Ok(carries)
+}
+
+/// Reads the seconds between announcements.
+fn announcements(timers: &mut Fields<'_>) -> Result<Option<u16>, ReadError> {
+    let Some(value) = timers.take("route-advertisement") else { return Ok(None) };
+    let time = value.as_u64().and_then(|time| u16::try_from(time).ok());
+    match time.or((value.as_str() == Some("none")).then_some(0)) {
+        Some(time) => Ok(Some(time)),
+        None => Err(ReadError::whole(format!("`{}` is {value}", timers.path("route-advertisement")))),
+    }
 }
 
 /// Reads what a clause matches and sets.
@@ -358,6 +379,9 @@ fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_
         }
     };
     said.prefixes = matched.text("ip-prefix-list")?;
+    if said.prefixes.is_some() && said.family.is_none() {
+        return Err(ReadError::whole(format!("`{}` does not state a type", matched.path("ip-prefix-list"))));
+    }
     said.community = matched.text("community-list")?;
     said.path = matched.text("as-path-list")?;
     matched.finish(device);

@@ -193,7 +193,7 @@ impl QosReader {
             let mut own = Fields::of(all.path(name), Some(value))?;
             let mut priorities: Vec<u8> = own.below("switch-priority")?.set()?;
             for side in ["tx", "rx"] {
-                if own.text(side)?.unwrap_or("enable") != "enable" {
+                if own.text(side)? != Some("enable") {
                     priorities.clear();
                 }
             }
