@@ -12,6 +12,7 @@ pub(crate) mod files;
 pub(crate) mod hash;
 pub(crate) mod hosts;
 pub(crate) mod lanes;
+pub(crate) mod library;
 pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod network;

@@ -101,7 +101,7 @@ fn judge(
     check::counts::check((&counts, loaded.absent_planes.len()), stated_part.as_ref(), &fabric, &mut findings);
     fabric.tables = check::network::check(&fabric, stated.as_ref(), &nics, &networks, &mut findings);
     check::delay::check(&fabric, stated.as_ref(), &mut findings);
-    check::tools::check(&fabric, stated.as_ref(), &tools, &mut findings);
+    check::tools::check(&fabric, stated.as_ref(), (&tools, &networks), &mut findings);
     check::agents::check(&fabric, &tools, &mut findings);
     findings = findings.merge(check::tables::all(&fabric, &apart));
     findings = findings.merge(proof::converge::converge(&mut fabric));

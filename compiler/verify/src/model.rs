@@ -15,6 +15,7 @@ pub(crate) mod device;
 pub(crate) mod fabric;
 pub(crate) mod group;
 pub(crate) mod language;
+pub(crate) mod library;
 pub(crate) mod names;
 pub(crate) mod network;
 pub(crate) mod peer;

@@ -9,6 +9,7 @@ pub(crate) mod eos;
 pub(crate) mod error;
 pub(crate) mod frr;
 pub(crate) mod json;
+pub(crate) mod library;
 pub(crate) mod linux;
 pub(crate) mod manifest;
 mod media;

@@ -8,20 +8,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_artefacts::paths::{HOSTS, MANIFEST, SYSCTL_CONF};
 use closc_diagnostics::Rule;
 
-use crate::check::delay;
+use crate::check::{delay, library};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::NodeId;
 use crate::model::fabric::Fabric;
+use crate::model::network::NodeNetwork;
 use crate::model::place::Place;
 use crate::model::stated::{Stated, StatedHosts, StatedQos};
 use crate::model::tools::{NicQos, NodeTools, Settings};
+use crate::read::library::TOPOLOGY;
 use crate::read::{nccl, nic_qos};
 use crate::rules::files::SETTINGS;
 use crate::rules::hosts::{LIBRARY, NIC_QOS};
 
 /// Checks the files of all nodes.
-pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, tools: &[NodeTools], findings: &mut Findings) {
+pub(crate) fn check(
+    fabric: &Fabric,
+    stated: Option<&Stated>,
+    (tools, networks): (&[NodeTools], &[(NodeId, NodeNetwork)]),
+    findings: &mut Findings,
+) {
     delay::nodes(fabric, stated, tools, findings);
+    library::check(fabric, tools, networks, findings);
     for tools in tools {
         let name = fabric.cabling.nodes[tools.node.0 as usize].as_str();
         kernel(name, tools, findings);
@@ -238,7 +246,7 @@ fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeM
         wanted.insert("NCCL_PXN_DISABLE", "0".to_owned());
     }
     if has_topology {
-        wanted.insert("NCCL_TOPO_FILE", format!("/etc/closc/{}", nccl::TOPOLOGY));
+        wanted.insert("NCCL_TOPO_FILE", format!("/etc/closc/{TOPOLOGY}"));
     }
     wanted
 }

@@ -17,7 +17,7 @@ use crate::model::tools::NodeTools;
 use crate::read::error::{ReadError, text};
 use crate::read::linux::place::FILE as BATCH;
 use crate::read::linux::surroundings::{self, SETTINGS};
-use crate::read::{nccl, nic_qos};
+use crate::read::{library, nccl, nic_qos};
 use crate::rules::files::{COMPLETE, PARSES};
 
 type Tools = (Vec<NodeTools>, Findings);
@@ -30,14 +30,15 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     if !files.has_nodes() {
         return Ok((Vec::new(), findings));
     }
-    for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, SETTINGS] {
+    for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, library::BACKUPS, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        // Kernel settings and delays are read with those of NICs.
-        let comes = |name: &str| {
-            has(name)
-                || [SETTINGS, DELAY].contains(&file)
-                    && files.manifest.files.contains_key(&path(name, nic_qos::FILE))
+        // Kernel settings and delays are read with those of NICs, and backup ports with those of NCCL.
+        let beside = match file {
+            SETTINGS | DELAY => nic_qos::FILE,
+            library::BACKUPS => nccl::FILE,
+            _ => file,
         };
+        let comes = |name: &str| has(name) || files.manifest.files.contains_key(&path(name, beside));
         if !cabling.nodes.iter().any(|name| comes(name)) {
             continue;
         }
@@ -66,7 +67,7 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
 fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools, Findings), VerifyError> {
     let mut findings = Findings::default();
     let folder = Utf8Path::new(HOSTS).join(cabling.nodes[node.0 as usize].as_str());
-    let has_topology = files.manifest.files.contains_key(&folder.join(nccl::TOPOLOGY));
+    let topology = folder.join(library::TOPOLOGY);
     let mut settings = BTreeMap::new();
     for (number, path) in agents(files, &cabling.nodes[node.0 as usize]) {
         settings.insert(number, one(files, &path, nccl::read, &mut findings)?);
@@ -77,7 +78,9 @@ fn node(files: &Files<'_>, cabling: &Cabling, node: NodeId) -> Result<(NodeTools
         delay: one(files, &folder.join(DELAY), node_delay, &mut findings)?,
         nccl: one(files, &folder.join(nccl::FILE), nccl::read, &mut findings)?,
         vccl: one(files, &folder.join(nccl::VCCL), nccl::read, &mut findings)?,
-        has_topology,
+        has_topology: files.manifest.files.contains_key(&topology),
+        topology: one(files, &topology, library::topology, &mut findings)?,
+        backups: one(files, &folder.join(library::BACKUPS), library::backups, &mut findings)?,
         agents: settings,
         kernel: kernel(files, cabling, node, &folder, &mut findings)?,
     };

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use closc_artefacts::node_delay::NodeDelay;
 
 use crate::model::cabling::NodeId;
+use crate::model::library::{Backups, Pairing};
 
 /// Files of a node.
 #[derive(Debug, Clone)]
@@ -22,6 +23,10 @@ pub(crate) struct NodeTools {
     pub(crate) vccl: Option<Settings>,
     /// Whether there is a topology file beside `nccl.conf`.
     pub(crate) has_topology: bool,
+    /// GPUs with their NICs, by the topology file.
+    pub(crate) topology: Option<Vec<Pairing>>,
+    /// Backup ports.
+    pub(crate) backups: Option<Backups>,
     /// Settings of the agent of each NIC, by number; `None` if the file does not parse.
     pub(crate) agents: BTreeMap<u8, Option<Settings>>,
     /// Faults of its kernel settings if there is no `ip.batch` beside them: text to search for, and message.

@@ -4,7 +4,6 @@ use camino::Utf8Path;
 use closc_artefacts::{Files, Manifest, paths};
 
 use crate::error::VerifyError;
-use crate::read::unjudged;
 use crate::slice::{Judged, Slice};
 
 /// Reads a manifest, and determines the judged parts.
@@ -17,14 +16,9 @@ pub(crate) fn read(tree: &dyn Files, judged: &Judged) -> Result<(Manifest, Slice
     if slice.is_empty() {
         return Err(VerifyError::Nothing);
     }
-    let judged = manifest.files_below(Utf8Path::new(paths::HOSTS)).find(|path| !is_named(path));
+    let judged = manifest.files_below(Utf8Path::new(paths::HOSTS)).next();
     match judged.map(Utf8Path::to_owned) {
         Some(file) => Err(VerifyError::Nodes(file)),
         None => Ok((manifest, slice)),
     }
-}
-
-/// Returns whether a file of a node is reported as not judged.
-fn is_named(path: &Utf8Path) -> bool {
-    unjudged::kind(path).is_some()
 }

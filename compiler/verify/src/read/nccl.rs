@@ -9,9 +9,6 @@ pub(crate) const FILE: &str = "nccl.conf";
 /// Additional VCCL settings.
 pub(crate) const VCCL: &str = "vccl.conf";
 
-/// Topology of GPUs and NICs.
-pub(crate) const TOPOLOGY: &str = "nccl-topology.xml";
-
 /// Reads the variables.
 pub(crate) fn read(text: &str) -> Result<Settings, ReadError> {
     let mut settings = Settings::new();

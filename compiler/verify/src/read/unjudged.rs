@@ -8,9 +8,6 @@ pub(crate) fn kind(path: &Utf8Path) -> Option<&'static str> {
         ("ranks", _) => Some("where jobs are placed, `ranks/`"),
         ("kubernetes", _) => Some("networks of pods, `kubernetes/`"),
         ("p4", _) => Some("programs of pipelines, `p4/`"),
-        ("hosts", "backup-ports.json" | "nccl-topology.xml") => {
-            Some("backup ports and the topology of nodes, `backup-ports.json` and `nccl-topology.xml`")
-        }
         _ => None,
     }
 }
@@ -21,7 +18,7 @@ mod tests {
 
     #[test]
     fn what_is_not_judged_has_a_name() {
-        assert!(kind(Utf8Path::new("hosts/su001-n001/backup-ports.json")).is_some());
+        assert_eq!(kind(Utf8Path::new("hosts/su001-n001/backup-ports.json")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/netplan.yaml")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/networkd/10-nic0p0.network")), None);
         assert_eq!(kind(Utf8Path::new("hosts/su001-n001/sysctl.conf")), None);

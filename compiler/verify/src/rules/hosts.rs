@@ -93,7 +93,9 @@ pub(crate) static LIBRARY: Rule = Rule {
     title: "NCCL settings of a node differ from the fabric file",
     what: "`nccl.conf` and `vccl.conf` list exactly the ports with a cable, in the order of NICs and planes. \
            They set the pool of NIC addresses, the marks of data and clear-to-send messages, the queue pairs \
-           of a connection, the use of rails, and nothing else.",
+           of a connection, the use of rails, and nothing else. `backup-ports.json` gives every port a backup, of \
+           another NIC and plane where there is one. `nccl-topology.xml` has the NICs of the slots, each below \
+           a PCI switch with its GPU and links of their speed.",
     why: "A missing device leaves a plane empty. An unknown mark puts data into another class.",
     example: "NCCL_IB_TC=0",
     fix: "Set variables of a job in its environment instead of `nccl.conf` or `vccl.conf`. Marks follow from \

@@ -389,6 +389,12 @@ pub(crate) const REASONS: &[Reason] = &[
     because("nvue.yaml qos", "*-#g:", &[How::Twice], "a profile that no port is given"),
     because("nvue.yaml router", "*.locator.LOC#.func-length", GONE, "NVUE's own default"),
     because("nvue.yaml router", "*.locator.LOC#.node-length", GONE, "NVUE's own default"),
+    because(
+        "nccl-topology.xml of nodes",
+        "<cpu numaid=*",
+        &[How::LargerEverywhere],
+        "no other file has the NUMA nodes, and NCCL measures distances below the PCI switch",
+    ),
     because("routes.batch of nodes", "", &[How::Twice], "`replace` does the same again"),
     because("sysctl.conf*", "net.ipv#.seg6_flowlabel# = #", GONE, "the kernel's own default"),
     because("sysctl.conf*", "", &[How::Twice], "a repeated line has no effect"),

@@ -1,4 +1,4 @@
-//! Kinds of files: each kind in a tree is either damaged or has a reason why not.
+//! Kinds of files: each kind in a tree is damaged.
 //!
 //! In: all trees, and the names of files that [`closc_artefacts::paths`] knows. The test fails for a new kind of file,
 //! operating system or output of nodes until it is damaged.
@@ -8,16 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::Utf8Path;
 use closc_platform::Os;
 use closc_topology::HostOutput;
-use closc_verify::verify;
 
-use crate::base::{Base, Trees, options};
+use crate::base::{Base, Trees};
 use crate::cases;
-
-/// Kinds of files that are not damaged here, each with the reason. Reports list them as not judged.
-pub(crate) const NOT_DAMAGED: [(&str, &str); 2] = [
-    ("hosts/*/backup-ports.json", "which port of a NIC replaces another: read by VCCL, not by the fabric"),
-    ("hosts/*/nccl-topology.xml", "where GPUs and NICs are plugged in: read by NCCL, not by the fabric"),
-];
 
 /// Files outside of trees, or damaged in other tests.
 const BESIDE: [(&str, &str); 1] = [(
@@ -71,17 +64,8 @@ fn every_kind_of_file_is_damaged() {
     for base in Base::ALL {
         kinds.extend(trees.tree(base).files.keys().map(|path| (kind(path), base)));
     }
-    let excused = |kind: &str| NOT_DAMAGED.iter().any(|(known, _)| *known == kind);
-    let missing: Vec<_> =
-        kinds.iter().filter(|(kind, _)| !damaged.contains(*kind) && !excused(kind)).collect();
+    let missing: Vec<_> = kinds.iter().filter(|(kind, _)| !damaged.contains(*kind)).collect();
     assert!(missing.is_empty(), "kinds of files that nothing damages: {missing:?}");
-    for (kind, _) in NOT_DAMAGED {
-        let base = kinds.get(kind).unwrap_or_else(|| panic!("no tree has {kind}"));
-        assert!(!damaged.contains(kind), "{kind} is damaged");
-        let report = verify(trees.tree(*base), options()).expect("the tree can be read");
-        let name = kind.rsplit('/').next().unwrap_or_default();
-        assert!(report.not_judged.keys().any(|line| line.contains(name)), "{kind}: {:?}", report.not_judged);
-    }
 }
 
 #[test]

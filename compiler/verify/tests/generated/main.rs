@@ -2,11 +2,11 @@
 //! from another device, on one device and on all.
 //!
 //! Damage to anything that forwards, marks, pauses or drops is found. Exceptions are in a list with the reason why it
-//! does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged or has a reason (`kinds.rs`). A run
-//! uses a sample. `CLOSC_ALL_DAMAGE=1` uses everything, checks for unused reasons, and compares the table in
+//! does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged (`kinds.rs`). A run uses a
+//! sample. `CLOSC_ALL_DAMAGE=1` uses everything, checks for unused reasons, and compares the table in
 //! docs/kill-rates.md, which `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` selects another sample.
-//! `CLOSC_DAMAGE=nccl.conf` uses all damage to files or tables with that in their name, or with a seed a sample of it;
-//! then `CLOSC_BLESS=1` writes only their lines.
+//! `CLOSC_DAMAGE=nccl.conf,tc.batch` uses all damage to files or tables with one of these texts in their names, or with
+//! a seed a sample of it; then `CLOSC_BLESS=1` writes only their lines.
 
 #[path = "../mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -76,10 +76,7 @@ fn cases(trees: &Trees) -> Vec<Case> {
             }
         }
     }
-    for base in [Base::Fixed, Base::Tools] {
-        let file = "hosts/su001-n001/delay.json";
-        tables::leaves(trees.tree(base), base, file, "delay.json of nodes", &mut cases);
-    }
+    node_cases(trees, &mut cases);
     for (base, name) in [
         (Base::Sonic, "SONiC"),
         (Base::Lossless, "SONiC"),
@@ -100,6 +97,18 @@ fn cases(trees: &Trees) -> Vec<Case> {
         lines::text(trees.tree(base), base, files, "cable lists", &mut cases);
     }
     cases
+}
+
+/// Damage to files of nodes in JSON.
+fn node_cases(trees: &Trees, cases: &mut Vec<Case>) {
+    for base in [Base::Fixed, Base::Tools, Base::ChosenTools] {
+        for name in ["delay.json", "backup-ports.json"] {
+            let file = format!("hosts/su001-n001/{name}");
+            if trees.tree(base).files.contains_key(camino::Utf8Path::new(&file)) {
+                tables::leaves(trees.tree(base), base, &file, &format!("{name} of nodes"), cases);
+            }
+        }
+    }
 }
 
 /// Damage to `nvue.yaml` of each tier.
@@ -171,10 +180,11 @@ const TEXTS: Texts = &[
     (Base::ChosenLinux, NODES, &["ip.batch", "sysctl.conf"]),
     (Base::Fixed, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
     (Base::Tools, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf", "netplan.yaml", "sysctl.conf"]),
+    (Base::Tools, NODES, &["nccl-topology.xml"]),
     (Base::Tools, NODES, UNITS),
     (Base::Tools, NODES, &["closc/nic0.env"]),
     (Base::Tools, NODES, &["networkd/50-closc-lo.network"]),
-    (Base::ChosenTools, NODES, &["netplan.yaml"]),
+    (Base::ChosenTools, NODES, &["netplan.yaml", "nccl-topology.xml"]),
     (Base::ChosenTools, NODES, UNITS),
 ];
 
@@ -223,8 +233,8 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
     let trees = Trees::new();
     let mut cases = cases(&trees);
     let wanted = env::var("CLOSC_DAMAGE").ok();
-    if let Some(part) = &wanted {
-        cases.retain(|case| case.section.contains(part));
+    if let Some(parts) = &wanted {
+        cases.retain(|case| parts.split(',').any(|part| case.section.contains(part)));
     }
     let whole = all || wanted.is_some() && drawn.is_none();
     if !whole {
@@ -232,6 +242,7 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
     }
     let least = if wanted.is_some() { 1 } else { 300 };
     assert!(cases.len() >= least, "{} ways of damage", cases.len());
+    eprintln!("{} ways of damage", cases.len());
     let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {

@@ -2,7 +2,7 @@
 
 use crate::Mutation;
 use crate::base::Base::{Fixed, Tools};
-use crate::common::damage::Damage::{All, Gone, Lost, More, Text};
+use crate::common::damage::Damage::{All, Behind, Exchange, Gone, Lost, More, Swap, Text, Unset};
 
 const SCRIPT: &str = "hosts/su001-n001/nic-qos.sh";
 const SCRIPTS: &str = "hosts/*/nic-qos.sh";
@@ -11,6 +11,9 @@ const DELAYS: &str = "hosts/*/delay.json";
 const NCCL: &str = "hosts/su001-n001/nccl.conf";
 const NCCLS: &str = "hosts/*/nccl.conf";
 const VCCL: &str = "hosts/su001-n001/vccl.conf";
+const BACKUPS: &str = "hosts/su001-n001/backup-ports.json";
+const TOPOLOGY: &str = "hosts/su001-n001/nccl-topology.xml";
+const TOPOLOGIES: &str = "hosts/*/nccl-topology.xml";
 
 const AGENT: &str = "hosts/su001-n001/closc/nic0.env";
 const AGENTS: &str = "hosts/*.env";
@@ -55,6 +58,26 @@ pub(crate) const FILES: &[Mutation] = &[
     ("a line that sets nothing", Tools, NCCL, More("NCCL_IB_DISABLE\n"), "V0102"),
     ("a port fails and no flow moves", Tools, VCCL, Text("FAULT_TOLERANCE=1", "FAULT_TOLERANCE=0"), "V1307"),
     ("retries without end", Tools, VCCL, Text("RETRY_CNT=7", "RETRY_CNT=70"), "V1307"),
+    ("a port that does not exist takes over", Tools, BACKUPS, Behind("\"backup\"", "\"nic", "\"nic9"), "V1307"),
+    ("a port of the same NIC takes over", Tools, BACKUPS, Swap(&["pairs", "0", "backup"], &["pairs", "1", "backup"]), "V1307"),
+    ("a port without a backup", Tools, BACKUPS, Unset(&["pairs", "0"]), "V1307"),
+    ("a port with two backups", Tools, BACKUPS, Swap(&["pairs", "0", "primary"], &["pairs", "1", "backup"]), "V1307"),
+    ("a backup at another T0", Tools, BACKUPS, Behind("\"backup\"", "\"t0\": \"p", "\"t0\": \"q"), "V1307"),
+    ("NICs of two power domains", Tools, BACKUPS, Text("\"power\": null", "\"power\": \"a\""), "V1307"),
+    ("backup ports of another node", Tools, BACKUPS, Text("\"node\": \"su001-n001\"", "\"node\": \"su001-n002\""), "V1307"),
+    ("backup ports of an unknown format", Tools, BACKUPS, Text("backup-ports/1", "backup-ports/9"), "V0102"),
+    ("one node without backup ports", Tools, BACKUPS, Gone, "V0104"),
+    ("no node has backup ports", Tools, "hosts/*/backup-ports.json", Gone, "V0104"),
+    ("a GPU beside the NIC of another", Tools, TOPOLOGY, Exchange("0000:18:00.0", "0000:3b:00.0"), "V1307"),
+    ("a NIC that the node does not have", Tools, TOPOLOGIES, All("0000:18:00.0", "0000:19:00.0"), "V1307"),
+    ("a PCI switch that may exist", Tools, TOPOLOGIES, All("ffff:ff:01.0", "0000:17:00.0"), "V1307"),
+    ("links of another generation", Tools, TOPOLOGIES, All("16.0 GT/s", "32.0 GT/s"), "V1307"),
+    ("a GPU twice", Tools, TOPOLOGIES, All("0000:3d:00.0", "0000:1a:00.0"), "V1307"),
+    ("a GPU unlike on other nodes", Tools, TOPOLOGY, Text("0000:1a:00.0", "0000:1b:00.0"), "V1307"),
+    ("another NUMA node", Tools, TOPOLOGY, Text("numaid=\"", "numaid=\"1"), "V1307"),
+    ("a class that NCCL does not know", Tools, TOPOLOGY, Text("0x030200", "0x039900"), "V0103"),
+    ("a topology without end", Tools, TOPOLOGY, Lost("</system>"), "V0102"),
+    ("one node without a topology", Tools, TOPOLOGY, Gone, "V1307"),
     ("the table of another group", Tools, AGENT, Text("group-0001.bin", "group-0002.bin"), "V1309"),
     ("an agent of another NIC", Tools, AGENT, Text("NIC=fd00:c105:1:1::1", "NIC=fd00:c105:1:2::1"), "V1309"),
     ("ports of another NIC", Tools, AGENT, Text("PORTS=nic0p", "PORTS=nic1p"), "V1309"),

@@ -1,0 +1,74 @@
+//! Files of a node for collective libraries, beside their settings: backup ports, and places of GPUs and NICs.
+
+use serde::Deserialize;
+
+/// Pairs of ports.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Backups {
+    /// Format of the file.
+    pub(crate) format: String,
+    /// Name of the node.
+    pub(crate) node: String,
+    /// Ports with their backups.
+    pub(crate) pairs: Vec<BackupPair>,
+}
+
+/// A port and the one that takes over.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BackupPair {
+    /// The port in use.
+    pub(crate) primary: PairedPort,
+    /// Its backup.
+    pub(crate) backup: PairedPort,
+    /// Components of which both depend.
+    pub(crate) shares: Vec<SharedPart>,
+}
+
+/// A port with its position.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PairedPort {
+    /// Interface.
+    pub(crate) name: String,
+    /// Number of the NIC.
+    pub(crate) nic: u8,
+    /// Plane.
+    pub(crate) plane: u8,
+    /// The T0 at the other end.
+    pub(crate) t0: String,
+    /// Power domain of the NIC. The key is required, its value is not.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub(crate) power: Option<String>,
+}
+
+/// A component that two ports can share.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SharedPart {
+    T0,
+    Plane,
+    /// The cage of a NIC.
+    Transceiver,
+    Power,
+    /// A failure domain of the fabric file.
+    Domain(String),
+}
+
+/// A PCI switch of the topology, with a GPU and its NICs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Pairing {
+    /// Number of the NUMA node.
+    pub(crate) numa: u8,
+    /// Line of the PCI switch.
+    pub(crate) line: usize,
+    /// Address of the PCI switch.
+    pub(crate) switch: String,
+    /// Rate of a lane of its links.
+    pub(crate) link_speed: String,
+    /// Address of the GPU.
+    pub(crate) gpu: String,
+    /// Addresses of NICs.
+    pub(crate) nics: Vec<String>,
+}
