@@ -12,6 +12,7 @@ mod rows;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use commands::key;
 use facts::{facts, is_container, is_default};
 use rows::{is_foreign, is_of_site};
 
@@ -111,7 +112,7 @@ impl FrrConfig {
 }
 
 /// Returns a file with the site's statements of another configuration inserted before its end, because daemons read
-/// only the file when they restart.
+/// only the file when they restart. A statement of the site takes the place of one of the file with the same key.
 pub fn with_site(file: &str, held: &str) -> String {
     let known: BTreeSet<&str> = file.lines().map(str::trim_end).collect();
     let mut site = String::new();
@@ -127,10 +128,15 @@ pub fn with_site(file: &str, held: &str) -> String {
         }
         is_open &= !is_end || line.starts_with(' ');
     }
-    match file.strip_suffix("end\n") {
-        _ if site.is_empty() => file.to_owned(),
+    if site.is_empty() {
+        return file.to_owned();
+    }
+    let keys: Vec<_> = site.lines().filter(|line| is_of_site(line)).filter_map(key).collect();
+    let is_replaced = |line: &str| is_of_site(line) && key(line).is_some_and(|key| keys.contains(&key));
+    let kept: String = file.split_inclusive('\n').filter(|line| !is_replaced(line.trim_end())).collect();
+    match kept.strip_suffix("end\n") {
         Some(head) => format!("{head}{site}!\nend\n"),
-        None => format!("{file}{site}"),
+        None => format!("{kept}{site}"),
     }
 }
 
@@ -144,11 +150,19 @@ pub struct FrrChange {
 }
 
 impl FrrChange {
-    /// Compares the present configuration with the wanted one.
+    /// Compares the present configuration with the wanted one. Where the site has chosen another value of a statement
+    /// that is its own, the wanted one is not missing.
     pub fn between(held: &FrrConfig, wanted: &FrrConfig) -> Self {
         let own = |statement: &&Statement| !is_foreign(statement);
+        let is_chosen = |statement: &Statement| {
+            let key = key(statement.line()).filter(|_| is_of_site(statement.first()));
+            let has =
+                |other: &Statement| other.nodes() == statement.nodes() && self::key(other.line()) == key;
+            key.is_some() && held.statements.iter().any(has)
+        };
+        let missing = wanted.statements.difference(&held.statements);
         FrrChange {
-            missing: wanted.statements.difference(&held.statements).cloned().collect(),
+            missing: missing.filter(|statement| !is_chosen(statement)).cloned().collect(),
             unexpected: held.statements.difference(&wanted.statements).filter(own).cloned().collect(),
         }
     }
@@ -169,7 +183,8 @@ mod tests {
     use super::*;
 
     /// In the form of a template.
-    const FILE: &str = "! a\nfrr version 10.5.4\nfrr defaults traditional\nhostname a\nservice integrated-vtysh-config\n!\n\
+    const FILE: &str = "! a\nfrr version 10.5.4\nfrr defaults traditional\nhostname a\nlog syslog informational\n\
+        service integrated-vtysh-config\n!\n\
         no fpm use-next-hop-groups\nfpm address 127.0.0.1\nipv6 route fd00:0:1::/48 blackhole\n\
         interface Ethernet0\n ipv6 nd ra-interval 10\n no ipv6 nd suppress-ra\nexit\n!\n\
         bfd\n profile FABRIC\n  detect-multiplier 3\n exit\n !\nexit\n!\n\
@@ -194,11 +209,28 @@ mod tests {
         let site = "vrf MGMT\n ip route 0.0.0.0/0 192.0.2.1\nexit-vrf\n";
         let held = RUNNING.replace("!\nipv6 route", &format!("!\n{site}ipv6 route"));
         let made = with_site(FILE, &held);
-        let more = format!("log syslog informational\n{site}!\nend\n");
+        let more = format!("{site}!\nend\n");
         assert_eq!(made, FILE.strip_suffix("end\n").expect("its end").to_owned() + &more);
         assert_eq!(with_site(&made, &held), made, "each is there once");
         assert_eq!(between(&made, FILE), FrrChange::default());
         assert_eq!(with_site(FILE, ""), FILE);
+    }
+
+    #[test]
+    fn a_level_that_the_site_has_chosen_is_kept() {
+        let held = RUNNING.replace("log syslog informational", "log syslog errors");
+        assert_eq!(between(&held, FILE), FrrChange::default(), "no push resets it");
+        let made = with_site(FILE, &held);
+        let levels: Vec<&str> = made.lines().filter(|line| line.starts_with("log ")).collect();
+        assert_eq!(levels, ["log syslog errors"]);
+        assert_eq!(
+            with_site(&made, &RUNNING.replace("informational", "warnings")).matches("log syslog").count(),
+            1
+        );
+        let drained = between(&held, &FILE.replace("ABOVE-IN in", "ABOVE-IN-DRAINED in"));
+        assert!(!drained.commands().iter().any(|line| line.starts_with("log ")), "{drained:?}");
+        let none = between(&RUNNING.replace("log syslog informational\n", ""), FILE);
+        assert_eq!(none.commands(), ["log syslog informational"]);
     }
 
     fn between(held: &str, wanted: &str) -> FrrChange {

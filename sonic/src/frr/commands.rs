@@ -46,7 +46,7 @@ const OPENING: [&str; 3] = ["route-map", "router bgp", "profile"];
 const SET_WORDS: usize = 2;
 
 /// Returns the key by which a statement replaces another one; `None` if several may exist.
-fn key(line: &str) -> Option<Vec<&str>> {
+pub(super) fn key(line: &str) -> Option<Vec<&str>> {
     let words: Vec<&str> = line.split(' ').collect();
     let row = REPLACED.iter().find(|row| {
         let row: Vec<&str> = row.split(' ').collect();

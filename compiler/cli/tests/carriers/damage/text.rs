@@ -100,7 +100,12 @@ fn own(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     // FRR does not print a port without settings.
     let is_bare = |at: usize| lines[at].starts_with("interface") && end(&lines, at) == at + 1;
-    (0..lines.len()).filter(|at| is_own(lines[*at]) && !is_bare(*at)).collect()
+    // FRR has the profile only with the line for BFD.
+    let has_profile = |at: usize| {
+        lines[at].ends_with(" bfd")
+            && lines.iter().any(|line| line.starts_with(&format!("{} profile ", lines[at])))
+    };
+    (0..lines.len()).filter(|at| is_own(lines[*at]) && !is_bare(*at) && !has_profile(*at)).collect()
 }
 
 const FRR_ADDED: [&str; 2] = ["ipv6 route fd99::/64 blackhole", "description damaged"];
