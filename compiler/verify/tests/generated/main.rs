@@ -111,11 +111,13 @@ fn node_cases(trees: &Trees, cases: &mut Vec<Case>) {
     }
 }
 
-/// Damage to `nvue.yaml` of each tier.
+/// Damage to `nvue.yaml` of each tier: segments, then routes and PFC, then BGP.
 fn nvue_cases(trees: &Trees, cases: &mut Vec<Case>) {
     let mut seen = BTreeSet::new();
-    for (tier, pair) in PODS.iter().enumerate() {
-        nvue::file(trees.tree(Base::Nvue), Base::Nvue, (tier, *pair), (&mut seen, cases));
+    for (base, devices) in [(Base::Nvue, PODS), (Base::ChosenNvue, PODS), (Base::BgpNvue, ZONES)] {
+        for (tier, pair) in devices.iter().enumerate() {
+            nvue::file(trees.tree(base), base, (tier, *pair), (&mut seen, cases));
+        }
     }
 }
 

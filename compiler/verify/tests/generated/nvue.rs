@@ -70,7 +70,11 @@ pub(crate) fn file(
     let (own, donor) = (parsed(tree, &path(device)), parsed(tree, &path(donor)));
     let mut kinds: BTreeMap<Keys, Vec<Keys>> = BTreeMap::new();
     collect(&own, &mut Vec::new(), &mut |keys| {
-        kinds.entry(keys.iter().map(|key| kind(key)).collect()).or_default().push(keys.to_vec());
+        let mut like: Keys = keys.iter().map(|key| kind(key)).collect();
+        if is_unused(&own, keys) {
+            like[1].push_str(UNUSED);
+        }
+        kinds.entry(like).or_default().push(keys.to_vec());
     });
     let taken = |like: &[String], all: Vec<Keys>| -> Vec<Keys> {
         let mut values = BTreeSet::new();
@@ -165,6 +169,16 @@ fn kind(key: &str) -> String {
         }
     }
     kind
+}
+
+/// Marks kinds of ports without cables, which changes everywhere leave out.
+const UNUSED: &str = " without a cable";
+
+/// Returns whether a path is in a port that no cable uses, and which is down.
+fn is_unused(own: &Map<String, Value>, keys: &[String]) -> bool {
+    let [first, port, ..] = keys else { return false };
+    let down = [first, port, "link", "state", "down"].map(str::to_owned);
+    first == "interface" && at(own, &down).is_some()
 }
 
 fn collect(map: &Map<String, Value>, keys: &mut Keys, found: &mut impl FnMut(&[String])) {

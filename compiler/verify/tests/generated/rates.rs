@@ -136,8 +136,7 @@ file:
 - A value is removed, emptied, duplicated, changed, made far larger, or replaced by that of another device. The same is done on all devices at
   once.
 - Numbers in tables are also changed by one, by a tenth and by half, on one device, on a tier and everywhere.
-- Mappings of `nvue.yaml` are also given a key that is in no schema, and two of their entries are swapped. Its BGP and pause settings are only
-  damaged by named changes.
+- Mappings of `nvue.yaml` are also given a key that is in no schema, and two of their entries are swapped.
 - The manifest is regenerated, so digests detect nothing.
 
 Undetected damage is listed below, with the reason why it is harmless.
