@@ -50,6 +50,8 @@ fn the_embedded_switch_passes_and_the_document_fits_its_schema() {
     let sections: Vec<&Value> =
         document["sections"].as_array().expect("a list").iter().map(|section| &section["number"]).collect();
     assert_eq!(sections, ["9.5.1", "9.5.2", "17"]);
+    let one = ["conformance", &address, "--device-id", "3", "--replace", "--corner", "group-insert"];
+    assert_eq!(place.json(0, &one)["passed"], 1);
 }
 
 #[test]
@@ -58,6 +60,8 @@ fn what_is_not_judged_is_said_why() {
     let address = served.address();
     let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--section", "99"]);
     assert!(unknown.contains("no corner is of section `99`"), "{unknown}");
+    let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--corner", "none"]);
+    assert!(unknown.contains("no corner has the name `none`"), "{unknown}");
     place.ends(0, &["conformance", &address, "--device-id", "3", "--section", "17"]);
     let running = place.ends(1, &["conformance", &address, "--device-id", "3"]);
     assert!(running.contains("device 3 runs a pipeline") && running.contains("--replace"), "{running}");

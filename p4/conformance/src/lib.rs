@@ -18,19 +18,28 @@ pub use bench::{ConformanceError, Subject};
 pub use report::{CornerResult, Report, SectionResult, Verdict};
 pub use section::Section;
 
+use closc_runtime::info::{Info, InfoError};
+use closc_runtime::proto::config;
+
 use bench::Bench;
 use corners::Corner;
 
-/// Runs the corners of the wanted sections. After each corner, `done` is called with the number of finished corners and
-/// the total.
+/// Returns the names of all corners, in the order of the specification.
+pub fn corners(p4info: config::P4Info) -> Result<Vec<&'static str>, InfoError> {
+    let info = Info::new(p4info)?;
+    Ok(corners::all(&info).into_iter().map(|corner| corner.id).collect())
+}
+
+/// Runs the corners that are wanted by their sections and names. After each corner, `done` is called with the number of
+/// finished corners and the total.
 pub async fn judge(
     subject: Subject,
-    wanted: impl Fn(Section) -> bool,
+    wanted: impl Fn(Section, &str) -> bool,
     mut done: impl FnMut(usize, usize),
 ) -> Result<Report, ConformanceError> {
     let mut bench = Box::pin(Bench::connect(subject)).await?;
     let corners: Vec<Corner> =
-        corners::all(bench.info()).into_iter().filter(|corner| wanted(corner.section)).collect();
+        corners::all(bench.info()).into_iter().filter(|corner| wanted(corner.section, corner.id)).collect();
     let mut results = Vec::with_capacity(corners.len());
     let count = corners.len();
     for corner in corners {

@@ -22,6 +22,9 @@ pub(crate) struct ConformanceArgs {
     /// Judge these sections only, for example `9.1`
     #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
     pub section: Vec<String>,
+    /// Judge these corners only, by their names
+    #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with = "section")]
+    pub corner: Vec<String>,
     /// Print every corner, with its sentence
     #[arg(long)]
     pub all: bool,

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use camino::Utf8Path;
-use closc_conformance::{Report, Section, Subject, judge, program};
+use closc_conformance::{Report, Section, Subject, corners, judge, program};
 use closc_diagnostics::printable;
 use closc_files::{KEY_MAX, TEXT_MAX};
 use closc_runtime::DeviceId;
@@ -31,12 +31,18 @@ pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
             bail!("no corner is of section `{number}`; expected one of {}", known.join(", "));
         }
     }
-    let wanted = |section: Section| {
-        command.section.is_empty() || command.section.iter().any(|number| section.is_in(number))
+    let wanted = |section: Section, id: &str| {
+        let is_section = |number: &String| section.is_in(number);
+        (command.section.is_empty() || command.section.iter().any(is_section))
+            && (command.corner.is_empty() || command.corner.iter().any(|corner| corner == id))
     };
     let bar = progress::bar(args.quiet, 0, "judging");
     let report = control::block_on(async {
         let subject = subject(command).await?;
+        let known = corners(subject.p4info.clone())?;
+        if let Some(corner) = command.corner.iter().find(|corner| !known.contains(&corner.as_str())) {
+            bail!("no corner has the name `{corner}`; `closc conformance --all` lists the names");
+        }
         let show_progress = |done: usize, count: usize| {
             bar.set_length(count as u64);
             bar.set_position(done as u64);
