@@ -33,6 +33,29 @@ fn a_compiled_tree_holds() {
     assert!(said.is_empty(), "{said}");
 }
 
+/// Hardware of a site's platform is not a violation where its file is missing, and the report names the option.
+#[test]
+fn platforms_of_the_site_are_asked_for() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("site")).expect("the folder is new");
+    let platform = place.ends(0, &["platforms", "sonic-vs", "--yaml"]);
+    let own = platform.replace("id: sonic-vs", "id: hall-7").replace("Force10-S6000", "Hall-7");
+    place.write("site/hall-7.yaml", own);
+    place.write(
+        "fabric.yaml",
+        "fabric: f\nplanes: 1\nhosts: { groups: 2, per_group: 2, nic: { speed: 40G } }\ntiers:\n  \
+         t0: { platform: hall-7, os: sonic, up: 2 }\n  t1: { platform: hall-7, os: sonic }\n\
+         addresses: { management: 10.64.0.0/14 }\ncables:\n  nic-t0: { length: 1m, medium: virtual }\n  \
+         t0-t1: { length: 1m, medium: virtual }\n",
+    );
+    place.ends(0, &["compile", "fabric.yaml", "--platforms", "site", "--out", "tree"]);
+    let wanted = "not judged: the limits of `Hall-7` (add its platform with `--platforms`), 4 times";
+    let without = place.ends(0, &["verify", "tree"]);
+    assert!(without.contains(wanted), "{without}");
+    let with = place.ends(0, &["verify", "tree", "--platforms", "site"]);
+    assert!(!with.contains("the limits of"), "{with}");
+}
+
 /// `--tables` rejects a folder that is not a part, even if no tables are needed, and tables of another fabric.
 #[test]
 fn tables_of_what_is_no_part_are_refused() {
