@@ -43,6 +43,19 @@ fn end(lines: &[&str], at: usize) -> usize {
     at + 1 + lines[at + 1..].iter().take_while(below).count()
 }
 
+/// Returns the line that an added description replaces: a node of FRR has one.
+fn replaced(lines: &[&str], at: usize, added: &str) -> Option<usize> {
+    const DESCRIPTION: &str = "description ";
+    let is_inside = |other: &usize| indent(lines[*other]) >= indent(lines[at]);
+    let is_same = |other: &usize| {
+        let line = lines[*other];
+        indent(line) == indent(lines[at]) && line.trim_start().starts_with(DESCRIPTION)
+    };
+    let before = (0..at).rev().take_while(is_inside);
+    let mut all = before.chain((at..lines.len()).take_while(is_inside));
+    all.find(is_same).filter(|_| added.starts_with(DESCRIPTION))
+}
+
 /// Changes one of some lines, and returns the text with the line that a report must name.
 fn edit(text: &str, own: &[usize], added: [&str; 2], pick: &mut Pick<'_>) -> Option<(Act, String, String)> {
     let lines: Vec<&str> = text.lines().collect();
@@ -54,9 +67,12 @@ fn edit(text: &str, own: &[usize], added: [&str; 2], pick: &mut Pick<'_>) -> Opt
         1 => (Act::Changed, vec![format!("{line}9")], at + 1, format!("{line}9")),
         _ => (Act::Added, vec![format!("{spaces}{more}"), line.to_owned()], at + 1, more.to_owned()),
     };
-    let kept = lines[..at].iter().map(|line| (*line).to_owned());
-    let all: Vec<String> =
-        kept.chain(new).chain(lines[until..].iter().map(|line| (*line).to_owned())).collect();
+    let mut all: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+    all.splice(at..until, new);
+    if let Some(other) = replaced(&lines, at, more).filter(|_| act == Act::Added) {
+        // The added line comes before the line at `at`.
+        all.remove(if other < at { other } else { other + 1 });
+    }
     Some((act, all.join("\n") + "\n", named.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
