@@ -10,7 +10,7 @@ use std::ops::Range;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology, ZoneId};
 use proptest::prelude::*;
 
-use crate::shape::{Shape, one_tier, three_tiers, try_plan, two_tiers};
+use crate::shape::{Shape, islands, three_tiers, try_plan, two_tiers};
 
 /// Change of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,15 +33,16 @@ pub fn excepted() -> impl Strategy<Value = Shape> {
     (shapes(), picks(0..4)).prop_map(|(shape, picks)| with(&shape, &picks))
 }
 
-/// Makes small fabrics of one tier with exceptions.
-pub fn excepted_one_tier() -> impl Strategy<Value = Shape> {
-    (one_tier(), picks(0..6)).prop_map(|(shape, picks)| with(&shape, &picks))
+/// Makes small fabrics of several parts that only nodes join, with exceptions.
+pub fn excepted_islands() -> impl Strategy<Value = Shape> {
+    (islands(), picks(0..6)).prop_map(|(shape, picks)| with(&shape, &picks))
 }
 
-/// Makes pairs of fabrics of one tier, of which the second has more or less of everything that can grow, or other exceptions.
-pub fn regrown_one_tier() -> impl Strategy<Value = (Shape, Shape)> {
+/// Makes pairs of fabrics of several parts that only nodes join. The second has more or less of everything that can grow, or
+/// other exceptions.
+pub fn regrown_islands() -> impl Strategy<Value = (Shape, Shape)> {
     let by = any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3) - 1));
-    (one_tier(), by, picks(0..4), picks(0..6))
+    (islands(), by, picks(0..4), picks(0..6))
         .prop_map(|(shape, by, old, new)| (with(&shape, &old), with(&shape.resized(by), &new)))
 }
 

@@ -37,7 +37,7 @@ pub struct Shape {
 pub struct T2 {
     /// Zones.
     pub zones: u16,
-    /// T2s that a T1 reaches.
+    /// T2s that a T1 reaches. With 0 there are none, and only nodes join zones, whatever routing the fabric is planned with.
     pub steps: u16,
     /// Cables between a T1 and a T2.
     pub parallel: u16,
@@ -70,8 +70,9 @@ impl Shape {
             1 => String::new(),
             zones => format!("\n  zones_per_node: {zones}"),
         };
+        let routing = if self.is_by_nic() { "routing: ecmp-static\n" } else { "" };
         let mut text = format!(
-            "fabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
+            "{routing}fabric: shape\nplanes: {planes}\nhosts:\n  groups: {groups}\n  per_group: {per_group}\n  \
              nics_per_node: {rails}\n  rails: {rails}{spread}\n  nic: {{ speed: {}G, lanes: {planes} }}\n  os: linux\n\
              tiers:\n  t0: {{ platform: linux, os: linux, up: {}, parallel: {parallel} }}\n",
             u32::from(*planes) * 100,
@@ -86,6 +87,9 @@ impl Shape {
                     "srv6: {{ widths: {{ plane: {plane_bits}, index: {} }} }}",
                     14 - plane_bits
                 );
+            }
+            Some(t2) if t2.steps == 0 => {
+                let _ = writeln!(text, "  t1: {{ platform: linux, os: linux }}\nzones: {}", t2.zones);
             }
             Some(t2) => {
                 let up = t2.steps * t2.parallel;
@@ -107,7 +111,7 @@ impl Shape {
         text.push_str(
             "cables:\n  nic-t0: { length: 1m, medium: virtual }\n  t0-t1: { length: 2m, medium: virtual }\n",
         );
-        if self.t2.is_some() {
+        if self.t2.is_some() && !self.is_by_nic() {
             text.push_str("  t1-t2: { length: 3m, medium: virtual }\n");
         }
         // Fabrics of three planes state widths, which are not those of the default.
@@ -125,6 +129,11 @@ impl Shape {
     /// Zones that the NICs of a node are in.
     fn node_zones(&self) -> u16 {
         self.t2.as_ref().map_or(1, |t2| t2.node_zones)
+    }
+
+    /// Tells whether zones are planes by NIC.
+    fn is_by_nic(&self) -> bool {
+        self.t2.as_ref().is_some_and(|t2| t2.steps == 0)
     }
 
     /// Returns the file of a fabric whose T0s nothing joins: switches choose the path.
@@ -158,8 +167,8 @@ impl Shape {
             per_group: more(self.per_group, by[1], 1),
             t1: if self.t1 == 0 { 0 } else { more(self.t1, by[2], 1) },
             t2: self.t2.as_ref().map(|t2| T2 {
-                zones: more(t2.zones, by[3], t2.node_zones),
-                steps: more(t2.steps, by[4], 1),
+                zones: if t2.steps == 0 { t2.zones } else { more(t2.zones, by[3], t2.node_zones) },
+                steps: if t2.steps == 0 { 0 } else { more(t2.steps, by[4], 1) },
                 ..t2.clone()
             }),
             ..self.clone()
@@ -180,15 +189,16 @@ impl Shape {
     }
 
     fn routed_yaml(&self, routing: Routing) -> String {
-        if self.t1 == 0 {
+        if self.t1 == 0 || self.is_by_nic() && routing.is_source_routed() {
             return self.yaml();
         }
         let os = match routing {
             Routing::Srv6Static | Routing::EcmpStatic => "os: linux",
             Routing::BgpUnnumbered => "os: frr",
         };
-        let (tiers, rest) = self
-            .yaml()
+        let yaml = self.yaml();
+        let (tiers, rest) = yaml
+            .trim_start_matches("routing: ecmp-static\n")
             .split_once("tiers:")
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .expect("a shape writes its tiers");
@@ -321,6 +331,27 @@ pub fn one_tier() -> impl Strategy<Value = Shape> {
         t2: None,
         exceptions: String::new(),
     })
+}
+
+/// Makes small fabrics with planes by NIC: zones that only nodes join.
+pub fn by_nic() -> impl Strategy<Value = Shape> {
+    (1..=3u8, 2..=3u16, 1..=2u16, 1..=2u16, 1..=2u16, 1..=3u16, 1..=2u16).prop_map(
+        |(planes, zones, in_zone, units, per_group, t1, parallel)| Shape {
+            planes,
+            groups: units * in_zone,
+            per_group,
+            rails: (in_zone * zones) as u8,
+            t1,
+            parallel,
+            t2: Some(T2 { zones, steps: 0, parallel: 1, rows: 0, node_zones: zones }),
+            exceptions: String::new(),
+        },
+    )
+}
+
+/// Makes small fabrics of several parts that only nodes join.
+pub fn islands() -> impl Strategy<Value = Shape> {
+    prop_oneof![one_tier(), by_nic()]
 }
 
 /// Makes small fabrics of two tiers.

@@ -8,7 +8,7 @@ use closc_artefacts::Routing;
 use closc_diff::{Delta, Difference, PairChange, Population, Share, impact};
 use closc_fabric::Fabric;
 use closc_plan::{PathKind, Plan};
-use closc_tests::exceptions::{excepted, regrown_one_tier, related};
+use closc_tests::exceptions::{excepted, regrown_islands, related};
 use closc_tests::shape::{Shape, any_routing, try_plan};
 use closc_topology::{Spans, Topology};
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn one_tier_before_or_after((one, other) in regrown_one_tier(), more in excepted()) {
+    fn islands_before_or_after((one, other) in regrown_islands(), more in excepted()) {
         check(&one, &other, Routing::EcmpStatic)?;
         check(&one, &more, Routing::EcmpStatic)?;
         check(&more, &one, Routing::EcmpStatic)?;

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_topology::{Link, Nic, PlaneId, Switch, TierId, ZoneId};
+use closc_topology::{Island, Link, Nic, PlaneId, Switch, TierId, ZoneId};
 use petgraph::unionfind::UnionFind;
 
 use crate::{Fabric, FabricGraph};
@@ -35,18 +35,22 @@ impl Fabric {
     }
 
     /// Returns the first pair of NICs that have no plane in common in which both have a cable, and how many pairs there are. NICs
-    /// are counted by their planes, of which there are at most 16, and never pair by pair. With one tier, only NICs of one
-    /// T0 group are pairs.
+    /// are counted by their planes, of which there are at most 16, and never pair by pair. Only NICs of one island are
+    /// pairs.
     pub fn apart(&self) -> Option<(Nic, Nic, u64)> {
         let lost = Lost::of(self);
-        if self.topology().has_t1() {
-            return lost.apart(self, (&lost.nics, &lost.t0s));
+        let island = self.topology().island();
+        match island {
+            Island::Fabric => return lost.apart(self, (&lost.nics, &lost.t0s)),
+            Island::Group | Island::Zone => {}
         }
-        let groups: BTreeSet<Group> = lost.nics.keys().map(|nic| (nic.zone, nic.group)).collect();
-        let found = groups.into_iter().filter_map(|group| {
-            let nics = lost.nics.iter().filter(|(nic, _)| (nic.zone, nic.group) == group);
-            let t0s = BTreeMap::from([(group, lost.t0s_of(group))]);
-            lost.apart(self, (&nics.map(|(nic, planes)| (*nic, *planes)).collect(), &t0s))
+        let groups = || lost.nics.keys().map(|nic| (nic.zone, nic.group)).chain(lost.t0s.keys().copied());
+        let islands: BTreeSet<_> = groups().map(|group| island.of(group)).collect();
+        let found = islands.into_iter().filter_map(|own| {
+            let nics = lost.nics.iter().filter(|(nic, _)| island.of((nic.zone, nic.group)) == own);
+            let t0s =
+                groups().filter(|group| island.of(*group) == own).map(|group| (group, lost.t0s_of(group)));
+            lost.apart(self, (&nics.map(|(nic, planes)| (*nic, *planes)).collect(), &t0s.collect()))
         });
         found.reduce(|(one, other, pairs), (.., more)| (one, other, pairs + more))
     }
@@ -67,15 +71,21 @@ impl Fabric {
         }
     }
 
-    /// Returns the parts that the numbers alone make: 1, or with one tier the T0 groups that have a NIC.
+    /// Returns the parts that the numbers alone make: the islands that have a NIC.
     pub(crate) fn planned_islands(&self) -> u64 {
         let topology = self.topology();
-        if topology.has_t1() {
-            return 1;
+        let island = topology.island();
+        match island {
+            Island::Fabric => return 1,
+            Island::Group | Island::Zone => {}
         }
-        let groups =
-            topology.zone_ids().flat_map(|zone| (0..topology.hosts.groups).map(move |group| (zone, group)));
-        groups.filter(|(zone, group)| self.group_nics(*zone, *group).next().is_some()).count() as u64
+        let mut groups: Vec<Group> = topology
+            .zone_ids()
+            .flat_map(|zone| (0..topology.hosts.groups).map(move |group| (zone, group)))
+            .collect();
+        groups.retain(|(zone, group)| self.group_nics(*zone, *group).next().is_some());
+        groups.dedup_by_key(|group| island.of(*group));
+        groups.len() as u64
     }
 
     /// Returns whether the wiring, before exceptions, connects every T0 with every T1 of its zone, and every T1 with

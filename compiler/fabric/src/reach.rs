@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_topology::{Link, Nic, ZoneId};
+use closc_topology::{Island, Link, Nic, ZoneId};
 
 use crate::Fabric;
 use crate::usable::{Taken, UsablePaths};
@@ -38,9 +38,12 @@ impl Fabric {
     /// Returns the first pair of NICs without a path in any plane, and the number of such pairs of groups.
     pub fn unreached(&self, taken: Taken) -> Option<Unreached> {
         let ways = UsablePaths::of(self.topology(), taken);
-        if !self.topology().has_t1() {
-            // Only NICs of one T0 group have a path.
-            return inside(self, &ways, taken).map(|example| Unreached { example, groups: 0 });
+        let island = self.topology().island();
+        match island {
+            Island::Group => {
+                return inside(self, &ways, taken).map(|example| Unreached { example, groups: 0 });
+            }
+            Island::Zone | Island::Fabric => {}
         }
         let all = classes(self, &ways, taken);
         if all.iter().fold(u16::MAX, |good, class| good & class.good) != 0 {
@@ -50,7 +53,7 @@ impl Fabric {
         let mut single: Option<(Nic, Nic)> = None;
         for (at, one) in all.iter().enumerate() {
             for other in all[at..].iter().filter(|other| one.good & other.good == 0) {
-                let Some(pair) = pair(one, other) else { continue };
+                let Some(pair) = pair(one, other).filter(|pair| is_in_one(island, *pair)) else { continue };
                 let between = ways.between((one.zone, one.profile), (other.zone, other.profile));
                 let planes = between.iter().enumerate().filter(|(_, ways)| **ways > 0);
                 let planes = planes.fold(0_u16, |planes, (plane, _)| planes | 1 << plane);
@@ -73,6 +76,11 @@ impl Fabric {
         let example = found.or(single).or_else(|| inside(self, &ways, taken))?;
         Some(Unreached { example, groups })
     }
+}
+
+/// Tells whether two NICs have a path by design. Classes are of one zone each.
+fn is_in_one(island: Island, (one, other): (Nic, Nic)) -> bool {
+    island.holds((one.zone, one.group), (other.zone, other.group))
 }
 
 /// Returns the first two NICs of one group without a path: their T0s carry nothing, or they have cables in different
@@ -187,7 +195,7 @@ fn good(fabric: &Fabric, ways: &UsablePaths<'_>, zone: ZoneId, profile: usize) -
     let planned = [ways.planned(zone, zone), ways.planned(zone, ZoneId(zone.0 + 1))];
     let is_good = |plane: &closc_topology::PlaneId| {
         let [near, far] = ways.lost_by(*plane, zone, profile);
-        2 * near < planned[0] && (topology.zones == 1 || 2 * far < planned[1])
+        2 * near < planned[0] && (topology.zones == 1 || topology.t2.is_none() || 2 * far < planned[1])
     };
     topology.plane_ids().filter(is_good).fold(0, |good, plane| good | 1 << plane.0)
 }

@@ -74,7 +74,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         let (names, first) = named(all);
         if let Some((name, (zone, group), held)) = first {
             let nics = fabric.group_nics(zone, group).count();
-            let group = if topology.t2.is_some() {
+            let group = if topology.has_zones() {
                 format!("zone {zone} group {}", group + 1)
             } else {
                 format!("group {}", group + 1)
@@ -90,7 +90,7 @@ pub(crate) fn check(fabric: &Fabric, diagnostics: &mut Diagnostics) {
         let (names, first) = named(all);
         if let Some((name, (plane, zone), held)) = first {
             let (of, part) = (topology.planes, 100.0 / f64::from(topology.planes));
-            let zone = if topology.t2.is_some() { format!(" in zone {zone}") } else { String::new() };
+            let zone = if topology.has_zones() { format!(" in zone {zone}") } else { String::new() };
             let what = format!("its loss takes 1 of {of} planes, {part:.1} % of every pair across T0s");
             warn(format!("`{name}` holds all {held} T1s of plane {plane}{zone}"), &what, names - 1);
         }

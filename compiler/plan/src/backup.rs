@@ -59,8 +59,8 @@ pub enum Shared {
 type At<'a> = (&'a NicIntent, &'a NicPortIntent);
 
 impl HostIntent<'_> {
-    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port, and with one tier
-    /// none for the only port in a T0 group.
+    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port, and none for the
+    /// only port in an island.
     pub fn backups(&self) -> Vec<BackupPair> {
         let ports: Vec<At<'_>> =
             self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();
@@ -90,7 +90,8 @@ impl HostIntent<'_> {
 
     /// Tells whether a port has a path to the peers of another.
     fn replaces(&self, from: At<'_>, to: At<'_>) -> bool {
-        self.has_t1 || from.0.group == to.0.group
+        let group = |at: At<'_>| (at.0.nic.zone, at.0.nic.group);
+        self.island.holds(group(from), group(to))
     }
 }
 

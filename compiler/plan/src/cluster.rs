@@ -4,7 +4,7 @@
 //! NIC and plane only, so a single object describes all nodes.
 
 use closc_artefacts::{Address, Prefix};
-use closc_topology::{NicPort, Node, PlaneId, Topology};
+use closc_topology::{Island, NicPort, Node, PlaneId, Topology, ZoneId};
 use smol_str::SmolStr;
 
 use crate::address::{AddressPlan, CableEnd};
@@ -42,6 +42,8 @@ pub struct ClusterPort {
     pub interface: SmolStr,
     /// Prefix of the NIC ports of all nodes in this plane.
     pub pool: Prefix,
+    /// Prefix of the NICs that the port leads to.
+    pub reach: Prefix,
 }
 
 /// The addresses of a NIC, or of one of its ports, on one node.
@@ -63,6 +65,7 @@ impl Plan {
             plane,
             interface: port_name::interface(number, plane),
             pool: self.addresses().nic_ports(plane),
+            reach: self.reach_of(number),
         };
         let nic = |number: u8| ClusterNic {
             number,
@@ -73,6 +76,18 @@ impl Plan {
             mtu: topology.mtu.link,
             reach: topology.addresses.hosts,
             nics: (0..topology.hosts.nics_per_node).map(nic).collect(),
+        }
+    }
+
+    /// Returns the prefix of the NICs that a NIC of any node has paths to: of the fabric, or of its plane by NIC.
+    fn reach_of(&self, number: u8) -> Prefix {
+        let topology = self.topology();
+        let first = Node { zone: ZoneId(0), unit: 0, index: 0 };
+        match topology.island() {
+            // All zones share their nodes.
+            Island::Zone => self.addresses().zone(topology.nic_of(first, number).zone),
+            // A group is that of a unit, and a port is that of all nodes.
+            Island::Group | Island::Fabric => topology.addresses.hosts,
         }
     }
 

@@ -289,7 +289,11 @@ impl<'a> Groups<'a> {
 
     /// Returns the remaining capacity over each usable cable, with its neighbour, in port order.
     fn shares(&mut self, at: usize, scope: Scope) -> Vec<(Share, Switch, Link)> {
-        let (switch, capacities) = (self.switch, &mut self.capacities[at]);
+        let switch = self.switch;
+        if !self.plan.topology().island().leads(switch, scope.zone()) {
+            return Vec::new();
+        }
+        let capacities = &mut self.capacities[at];
         let neighbours: Vec<Switch> = match (switch.tier, scope) {
             (TierId::T1, Scope::Group(zone, index)) if switch.zone == zone => {
                 vec![Switch { tier: TierId::T0, index, ..switch }]

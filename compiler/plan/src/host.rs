@@ -48,7 +48,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         nics,
         unbound,
         reach: topology.addresses.hosts,
-        has_t1: topology.has_t1(),
+        island: topology.island(),
         has_t2: topology.t2.is_some(),
         is_rail_optimised: topology.hosts.rails > 1,
         queue_pairs: queue_pairs(topology),

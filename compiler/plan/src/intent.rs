@@ -14,8 +14,8 @@ use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
 use closc_topology::{
-    Cable, HostOs, HostOutput, HostSlot, Link, Nic, NicPort, Node, PciAddress, PlaneId, PortRef, Services,
-    Side, Switch, Usid,
+    Cable, HostOs, HostOutput, HostSlot, Island, Link, Nic, NicPort, Node, PciAddress, PlaneId, PortRef,
+    Services, Side, Switch, Usid,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -270,8 +270,8 @@ pub struct HostIntent<'a> {
     pub unbound: usize,
     /// Prefix of all NICs of the fabric.
     pub reach: Prefix,
-    /// Whether there are T1s; without them NICs of different T0 groups have no path to each other.
-    pub has_t1: bool,
+    /// Largest set of NICs that switches join.
+    pub island: Island,
     /// Whether there are T2s, so that names of groups have zones.
     pub has_t2: bool,
     /// Whether NIC k and NIC k + 1 of a node are connected to different T0 groups.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use closc_artefacts::Routing;
 use closc_fabric::Fabric;
 use closc_plan::{DeviceIntent, Hop, NextHops, Peer, Plan, Target};
-use closc_tests::exceptions::{excepted, excepted_one_tier, thinned};
+use closc_tests::exceptions::{excepted, excepted_islands, thinned};
 use closc_tests::shape::{Shape, T2, plan};
 use closc_topology::{Link, Nic, NicPort, Pins, PlaneId, Switch, TierId};
 use num_rational::Ratio;
@@ -211,8 +211,9 @@ proptest! {
     }
 
     #[test]
-    fn with_one_tier_packets_arrive_inside_a_group_alone(shape in excepted_one_tier()) {
+    fn packets_arrive_inside_a_part_alone(shape in excepted_islands()) {
         let plan = shape.plan();
+        every_way_is_worth_what_is_left(&plan);
         every_copy_arrives(&plan);
         nics_send_where_planes_lead(&plan);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use closc_fabric::{Fabric, FabricGraph, PortUse};
 use closc_plan::Plan;
-use closc_tests::shape::{Shape, one_tier, three_tiers, two_tiers};
+use closc_tests::shape::{Shape, islands, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, NicPort, PlaneId, Side, Switch, TierId, Topology, ZoneId};
 use proptest::prelude::*;
 
@@ -61,7 +61,7 @@ fn picks() -> impl Strategy<Value = Vec<Pick>> {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    prop_oneof![two_tiers().prop_filter("few planes", |shape| shape.planes <= 4), three_tiers(), one_tier()]
+    prop_oneof![two_tiers().prop_filter("few planes", |shape| shape.planes <= 4), three_tiers(), islands()]
 }
 
 /// Numbers of cables below and above, and the tier, of every switch.
@@ -89,8 +89,9 @@ proptest! {
         };
         let nics: Vec<(Nic, u16)> = fabric.nics().map(|nic| (nic, planes(nic))).filter(|nic| nic.1 != 0).collect();
         let pairs = nics.iter().enumerate().flat_map(|(at, one)| nics[at + 1..].iter().map(move |two| (*one, *two)));
-        // With one tier, NICs of different groups have no path in the first place.
-        let is_pair = |one: Nic, two: Nic| shape.t1 > 0 || one.group == two.group;
+        // With one tier, NICs of different groups have no path in the first place; nor have those in different planes by NIC.
+        let by_nic = shape.t2.as_ref().is_some_and(|t2| t2.steps == 0);
+        let is_pair = |one: Nic, two: Nic| (shape.t1 > 0 || one.group == two.group) && (!by_nic || one.zone == two.zone);
         let apart: Vec<(Nic, Nic)> =
             pairs.filter(|(one, two)| one.1 & two.1 == 0 && is_pair(one.0, two.0)).map(|(one, two)| (one.0, two.0)).collect();
         match fabric.apart() {

@@ -78,7 +78,7 @@ pub fn port_pool(
         per_node_network_prefix: Prefix::new_assert(port.pool.addr(), AddressPlan::LINK_PREFIX).length(),
         // The T0 has the second of the two addresses.
         gateway_index: Some(1),
-        routes: vec![Route { dst: intent.reach.to_string() }],
+        routes: vec![Route { dst: port.reach.to_string() }],
         static_allocations: nodes.map(allocation).collect(),
         node_selector: Selector::label(LABEL, intent.fabric),
     };

@@ -50,7 +50,8 @@ document! {
         pub routing: Option<Spanned<Routing>> = "routing" => [ALL],
         /// The NICs, and how they are attached to the T0s.
         pub hosts: HostsDoc = "hosts",
-        /// The number of zones under the T2 tier. Default: 1. More than one needs `tiers.t2`.
+        /// The number of zones under the T2 tier. Default: 1. More than one needs `tiers.t2`, or nodes with NICs in all
+        /// zones (`hosts.zones_per_node`).
         #[schemars(range(min = 1))]
         pub zones: Option<Spanned<u16>> = "zones" => [ALL],
         /// Locations of the zones, by name, for several buildings. Each zone is in one site.

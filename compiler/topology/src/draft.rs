@@ -105,10 +105,10 @@ impl<'a> Draft<'a> {
     /// Fills in a document.
     pub(crate) fn new(document: &'a Document, catalogue: &'a Catalogue, sources: &'a Sources) -> Self {
         let (doc, spans) = (&document.file, &document.spans);
-        let zoned = doc.tiers.t2.is_some();
         let zones = number(doc.zones, 1);
+        let has_t2 = doc.tiers.t2.is_some();
         let groups = u64::from(doc.hosts.groups.value);
-        let layout = DraftLayout::new(doc.srv6.as_ref(), zoned);
+        let layout = DraftLayout::new(doc.srv6.as_ref(), has_t2);
         let t0 = DraftTier::t0(doc, catalogue);
         let t1 = DraftTier::t1(doc, catalogue, &t0, groups);
         let wiring = doc.tiers.t2.as_ref().and_then(|t2| t2.wiring).map_or(Wiring::Full, |w| w.value);
@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
         let t2 = doc.tiers.t2.as_ref().map(|t2| DraftTier::t2(t2, catalogue, &t1, wiring, rows));
         let zone_ports = t2.as_ref().and_then(|tier| tier.zone_ports(doc.tiers.t2.as_ref()?, &layout));
         let t2 = t2.map(|tier| tier.with_zones(zones, zone_ports));
-        let names = DraftNames::new(doc.naming.as_ref(), zoned);
+        let names = DraftNames::new(doc.naming.as_ref(), has_t2 || zones > 1);
         let shape = shape(doc, zones, [&t0, &t1], t2.as_ref(), (wiring, rows));
         let mut resolver = Resolver::new(&shape, &names);
         let exceptions = DraftExceptions::new(doc.exceptions.as_ref(), &mut resolver);
@@ -137,7 +137,7 @@ impl<'a> Draft<'a> {
             nic_lanes: number(doc.hosts.nic.lanes, default_lanes(&doc.hosts.nic)),
             block: doc.srv6.as_ref().and_then(|srv6| srv6.block).map_or_else(default_block, |b| b.value),
             addresses: tuning::addresses(doc.addresses.as_ref()),
-            cables: DraftCables::new(doc.cables.as_ref(), zoned),
+            cables: DraftCables::new(doc.cables.as_ref(), has_t2),
             mtu: tuning::mtu(doc.mtu.as_ref(), hardware.iter().filter_map(|own| own.os.port_mtu_max()).min()),
             ecmp: tuning::ecmp(doc.ecmp.as_ref(), t0.up.count),
             domains,
@@ -180,6 +180,11 @@ impl<'a> Draft<'a> {
             downlinks: ports(&self.t0, &self.t0.down),
             uplinks: [ports(&self.t0, &self.t0.up), t1_uplinks],
         })
+    }
+
+    /// Tells whether names contain the zone.
+    pub(crate) fn has_zones(&self) -> bool {
+        self.zones > 1 || self.t2.is_some()
     }
 
     /// Tells whether there is a T1 tier.

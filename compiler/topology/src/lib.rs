@@ -13,6 +13,7 @@ mod faults;
 mod field;
 mod format;
 mod ipv4;
+mod island;
 mod load;
 mod lower;
 mod model;
@@ -47,6 +48,7 @@ pub use edit::{Edit, apply, edits};
 pub use field::{Field, FieldPath, touches};
 pub use format::format;
 pub use ipv4::Ipv4Widths;
+pub use island::Island;
 pub use load::{ALIASED_MAX, Companion, DEPTH_MAX, Document, VALUES_MAX, load};
 pub use lower::{Lowered, lower, lower_or_outline};
 pub use model::{

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;
-use closc_topology::{Nic, Node, Tier, Topology, ZoneId};
+use closc_topology::{Island, Nic, Node, Tier, Topology, ZoneId};
 use rayon::prelude::*;
 
 use crate::distribution::Distribution;
@@ -195,6 +195,10 @@ impl<'a> Work<'a> {
         let topology = fabric.topology();
         let (planes, up) = (u64::from(topology.planes), u64::from(topology.t0.up.count));
         let t1_up = topology.t2.as_ref().map_or(1, |_| u64::from(topology.t1.up.count));
+        let far = match topology.island() {
+            Island::Fabric => planes * up * t1_up,
+            Island::Group | Island::Zone => 0,
+        };
         let mut nic_sorts = 0;
         let first = sorts.iter().map(|sort| {
             nic_sorts += sort.nics.len();
@@ -215,7 +219,7 @@ impl<'a> Work<'a> {
             sorts,
             first,
             nic_sorts,
-            planned: [planes, planes * up, planes * up * t1_up],
+            planned: [planes, planes * up, far],
             parts: [up.max(1) * t1_up, t1_up, 1].map(|parts| parts * top),
             top,
             zones,
@@ -245,7 +249,7 @@ impl<'a> Work<'a> {
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
         let kind = if first.zone == second.zone { 1 } else { 2 };
-        // With one tier, T0 groups have no paths to each other that failures could take.
+        // Groups of different islands have no paths to each other that failures could take.
         if groups == 0 || self.planned[kind] == 0 {
             return;
         }

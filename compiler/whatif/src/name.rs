@@ -34,7 +34,7 @@ impl Elements<'_> {
                 naming.nic(node, number)
             }
             Element::Node(node) => naming.node(node).to_string(),
-            Element::Group(zone, group) if topology.t2.is_some() => {
+            Element::Group(zone, group) if topology.has_zones() => {
                 format!("zone {zone} group {}", group + 1)
             }
             Element::Group(_, group) => format!("group {}", group + 1),
@@ -161,10 +161,8 @@ impl Elements<'_> {
         let zone = self.zone(zone)?;
         let count = self.groups_of(zone);
         let number = group.parse::<u16>().ok().filter(|number| (1..=count).contains(number));
-        let of_zone = match self.fabric.topology().t2 {
-            Some(_) => format!(" of zone {zone}"),
-            None => String::new(),
-        };
+        let of_zone =
+            if self.fabric.topology().has_zones() { format!(" of zone {zone}") } else { String::new() };
         let number = number.ok_or_else(|| {
             format!("`{group}` is not a T0 group{of_zone}; they are counted from 1 to {count}")
         })?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_plan::{PathKind, Plan};
-use closc_tests::exceptions::{excepted, excepted_one_tier};
+use closc_tests::exceptions::{excepted, excepted_islands};
 use closc_tests::shape::{Shape, any_routing};
 use closc_topology::Nic;
 use closc_whatif::{Element, Elements, Kind, Outcome, WhatIf, kind_word};
@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn one_tier_counts_pairs_of_a_group(shape in excepted_one_tier(), given in failures(), more in failures()) {
+    fn islands_count_pairs_of_their_own(shape in excepted_islands(), given in failures(), more in failures()) {
         compare(&shape, Routing::EcmpStatic, &given, &more)?;
         one_by_one(&shape.plan(), &Kind::ALL, 1)?;
     }

@@ -197,7 +197,9 @@ fn human(result: &Result) -> String {
     } else {
         line("paths between NICs of different groups", counts.paths_zone);
     }
-    if counts.zones > 1 {
+    if counts.zones > 1 && counts.t2 == 0 {
+        line("paths between NICs of different zones: no tier joins zones", counts.paths_far);
+    } else if counts.zones > 1 {
         line("paths between NICs of different zones", counts.paths_far);
     }
     text + &result.summary.text()

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use closc_topology::{Link, PlaneId, Switch, TierId, ZoneId};
+use closc_topology::{Island, Link, PlaneId, Switch, TierId, ZoneId};
 
 use crate::ecmp::capacity::{Capacities, Scope};
 use crate::ecmp::fraction::NOTHING;
@@ -88,6 +88,9 @@ impl<'a> Reach<'a> {
 
     /// Returns the state of a plane from a T0 to a T0 group.
     pub(super) fn group(&mut self, from: Switch, zone: ZoneId, index: u16) -> PlaneState {
+        if !self.plan.topology().island().leads(from, zone) {
+            return PlaneState::Gone;
+        }
         let to = Switch { zone, index, ..from };
         let ends = self.switch(from).and(self.switch(to));
         if from == to || ends == PlaneState::Gone || !self.may_be_parted(from, Some(to)) {
@@ -99,15 +102,22 @@ impl<'a> Reach<'a> {
     /// Returns the state of a plane from a T0 to a zone without losses.
     pub(super) fn zone(&mut self, from: Switch, zone: ZoneId) -> PlaneState {
         let near = self.switch(from);
+        if !self.plan.topology().island().leads(from, zone) {
+            return PlaneState::Gone;
+        }
         if near == PlaneState::Gone || !self.may_be_parted(from, None) {
             return near;
         }
         near.and(self.left(from, Scope::Zone(zone)))
     }
 
-    /// Returns the state of a plane from a T0 to its best destination.
+    /// Returns the state of a plane from a T0 to its best destination; nowhere if switches do not join all NICs.
     pub(super) fn anywhere(&mut self, from: Switch) -> PlaneState {
-        let zones = self.plan.topology().zone_ids();
+        let topology = self.plan.topology();
+        let zones = match topology.island() {
+            Island::Zone => return PlaneState::Gone,
+            Island::Group | Island::Fabric => topology.zone_ids(),
+        };
         zones.map(|zone| self.zone(from, zone)).max().unwrap_or(PlaneState::Gone)
     }
 

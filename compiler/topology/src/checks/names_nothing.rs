@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Reports names that cannot be read.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    let default = Naming::default_for(draft.t2.is_some());
+    let default = Naming::default_for(draft.has_zones());
     let mut of_default: Vec<(&Entry, Meant)> = Vec::new();
     for entry in draft.named() {
         if entry.subject != Err(NameFault::Unreadable) {

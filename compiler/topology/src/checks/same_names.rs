@@ -56,6 +56,7 @@ type Numbered<'a> = (Field, &'a Pattern, Vec<(Placeholder, u64)>);
 /// Returns every pattern in use with the numbers that vary.
 pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
     let naming = &draft.names.naming;
+    let zones = draft.zones;
     let switches = |tier: TierId, zones: u64| {
         let count = draft.tier(tier).map_or(0, |tier| tier.count);
         (
@@ -66,7 +67,6 @@ pub(super) fn patterns<'a>(draft: &'a Draft<'_>) -> Vec<Numbered<'a>> {
     };
     let (rails, nics) = (draft.rails.max(1), draft.nics_per_node.max(1));
     let nodes = draft.per_group / (nics / rails).max(1);
-    let zones = if draft.t2.is_some() { draft.zones } else { 1 };
     let node = vec![
         (Placeholder::Zone, zones),
         (Placeholder::Unit, draft.groups / draft.rails_in_zone().max(1)),

@@ -46,13 +46,13 @@ pub(crate) struct DraftCables {
 }
 
 impl DraftCables {
-    pub(super) fn new(doc: Option<&CablesDoc>, zoned: bool) -> Self {
+    pub(super) fn new(doc: Option<&CablesDoc>, has_t2: bool) -> Self {
         let doc = doc.cloned().unwrap_or_default();
         let kind = |meters, medium: &str| Cable {
             length: Length::from_meters(meters),
             medium: SmolStr::new(medium),
         };
-        let t1_t2 = zoned.then(|| DraftCable::over(&kind(500, "dr"), doc.t1_t2.as_ref()));
+        let t1_t2 = has_t2.then(|| DraftCable::over(&kind(500, "dr"), doc.t1_t2.as_ref()));
         let by_zone = doc.by_zone.map(|named| named.0).unwrap_or_default();
         DraftCables {
             nic_t0: DraftCable::over(&kind(3, "dac"), doc.nic_t0.as_ref()),

@@ -28,9 +28,9 @@ pub(crate) struct Demand {
 
 impl DraftLayout {
     /// Returns the stated layout over the default one.
-    pub(super) fn new(doc: Option<&Srv6Doc>, zoned: bool) -> Self {
+    pub(super) fn new(doc: Option<&Srv6Doc>, has_t2: bool) -> Self {
         let plan = doc.and_then(|srv6| srv6.plan).map_or(SegmentPlan::PlaneInUsid, |plan| plan.value);
-        let default = UsidLayout::default_of(plan, zoned);
+        let default = UsidLayout::default_of(plan, has_t2);
         let widths = doc.and_then(|srv6| srv6.widths.clone()).unwrap_or_default();
         let roles = doc.and_then(|srv6| srv6.roles.clone()).unwrap_or_default();
         DraftLayout {
