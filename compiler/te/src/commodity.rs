@@ -39,6 +39,8 @@ pub enum Reason {
     Absent,
     /// A NIC has no cable that can be used.
     NoPort,
+    /// No switch joins the two NICs, by design.
+    Unjoined,
     /// No plane has a path between the two NICs.
     NoPath,
     /// Cables that it uses are full, and no other pair of NICs on them has a higher rate.
@@ -51,6 +53,7 @@ impl Reason {
         match self {
             Reason::Absent => "no NIC of one side is there",
             Reason::NoPort => "a NIC has no usable cable in any plane",
+            Reason::Unjoined => "no tier joins the two, by design",
             Reason::NoPath => "no plane has a usable path between the two",
             Reason::Full(Stage::NicUp) => "the ports of a NIC that sends are full",
             Reason::Full(Stage::NicDown) => "the ports of a NIC that receives are full",
@@ -175,7 +178,13 @@ impl Commodities {
                 all.push(commodity);
                 continue;
             }
-            let why = if from.reach == 0 || to.reach == 0 { Reason::NoPort } else { Reason::NoPath };
+            let groups = [from, to].map(|class| network.shape.group_at(class.group));
+            let why = match (from.reach == 0 || to.reach == 0, topology.island().holds(groups[0], groups[1]))
+            {
+                (true, _) => Reason::NoPort,
+                (false, false) => Reason::Unjoined,
+                (false, true) => Reason::NoPath,
+            };
             let place = |class: &Class| {
                 let (zone, group) = network.shape.group_at(class.group);
                 Place::Group(zone, group)

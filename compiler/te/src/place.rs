@@ -109,9 +109,10 @@ impl Place {
 
 /// Returns the name of a T0 group, which is that of its path table.
 pub(crate) fn group_name(topology: &Topology, zone: ZoneId, group: u16) -> String {
-    match topology.t2 {
-        None => format!("group-{:04}", group + 1),
-        Some(_) => format!("z{zone}-group-{:04}", group + 1),
+    if topology.has_zones() {
+        format!("z{zone}-group-{:04}", group + 1)
+    } else {
+        format!("group-{:04}", group + 1)
     }
 }
 

@@ -37,6 +37,7 @@ struct Dimension {
 ///
 /// Refuses a fabric with holes, and cables of one kind that differ.
 pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<File<'p>, Refusal> {
+    uniform::joined(plan, FORMAT)?;
     uniform::whole(plan, FORMAT, planes)?;
     let dimensions = dimensions(plan, planes)?;
     let npus: u64 = dimensions.iter().map(|dimension| dimension.count).product();

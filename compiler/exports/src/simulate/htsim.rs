@@ -47,6 +47,7 @@ impl<'p> Simulation<'p> {
     /// Refuses what a fat tree given by counts cannot express: holes, cables that differ, parts of a gigabit,
     /// oversubscription that is not a whole number, T2s that several T1s of a zone share.
     pub fn new(plan: &'p Plan, plane: PlaneId, traffic: &Traffic) -> Result<Self, Refusal> {
+        uniform::joined(plan, FORMAT)?;
         uniform::whole(plan, FORMAT, &[plane])?;
         let numbers = Numbers::of(plan, plane);
         let topology = plan.topology();

@@ -98,6 +98,20 @@ impl<'p> Simulation<'p> {
             too_many("ports of a switch", format!("at `{name}`"), *most, reader.ports)?;
         }
         let flows = traffic.of(format, &numbers, BYTES_MAX)?;
+        let island = topology.island();
+        let group = |host: usize| (numbers.hosts[host].zone, numbers.hosts[host].group);
+        if let Some(flow) = flows.iter().find(|flow| !island.holds(group(flow.from), group(flow.to))) {
+            let name = |host: usize| {
+                let (node, number) = topology.node_of(numbers.hosts[host]);
+                topology.naming.nic(node, number)
+            };
+            return Err(Refusal::Number {
+                format,
+                rule: "flows over switches",
+                arithmetic: format!("no switch joins `{}` and `{}`", name(flow.from), name(flow.to)),
+                help: "choose demands inside a plane by NIC or a T0 group with `--demand`",
+            });
+        }
         Ok(Simulation { plan, plane, numbers, links: links as u64, flows })
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use closc_plan::Plan;
 use closc_qos::units::{Length, Speed};
-use closc_topology::{Link, PlaneId, TierId};
+use closc_topology::{Island, Link, PlaneId, TierId};
 
 use super::speed;
 use crate::Refusal;
@@ -70,6 +70,19 @@ pub(super) fn cables(
             what: format!("fabric without {} cables", kind(upper)),
             help: "export infragraph or ns-3 if the fabric has one tier, or check the exceptions of the file",
         }),
+    }
+}
+
+/// Refuses fabrics of several trees: a format of counts has one.
+pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
+    match plan.topology().island() {
+        Island::Zone => Err(Refusal::Unknown {
+            format,
+            what: "fabric whose zones are joined by nodes alone".to_owned(),
+            help: "export infragraph, which lists every cable, or one zone as a fabric of its own",
+        }),
+        // With one tier, T0-T1 cables are missing.
+        Island::Group | Island::Fabric => Ok(()),
     }
 }
 

@@ -141,6 +141,7 @@ function ecmpRoutes(s) {
   const down = M.tiers[s.tier].down[0] + M.tiers[s.tier].down[1];
   const portAt = (l) => isSame(l.lower, s) ? down + l.up : upperOf(l.lower, l.up).down;
   const shares = (at, scope) => {
+    if (!M.t2 && scope.zone !== s.zone) return []; // No tier joins zones.
     const own = both[at];
     const next = s.tier === 1 && s.zone === scope.zone && scope.group !== undefined ? [sw(plane, 0, s.zone, scope.group)]
       : s.tier === 2 ? own.belowT2(s, scope.zone) : own.above(s);
