@@ -48,8 +48,8 @@ const PUBLISHED: [Published; 24] = [
     two_tiers("deepseek-ft2", 2_048, [64, 32], [2_048, 2_048]),
     // 5,120 switches and 131,072 cables between them.
     fat_tree("deepseek-ft3", 65_536, [2_048, 2_048, 1_024]),
-    // 768 switches; the file models the eight NICs of a node as one.
-    two_tiers("deepseek-mpft", 16_384 / 8, [512, 256], [16_384, 16_384]),
+    // 768 switches in eight planes by NIC.
+    two_tiers("deepseek-mpft", 16_384, [512, 256], [16_384, 16_384]),
     two_tiers("hpn-7-pod", 15_360, [240, 120], [240 * 128, 120 * 120]),
     two_tiers("juniper-qpp-400g", 64, [16, 4], [64, 25_600 / 400]),
     two_tiers("juniper-qpp-800g", 64, [16, 4], [64, 51_200 / 800]),
