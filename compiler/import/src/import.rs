@@ -8,7 +8,7 @@ mod except;
 mod hardware;
 mod ranges;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::Routing;
 use closc_plan::Plan;
@@ -436,6 +436,17 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
              where platforms share names of ports, `--platform t0=NAME` (and `t1`, `t2`) says whose they are"
         ),
     }];
+    let switches = positions.places.iter().filter_map(|place| match place {
+        Place::Switch(switch) => Some(switch.zone),
+        Place::Node(_) => None,
+    });
+    let zones = switches.collect::<BTreeSet<_>>().len();
+    if zones > 1 && !positions.levels.contains(&Level::T2) {
+        let text = format!(
+            "names are of {zones} zones, and no T2 joins them: planes by NIC are not recognised, a list of one zone is"
+        );
+        faults.push(Fault { place: None, text });
+    }
     for number in found.compared.left.iter().take(10) {
         let cable = &plant.cables[*number as usize];
         let [a, b] = cable.ends.map(|plug| plant.devices.name(plug.device));

@@ -178,3 +178,12 @@ fn rows_of_t2s_come_back() {
         comes_back(&Shape { t1, t2, ..Shape::SMALL }.plan());
     }
 }
+
+/// Zones that only nodes join are refused by name.
+#[test]
+fn planes_by_nic_are_refused() {
+    let t2 = T2 { zones: 2, steps: 0, parallel: 1, rows: 0, node_zones: 2 };
+    let shape = Shape { planes: 1, rails: 2, t2: Some(t2), ..Shape::SMALL };
+    let refused = imported(&lists(&shape.plan())).expect_err("planes by NIC are not recognised");
+    assert!(refused.to_string().contains("names are of 2 zones, and no T2 joins them"), "{refused}");
+}
