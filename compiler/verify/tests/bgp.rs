@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use closc_artefacts::Memory;
 use closc_plan::Plan;
 use closc_tests::exceptions;
-use closc_tests::shape::{self, Shape, T2};
+use closc_tests::shape::{self, Shape, T2, by_nic};
 use closc_verify::{Options, Report, verify};
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
@@ -51,6 +51,25 @@ fn compiled_fabrics_have_no_faults() {
     }
     println!("{tiers:?} fabrics of two and three tiers, {drained} with drains, {paused} with pauses");
     assert!(tiers.iter().all(|count| *count > 10) && drained > 10 && paused > 10);
+}
+
+/// Planes by NIC: sessions and routes stay inside a zone.
+#[test]
+fn planes_by_nic_have_no_faults() {
+    let mut runner = TestRunner::deterministic();
+    let mut proved = 0;
+    for number in 0..24 {
+        let target = [Target::Frr, Target::Sonic, Target::Lossless][number % 3];
+        let shape = by_nic().new_tree(&mut runner).expect("there are such fabrics").current();
+        let yaml = target.apply(&shape.yaml()).replace("routing: ecmp-static", "routing: bgp-unnumbered");
+        let Ok(plan) = shape::try_plan(&yaml) else { continue };
+        let report = report(&common::tree(&plan));
+        assert!(report.holds(), "{target:?}:\n{yaml}\n{}", report.text());
+        let delivery = report.delivery.expect("switches choose");
+        assert!(delivery.arrive == delivery.possible && delivery.possible < delivery.deliveries, "{yaml}");
+        proved += 1;
+    }
+    assert!(proved > 15, "{proved}");
 }
 
 /// T2s that have lost their only cable are in no plane of the cable lists, and keep the number of their tier.

@@ -230,6 +230,21 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Random fabrics of parts that only nodes join.
+    #[test]
+    fn merged_islands_are_the_whole(shape in exceptions::excepted_islands(), of in 1..9u32) {
+        let tree = memory(&plan(&shape.yaml().replace("  os: linux\n", ""))).unwrap();
+        let whole = verify(&tree, &options(Judged::All)).unwrap();
+        prop_assert!(whole.holds(), "{}", whole.text());
+        let merged = merge(&slices(&tree, of.min(u32::from(shape.planes)))).unwrap();
+        prop_assert!(merged.holds(), "{}", merged.text());
+        same(&whole, &merged, true);
+    }
+}
+
 /// Replaces text in a file of a part, and updates the manifest.
 fn damage(part: &mut Memory, path: &str, from: &str, to: &str) {
     let path = Utf8Path::new(path);

@@ -76,9 +76,24 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
             ),
         }
     }
+    silent(cabling, id, node);
     // For the same prefix, routes with a source come first, and among these the one with the lowest metric.
     routes.sort_by_key(|(metric, from, _)| (from.is_some(), std::cmp::Reverse(*metric)));
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
+}
+
+/// Gives NICs without any route that leads somewhere the addresses that no port sends from, in order.
+fn silent(cabling: &Cabling, id: NodeId, node: &mut Node) {
+    let plugs = cabling.at_node(id).iter();
+    let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));
+    let numbers: BTreeSet<u16> = ports.map(number).collect();
+    let numbers: Vec<u16> =
+        numbers.into_iter().filter(|number| node.nics.iter().all(|(known, _)| known != number)).collect();
+    let mut addresses = node.inner.clone();
+    addresses.retain(|address| node.nics.iter().all(|(_, known)| known != address));
+    if numbers.len() == addresses.len() {
+        node.nics.extend(numbers.into_iter().zip(addresses));
+    }
 }
 
 /// Checks that packets are dropped when their routes are gone, for each source address and for unbound sockets. They

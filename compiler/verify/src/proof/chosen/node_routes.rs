@@ -230,13 +230,15 @@ impl NodeReader<'_> {
             let meant = self.planes(class, false);
             let possible = self.planes(class, true);
             let fits = meant.is_subset(&over) && over.is_subset(&possible);
-            if !possible.is_empty() && !over.is_empty() && !fits {
+            if !over.is_empty() && !fits {
                 let show = |planes: &BTreeSet<u8>| {
                     planes.iter().map(u8::to_string).collect::<Vec<String>>().join(", ")
                 };
-                let message =
-                    format!("packets leave by planes {}, and {} lead there", show(&over), show(&meant));
-                return Some((class, message));
+                let leads = match possible.is_empty() {
+                    true => "no cables lead there".to_owned(),
+                    false => format!("{} lead there", show(&meant)),
+                };
+                return Some((class, format!("packets leave by planes {}, and {leads}", show(&over))));
             }
         }
         None
