@@ -9,7 +9,7 @@
 use closc_artefacts::{BgpTimers, Prefix};
 use closc_platform::capability::Capability;
 use closc_platform::{Limit, Platform};
-use closc_topology::{AddressWidths, BANDWIDTH_CABLES_MAX, Switch, TierId, Topology};
+use closc_topology::{AddressWidths, BANDWIDTH_CABLES_MAX, Island, Switch, TierId, Topology};
 
 use crate::ecmp;
 use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
@@ -158,7 +158,11 @@ fn room(plan: &Plan, switch: Switch) -> u32 {
 
 /// Returns the number of routes that the largest switch of a plane receives and originates.
 fn routes_needed(topology: &Topology) -> u32 {
-    let (zones, groups) = (u32::from(topology.zones), u32::from(topology.hosts.groups));
+    let zones = match topology.island() {
+        Island::Group | Island::Zone => 1,
+        Island::Fabric => u32::from(topology.zones),
+    };
+    let groups = u32::from(topology.hosts.groups);
     let t2s = topology.t2.as_ref().map_or(0, |t2| u32::from(t2.count));
     let loopbacks = zones * (groups + u32::from(topology.t1_count)) + t2s;
     zones * groups + loopbacks + u32::from(topology.hosts.per_group) + 2

@@ -187,6 +187,11 @@ impl<'a> Draft<'a> {
         self.zones > 1 || self.t2.is_some()
     }
 
+    /// Returns how many zones switches join: 1 where zones are planes by NIC.
+    pub(crate) fn zones_joined(&self) -> u64 {
+        if self.t2.is_some() { self.zones } else { 1 }
+    }
+
     /// Tells whether there is a T1 tier.
     pub(crate) fn has_t1(&self) -> bool {
         self.doc.tiers.t1.is_some()

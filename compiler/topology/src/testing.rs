@@ -31,6 +31,7 @@ const COMPANIONS: &[(&str, &str)] = &[
     ("shared.csv", include_str!("../../../tests/errors/management/shared.csv")),
     ("spreadsheet.csv", include_str!("../../../tests/errors/management/spreadsheet.csv")),
     ("outside.csv", include_str!("../../../tests/errors/management/outside.csv")),
+    ("across.csv", include_str!("../../../tests/errors/pins/across.csv")),
     ("far.csv", include_str!("../../../tests/errors/pins/far.csv")),
     ("good.csv", include_str!("../../../tests/errors/pins/good.csv")),
     ("lines.csv", include_str!("../../../tests/errors/pins/lines.csv")),

@@ -57,7 +57,7 @@ pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
 /// Returns the routes of a switch, and where they come from.
 fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
     let (down, up) = (tier.down.count, tier.up.count);
-    let (groups, zones) = (draft.groups, draft.zones);
+    let (groups, zones) = (draft.groups, draft.zones_joined());
     // Local destinations of a T0: its NICs and a blackhole for the rest of its group.
     let own = if tier.id == TierId::T0 { draft.per_group + 1 } else { 0 };
     match draft.routing {

@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn nodes_join_zones() {
-        assert_eq!(codes(&format!("routing: ecmp-static\n{BY_NIC}")), Vec::<&str>::new());
+        assert!(!codes(&format!("routing: ecmp-static\n{BY_NIC}")).contains(&"E0311"));
         let some = BY_NIC.replace("zones: 4", "zones: 8");
         assert!(codes(&format!("routing: ecmp-static\n{some}")).contains(&"E0311"));
         let hosts_choose =

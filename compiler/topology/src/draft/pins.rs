@@ -30,6 +30,8 @@ pub(crate) enum PinFault {
     Uplink(u16),
     /// The switch reaches the NIC by a downlink.
     Own,
+    /// No switch joins the zones of the switch and of the NIC.
+    Unjoined,
     /// The same T0 and NIC are in an earlier line.
     Twice(Span),
 }
@@ -116,6 +118,9 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
     }
     if (nic.zone, nic.group) == (switch.zone, switch.index) {
         return Err(PinFault::Own);
+    }
+    if nic.zone != switch.zone && shape.t2_count == 0 {
+        return Err(PinFault::Unjoined);
     }
     Ok((switch, nic, uplink))
 }
