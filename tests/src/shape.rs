@@ -108,6 +108,14 @@ impl Shape {
                 );
             }
         }
+        self.cables_and_pools(&mut text);
+        text.push_str("qos: lossy-trim\n");
+        text.push_str(&self.exceptions);
+        text
+    }
+
+    /// Writes cables and pools of addresses.
+    fn cables_and_pools(&self, text: &mut String) {
         text.push_str(
             "cables:\n  nic-t0: { length: 1m, medium: virtual }\n  t0-t1: { length: 2m, medium: virtual }\n",
         );
@@ -115,15 +123,12 @@ impl Shape {
             text.push_str("  t1-t2: { length: 3m, medium: virtual }\n");
         }
         // Fabrics of three planes state widths, which are not those of the default.
-        text.push_str(match planes {
+        text.push_str(match self.planes {
             // Growth by whole nodes reaches zones that IPv4 management addresses have no place for.
             _ if self.node_zones() > 1 => "addresses: { management: \"fd00:64::/64\" }\n",
             3 => "addresses: { management: 10.64.0.0/13, widths: { zone: 6, index: 7 } }\n",
             _ => "addresses: { management: 10.64.0.0/14 }\n",
         });
-        text.push_str("qos: lossy-trim\n");
-        text.push_str(&self.exceptions);
-        text
     }
 
     /// Zones that the NICs of a node are in.

@@ -73,7 +73,7 @@ proptest! {
 
     /// Random fabrics with exceptions, cut into any number of shards: every unit is in exactly one.
     #[test]
-    fn every_unit_is_in_one_shard(shape in exceptions::excepted(), of in 1u32..40) {
+    fn every_unit_is_in_one_shard(shape in prop_oneof![exceptions::excepted(), exceptions::excepted_islands()], of in 1u32..40) {
         let plan = shape.plan();
         let zones = shape.t2.as_ref().map_or(1, |t2| u32::from(t2.zones));
         let of = of.min(u32::from(shape.planes) * zones);

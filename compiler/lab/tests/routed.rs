@@ -70,6 +70,25 @@ fn with_one_tier_flows_go_between_nics_of_a_group() {
     }
 }
 
+/// Planes by NIC: two zones that only nodes join, with static routes.
+#[test]
+fn flows_stay_in_their_plane_by_nic() {
+    if !can_run() {
+        return;
+    }
+    let yaml = "fabric: bynic\nplanes: 1\nzones: 2\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 1, nics_per_node: 2, rails: 2, \
+                zones_per_node: 2, nic: { speed: 100G, lanes: 1 }, os: linux }\ntiers:\n  t0: { platform: linux, os: linux, up: 2 }\n  t1: { \
+                platform: linux, os: linux }\ncables:\n  nic-t0: { length: 1m, medium: virtual }\n  t0-t1: { length: 1m, medium: virtual }\n";
+    let compiled = compile(yaml, "rn");
+    let (mut lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
+    let report = quietly(|watch| lab.test(watch)).unwrap();
+    print!("{report}");
+    assert!(report.is_fine(), "{report}");
+    // Two nodes with a NIC in each plane: one pair there and back in each, and none across.
+    assert_eq!((report.pairs, report.apart, report.delivered), (4, 4, report.packets));
+    lab.down().unwrap();
+}
+
 #[test]
 fn static_groups_carry_flows_by_their_weights() {
     if !can_run() {

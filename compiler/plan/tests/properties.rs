@@ -8,7 +8,7 @@ use closc_artefacts::{Address, Routing};
 use closc_fabric::Shape as Numbers;
 use closc_plan::{DeviceIntent, EntropySets, Peer, Plan, Target};
 use closc_tests::exceptions::excepted;
-use closc_tests::shape::{Shape, T2, any_routing, in_blocks, one_tier, plan, three_tiers, two_tiers};
+use closc_tests::shape::{Shape, T2, any_routing, by_nic, in_blocks, one_tier, plan, three_tiers, two_tiers};
 use closc_topology::{Link, Nic, Switch, TierId};
 use proptest::prelude::*;
 
@@ -112,13 +112,15 @@ fn every_address_is_unique(plan: &Plan) {
     let mut seen = BTreeSet::new();
     let mut once = |what: String| assert!(seen.insert(what.clone()), "{what} twice");
     let addresses = plan.addresses();
+    // Elsewhere no switch has uSIDs, and without T2s they contain no zone.
+    let is_source_routed = plan.topology().routing.is_source_routed();
     for switch in plan.switches() {
         once(addresses.loopback(switch).to_string());
         once(addresses.router_id(switch).to_string());
         once(addresses.switch_mac(switch).to_string());
         once(addresses.management(switch).unwrap().to_string());
         once(plan.topology().naming.switch(switch).to_string());
-        for usid in plan.segments().own(switch) {
+        for usid in plan.segments().own(switch).filter(|_| is_source_routed) {
             once(format!("usid {}", plan.segments().prefix(switch.plane, usid)));
             assert!((1..=0xdfff).contains(&usid.0));
         }
@@ -247,6 +249,30 @@ proptest! {
         for nic in plan.fabric().nics().filter(|_| shape.planes != 3) {
             prop_assert_eq!(plan.addresses().nic(nic), with_t1s.addresses().nic(nic));
             prop_assert_eq!(plan.topology().node_of(nic), with_t1s.topology().node_of(nic));
+        }
+    }
+
+    #[test]
+    fn planes_by_nic_have_places_and_addresses_too(shape in by_nic(), bgp in any::<bool>()) {
+        let routed = |shape: &Shape| {
+            shape.routed(if bgp { Routing::BgpUnnumbered } else { Routing::EcmpStatic })
+        };
+        let plan = routed(&shape);
+        places_are_those_of_the_wiring(&plan);
+        every_address_is_unique(&plan);
+        for by in [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0]] {
+            growth_removes_nothing(&plan, &routed(&shape.resized(by)));
+        }
+        // T2s change routes, and neither names nor addresses.
+        let t2 = shape.t2.as_ref().map(|t2| T2 { steps: 1, rows: 8, ..t2.clone() });
+        let with_t2s = Shape { t2, ..shape.clone() }.routed(Routing::EcmpStatic);
+        for nic in plan.fabric().nics() {
+            prop_assert_eq!(plan.addresses().nic(nic), with_t2s.addresses().nic(nic));
+            prop_assert_eq!(plan.topology().node_of(nic), with_t2s.topology().node_of(nic));
+        }
+        let lower = with_t2s.switches().filter(|switch| switch.tier != TierId::T2);
+        for (one, other) in plan.switches().zip(lower) {
+            prop_assert_eq!(plan.switch_name(one), with_t2s.switch_name(other));
         }
     }
 

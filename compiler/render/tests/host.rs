@@ -169,6 +169,22 @@ fn with_one_tier_a_backup_port_is_of_the_same_rail() {
     assert!(backups(1).is_empty(), "the only port of a rail has no backup");
 }
 
+/// NIC k of a node is in zone k / 2, and a port of another zone leads to none of the peers.
+#[test]
+fn with_planes_by_nic_a_backup_port_is_of_the_same_zone() {
+    let backups = |nics: u32| {
+        let plan = plan(&format!(
+            "fabric: by-nic\nplanes: 1\nzones: 2\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: 1, nics_per_node: {nics}, rails: {nics}, \
+             zones_per_node: 2, nic: {{ speed: 100G, lanes: 1 }} }}\ntiers:\n  t0: {{ platform: linux, os: linux, up: 1 }}\n  t1: {{ platform: \
+             linux, os: linux }}\ncables:\n  nic-t0: {{ length: 1m, medium: virtual }}\n  t0-t1: {{ length: 1m, medium: virtual }}\nqos: none\n"
+        ));
+        plan.host(plan.nodes().next().unwrap()).backups()
+    };
+    let pairs: Vec<(u8, u8)> = backups(4).iter().map(|pair| (pair.primary.nic, pair.backup.nic)).collect();
+    assert_eq!(pairs, [(0, 1), (1, 0), (2, 3), (3, 2)]);
+    assert!(backups(2).is_empty(), "the only port of a plane by NIC has no backup");
+}
+
 /// T0s that share a declared domain are not full backups of each other, and the file says so.
 #[test]
 fn a_backup_port_in_the_same_domain_says_so() {

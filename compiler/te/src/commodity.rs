@@ -178,13 +178,7 @@ impl Commodities {
                 all.push(commodity);
                 continue;
             }
-            let groups = [from, to].map(|class| network.shape.group_at(class.group));
-            let why = match (from.reach == 0 || to.reach == 0, topology.island().holds(groups[0], groups[1]))
-            {
-                (true, _) => Reason::NoPort,
-                (false, false) => Reason::Unjoined,
-                (false, true) => Reason::NoPath,
-            };
+            let why = reason(topology, network, &from, &to);
             let place = |class: &Class| {
                 let (zone, group) = network.shape.group_at(class.group);
                 Place::Group(zone, group)
@@ -212,6 +206,18 @@ fn merge(mut found: Vec<Commodity>) -> Vec<Commodity> {
         same
     });
     found
+}
+
+/// Returns why no kind of planes has a path between two classes.
+fn reason(topology: &Topology, network: &Network, from: &Class, to: &Class) -> Reason {
+    let [one, other] = [from, to].map(|class| network.shape.group_at(class.group));
+    if from.reach == 0 || to.reach == 0 {
+        Reason::NoPort
+    } else if topology.island().holds(one, other) {
+        Reason::NoPath
+    } else {
+        Reason::Unjoined
+    }
 }
 
 /// Returns the kinds of planes that have a path between two classes.

@@ -2,7 +2,7 @@
 
 use closc_plan::Plan;
 use closc_te::{Demand, Matrix, Options, Outcome, Place, Via, engineer};
-use closc_tests::exceptions::excepted;
+use closc_tests::exceptions::{excepted, excepted_islands};
 use closc_tests::shape::{Shape, try_plan};
 use closc_topology::{Nic, PlaneId, ZoneId};
 use proptest::prelude::*;
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn the_bound_is_below_the_placement_and_that_below_what_happens_by_itself(
-        shape in excepted(), rows in rows()
+        shape in prop_oneof![3 => excepted(), 1 => excepted_islands()], rows in rows()
     ) {
         for plan in plans(&shape) {
             check(&plan, &matrix(&plan, &rows))?;

@@ -425,15 +425,16 @@ fn ipv4_fabrics_are_the_same_on_the_page() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Small fabrics of T0s alone, with both families.
+/// Small fabrics of T0s alone, or with planes by NIC, with both families.
 #[test]
-fn fabrics_of_one_tier_are_the_same_on_the_page() {
+fn fabrics_of_several_parts_are_the_same_on_the_page() {
     let Some(mut browser) = Browser::start() else { return };
     let mut runner = TestRunner::deterministic();
     for at in 0..8 {
-        let shape = closc_tests::shape::one_tier().new_tree(&mut runner).expect("a shape").current();
+        let shape =
+            closc_tests::exceptions::excepted_islands().new_tree(&mut runner).expect("a shape").current();
         for ipv4 in [false, true] {
-            let name = format!("one tier {shape:?} {ipv4}");
+            let name = format!("islands {shape:?} {ipv4}");
             same(&mut browser, &name, &shape.routed_in(Routing::EcmpStatic, ipv4), &mut Draw(at));
         }
     }
