@@ -234,9 +234,10 @@ impl NodeReader<'_> {
                 let show = |planes: &BTreeSet<u8>| {
                     planes.iter().map(u8::to_string).collect::<Vec<String>>().join(", ")
                 };
-                let leads = match possible.is_empty() {
-                    true => "no cables lead there".to_owned(),
-                    false => format!("{} lead there", show(&meant)),
+                let leads = if possible.is_empty() {
+                    "no cables lead there".to_owned()
+                } else {
+                    format!("{} lead there", show(&meant))
                 };
                 return Some((class, format!("packets leave by planes {}, and {leads}", show(&over))));
             }
