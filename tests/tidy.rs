@@ -40,7 +40,7 @@ const STAGES: &[&[&str]] = &[
     &["diagnostics", "files", "http", "manual", "paths", "qos", "runtime", "sonic"],
     &["artefacts", "audit"],
     &["platform", "deploy", "paths-engine", "conformance"],
-    &["topology", "design", "nic"],
+    &["topology", "design", "hwsku", "nic"],
     &["fabric"],
     &["plan"],
     &["render", "entries", "verify", "switch"],

@@ -41,14 +41,15 @@ const UNNAMED: &[(&str, usize)] = &[
 /// pipelines of a fabric and that of SONiC hardware. Of `switch` two show a lab what enters ports, six let a job
 /// in virtual time keep the clock, lose packets by chance, count full queues and take what was lost, and one compiles
 /// pipelines that enforce
-/// restrictions; of `deploy` two are errors of binding entries to another P4Info, four the documents of a push that is shown
+/// restrictions; of `deploy` one asks a switch for its facts,
+/// two are errors of binding entries to another P4Info, four the documents of a push that is shown
 /// or saved, whose schemas the command line prints, and two say whether an inventory has rules for SONiC, and one for a switch;
 /// three say which switches of a tree are left alone, and three are sums and metrics of counters that a collector serves, too.
 /// sixteen are rules of inventories by patterns, addresses of a site, files of a site for a chip, and what saved plans have of CONFIG_DB;
 /// four name files that no transport carries; ten are carriers of files over SSH, their options and what a push of them would do;
 /// one is the sequence number that a switch compares with, and one makes a fleet that of a lab, whose switches have P4Runtime alone.
 /// Of `switch` one says which ports a packet test judges, and one gives a link of a job in virtual time an MTU.
-const FACES: &[(&str, usize)] = &[("deploy", 181), ("entries", 21), ("switch", 124)];
+const FACES: &[(&str, usize)] = &[("deploy", 182), ("entries", 21), ("switch", 124)];
 
 /// The name of a public item that a line declares.
 fn item(line: &str) -> Option<&str> {

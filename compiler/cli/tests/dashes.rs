@@ -108,6 +108,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("export order", "FILE", Dash::Reads("export order - --out o", "a.yaml", 0)),
     ("export resources", "FILE", Dash::Reads("export resources - --out o", "a.yaml", 0)),
     ("export telemetry", "FILE", Dash::Reads("export telemetry - --domain example.net --out o", "a.yaml", 0)),
+    ("platforms", "--ssh-config", SSH),
     ("design", "--out", Dash::Writes("design --nics 64 --planes 1 --out -", 0, "# 64 NICs")),
     ("design", "--compare", Dash::Reads("design --compare - b.yaml", "a.yaml", 0)),
     ("design", "--explain", Dash::Reads("design --nics 64 --planes 2 --explain -", "a.yaml", 0)),

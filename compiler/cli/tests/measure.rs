@@ -10,6 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
 use closc_platform::{Breakout, Catalogue, Slot};
+
 use common::Place;
 
 /// Hashes in the form that `sonic-db-dump` prints.
@@ -156,7 +157,7 @@ fn differences_and_faults_are_named() {
     fake.program("bin/ssh", "echo name leaf1; echo platform x; echo hwsku y");
     let why = String::from_utf8_lossy(&fake.measure(&[]).stderr).into_owned();
     assert!(why.contains("the answer ends before its last line"), "{why}");
-    fake.program("bin/ssh", "echo hello");
+    fake.program("bin/ssh", "echo nothing");
     let why = String::from_utf8_lossy(&fake.measure(&[]).stderr).into_owned();
     assert!(why.contains("line 1 of the answer is not one that the script prints"), "{why}");
     let why = fake.place.ends(1, &["platforms", "--measure=-oProxyCommand=id"]);

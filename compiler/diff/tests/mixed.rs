@@ -278,8 +278,8 @@ fn what_is_used_again_first_forgets_cables_that_go() {
         (&tall, vec!["p0-t2-002".to_owned(), "z1-p0-t1-002".to_owned()], vec![high(2)]),
     ];
     let list = |key: &str, names: &[String]| {
-        let names: String = names.iter().map(|name| format!("\n    - \"{name}\"")).collect();
-        format!("  {key}:{names}\n")
+        let names: Vec<String> = names.iter().map(|name| format!("    - \"{name}\"\n")).collect();
+        format!("  {key}:\n{}", names.concat())
     };
     for (shape, drained, absent) in cases {
         for routing in [Routing::EcmpStatic, Routing::BgpUnnumbered] {

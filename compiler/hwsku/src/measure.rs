@@ -34,7 +34,7 @@ echo end
 
 /// Output of the script that cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum AnswerError {
+enum AnswerError {
     /// A line has none of the known forms.
     #[error("line {0} of the answer is not one that the script prints")]
     Line(usize),
@@ -61,7 +61,11 @@ pub struct Answer {
 
 impl Answer {
     /// Reads the output of the script.
-    pub fn read(output: &str) -> Result<Answer, AnswerError> {
+    pub fn read(output: &str) -> Result<Answer, String> {
+        Answer::parse(output).map_err(|error| error.to_string())
+    }
+
+    fn parse(output: &str) -> Result<Answer, AnswerError> {
         let mut answer = Answer::default();
         let mut is_complete = false;
         for (at, line) in output.lines().enumerate() {
@@ -190,18 +194,15 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, Strin
         return Err(format!("the switch has no readable ports of its hwsku {}", answer.hwsku));
     }
     let mut notes = Vec::new();
-    let (id, text) = match known(answer, catalogue) {
-        Some(platform) => {
-            notes.extend(different_port(platform, &switch, &answer.hwsku));
-            (platform.id.to_string(), text::without_schema(catalogue.text(&platform.id).unwrap_or_default()))
-        }
-        None => {
-            let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
-            let derived = switch.derive(answer, &source, &mut BTreeSet::new())?;
-            notes.extend(derived.notes);
-            notes.push(format!("the catalogue has no entry for {}: this one is derived", answer.platform));
-            (derived.id, derived.text)
-        }
+    let (id, text) = if let Some(platform) = known(answer, catalogue) {
+        notes.extend(different_port(platform, &switch, &answer.hwsku));
+        (platform.id.to_string(), text::without_schema(catalogue.text(&platform.id).unwrap_or_default()))
+    } else {
+        let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
+        let derived = switch.derive(answer, &source, &mut BTreeSet::new())?;
+        notes.extend(derived.notes);
+        notes.push(format!("the catalogue has no entry for {}: this one is derived", answer.platform));
+        (derived.id, derived.text)
     };
     let base = accept(&text)?;
     let limits = answer.limits();

@@ -64,9 +64,10 @@ fn with_facts(text: &str, base: &Platform, hwsku: &str, facts: &HwskuFacts) -> S
     let line = format!("    {}: {}\n", inline(&hwsku), inline(&own));
     let mut all = base.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default();
     all.remove(hwsku);
-    let others: String =
-        all.iter().map(|(name, facts)| format!("    {}: {}\n", inline(name), inline(facts))).collect();
-    let block = format!("  facts:\n{line}{others}");
+    let mut block = format!("  facts:\n{line}");
+    for (name, facts) in &all {
+        let _ = writeln!(block, "    {}: {}", inline(name), inline(facts));
+    }
     if text.contains("\n  facts:\n") {
         return replace(text, "  facts", &block);
     }
