@@ -228,6 +228,8 @@ mod tests {
             "DIGEST",
             "LIMIT",
             "RATIO",
+            "[USER@]HOST",
+            "ID",
         ];
         let mut left = Vec::new();
         walk(&command(), "", &mut |path, arg| {
