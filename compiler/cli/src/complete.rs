@@ -185,52 +185,54 @@ mod tests {
         command().debug_assert();
     }
 
-    /// Every value has a completer, or is listed here as one that cannot be completed.
+    /// Values that cannot be completed.
+    const FREE: &[&str] = &[
+        "N",
+        "IMAGE",
+        "SECONDS",
+        "MS",
+        "P",
+        "PERCENT",
+        "I/N",
+        "MIB",
+        "SEED",
+        "BYTES",
+        "MBPS",
+        "ADDRESS",
+        "ADDRESS:PORT",
+        "ADDRESS[:PORT]",
+        "PORT",
+        "OS=PORT",
+        "DOMAIN",
+        "NAME",
+        "NUMBER",
+        "SPEED",
+        "VERSION",
+        "URL",
+        "PATTERN",
+        "TRANSPORT",
+        "FROM,TO",
+        "OUTSTANDING",
+        "UNIT",
+        "PORT_MBPS",
+        "PATIENCE",
+        "ARGUMENTS",
+        "NAME=IMAGE",
+        "[TIER=]NAME",
+        "KEYS",
+        "DOCUMENT",
+        "RUN",
+        "DATE",
+        "DIGEST",
+        "LIMIT",
+        "RATIO",
+        "[USER@]HOST",
+        "ID",
+    ];
+
+    /// Every value has a completer, or is free.
     #[test]
     fn every_value_is_completed_or_known_to_be_free() {
-        let free = [
-            "N",
-            "IMAGE",
-            "SECONDS",
-            "MS",
-            "P",
-            "PERCENT",
-            "I/N",
-            "MIB",
-            "SEED",
-            "BYTES",
-            "MBPS",
-            "ADDRESS",
-            "ADDRESS:PORT",
-            "ADDRESS[:PORT]",
-            "PORT",
-            "OS=PORT",
-            "DOMAIN",
-            "NAME",
-            "NUMBER",
-            "SPEED",
-            "VERSION",
-            "URL",
-            "PATTERN",
-            "TRANSPORT",
-            "FROM,TO",
-            "OUTSTANDING",
-            "UNIT",
-            "PORT_MBPS",
-            "PATIENCE",
-            "ARGUMENTS",
-            "NAME=IMAGE",
-            "[TIER=]NAME",
-            "KEYS",
-            "DOCUMENT",
-            "RUN",
-            "DATE",
-            "DIGEST",
-            "LIMIT",
-            "RATIO",
-            "[USER@]HOST",
-            "ID",
-        ];
         let mut left = Vec::new();
         walk(&command(), "", &mut |path, arg| {
             let name = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
@@ -239,7 +241,7 @@ mod tests {
                 || arg.get_value_hint() != ValueHint::Unknown
                 || !arg.get_possible_values().is_empty();
             let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
-            if takes_value && !is_fitted && !free.contains(&name.as_str()) {
+            if takes_value && !is_fitted && !FREE.contains(&name.as_str()) {
                 left.push(format!("{path}: {} <{name}>", arg.get_id()));
             }
         });

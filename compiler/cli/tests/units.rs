@@ -42,7 +42,7 @@ fn hostile(units: &Units) -> (u16, Arc<AtomicU64>) {
         setns(network, CloneFlags::CLONE_NEWNET).expect("the test is root");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         ports.send(listener.local_addr().expect("it listens").port()).expect("the test waits");
-        // SETTINGS of HTTP/2 again and again, and then something that is no frame.
+        // Repeated SETTINGS frames of HTTP/2, then bytes that do not form a frame.
         let bytes = [0, 0, 0, 4, 0, 0, 0, 0, 0].repeat(4000);
         for mut stream in listener.incoming().flatten() {
             let (count, bytes) = (Arc::clone(&count), bytes.clone());

@@ -196,7 +196,7 @@ pub fn measure(answer: &Answer, catalogue: &Catalogue) -> Result<Measured, Strin
     let mut notes = Vec::new();
     let (id, text) = if let Some(platform) = known(answer, catalogue) {
         notes.extend(different_port(platform, &switch, &answer.hwsku));
-        (platform.id.to_string(), text::without_schema(catalogue.text(&platform.id).unwrap_or_default()))
+        (platform.id.to_string(), catalogue.text(&platform.id).unwrap_or_default().to_owned())
     } else {
         let source = answer.source(&format!("/usr/share/sonic/device/{}", answer.platform));
         let derived = switch.derive(answer, &source, &mut BTreeSet::new())?;

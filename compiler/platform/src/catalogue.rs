@@ -36,10 +36,14 @@ impl Catalogue {
         self.platforms.get(id)
     }
 
-    /// Returns the file of a platform, for a site to copy and change.
+    /// Returns the file of a platform, for a site to copy and change. It lacks the first line, which tells editors the path
+    /// of the schema.
     pub fn text(&self, id: &str) -> Option<&str> {
         let own = self.texts.get(id).map(|text| &**text);
-        own.or_else(|| builtin::FILES.iter().find(|(name, ..)| *name == id).map(|(_, text, _)| *text))
+        let builtin = || builtin::FILES.iter().find(|(name, ..)| *name == id).map(|(_, text, _)| *text);
+        let text = own.or_else(builtin)?;
+        let rest = text.strip_prefix("# yaml-language-server:").and_then(|rest| rest.split_once('\n'));
+        Some(rest.map_or(text, |(_, rest)| rest))
     }
 
     /// Returns the name that is nearest to one that does not exist, or the first that contains it.

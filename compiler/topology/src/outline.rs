@@ -1,6 +1,6 @@
 //! Which devices a fabric file describes, read from a file that has errors.
 //!
-//! In: the text of a file, as somebody is writing it. Out: a topology of which only the names of devices and cables may
+//! In: the text of a file while it is being edited. Out: a topology of which only the names of devices and cables may
 //! be used, or `None` if the counts themselves are at fault. Invariants: names follow from counts and patterns, so only
 //! these are read: the rest of the file may have any fault, also of syntax, as long as that is in another block.
 

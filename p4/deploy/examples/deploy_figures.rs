@@ -107,7 +107,7 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let kept = events.clone();
         let observer = Arc::new(move |event| {
-            kept.lock().expect("nobody panics").push(event);
+            kept.lock().expect("no panic").push(event);
             Ok(())
         });
         let start = Instant::now();
@@ -117,7 +117,7 @@ async fn run(what: &str, addresses: &[(String, u64)], wanted: &Arc<Desired>) {
         let sent = report.updates().total();
         print!("{what}, {round}: {n} entries, {sent} updates, {seconds:.2} s");
         if sent > 0 {
-            let events = events.lock().expect("nobody panics");
+            let events = events.lock().expect("no panic");
             let at = |wanted: fn(&EventKind) -> bool, last: bool| {
                 let mut times = events.iter().filter(|event| wanted(&event.what)).map(|event| event.at_ms);
                 if last { times.max() } else { times.next() }.unwrap_or_default()

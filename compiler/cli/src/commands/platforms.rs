@@ -57,13 +57,6 @@ pub(crate) struct Entry {
     oses: Vec<&'static str>,
 }
 
-/// Returns the file of a platform without its first line, which tells editors the path of the schema.
-fn file(catalogue: &Catalogue, name: &str) -> String {
-    let text = catalogue.text(name).unwrap_or_default();
-    let rest = text.strip_prefix("# yaml-language-server:").and_then(|rest| rest.split_once('\n'));
-    rest.map_or(text, |(_, rest)| rest).to_owned()
-}
-
 /// Time that a switch may take for its answer.
 const MEASURE_LIMIT: Duration = Duration::from_mins(2);
 
@@ -107,7 +100,7 @@ pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcom
             }
         };
         if command.yaml {
-            output::print(&file(&catalogue, name))?;
+            output::print(catalogue.text(name).unwrap_or_default())?;
             return Ok(Outcome::Fine);
         }
         output::result(args.format, &PLATFORM, &Shown::of(platform), |shown| page::page(&shown.platform))?;

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use super::agents::{Agents, eventually};
-use super::copies::{self, Copy};
+use super::copies;
 use super::disk::{self, Disk};
 use super::{Collector, folder, post, token};
 
@@ -124,14 +124,9 @@ fn cut(folder: &Utf8Path, points: usize) -> Result<Vec<Result<usize, String>>, S
     drop(disk);
     let history = history.into_inner().expect("no panic");
     println!("{} orders", history.len() - 1);
-    let look = |(number, (image, before, after)): (usize, &Copy<Progress>)| {
-        let disk = Disk::mount(image, &folder.join(format!("look-{number}")), 1)?;
-        let looked = look(&disk.mount, (sockets.as_std_path(), &agents), (before, after), &history);
-        drop(disk);
-        let _ = fs::remove_file(image);
-        looked
-    };
-    Ok(copies.iter().enumerate().map(look).collect())
+    Ok(copies::judged(folder, &copies, |mount, _, moment| {
+        look(mount, (sockets.as_std_path(), &agents), moment, &history)
+    }))
 }
 
 /// `CLOSC_CRASH_POINTS=100` tries more.

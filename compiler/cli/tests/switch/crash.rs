@@ -19,7 +19,6 @@ use serde_json::Value;
 
 use crate::common::{Place, kills, moment};
 use crate::process::SwitchProcess;
-use copies::Copy;
 use disk::{Disk, run};
 
 /// Number of copies to check.
@@ -187,11 +186,9 @@ fn cut(place: &Place) -> Result<Vec<Result<(), String>>, String> {
     };
     let copies = copies::copies((&disk, &image), copies::points(POINTS), || done.moment(), |_| {}, work);
     drop(disk);
-    let look = |(number, (image, before, after)): (usize, &Copy<Moment>)| {
-        let disk = Disk::mount(image, &folder.join(format!("look-{number}")), 1)?;
-        look(&disk.mount, Moment { most: after.most, ..*before }, number)
-    };
-    Ok(copies.iter().enumerate().map(look).collect())
+    Ok(copies::judged(&folder, &copies, |mount, number, (before, after)| {
+        look(mount, Moment { most: after.most, ..*before }, number)
+    }))
 }
 
 #[test]

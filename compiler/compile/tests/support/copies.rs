@@ -63,6 +63,22 @@ pub(crate) fn copies<P: Send>(
     copies.into_inner().expect("no panic")
 }
 
+/// Mounts each copy in a folder and judges it, given its number and the progress before and after it was made.
+pub(crate) fn judged<P, T>(
+    folder: &Utf8Path,
+    copies: &[Copy<P>],
+    judge: impl Fn(&Utf8Path, usize, (&P, &P)) -> Result<T, String>,
+) -> Vec<Result<T, String>> {
+    let look = |(number, (image, before, after)): (usize, &Copy<P>)| {
+        let disk = Disk::mount(image, &folder.join(format!("look-{number}")), 1)?;
+        let judged = judge(&disk.mount, number, (before, after));
+        drop(disk);
+        let _ = fs::remove_file(image);
+        judged
+    };
+    copies.iter().enumerate().map(look).collect()
+}
+
 /// Ends the copying when the work has ended, also by a panic.
 struct Ends<'o>(&'o AtomicBool);
 

@@ -19,12 +19,6 @@ pub(super) fn key(limit: Limit) -> String {
     inline(&limit).trim_matches('"').to_owned()
 }
 
-/// Removes the first line that tells editors the path of the schema.
-pub(super) fn without_schema(text: &str) -> String {
-    let rest = text.strip_prefix("# yaml-language-server:").and_then(|rest| rest.split_once('\n'));
-    rest.map_or(text, |(_, rest)| rest).to_owned()
-}
-
 /// Returns an entry with measured values.
 pub(super) fn measured(
     text: &str,

@@ -2,7 +2,6 @@
 //! both lines of each order, its chain is intact, and an agent starts from what is left.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +11,7 @@ use closc_nic::io::state;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::copies::{self, Copy};
+use super::copies;
 use super::disk::{self, Disk};
 use super::{Agent, deny, group, is_intact};
 
@@ -90,14 +89,7 @@ fn cut(folder: &Utf8Path, points: usize) -> Result<Vec<Result<u64, String>>, Str
     drop(disk);
     let history = history.into_inner().unwrap();
     println!("{} orders", history.len() - 1);
-    let look = |(number, (image, before, after)): (usize, &Copy<usize>)| {
-        let disk = Disk::mount(image, &folder.join(format!("look-{number}")), 1)?;
-        let looked = look(&disk.mount, [*before, *after], &history);
-        drop(disk);
-        let _ = fs::remove_file(image);
-        looked
-    };
-    Ok(copies.iter().enumerate().map(look).collect())
+    Ok(copies::judged(folder, &copies, |mount, _, (before, after)| look(mount, [*before, *after], &history)))
 }
 
 /// `CLOSC_CRASH_POINTS=100` tries more.

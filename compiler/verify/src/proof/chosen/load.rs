@@ -76,25 +76,33 @@ impl<'a> Load<'a> {
     fn of(network: &'a Network<'a>, plane: u8, tiers: &[Vec<SwitchId>; 3]) -> Self {
         let mut load = Load { network, sent: HashMap::new(), arrived: [HashMap::new(), HashMap::new()] };
         let reached = arrive::possible(network, plane, tiers, false);
+        let senders = |id: &SwitchId| {
+            let in_use =
+                network.senders(*id).filter(|(_, cable)| !network.fabric.cabling.cable(*cable).drained);
+            (*id, in_use.map(|(nic, _)| nic).collect::<HashSet<u32>>().len())
+        };
+        let senders: Vec<(SwitchId, usize)> = tiers[Tier::T0 as usize].iter().map(senders).collect();
         let all = network.classes.len();
         for first in (0..all).step_by(TOGETHER) {
-            load.window(tiers, &reached, &(first..all.min(first + TOGETHER)));
+            load.window(tiers, (&senders, &reached), &(first..all.min(first + TOGETHER)));
         }
         load
     }
 
-    /// Adds the traffic to some classes.
-    fn window(&mut self, tiers: &[Vec<SwitchId>; 3], reached: &Each<Bits>, window: &Window) {
+    /// Adds the traffic to some classes, from each T0 with its number of sending NICs and the classes that it reaches.
+    fn window(
+        &mut self,
+        tiers: &[Vec<SwitchId>; 3],
+        (senders, reached): (&[(SwitchId, usize)], &Each<Bits>),
+        window: &Window,
+    ) {
         let network = self.network;
-        for id in &tiers[Tier::T0 as usize] {
-            let senders = network.senders(*id);
-            let in_use = senders.filter(|(_, cable)| !network.fabric.cabling.cable(*cable).drained);
-            let senders: HashSet<u32> = in_use.map(|(nic, _)| nic).collect();
+        for (id, senders) in senders {
             let reached = reached.get(*id, false);
             let to = |class: usize| {
                 let reached = reached.is_some_and(|reached| reached.get(class));
                 let nics = if reached { network.classes.nics[class].len() } else { 0 };
-                WHOLE * (senders.len() * nics) as u128
+                WHOLE * (senders * nics) as u128
             };
             let own: ByClass = window.clone().map(to).collect();
             self.divide(*id, Side::Lower, &own, window);
