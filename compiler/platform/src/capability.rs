@@ -106,11 +106,11 @@ capabilities! {
     /// The watchdog over paused queues.
     Watchdog, watchdog, "the PFC watchdog", "qos.watchdog";
     /// A watchdog that forwards in spite of pauses, or looks when the file says.
-    WatchdogDetails, watchdog_details, "a watchdog that forwards or polls at stated times", "qos.watchdog.action, poll";
+    WatchdogDetails, watchdog_details, "a PFC watchdog that forwards or has a set polling interval", "qos.watchdog.action, poll";
     /// A watchdog that says what it sees and drops nothing.
     WatchdogAlerts, watchdog_alerts, "a watchdog that only notifies", "qos.watchdog.action";
     /// Pauses of other priorities and groups than the number of their class.
-    PauseNumbers, pause_numbers, "pause priorities and groups of other numbers than their class", "qos.classes.*.priority, priority_group";
+    PauseNumbers, pause_numbers, "PFC priorities and groups numbered differently from their class", "qos.classes.*.priority, priority_group";
     /// Queues beyond the eighth, and strict ones below weighted ones.
     AnyQueues, any_queues, "queues beyond 7 or strict ones below weighted ones", "qos.classes.*.queue, scheduler";
     /// Marks by queue depth.
@@ -144,7 +144,7 @@ capabilities! {
     /// Ports without a cable, which are shut.
     SparePorts, spare_ports, "ports without a cable, shut", "tiers.*.down.spare, tiers.*.up.spare";
     /// Cages with ports of two kinds.
-    SharedCages, shared_cages, "ports of two kinds in one cage", "tiers.*.down.breakout, tiers.*.up.breakout";
+    SharedCages, shared_cages, "a cage split into unequal ports", "tiers.*.down.breakout, tiers.*.up.breakout";
     /// Time, log and SNMP servers.
     Services, services, "time, log and SNMP servers", "services";
 }
