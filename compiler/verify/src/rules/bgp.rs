@@ -45,8 +45,8 @@ pub(crate) static STRANGER: Rule = Rule {
 pub(crate) static NUMBERS: Rule = Rule {
     code: "V1804",
     title: "an AS number in the wrong place",
-    what: "Every T0 has its own AS number. The number of other switches is used in one plane and tier only, \
-           and both ends of a cable have different numbers. All files of a switch contain the same number.",
+    what: "Every T0 has its own AS number. The number of a T1 or T2 is used in one plane and tier only, and \
+           both ends of a cable have different numbers. All files of a switch contain the same number.",
     why: "A switch drops paths that contain its own number. With a duplicate number routes are lost, and a \
            cable in the wrong plane establishes a session.",
     example: "`router bgp 4200000001` on two T0s",

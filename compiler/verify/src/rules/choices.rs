@@ -82,8 +82,8 @@ pub(crate) static NOBODY: Rule = Rule {
     title: "a route to unused addresses",
     what: "Routes over cables are inside the pool of host addresses. Routes over the cable of a NIC are for \
            NIC addresses.",
-    why: "An unknown destination may exist elsewhere. A default route leads packets outside that must be \
-           dropped.",
+    why: "An unknown destination may exist in another network. Over a default route, packets that must be \
+           dropped leave the fabric.",
     example: "\"default|::/0\": { \"ifname\": \"Ethernet256\", ... }",
     fix: "Remove the route from the edited file, or from the template that writes routes. If NICs have new \
            addresses, set `addresses.hosts` in the fabric file and compile the complete fabric.",

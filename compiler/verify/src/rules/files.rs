@@ -56,12 +56,12 @@ pub(crate) static COMPLETE: Rule = Rule {
 pub(crate) static SETTINGS: Rule = Rule {
     code: "V0105",
     title: "a device-wide setting stops forwarding",
-    what: "Switches forward, and nodes do not. The device that segments are bound to exists and has the \
-           right kind, and no other device exists. Only the routing protocol of the fabric runs, in a \
-           version that installs static segments. The `frr.conf` of SONiC passes routes to the chip (`fpm`). \
-           SONiC's device metadata leaves announcements, next hops and buffers at their defaults. Services \
-           that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the control \
-           plane permit neighbour discovery, BGP and BFD.",
+    what: "Switches forward, and nodes do not. On Linux, the network interface that segments are bound to is \
+           a bridge or a dummy, and the files create no other. Only the routing protocol of the fabric runs, \
+           in a version that installs static segments. The `frr.conf` of SONiC passes routes to the chip \
+           (`fpm`). SONiC's device metadata leaves announcements, next hops and buffers at their defaults. \
+           Services that routes pass through (`FEATURE`: `bgp`, `swss`, `syncd`) run. Access lists of the \
+           control plane permit neighbour discovery, BGP and BFD.",
     why: "If one of these is wrong, the tables are correct and no packet is forwarded.",
     example: "net.ipv6.conf.all.forwarding = 0",
     fix: "Remove the setting from the edited file, or from the template (`--templates`) that writes it, and \
@@ -88,7 +88,8 @@ pub(crate) static EXTRA: Rule = Rule {
     title: "an unread file",
     what: "Every file of the tree is in the manifest. Every file of the manifest is read by the proof or \
            reported as not judged.",
-    why: "An unread file is pushed without a check. The folder of an unknown device was forgotten or added.",
+    why: "An unread file is pushed without a check. The folder of an unknown device remains from an earlier \
+           tree, or was added by hand.",
     example: "switches/p0-t0-001/boot.sh",
     fix: "Delete the file or move it out of the tree, because `closc compile` keeps files that it did not \
            write. If `manifest.json` lists it, the manifest was edited or another version of closc wrote it: \

@@ -48,8 +48,8 @@ pub(crate) static NETWORK: Rule = Rule {
     title: "netplan or systemd-networkd files do not match the cables",
     what: "Exactly the ports with a cable are described. Each has the MTU of the T0's port, the MAC address \
            that the T0 expects (if any), the other address of the T0's /127, the address of its NIC, and no \
-           other address. DHCP and router advertisements are off. Names by slot are those of ports with a \
-           cable.",
+           other address. DHCP and router advertisements are off. Names are assigned by PCI address, and \
+           only to ports with a cable.",
     why: "These files configure the node. A wrong one disconnects a NIC from one plane or all of them.",
     example: "mtu: 1500",
     fix: "Set names with `hosts.slots` and the packet size with `mtu.link` in the fabric file, and compile \

@@ -72,9 +72,10 @@ pub(crate) static STATED: Rule = Rule {
     code: "V1106",
     title: "quality of service differs from the fabric file",
     what: "Code points, schedulers, buffer thresholds, pauses, watchdogs, marks and trimming of every kind \
-           of port are those of the profile in the manifest. Pools have the size that the stated buffer \
-           leaves with the cables of the switch. Marking thresholds that are shares of a pool are the same \
-           shares of it. Other code points, early drops and watchdogs are not configured.",
+           of port are those of the profile in the manifest. Pools have the size that follows from the \
+           stated buffer and the cables of the switch. A marking threshold that the profile defines as a \
+           share of a pool is that share of it. Other code points, early drops and watchdogs are not \
+           configured.",
     why: "Agreement between all switches is not sufficient: if marking is off everywhere, no sender slows \
            down.",
     example: "\"ecn\": \"ecn_none\" in every WRED_PROFILE",

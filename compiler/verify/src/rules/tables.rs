@@ -29,7 +29,7 @@ pub(crate) static HEADER: Rule = Rule {
 pub(crate) static TEMPLATE: Rule = Rule {
     code: "V0703",
     title: "a path template names another path",
-    what: "The uSIDs of a template name the own T0, the first T1, the destination's T0 and its first \
+    what: "The uSIDs of a template name the sender's T0, the first T1, the destination's T0 and its first \
            downlink, all in plane 0. Between zones, the first T2 and the T1 of the other zone follow the \
            first T1. No bits are set behind them.",
     why: "Every packet to that group takes a wrong path or is dropped.",
@@ -95,9 +95,9 @@ pub(crate) static DELAY: Rule = Rule {
     title: "a delay that is impossible with these cables",
     what: "The round trip in a path table is not shorter than light needs in the shortest cable of each \
            kind. It is not longer than with the longest cables, switches and NICs, without queues, at the \
-           speed of the slowest port. The kinds are those of the longest path (no T2 cables in a single \
-           zone), with lengths of the lists and the manifest. The bytes in flight are exactly that time at \
-           the speed of a NIC port of the zone. The target is the round trip plus the queue at which a T0 \
+           speed of the slowest port. The kinds are those of the longest path, without T2 cables in a single \
+           zone. Lengths are those of the lists and the manifest. The bytes in flight are exactly that time \
+           at the speed of a NIC port of the zone. The target is the round trip plus the queue at which a T0 \
            uplink starts to mark.",
     why: "Congestion control starts from these numbers. A target that is too short leaves cables idle. One \
            that is too long fills queues until packets are trimmed or dropped.",
