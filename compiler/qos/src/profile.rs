@@ -303,7 +303,7 @@ pub struct SharedHeadroom {
 pub struct BufferShares {
     /// For lossless classes.
     pub lossless: Percent,
-    /// For their headroom.
+    /// For the headroom of lossless classes.
     pub headroom: Percent,
     /// For everything else.
     pub lossy: Percent,

@@ -84,8 +84,8 @@ static MEDIA: &[Medium] = &[
             Reach {
                 from: Speed::gbps(50),
                 length: Length::from_meters(3),
-                source: "3 m of 50G lanes: IEEE 802.3cd clause 136; of 100G lanes splitters of 3 m are sold (NVIDIA LinkX \
-                         MCP7Y00), where 802.3ck clause 162 has 2 m",
+                source: "3 m of 50G lanes: IEEE 802.3cd clause 136; of 100G lanes: NVIDIA's splitters (LinkX MCP7Y00), \
+                         although 802.3ck clause 162 has 2 m",
             },
         ],
     },
@@ -126,7 +126,7 @@ static MEDIA: &[Medium] = &[
     optic("er4", "single mode, 40 km", &[up_to(40 * KM, ER)]),
     optic("er8", "single mode, 40 km", &[up_to(40 * KM, ER)]),
     optic("zr", "coherent, 120 km", &[up_to(120 * KM, ZR)]),
-    optic("dwdm", "a line system of one's own, any length", &[]),
+    optic("dwdm", "a separate line system, any length", &[]),
     optic("virtual", "no cable: between namespaces or processes", &[]),
 ];
 

@@ -198,11 +198,12 @@ pub struct ClassSpec {
     /// Whether packets are trimmed instead of dropped; no if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
-    /// Share of the free ingress pool for its priority group, 2^n times. If absent, 0 for a lossless class, otherwise
-    /// 3.
+    /// Dynamic limit of its priority group, as n: 2^n times the free ingress pool. If absent, 0 for a lossless class,
+    /// otherwise 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ingress_threshold: Option<DynamicThreshold>,
-    /// Share of the free egress pool for its queue, 2^n times. If absent, 7 for a lossless class, otherwise 3.
+    /// Dynamic limit of its queue, as n: 2^n times the free egress pool. If absent, 7 for a lossless class, otherwise
+    /// 3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub egress_threshold: Option<DynamicThreshold>,
 }

@@ -11,8 +11,8 @@ document! {
     #[derive(Default)]
     pub struct DomainDoc as "Domain" {
         /// Group key of a switch: coordinates (`tier`, `plane`, `zone`, and `index`, its number in tier, plane and
-        /// zone), or the name of one other kind of domain. The last coordinate is counted. The earlier ones separate
-        /// the numbers.
+        /// zone), or the name of one other kind of domain. `run` or `count` divides the numbers of the last coordinate
+        /// over domains. Each combination of the others has its own domains.
         pub by: Option<Vec<Spanned<SmolStr>>> = "by",
         /// Number of consecutive numbers per domain. Default: 1.
         #[schemars(range(min = 1))]

@@ -99,13 +99,13 @@ document! {
         pub count: Option<Spanned<u16>> = "count" => [TIER, HOSTS, LISTS],
         /// Ports towards the T1s. The count is `zones * ports_per_zone`, and must match it if set.
         pub down: Option<PortsDoc> = "down" => [TIER, HOSTS, LISTS],
-        /// The site of the T2s, by its name in `sites`. `closc whatif` lets them fail with it, and calls the cables
-        /// from each other site to them its span. Default: none.
+        /// The site of the T2s, by its name in `sites`. In `closc whatif` they fail with it, and the cables from
+        /// another site to them are the span of that site. Default: none.
         pub site: Option<Spanned<SmolStr>> = "site" => [],
         /// The T2s of a T1: all of its plane with `full`, those of its own row with `rows`. Default: `full`.
         pub wiring: Option<Spanned<Wiring>> = "wiring" => [ALL],
-        /// With `wiring: rows`, the maximum number of T1s per zone, one per row. A smaller number of rows must divide
-        /// the T1s: T1 number j is in row j modulo `rows`, and a T2 reaches all T1s of its row.
+        /// Number of rows, with `wiring: rows`. T1 number j of a zone is in row j modulo `rows`, and a T2 reaches all
+        /// T1s of its row. Fewer rows than T1s must divide the number of T1s. More rows reserve places for further T1s.
         #[schemars(range(min = 1))]
         pub rows: Option<Spanned<u16>> = "rows" => [ALL],
         /// Downlinks reserved per zone, so that a new zone or T1 moves no cable. Default: the ports of the panel
