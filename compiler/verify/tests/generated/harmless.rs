@@ -147,7 +147,7 @@ pub(crate) const REASONS: &[Reason] = &[
         LARGER,
         "another number in the order of a list in which every line permits",
     ),
-    because("eos.conf", "set local-preference #", &[How::LargerEverywhere], "still the last of all"),
+    because("eos.conf", "set local-preference #", &[How::LargerEverywhere], "still the lowest preference"),
     because("nicN.env of nodes", "FABRIC=*", &[], "a name for people"),
     because("nicN.env of nodes", "METRICS=#", &[], "where counters are read"),
     because("pins.txtpb ingress.l3_admit*", "priority: #", LARGER, "the only entry of its table"),
@@ -161,7 +161,7 @@ pub(crate) const REASONS: &[Reason] = &[
         &[],
         "the origin of the file; settings whose defaults depend on it are configured explicitly",
     ),
-    because("frr.conf", "hostname *", GONE, "the prompt of its shell"),
+    because("frr.conf", "hostname *", GONE, "the prompt of the shell of FRR"),
     because("frr.conf", "log *", &[], "the destination of log messages affects no packet"),
     because(
         "frr.conf",
@@ -189,7 +189,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "frr.conf",
         "bgp bestpath as-path multipath-relax",
         GONE,
-        "switches of a tier and plane have one number",
+        "switches of a tier and plane share one AS number",
     ),
     because("frr.conf", "match as-path AT-MOST-#", GONE, "the prefix list alone permits only owned prefixes"),
     because(
@@ -253,7 +253,7 @@ pub(crate) const REASONS: &[Reason] = &[
         GONE,
         "the list of AS paths alone permits only owned prefixes",
     ),
-    because("frr.conf", "maximum-paths #", GONE, "as many as FRR is built for"),
+    because("frr.conf", "maximum-paths #", GONE, "the default is the maximum that FRR is built for"),
     because(
         "frr.conf",
         "neighbor ABOVE maximum-prefix *",
@@ -282,7 +282,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "frr.conf",
         "set extcommunity bandwidth #",
         &[How::LostEverywhere],
-        "all paths are equal in a fabric without gaps; if a cable is absent, it is found (`BgpGap`)",
+        "all paths are equal if no cable is absent; in a fabric with absent cables it is found",
     ),
     because(
         "frr.conf",
@@ -290,7 +290,7 @@ pub(crate) const REASONS: &[Reason] = &[
         LARGER,
         "another number in the order of a list in which every line permits",
     ),
-    because("frr.conf", "set local-preference #", &[How::LargerEverywhere], "still the last of all"),
+    because("frr.conf", "set local-preference #", &[How::LargerEverywhere], "still the lowest preference"),
     because(
         "ip.batch",
         "link set dev eth# address *",
@@ -308,7 +308,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "manifest.json (SONiC)",
         "profile.switches.#.buffer.cell_bytes",
         &[How::Other],
-        "the whole buffer is whole cells",
+        "the buffer is a multiple of both cell sizes",
     ),
     because(
         "manifest.json (SONiC)",
@@ -322,9 +322,14 @@ pub(crate) const REASONS: &[Reason] = &[
         &[],
         "fixed thresholds apply to pools of any size",
     ),
-    because("manifest.json *", "counts.nics", &[], "counted where tables list NICs"),
+    because("manifest.json *", "counts.nics", &[], "NICs are counted only where path tables list them"),
     because("manifest.json *", "fabric", &[], "a name for people"),
-    because("manifest.json (SONiC)", "profile.switches.#.ports.#.lanes", &[], "the same error correction"),
+    because(
+        "manifest.json (SONiC)",
+        "profile.switches.#.ports.#.lanes",
+        &[],
+        "the error correction stays the same",
+    ),
     because(
         "nic-qos.sh of nodes",
         "port nic*",
@@ -387,8 +392,8 @@ pub(crate) const REASONS: &[Reason] = &[
         &[How::Lost, How::Twice, How::Other],
         "a queue that is not marked is not marked without its line either",
     ),
-    because("nvue.yaml qos", "*-#g:", &[How::Twice], "a profile that no port is given"),
-    because("nvue.yaml qos", "pfc.cable-#m:", &[How::Twice], "a profile that no port is given"),
+    because("nvue.yaml qos", "*-#g:", &[How::Twice], "a profile that no port uses"),
+    because("nvue.yaml qos", "pfc.cable-#m:", &[How::Twice], "a profile that no port uses"),
     because("nvue.yaml router", "*.locator.LOC#.func-length", GONE, "NVUE's own default"),
     because("nvue.yaml router", "*.locator.LOC#.node-length", GONE, "NVUE's own default"),
     because("nvue.yaml router", "bgp.autonomous-system", &[], "the number of the VRF is used"),
@@ -430,7 +435,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "nvue.yaml router",
         "policy.route-map.BELOW_OUT.rule.#.set*",
         &[How::LostEverywhere],
-        "all paths are equal in a fabric without gaps",
+        "all paths are equal if no cable is absent",
     ),
     because(
         "nvue.yaml router",
@@ -442,7 +447,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "nvue.yaml router",
         "policy.route-map.ABOVE_IN_DRAINED*",
         &[How::Lost, How::Empty, How::Other, How::Larger, How::Foreign, How::Moved],
-        "no cable of the switch is drained; where one is, named changes are found",
+        "no cable of the switch is drained; on switches with a drained cable, these changes are found",
     ),
     because(
         "nvue.yaml router",
@@ -475,7 +480,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "nvue.yaml vrf",
         "*.path-selection*",
         &[How::Lost, How::LostEverywhere, How::OtherEverywhere],
-        "switches of a tier and plane have one number",
+        "switches of a tier and plane share one AS number",
     ),
     because(
         "nvue.yaml vrf",

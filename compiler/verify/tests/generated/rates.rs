@@ -133,10 +133,10 @@ const HEAD: &str = "# How much damage `closc verify` finds
 Judge how much `closc verify` detects. A test damages each field of each table and each kind of line of small compiled fabrics, in every kind of
 file:
 
-- A value is removed, emptied, duplicated, changed, made far larger, or replaced by that of another device. The same is done on all devices at
-  once.
-- Numbers in tables are also changed by one, by a tenth and by half, on one device, on a tier and everywhere.
-- Mappings of `nvue.yaml` are also given a key that is in no schema, and two of their entries are swapped.
+- A value is removed (`lost`), emptied (`empty`), duplicated (`twice`), changed (`other`), made far larger (`larger`), or replaced by that of
+  another device (`foreign`). With `everywhere`, the same is done on all devices at once.
+- Numbers in tables are also changed by one, by a tenth and by half (`moved`), on one device, on a tier and everywhere.
+- Mappings of `nvue.yaml` are also given a key that is in no schema, and two of their entries are swapped (`swapped`).
 - The manifest is regenerated, so digests detect nothing.
 
 Undetected damage is listed below, with the reason why it is harmless.
