@@ -7,8 +7,9 @@ use std::process::Stdio;
 use common::{Place, has, root};
 
 const REFERENCE: &str = "docs/commands.md";
-const HEAD: &str = "# Commands of closc\n\nGenerated from the program by `cargo xtask docs`; `closc COMMAND --help` and `man closc` say the same. What scripts may\n\
-                    rely on is in [cli.md](cli.md); what runs on nodes has [a page of its own](commands-nic.md).\n\n";
+const HEAD: &str = "# Commands of closc\n\n\
+                    Generated from the program by `cargo xtask docs`; `closc COMMAND --help` and `man closc` print the same text. [cli.md](cli.md)\n\
+                    describes the output that scripts can rely on, and [commands-nic.md](commands-nic.md) the commands of nodes.\n\n";
 
 #[test]
 fn the_reference_is_what_the_program_says() {

@@ -20,7 +20,7 @@ mod manual;
 mod settings;
 mod show;
 
-/// Sprays packets over every plane of a fabric, probes its paths, leaves bad ones, names broken cables
+/// Sprays packets over all planes of a fabric, avoids bad paths, locates faulty cables
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Cli {
@@ -35,7 +35,7 @@ struct Cli {
 enum Command {
     /// Run the agent of one NIC
     Run(Box<RunArgs>),
-    /// Show planes, far NICs, findings, denials and counters
+    /// Show planes, remote NICs, findings, denials and counters
     Status {
         #[command(flatten)]
         view: ViewArgs,
@@ -47,9 +47,9 @@ enum Command {
         #[command(flatten)]
         view: ViewArgs,
     },
-    /// Show what probes say is broken; exit 1 if anything is
+    /// Show faults found by probes; exit 1 if there are any
     Probe,
-    /// Show what happened
+    /// Show recent events
     Events {
         /// Only after this event
         #[arg(long, default_value_t = 0)]
@@ -57,33 +57,33 @@ enum Command {
         #[command(flatten)]
         view: ViewArgs,
     },
-    /// Show packets that were lost lately, one by one
+    /// List recently lost packets
     Losses {
-        /// Only after this one
+        /// Only losses after this number
         #[arg(long, default_value_t = 0)]
         after: u64,
     },
-    /// Take paths out of use
+    /// Exclude paths from use
     Deny(DenyArgs),
     /// End a denial
     Allow {
-        /// Its number
+        /// Number of the denial
         id: u64,
     },
-    /// Write bytes of the region to the region of a NIC, and wait until it has them
+    /// Write bytes to the region of another NIC, and wait for completion
     Write {
         /// Address of the NIC
         to: Ipv6Addr,
         /// Number of bytes
         #[arg(long)]
         bytes: u64,
-        /// Where they begin here
+        /// Offset in the local region
         #[arg(long, default_value_t = 0)]
         local: u64,
-        /// Where they go there
+        /// Offset in the region of the other NIC
         #[arg(long, default_value_t = 0)]
         target: u64,
-        /// Bytes of a packet
+        /// Bytes per packet
         #[arg(long)]
         unit: Option<u32>,
     },
@@ -91,11 +91,11 @@ enum Command {
     Metrics,
     /// Read the path table again
     Reload,
-    /// Look at everything an agent needs; exit 1 if something is missing
+    /// Check the requirements of an agent; exit 1 if one is missing
     Doctor(DoctorArgs),
-    /// Remove what an agent that was killed left in the kernel
+    /// Remove kernel state that a killed agent left behind
     Clean(TableArgs),
-    /// Measure choice of paths, packets that one core sends over the planes, probes, memory
+    /// Measure path selection, send rate of one core, probes and memory
     Bench(BenchArgs),
     /// Print shell completions
     Completions {
@@ -128,7 +128,7 @@ struct TableArgs {
     /// Address of the NIC
     #[arg(long)]
     nic: Ipv6Addr,
-    /// Refuse a table that is not of the fabric of this name; empty for any
+    /// Name of the fabric; tables of others are rejected, empty accepts any
     #[arg(long, value_name = "NAME")]
     fabric: Option<String>,
 }
@@ -141,8 +141,8 @@ impl TableArgs {
 
 #[derive(Debug, Args)]
 struct PortArgs {
-    /// The NIC's ports: one name with `{plane}` in it, or a name for each plane, empty where there is none. Without it addresses
-    /// and routes say which they are
+    /// Ports of the NIC: one name with `{plane}`, or one name per plane, empty if absent [default: found by addresses and
+    /// routes]
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true)]
     ports: Names,
 }
@@ -164,7 +164,7 @@ struct BenchArgs {
     /// Address of the NIC to send to
     #[arg(long)]
     to: Ipv6Addr,
-    /// Bytes of a packet inside the outer headers; several, one after the other
+    /// Packet sizes inside the outer headers, in bytes; measured in turn
     #[arg(long, value_delimiter = ',', default_values_t = [100, 1400])]
     size: Vec<usize>,
     /// Number of packets
@@ -173,11 +173,10 @@ struct BenchArgs {
     /// Measure sending only: no choice of paths, no probes
     #[arg(long)]
     sending: bool,
-    /// Whether the kernel stamps frames as they come: on, off, or compare, which measures what stamps cost
+    /// Receive timestamps of the kernel: on, off, or compare both
     #[arg(long, value_enum, default_value = "on")]
     stamps: bench::Stamps,
-    /// Send by AF_XDP sockets, which take the kernel less time; frames above 2,048 bytes, and those of a port whose kernel has
-    /// none, go by a packet socket
+    /// Send over AF_XDP sockets; frames above 2,048 bytes and ports without support use a packet socket
     #[arg(long)]
     xdp: bool,
 }
@@ -188,68 +187,67 @@ struct RunArgs {
     table: TableArgs,
     #[command(flatten)]
     ports: PortArgs,
-    /// File with options, one a line: TABLE=FILE, DSCP_DATA=10, XDP=yes; what the command line says goes before it
+    /// File with one option per line: TABLE=FILE, DSCP_DATA=10, XDP=yes; the command line overrides it
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
-    /// TUN device that takes packets to NICs; empty for none
+    /// TUN device for packets to NICs; empty for none
     #[arg(long, default_value = "closc0")]
     tun: String,
-    /// Serve Prometheus here, for example 127.0.0.1:9750
+    /// Address for Prometheus metrics, for example 127.0.0.1:9750
     #[arg(long)]
     metrics: Option<SocketAddr>,
-    /// Let members of this group read the socket; then only root and the agent's user can give orders
+    /// Group that may read state over the socket; only root and the agent's user may then change it
     #[arg(long, value_name = "GROUP")]
     socket_group: Option<String>,
     /// Append an audit record of each order to a file, `journald` or `syslog`
     #[arg(long, value_name = "FILE")]
     audit_log: Option<Utf8PathBuf>,
-    /// Keep denials in this file, and refuse one that is of another fabric or NIC
+    /// File that stores denials; rejected if it belongs to another fabric or NIC
     #[arg(long)]
     state: Option<PathBuf>,
-    /// File that writes come from and go to; a pattern that is checked if absent
+    /// File with the memory region of writes [default: a test pattern that is checked]
     #[arg(long)]
     region: Option<PathBuf>,
-    /// Become this user when everything is open
+    /// User to switch to after opening sockets and devices
     #[arg(long)]
     user: Option<String>,
-    /// Probe every cable once in so many milliseconds
+    /// Milliseconds between probes of a cable
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     probe_period_ms: u64,
     /// Length of long probes as an MTU, at most 9500; 0 sends none [default: the MTU of the table]
     #[arg(long, value_name = "BYTES")]
     long_probe_bytes: Option<u16>,
-    /// Let a packet wait so many microseconds for one before it
+    /// Maximum microseconds that a packet waits for an earlier one
     #[arg(long, default_value_t = 3000, value_parser = clap::value_parser!(u64).range(..=10_000_000))]
     reorder_us: u64,
-    /// Packets of writes under way to one NIC
+    /// Maximum packets of writes in flight to one NIC
     #[arg(long, default_value_t = 192, value_parser = clap::value_parser!(u32).range(1..=512))]
     window: u32,
-    /// Far NICs whose paths are kept at a time; the one used least lately makes room. As many as 3 MiB hold if absent
+    /// Remote NICs whose paths are kept; the least recently used is replaced [default: as many as fit in 3 MiB]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=65_536))]
     far_nics: Option<u32>,
-    /// How paths are chosen: spray over all that are good, flow (one by a hash, as ECMP does), static (the first)
+    /// Path selection: spray (all good paths), flow (one by hash, as ECMP), static (the first)
     #[arg(long, default_value = "spray")]
     transport: Transport,
-    /// Send pieces of writes no faster than so many Mb/s by each port
+    /// Rate limit of writes per port, in Mb/s
     #[arg(long, value_name = "MBPS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     port_mbps: Option<u32>,
-    /// DSCP of pieces of writes
+    /// DSCP of data packets of writes
     #[arg(long, value_name = "DSCP", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
     dscp_data: u8,
-    /// DSCP of pieces that are sent again
+    /// DSCP of retransmitted data packets
     #[arg(long, value_name = "DSCP", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
     dscp_again: u8,
     /// DSCP of acknowledgements and probes
     #[arg(long, value_name = "DSCP", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
     dscp_control: u8,
-    /// DSCP of packets that the switch at the receiver cut
+    /// DSCP of packets that the last switch trimmed
     #[arg(long, value_name = "DSCP", value_parser = clap::value_parser!(u8).range(..64))]
     dscp_cut_at_last_hop: Option<u8>,
-    /// End when standard input ends, as with whoever started it
+    /// Exit when standard input closes, for example when the parent process ends
     #[arg(long)]
     tied: bool,
-    /// Send by AF_XDP sockets, which take the kernel less time; frames above 2,048 bytes, and those of a port whose kernel has
-    /// none, go by a packet socket
+    /// Send over AF_XDP sockets; frames above 2,048 bytes and ports without support use a packet socket
     #[arg(long)]
     xdp: bool,
     /// UDP port of messages between agents
@@ -283,7 +281,7 @@ struct DenyArgs {
     /// Why: administrator, drain, gray-loss, fault
     #[arg(long, default_value = "administrator")]
     reason: String,
-    /// End after so many seconds
+    /// Seconds until the denial ends
     #[arg(long, value_parser = seconds)]
     seconds: Option<f64>,
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 const REFERENCE: &str = "docs/commands-nic.md";
-const HEAD: &str = "# Commands of closc-nic\n\nGenerated from the program by `cargo xtask docs`. What the agent does, and how it is installed on a node, is in\n\
-                    [hosts.md](hosts.md).\n\n";
+const HEAD: &str = "# Commands of closc-nic\n\n\
+                    Generated from the program by `cargo xtask docs`. [hosts.md](hosts.md) describes the agent and its installation on a node.\n\n";
 
 fn agent(arguments: &[&str]) -> String {
     let run = Command::new(env!("CARGO_BIN_EXE_closc-nic")).args(arguments).output().expect("it runs");
