@@ -354,7 +354,7 @@ pub struct VerifyArgs {
     /// Require a signature by this public key (`.pub`); repeatable
     #[arg(long, value_name = "PUB")]
     pub key: Vec<Utf8PathBuf>,
-    /// Signatures that suffice, of those keys [default: all]
+    /// Number of these keys that must have signed [default: all]
     #[arg(long, value_name = "N", requires = "key", value_parser = number::from_1())]
     pub signatures: Option<u32>,
     /// Threads, up to 1024; 0 for one per processor [default: 0]

@@ -7,7 +7,7 @@ use clap::Subcommand;
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
     /// Check that no line was changed, removed or added
-    #[command(after_help = "Exit codes: 0 all lines follow one another, 1 failure")]
+    #[command(after_help = "Exit codes: 0 no line was changed, removed or added, 1 failure")]
     Verify(VerifyArgs),
 }
 

@@ -38,7 +38,7 @@ pub struct CollectArgs {
     /// Token file for orders, created if missing [default: STATE.token]
     #[arg(long, value_name = "FILE", requires = "web", requires = "apply")]
     pub order_token: Option<Utf8PathBuf>,
-    /// Certificate name of an operator who may order; repeatable
+    /// Certificate name of an operator who may send orders; repeatable
     #[arg(long, value_name = "NAME", requires = "web", requires = "apply", requires = "tls_client_ca")]
     pub operator: Vec<String>,
     /// Milliseconds between polls of an agent

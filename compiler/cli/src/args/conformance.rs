@@ -6,7 +6,7 @@ use super::number;
 
 /// The server to judge, and the program to judge it with.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 no corner failed, 1 some failed, or the server cannot be judged")]
+#[command(after_help = "Exit codes: 0 no corner failed, 1 some failed, or the server cannot be tested")]
 pub(crate) struct ConformanceArgs {
     /// Address of the server: `HOST:PORT` or `unix:PATH`
     pub address: String,
@@ -19,10 +19,10 @@ pub(crate) struct ConformanceArgs {
     /// Replace the pipeline that the device runs
     #[arg(long)]
     pub replace: bool,
-    /// Judge these sections only, for example `9.1`
+    /// Test only these sections, for example `9.1`
     #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
     pub section: Vec<String>,
-    /// Judge these corners only, by their names
+    /// Test only these corners, by name
     #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with = "section")]
     pub corner: Vec<String>,
     /// Print every corner, with its sentence
@@ -31,7 +31,7 @@ pub(crate) struct ConformanceArgs {
     /// Seconds to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = number::seconds())]
     pub timeout: u64,
-    /// Program as the target takes it, in place of BMv2's JSON
+    /// Program in the format of the target, instead of BMv2 JSON
     #[arg(long, value_name = "FILE")]
     pub device_config: Option<Utf8PathBuf>,
     /// P4Info of that program, as text

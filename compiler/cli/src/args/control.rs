@@ -37,7 +37,7 @@ pub struct FleetArgs {
     /// Require a signature by this public key (`.pub`); repeatable
     #[arg(long, value_name = "PUB")]
     pub require_signature: Vec<Utf8PathBuf>,
-    /// Signatures that suffice, of those keys [default: all]
+    /// Number of these keys that must have signed [default: all]
     #[arg(long, value_name = "N", requires = "require_signature", value_parser = number::from_1())]
     pub signatures: Option<u32>,
     /// Accept a signed tree that is older or expired; logged

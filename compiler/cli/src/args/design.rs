@@ -62,10 +62,10 @@ pub(crate) struct DesignArgs {
     /// Platforms to try [default: all hardware of the catalogue]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub platform: Vec<String>,
-    /// Most bandwidth down for the bandwidth up at a T0
+    /// Maximum oversubscription at a T0, downlinks to uplinks
     #[arg(long, value_name = "RATIO", default_value = "1:1")]
     pub oversubscription: Ratio,
-    /// Most of a NIC's bandwidth that a failure costs: `t0<=50%`, `t1<=10%`
+    /// Maximum bandwidth that a NIC loses in a failure: `t0<=50%`, `t1<=10%`
     #[arg(long, value_name = "LIMIT", value_delimiter = ',')]
     pub fail: Vec<FailLimit>,
     /// NICs to hold later without moving a plugged cable
@@ -101,7 +101,7 @@ pub(crate) struct DesignArgs {
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = new::parse_name)]
     pub name: String,
-    /// Write the fabric file of the design, which does not exist yet, or `-` for stdout
+    /// Write the fabric file of the design to this new file, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
 }

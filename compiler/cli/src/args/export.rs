@@ -23,7 +23,7 @@ pub enum ExportCommand {
     Mininet(MininetArgs),
     /// Write Kubernetes objects that give pods access to NICs
     Kubernetes(KubernetesArgs),
-    /// Write cable lists with labels, a bill, NetBox and PTM files
+    /// Write cable lists, labels, bill of materials, NetBox, PTM
     Cables(CablesArgs),
     /// Write the order: switches, modules, cables, power by rack
     Order(OrderArgs),
@@ -112,7 +112,7 @@ pub(crate) struct CablesArgs {
     /// Output folder; files go to `cables/`
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,
-    /// Label pattern with {cable}, {plane}, {device}, {port}, {cage}, {rack}, {unit}, {far_device}, {far_port} ...
+    /// Label pattern with fields such as {cable}, {plane}, {device}, {port}, {cage}, {rack}, {unit}, {far_device}
     #[arg(long, value_name = "PATTERN", default_value = LabelPattern::DEFAULT)]
     pub label: LabelPattern,
     /// Only these planes; the first is 0
