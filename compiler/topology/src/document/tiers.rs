@@ -133,7 +133,7 @@ document! {
         /// The first cage, from 0. Default: 0 for `down`. For `up` it is the middle of the panel, whatever the
         /// counts, so that growth moves no port.
         pub first_cage: Option<Spanned<u16>> = "first_cage" => [AROUND, HOSTS, LISTS],
-        /// The cages, from 0, where they are not one run: `[8-23, 40-55]`. Ports are counted over them in ascending order.
+        /// The cages, from 0, where they are not one run: `[8-23, 40-55]`. Ports are numbered over them in ascending order.
         /// Not together with `first_cage`. The other side is in the rest of the cages unless it states where.
         #[schemars(with = "Option<CagesText>")]
         pub cages: Option<Spanned<CageSet>> = "cages" => [AROUND, HOSTS, LISTS],
