@@ -18,8 +18,8 @@ pub static UNMANAGED: Rule = Rule {
     title: "a switch has no management port",
     what: "If `addresses.management_list` is set without the pool `addresses.management`, every existing \
            switch has a line.",
-    why: "A switch without a management address is reachable only over the fabric, so not while it is \
-           repaired.",
+    why: "A switch without a management address is reachable only over the fabric, so it is unreachable \
+           during a repair.",
     example: "# listed.csv has some of the switches\nfabric: tiny\nplanes: 1\nhosts: { groups: 2, per_group: 2 }\n\
               addresses: { management_list: listed.csv }",
     fix: "Add lines for these switches, or a pool for all that are not listed.",
@@ -64,8 +64,8 @@ pub static DRAINED_APART: Rule = Rule {
 pub static APART: Rule = Rule {
     code: "W0820",
     title: "two NICs have no plane in common",
-    what: "Any two NICs have a cable to a T0 in a common plane, after `exceptions.absent`. NICs without any \
-           cable are E0820, and a partitioned fabric is E0821.",
+    what: "Any two NICs have a cable in a common plane, with a path between their T0s, after \
+           `exceptions.absent`. NICs without any cable are E0820, and a partitioned fabric is E0821.",
     why: "A packet never leaves its plane. If one NIC is only in plane 0 and another only in plane 1, they \
            cannot communicate, although each reaches others. A collective over both hangs.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\

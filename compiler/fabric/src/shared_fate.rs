@@ -28,7 +28,7 @@ pub static WHOLE: Rule = Rule {
 pub static EMPTY: Rule = Rule {
     code: "W0305",
     title: "a kind of domain contains no switches",
-    what: "A kind of domain by position contains at least one switch of the fabric.",
+    what: "A kind of domain with `by` contains at least one switch of the fabric.",
     why: "`closc whatif` cannot test such a domain, and backup ports cannot avoid it. T2s have no zone, and \
            a fabric with two tiers has no T2s.",
     example: "fabric: tiny\nplanes: 2\nhosts: { groups: 2, per_group: 2, nic: { speed: 200G, lanes: 2 } }\n\
