@@ -28,9 +28,9 @@ pub static HEADROOM: Rule = Rule {
     title: "PFC does not fit the buffer",
     what: "On every kind of switch, the buffer has room for the headroom of all ports and lossless classes, \
            in addition to reserved space and one packet per port.",
-    why: "After a pause, packets in flight still arrive: 2 x length x speed, plus what the peer sends until \
-           it reacts. Without buffer for them a lossless class loses packets, and RoCE restarts at the \
-           beginning of the message.",
+    why: "After a pause, packets in flight still arrive: 2 x propagation delay x speed, plus what the peer \
+           sends until it reacts. Without buffer for them a lossless class loses packets, and RoCE restarts \
+           at the beginning of the message.",
     example: "fabric: far\nplanes: 1\nrouting: ecmp-static\nhosts: { groups: 2, per_group: 32, nic: { speed: 400G } }\n\
               tiers:\n  t0: { platform: th5-128x400g, up: 32 }\n  t1: { platform: th5-128x400g }\n\
               cables:\n  nic-t0: { length: 3m }\n  t0-t1: { length: 10km, medium: lr4 }\nqos: lossless",
