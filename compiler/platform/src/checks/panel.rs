@@ -10,14 +10,14 @@ const LANES_MAX: u32 = 32_767;
 pub(crate) static RULE: Rule = Rule {
     code: "E1007",
     title: "the panel is empty or too large",
-    what: "A panel has at least one cage of at least one lane. Cage numbers ascend, and there are at most \
-           32,767 lanes, including omitted cages. `port_bits` is 9 to 12, and `rack_units` at least 1. `power` has a \
-           figure, and its typical one is not above its maximum. \
-           `port_numbers` gives every cage its own numbers, up to 32,767.",
+    what: "A panel has at least one cage of at least one lane. Cage numbers ascend in steps of 1 to 16. \
+           There are at most 32,767 lanes, including those of skipped cage numbers. `port_bits` is 9 to 12, \
+           and `rack_units` at least 1. `power` has a typical or a maximum value above 0, and the typical \
+           one is not above the maximum. `port_numbers` gives every cage its own numbers, up to 32,767.",
     why: "Names and port numbers count lanes over the panel, in 16 bits. P4 pipelines are made for a number \
            of port bits: v1model has 9, and counters by port and class grow with them.",
     example: "panel: {cages: 0, lanes: 8}",
-    fix: "Correct `cages`, `lanes` or `numbers`.",
+    fix: "Correct the key that the message names.",
 };
 
 pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
