@@ -9,14 +9,13 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0506",
     title: "AS numbers are out of range",
-    what: "With `routing: bgp-unnumbered`, the AS numbers of all switches are between 1 and 4294967294 and \
-           not 23456.",
+    what: "With `routing: bgp-unnumbered`, the AS numbers of all switches are between 1 and 4294967294, and \
+           none is 23456 or 65535.",
     why: "0, 65535 and 4294967295 are reserved (RFC 7607, RFC 7300), and 23456 represents 32-bit numbers \
            (RFC 6793). Sessions with them do not come up.",
     example: "routing: bgp-unnumbered\n\
            addresses: { asn_base: 4294967000 }",
-    fix: "Set `addresses.asn_base` to 4200000000, or to another number that is followed by 50,331,648 free \
-           ones.",
+    fix: "Set `addresses.asn_base` to 4200000000, or to the first of 50,331,648 consecutive free numbers.",
 };
 
 /// The tier in two bits, plane, zone and index in 24.

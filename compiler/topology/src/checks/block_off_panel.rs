@@ -11,10 +11,11 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0209",
     title: "ports are beyond the end of the panel",
     what: "Every block of ports ends on the panel: the first cage plus the number of cages is at most the \
-           cages of the platform. A list of cages has enough of them, all on the panel.",
+           cages of the platform. A list of cages has enough of them, all on the panel. `first_port` is a \
+           port of the first cage.",
     why: "Cables would be planned to ports that do not exist.",
     example: "tiers: { t0: { up: { count: 128, first_cage: 40 } } }",
-    fix: "Lower `first_cage`.",
+    fix: "Lower `first_cage` or `first_port`, or list other cages.",
 };
 
 /// Checks both sides of every kind of switch.

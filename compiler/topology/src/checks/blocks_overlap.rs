@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
            side.",
     example: "hosts: { per_group: 192 }\n\
            tiers: { t0: { up: 64 } }",
-    fix: "Set `first_cage` of the uplinks behind the last cage of the downlinks.",
+    fix: "Set `first_cage` of the uplinks to a cage after the last one of the downlinks.",
 };
 
 /// Checks every kind of switch with ports on both sides.

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     what: "Every cable is within the reach of its medium at the speed of a serial lane of its ports.",
     why: "The link comes up with errors or not at all.",
     example: "cables: { nic-t0: { length: 12m, medium: dac } }",
-    fix: "Use a medium with enough reach; the message proposes one, and names the source of each reach.",
+    fix: "Use a medium with enough reach; the message proposes one. It names the source of the reach.",
 };
 
 /// Checks every kind of cable, and every cable of its own.

@@ -10,7 +10,7 @@ use crate::read::Spanned;
 pub(crate) static RULE: Rule = Rule {
     code: "E0220",
     title: "cages are stated twice",
-    what: "A side has `first_cage` or `cages`, not both.",
+    what: "`down` and `up` each have `first_cage` or `cages`, not both.",
     why: "One of the two would have no effect.",
     example: "tiers: { t0: { up: { count: 128, first_cage: 32, cages: [32-63] } } }",
     fix: "Remove `first_cage`.",

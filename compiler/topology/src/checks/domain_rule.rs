@@ -8,12 +8,13 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0322",
     title: "a domain cannot be resolved",
-    what: "Every kind of domain has either `by`, with coordinates or one other numbered kind, or `members`. \
-           `run` and `count` are at least 1 and need `by`. Lists are not empty. \
-           A fabric has at most 256 kinds with `by` and 4,096 kinds in all.",
+    what: "Every kind of domain has either `by` or `members`. `by` lists coordinates, or one other kind that \
+           has `by` itself. `run` and `count` are at least 1 and need `by`. Lists are not empty. A fabric \
+           has at most 256 kinds with `by` and 4,096 kinds in all.",
     why: "Failure domains determine which failures are tested. A domain without members tests none.",
     example: "domains: { power: { by: [rack], count: 2 } }",
-    fix: "Write coordinates (`tier`, `plane`, `zone`, `index`), the name of a kind of domain, or a list.",
+    fix: "Write coordinates (`tier`, `plane`, `zone`, `index`) or a kind of domain in `by`, or list names in \
+           `members`.",
 };
 
 /// Checks that domains can be resolved.

@@ -10,7 +10,7 @@ use crate::media::Medium;
 pub(crate) static RULE: Rule = Rule {
     code: "E0210",
     title: "copper connects ports with different lane speeds",
-    what: "Both ends of a copper cable use one speed per serial lane.",
+    what: "Both ends of a copper cable have the same speed per serial lane.",
     why: "Copper has no electronics to convert between 100G over one lane and 100G over four lanes. Optical \
            modules and retimed cables convert.",
     example: "hosts: { nic: { lanes: 8 } }\n\

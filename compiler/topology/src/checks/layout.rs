@@ -12,7 +12,7 @@ use crate::suggest::{listed, nearest, shorten};
 pub(crate) static RULE: Rule = Rule {
     code: "E0218",
     title: "the layout cannot be used",
-    what: "`layout` names a layout of the tier's platform that a fabric can have.",
+    what: "`layout` is the name of a layout of the tier's platform, and closc supports that layout.",
     why: "The layout decides which cages are uplinks and how they are split.",
     example: "tiers: { t0: { layout: d1u1 } }",
     fix: "Use a layout that the message lists, or list the cages with `down.cages` and `up.cages`.",

@@ -12,11 +12,11 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0505",
     title: "the management gateway is not in the management network",
-    what: "`addresses.management_gateway` is in the pool `addresses.management`, which must be set, and is \
-           not its first or last address.",
+    what: "`addresses.management_gateway` is in the pool `addresses.management`, which must be set. It is \
+           not the first or last address of the pool, nor one of a switch.",
     why: "An interface cannot reach a gateway outside its network.",
     example: "addresses: { management: 10.64.0.0/14, management_gateway: 10.80.0.1 }",
-    fix: "Use an address of the pool that no switch has. If you omit it, closc uses the first one behind \
+    fix: "Use an address of the pool that no switch has. If you omit it, closc uses the first one after \
            those of the switches.",
 };
 

@@ -9,9 +9,10 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0705",
     title: "an MTU is out of range",
-    what: "`mtu.payload` is at least 1280. `mtu.link` is at most 9216 with SONiC and 9214 with EOS.",
-    why: "IPv6 needs 1280 bytes on every link (RFC 8200 section 5). SONiC rejects a port MTU above 9216, and \
-           EOS one above 9214.",
+    what: "`mtu.payload` is at least 1280. `mtu.link` is at most 9216 with SONiC and Cumulus Linux, and 9214 \
+           with EOS.",
+    why: "IPv6 needs 1280 bytes on every link (RFC 8200 section 5). The operating systems reject a larger \
+           port MTU.",
     example: "mtu: { link: 9500 }",
     fix: "Use a value inside the range.",
 };

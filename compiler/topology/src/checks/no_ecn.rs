@@ -11,7 +11,7 @@ use crate::suggest::listed;
 pub(crate) static RULE: Rule = Rule {
     code: "E0710",
     title: "the platform cannot mark packets",
-    what: "With a profile that marks packets, every switch with a packet buffer supports ECN.",
+    what: "With a profile that marks packets, every hardware switch supports ECN.",
     why: "Senders slow down when packets are marked. Without marks, queues fill until packets are dropped or \
            everything is paused.",
     example: "# box-without-ecn is a platform of a site's own, without ECN\n\

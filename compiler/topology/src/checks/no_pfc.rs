@@ -10,7 +10,7 @@ use crate::suggest::listed;
 pub(crate) static RULE: Rule = Rule {
     code: "E0702",
     title: "the platform has no priority flow control",
-    what: "With a lossless profile, every switch with a packet buffer supports priority flow control.",
+    what: "With a lossless profile, every hardware switch supports priority flow control.",
     why: "A switch that cannot pause its senders drops packets, and a class that is lossless elsewhere \
            recovers badly from loss, or not at all.",
     example: "# box-without-pfc is a platform of a site's own, without PFC\n\

@@ -16,8 +16,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "Each zone takes the same number of rails of a node. Where one of them has fewer T0s or NICs, nodes \
           would lack NICs.",
     example: "zones: 6\nhosts: { rails: 8, zones_per_node: 4 }",
-    fix: "Choose a divisor of `rails`, and make `zones` a multiple of it. State sizes, NICs and sites alike for \
-          all zones of a node.",
+    fix: "Choose a divisor of `rails`, and make `zones` a multiple of it. State the same sizes, NICs and \
+           site for all zones of a node.",
 };
 
 /// Checks the rails, the number of zones, and that zones with shared nodes are equal.

@@ -8,8 +8,8 @@ use crate::draft::Draft;
 pub(crate) static RULE: Rule = Rule {
     code: "E0215",
     title: "a P4 target cannot resolve MAC addresses",
-    what: "A fabric with P4 targets has no switches that use their manufacturer's MAC address, as EOS \
-           switches do.",
+    what: "A fabric with P4 targets has no switches that use their manufacturer's MAC address, as EOS and \
+           Cumulus Linux do.",
     why: "Table entries of a next hop contain a MAC address, and a pipeline without a control plane cannot \
            resolve it.",
     example: "routing: ecmp-static\n\

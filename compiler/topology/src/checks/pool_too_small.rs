@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "E0502",
     title: "an address pool is too small",
     what: "Pools have room for every coordinate of the address layout. IPv6: `hosts` and `links` are /48 or \
-           shorter, `loopbacks` and `management` /64 or shorter. IPv4: the message states the bits that the \
-           counts and the ports of the hardware take.",
+           shorter, `loopbacks` and `management` /64 or shorter. An IPv4 pool needs a size that depends on \
+           the counts and the ports of the hardware. The message shows it.",
     why: "Coordinates have fixed places in addresses, so that growth renumbers nothing. A longer prefix \
            covers some of those places.",
     example: "addresses: { loopbacks: \"2001:db8::/96\" }",

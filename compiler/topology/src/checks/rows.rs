@@ -14,8 +14,9 @@ pub(crate) static RULE: Rule = Rule {
     title: "`rows` does not match the wiring",
     what: "With `wiring: rows`, `tiers.t2.rows` is at least the number of T1s of a zone (one per row), or \
            divides it (equally many per row). With `wiring: full`, it is absent.",
-    why: "T2s are numbered row by row. If the rows followed the current size, a new T1 would renumber every \
-           T2 behind the first step. If rows were shared unequally, the T2s of some rows would carry more.",
+    why: "The first `rows` T2s belong to the first uplink of the T1s, the next ones to the second uplink. If \
+           `rows` followed the current size, a new T1 would renumber the T2s of all uplinks but the first. \
+           If rows were shared unequally, the T2s of some rows would carry more.",
     example: "zones: 4\n\
            hosts: { groups: 64 }\n\
            tiers:\n\

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
            `hosts.groups` T0 groups, in complete units of `hosts.rails`. All zones together lack at most \
            1,000,000 NICs.",
     why: "Ports and addresses are reserved for `hosts.groups` in every zone. The missing groups of a zone \
-           are gaps at its end. A node whose rails end in a gap would lack NICs.",
+           are gaps at its end. The nodes of an incomplete unit would lack NICs.",
     example: "hosts: { groups_by_zone: { 0: 300 } }",
     fix: "Set `hosts.groups` to the groups of the largest zone, and list the zones that have fewer.",
 };

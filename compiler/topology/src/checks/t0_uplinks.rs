@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "E0326",
     title: "T0 uplinks without a T1 tier, or a T1 tier without T0 uplinks",
-    what: "T0s have uplinks exactly if there is a T1 tier. A fabric of one tier has `routing: ecmp-static`, and no \
-           T2 tier.",
+    what: "T0s have uplinks if, and only if, there is a T1 tier. A fabric of one tier has `routing: \
+           ecmp-static`, and no T2 tier.",
     why: "Uplinks without a tier above lead nowhere, and a tier above without uplinks is unreachable. With \
           `srv6-static`, path tables list T0 uplinks. With `bgp-unnumbered`, a switch without uplinks has no \
           neighbour.",

@@ -14,7 +14,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "the platform does not support the trimming settings",
     what: "Every platform in use supports the size in `trimming`, and that size includes the headers of a \
            packet. Only the class of trimmed packets uses the queue that a platform reserves for them. In \
-           NVUE, `tc` is 0 to 7, and one of these must be unused.",
+           NVUE, a trimmed packet has 256 to 1024 bytes, a multiple of 4. One of the switch priorities 0 to \
+           7 must be unused. With SONiC, the queue of trimmed packets is 0 to 7.",
     why: "SONiC's orchagent stops at the first setting that the ASIC rejects, and packets would be dropped \
            instead of trimmed. A receiver requests the data that the transport header names. If that header \
            is cut off, the sender waits for a timeout. Headers in the queue of another class would wait \

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     what: "Every role has its own code, and every code fits the role bits.",
     why: "Two roles with one code share their uSIDs: a packet for a T1 could be taken by a T0.",
     example: "srv6: { roles: { nic: 1 } }",
-    fix: "Give each role another code below 2 to the power of `srv6.widths.role`.",
+    fix: "Give each role its own code, below 2 to the power of `srv6.widths.role`.",
 };
 
 /// Checks the codes of the roles in use.

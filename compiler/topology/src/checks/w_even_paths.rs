@@ -13,8 +13,9 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0906",
     title: "paths get equal shares while a bundle is partly down",
-    what: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link bandwidths and weighs \
-           paths by them. `eos` does not: Arista has published no grammar by which bandwidths are added up from tier to tier.",
+    what: "With `bgp-unnumbered` and three tiers or parallel links, every operating system announces link \
+           bandwidths and weighs paths by them. `eos` does not: Arista has published no syntax for adding \
+           bandwidths up from tier to tier.",
     why: "While all cables are up, paths are equal and so are their shares. A neighbour that has lost some of its cables keeps \
           its full share of the traffic, so its other cables carry more than those of its peers until the repair.",
     example: "routing: bgp-unnumbered\nqos: none\nhosts: { groups: 64 }\n\

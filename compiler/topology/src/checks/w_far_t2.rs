@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0307",
     title: "traffic between zones of one site crosses another site",
     what: "If `tiers.t2.site` is set, every other site has one zone.",
-    why: "Two zones are connected by T2s. Traffic between two zones of a site goes to the site of the T2s \
-           and back, twice over the long cables.",
+    why: "Packets between two zones pass a T2. If the T2 is in another site, they cross the long cables \
+           twice.",
     example: "zones: 3\n\
               sites: [{ name: north, zones: [0] }, { name: south, zones: [1, 2] }]\n\
               hosts: { groups: 64, per_group: 64 }\n\

@@ -14,9 +14,9 @@ pub(crate) static RULE: Rule = Rule {
     title: "a setting for node files that are not generated",
     what: "A setting for node files is used only with that file in `hosts.outputs`: `hosts.slots` with \
            `networkd` or `nccl`; `gpu`, `numa` and `power` of a slot and `ecmp.qps_per_connection` with \
-           `nccl`; `numa` also with `gpu`. `role` of a class, and `priority` of a class without pauses, need \
-           `nic` or `nccl` if these files depend on them. `outputs: []` means that only `closc export host` \
-           writes node files.",
+           `nccl`. `numa` also needs `gpu`. `role` of a class, and `priority` of a class without pauses, \
+           need `nic` or `nccl` if these files depend on them. `outputs: []` means that only `closc export \
+           host` writes node files.",
     why: "Interface names are in files for systemd-networkd. GPUs, backup ports and queue pairs are in files \
            for NCCL. Marks and priorities of senders are in files for NIC drivers and NCCL, while switches \
            use code points and traffic classes. Without these files, the setting has no effect.",

@@ -14,11 +14,11 @@ pub(crate) static RULE: Rule = Rule {
     code: "W0708",
     title: "a buffer threshold cannot be set as stated",
     what: "Every operating system and chip in use supports the thresholds of all classes. EOS supports 1/128 \
-           to 8 (-7 to 3) on Tomahawk, and none on Jericho and Qumran. NVUE supports 1/128 to 64 (-7 to 7) \
-           and no limit. On ingress it has one threshold for all lossless classes and one for all others. On \
-           egress it has one for all lossless classes: the largest.",
-    why: "A queue may get another share of the buffer there than on other switches, and one without a limit \
-           elsewhere has one.",
+           to 8 (-7 to 3) on Tomahawk, and none on Jericho and Qumran. NVUE supports 1/128 to 64 (-7 to 6), \
+           and no limit (7). On ingress it has one threshold for all lossless classes and one for all \
+           others. On egress it has one for all lossless classes: the largest.",
+    why: "On these switches, a queue gets another share of the buffer than on others, or a limit that it \
+           does not have on others.",
     example: "routing: ecmp-static\n\
               qos: lossless\n\
               tiers: { t1: { os: eos } }\n\

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "more rows than T1s have no effect yet",
     what: "`tiers.t2.rows` is at most the number of T1s of a zone, if each T1 has uplinks to one T2 only and \
            switches choose the path.",
-    why: "Rows number the T2s of the second and later steps, and path tables count by them. With one step \
-           and without path tables, T2s have the numbers of their T1s, whatever `rows` is.",
+    why: "`rows` determines the numbers of T2s from the second uplink of the T1s on, and path tables use it. \
+           With one uplink and without path tables, T2s have the numbers of their T1s, whatever `rows` is.",
     example: "zones: 2\n\
            routing: ecmp-static\n\
            hosts: { groups: 64 }\n\

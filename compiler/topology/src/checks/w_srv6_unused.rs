@@ -11,7 +11,7 @@ use crate::field;
 /// Segments are described in a fabric that has none.
 pub(crate) static RULE: Rule = Rule {
     code: "W0401",
-    title: "`srv6` has no effect, or only places numbers",
+    title: "`srv6` has little or no effect with this routing mode",
     what: "`srv6` is set only with `routing: srv6-static`.",
     why: "Other routing modes use no segments, so block and roles have no effect. Widths have two effects: \
            the zone bits set how many T2 ports are reserved per zone if `tiers.t2.ports_per_zone` is absent, \

@@ -10,8 +10,8 @@ use crate::field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0709",
     title: "the watchdog uses other times than stated",
-    what: "In a watchdog that counts polls, as NVUE's does, the detection time is a multiple of the \
-           restoration time, and the restoration time is a supported poll interval: 100 ms to 5 s.",
+    what: "NVUE's watchdog counts polls. Its restoration time is a supported poll interval, 100 ms to 5 s. \
+           Its detection time is a multiple of the restoration time.",
     why: "The watchdog polls once per restoration time. Another detection time is rounded up to a multiple, \
            and another restoration time to the nearest supported value.",
     example: "routing: ecmp-static\n\

@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     what: "Prefixes consist of an address, a slash and a length. Addresses are IPv6 or dotted IPv4.",
     why: "An unreadable address cannot be configured.",
     example: "addresses: { hosts: \"2001:db8:1000::\" }",
-    fix: "Write a prefix such as `2001:db8:1000::/36` or an address such as `192.0.2.1`. Quote it if it \
-           contains `: `.",
+    fix: "Write a prefix such as `2001:db8:1000::/36` or an address such as `192.0.2.1`. Quote an address \
+           that ends with a colon.",
 };
 
 /// Says what an address or prefix looks like.

@@ -7,8 +7,9 @@ use closc_platform::CageError;
 pub(crate) static RULE: Rule = Rule {
     code: "E0124",
     title: "a list of cages cannot be read",
-    what: "`cages` lists cages from 0, or runs of them as in `8-23`, each cage once.",
-    why: "The number of a port follows from its place in the list, so that a cage that is listed twice has two ports.",
+    what: "`cages` lists cages or runs of cages, as in `8-23`, and each cage once. The first cage is 0.",
+    why: "Ports are numbered over the listed cages in ascending order. A cage that is listed twice would \
+           have two places.",
     example: "tiers: { t0: { up: { count: 128, cages: [40-55, 50-63] } } }",
     fix: "Write `[8-23, 40-55]`.",
 };

@@ -9,8 +9,8 @@ pub(crate) static RULE: Rule = Rule {
     title: "a quantity has no unit, or a wrong one",
     what: "Speeds end in `M`, `G` or `T` (bits per second), lengths in `mm`, `cm`, `m` or `km`. Byte counts \
            have no unit, or `B`, `KB`, `KiB` and so on.",
-    why: "Every value has a unit. If one reader interprets `30` as metres and another as feet, the cable is \
-           too short.",
+    why: "A number without a unit can be misread. If one reader takes `30` as feet and another as metres, \
+           the cable is too short.",
     example: "hosts: { nic: { speed: 800 } }",
     fix: "Add the unit that the message proposes.",
 };
