@@ -13,10 +13,9 @@ use crate::field::Field;
 pub(crate) static RULE: Rule = Rule {
     code: "W0803",
     title: "a setting has no effect on some switches",
-    what: "Every operating system in use supports the servers (`services`), management addresses and their \
-           gateway (`addresses.management`, `management_gateway`, `management_list`), loopbacks \
-           (`addresses.loopbacks`) and ports without a cable (`spare`, and T0 downlinks without a NIC), if \
-           these are set.",
+    what: "These settings, if set, are supported by every operating system in use: `services`, the \
+           management settings of `addresses`, `addresses.loopbacks`, and ports without a cable (`spare`, \
+           and T0 downlinks without a NIC).",
     why: "Contrary to the file, such a switch has no time, sends no logs, has no address of its own, or does \
            not shut a port.",
     example: "services: { ntp: [\"2001:db8::1\"] }\n\
