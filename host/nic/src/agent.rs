@@ -290,6 +290,13 @@ impl Agent {
         Ok(self.guard_again(new))
     }
 
+    /// Passes on all packets of the node that wait for earlier ones.
+    pub fn flush(&mut self, node: &mut impl FnMut(&[u8])) {
+        for channel in &mut self.channels {
+            channel.reorder.flush(node);
+        }
+    }
+
     /// Returns the address of the NIC.
     pub fn own(&self) -> [u8; 16] {
         self.own

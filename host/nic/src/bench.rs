@@ -126,7 +126,7 @@ impl Bench {
     ) -> Result<(Agent, Machine), Fault> {
         let options = Options { downlink, ..options };
         let mut agent = Agent::new(at, options, Region::Pattern { wrong: 0 }, new_epoch())?;
-        let machine = Machine::open(&mut agent, at, downlink, &self.ports)?;
+        let machine = Machine::open(&mut agent, at, downlink, &self.ports, None)?;
         stamp(machine.packets.as_fd(), stamped)?;
         if agent.ports().iter().all(|port| port.ethernet.is_none() || !port.carrier) {
             return Err("no port is up with a known neighbour".into());

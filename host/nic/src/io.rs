@@ -4,6 +4,7 @@ mod asking;
 pub mod client;
 pub mod doctor;
 mod hold;
+mod kept;
 pub mod machine;
 pub mod notify;
 mod orders;

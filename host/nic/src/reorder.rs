@@ -268,7 +268,8 @@ impl Reorder {
         self.since_ns = now_ns;
     }
 
-    fn flush(&mut self, out: &mut impl FnMut(&[u8])) {
+    /// Passes on all waiting packets, and skips those that they wait for.
+    pub fn flush(&mut self, out: &mut impl FnMut(&[u8])) {
         while self.n_waiting > 0 {
             self.pass_over(0, out);
         }

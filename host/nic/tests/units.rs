@@ -77,6 +77,16 @@ impl Site {
         list.iter().filter_map(|ban| ban["id"].as_u64()).collect()
     }
 
+    /// Returns the index of the TUN device and the rule that leads to it.
+    fn device(&self) -> [String; 2] {
+        [&["-o", "link", "show", "nic0-closc"][..], &["-6", "rule", "show", "pref", "10"]].map(|args| {
+            let shown = self.0.command("ip").args(args).output().unwrap();
+            let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+            // The rest of a link is its state.
+            text.split(": <").next().unwrap_or_default().trim().to_owned()
+        })
+    }
+
     /// Waits until systemd has started the agent so many times again.
     fn restarted(&self, times: &str) {
         while self.0.property(UNIT, "NRestarts") != times || self.0.property(UNIT, "ActiveState") != "active"
@@ -168,11 +178,16 @@ fn the_unit_of_an_agent_holds_under_attack() {
     fs::rename(&log, site.at("var/log/closc-nic/nic0.jsonl.1")).unwrap();
     assert!(site.ask(&Request::Allow { id: 1 })["ended"].is_u64());
     let known: Vec<u64> = known.into_iter().filter(|id| *id != 1).collect();
+    // systemd keeps the TUN device, which queues packets meanwhile.
+    let device = site.device();
+    assert!(device.iter().all(|text| !text.is_empty()), "{device:?}");
     for (times, signal) in [("1", "KILL"), ("2", "STOP")] {
         site.0.systemctl(&["kill", "--signal", signal, UNIT]).unwrap();
         site.restarted(times);
-        assert_eq!(site.denials(), known, "after SIG{signal}");
+        assert_eq!((site.denials(), site.device()), (known.clone(), device.clone()), "after SIG{signal}");
     }
+    site.0.systemctl(&["restart", UNIT]).unwrap();
+    assert_eq!((site.denials(), site.device()), (known, device), "after a restart by an operator");
     let mut chain = Chain::new();
     for name in ["nic0.jsonl.1", "nic0.jsonl"] {
         let file = File::open(site.at("var/log/closc-nic").join(name)).unwrap();
@@ -181,4 +196,5 @@ fn the_unit_of_an_agent_holds_under_attack() {
     assert!(chain.lines >= 6, "{chain:?}");
     site.0.systemctl(&["stop", UNIT]).unwrap();
     assert_eq!(site.0.property(UNIT, "Result"), "success", "{}", site.said());
+    assert_eq!(site.device()[0], "", "a stop ends the device");
 }

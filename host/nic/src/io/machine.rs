@@ -33,9 +33,15 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Opens the socket for frames and checks the ports.
-    pub fn open(agent: &mut Agent, at: &At<'_>, downlink: u16, ports: &Names) -> Result<Machine, SetupFault> {
-        let packets = sys::open_packets();
+    /// Opens the socket for frames, unless the previous process left one, and checks the ports.
+    pub fn open(
+        agent: &mut Agent,
+        at: &At<'_>,
+        downlink: u16,
+        ports: &Names,
+        kept: Option<OwnedFd>,
+    ) -> Result<Machine, SetupFault> {
+        let packets = kept.map_or_else(sys::open_packets, Ok);
         let packets = packets.map_err(|error| SetupFault::Open { what: "a packet socket".into(), error })?;
         let planes = agent.ports().len();
         let mut machine = Machine {

@@ -1,15 +1,18 @@
 //! Messages to the service manager that started the process (`sd_notify(3)`).
 //!
-//! In: `NOTIFY_SOCKET` and `WATCHDOG_USEC` from the environment, turns of the loop. Out: `READY=1` once, then
-//! `WATCHDOG=1` twice per interval. Invariants: without a service manager nothing is sent; a loop that hangs sends
+//! In: `NOTIFY_SOCKET` and `WATCHDOG_USEC` from the environment, turns of the loop. Out: descriptors to keep for the
+//! next process (`FDSTORE=1`), `READY=1` once, then `WATCHDOG=1` twice per interval. Invariants: without a service manager nothing is sent; a loop that hangs sends
 //! nothing, so that the manager detects it.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
+
+use nix::sys::socket::{ControlMessage, MsgFlags, UnixAddr, sendmsg};
 
 /// The service manager.
 #[derive(Debug, Default)]
@@ -49,6 +52,26 @@ impl Manager {
         socket.set_nonblocking(true)?;
         let period_ns = watchdog_us.map(|us| (us.saturating_mul(500)).max(1));
         Ok(Manager { socket: Some((socket, address)), period_ns, next_ns: 0 })
+    }
+
+    /// Has a descriptor kept for the next process, in place of others of this name. A manager without room for it ignores
+    /// the message, and closes the descriptor when the process ends.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the message was not sent.
+    pub(crate) fn store(&self, name: &str, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+        let Some((socket, address)) = &self.socket else { return Ok(()) };
+        self.send(&format!("FDSTOREREMOVE=1\nFDNAME={name}"));
+        let address = match address.as_abstract_name() {
+            Some(name) => UnixAddr::new_abstract(name)?,
+            None => UnixAddr::new(address.as_pathname().ok_or(io::ErrorKind::InvalidInput)?)?,
+        };
+        let text = format!("FDSTORE=1\nFDNAME={name}");
+        let (text, descriptors) = ([IoSlice::new(text.as_bytes())], [descriptor.as_raw_fd()]);
+        let rights = [ControlMessage::ScmRights(&descriptors)];
+        sendmsg(socket.as_raw_fd(), &text, &rights, MsgFlags::empty(), Some(&address))?;
+        Ok(())
     }
 
     /// Reports that the service is up.

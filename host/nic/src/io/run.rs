@@ -22,6 +22,7 @@ use crate::agent::{Agent, At, Bans, Options};
 use crate::api;
 use crate::batch::{BATCH, Batch};
 use crate::io::hold::Hold;
+use crate::io::kept::{self, Kept};
 use crate::io::machine::Machine;
 use crate::io::notify::Manager;
 use crate::io::orders::{self, Begun, Orders};
@@ -149,6 +150,7 @@ fn unix_now() -> f64 {
 
 /// Runs an agent until a signal ends it.
 pub fn run(setup: &Setup) -> Result<(), SetupFault> {
+    let opened = Kept::from_environment(setup.tun.as_deref());
     let mut bytes = read_table(&setup.table)?;
     let (table, _) = open_table(&bytes, setup.nic)?;
     suits(setup, &table)?;
@@ -157,9 +159,9 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let _held = holds(setup)?;
     let kept = kept(setup)?;
     let fabric = fabric(setup, &table, &kept)?;
-    let done = run_with(setup, &mut bytes, &kept, fabric);
+    let done = run_with(setup, &mut bytes, (&kept, opened), fabric);
     if setup.tun.is_some() && sys::is_root() {
-        // The routes disappeared with the device, even if the agent failed to start.
+        // The routes disappeared with the device, even if the agent failed to start, unless the manager keeps the device.
         let (table, _) = open_table(&bytes, setup.nic)?;
         setup::clean(&table, setup.nic);
     }
@@ -170,7 +172,7 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
 fn run_with(
     setup: &Setup,
     bytes: &mut Vec<u8>,
-    kept: &State,
+    (kept, opened): (&State, Kept),
     fabric: Option<String>,
 ) -> Result<(), SetupFault> {
     let open = |what: &str| {
@@ -191,8 +193,8 @@ fn run_with(
     let mut agent = Agent::new(&at, options, region, new_epoch())
         .map_err(|fault| SetupFault::Table(fault.to_string()))?;
     restore(setup, &mut agent, &at, &kept.bans);
-    let tun = setup.tun.as_deref().map(|name| tun(name, &table, &agent)).transpose()?;
-    let mut machine = Machine::open(&mut agent, &at, downlink, &setup.ports)?;
+    let tun = setup.tun.as_deref().map(|name| tun(name, opened.tun, &table, &agent)).transpose()?;
+    let mut machine = Machine::open(&mut agent, &at, downlink, &setup.ports, opened.packets)?;
     if setup.xdp {
         machine.use_xdp();
     }
@@ -204,6 +206,7 @@ fn run_with(
     let manager = Manager::from_environment().map_err(open("the socket of the service manager"))?;
     let scrapes = metrics.map(|port| port.serve().map_err(open("a thread for metrics"))).transpose()?;
     let flags = flags();
+    keep(&manager, tun.as_ref(), &machine);
     manager.ready();
     let mut stage = Stage {
         setup,
@@ -223,7 +226,20 @@ fn run_with(
         let Some(next) = stage.serve(&table, &mut machine, &clock) else { break };
         *bytes = next;
     }
+    stage.end();
     Ok(())
+}
+
+/// Has the TUN device and the socket for frames kept for the next process.
+fn keep(manager: &Manager, tun: Option<&Tun>, machine: &Machine) {
+    let tun = tun.map(|tun| (kept::TUN, tun.file().as_fd()));
+    for (name, descriptor) in tun.into_iter().chain([(kept::PACKETS, machine.packets.as_fd())]) {
+        if let Err(error) = manager.store(name, descriptor) {
+            say(format_args!(
+                "a restart will lose packets, as the service manager cannot keep `{name}`: {error}"
+            ));
+        }
+    }
 }
 
 /// Opens the socket for requests.
@@ -244,12 +260,13 @@ fn drop_privileges(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result
     save(setup, fabric, agent).map_err(|why| SetupFault::State(why, user.clone()))
 }
 
-/// Opens the TUN device and adds the routes to it.
-fn tun(name: &str, table: &Table<'_>, agent: &Agent) -> Result<Tun, SetupFault> {
+/// Opens the TUN device, unless the previous process left it, and adds the routes to it.
+fn tun(name: &str, kept: Option<OwnedFd>, table: &Table<'_>, agent: &Agent) -> Result<Tun, SetupFault> {
     let fault = |error| SetupFault::Open { what: format!("TUN device `{name}`"), error };
-    let tun = sys::open_tun(name).map_err(fault)?;
+    let routes = if kept.is_some() { setup::complete } else { setup::routes };
+    let tun = kept.map_or_else(|| sys::open_tun(name), Ok).map_err(fault)?;
     let index = sys::interface_index(name).ok_or_else(|| io::ErrorKind::NotFound.into()).map_err(fault)?;
-    setup::routes(table, (name, index), agent.own(), agent.segments())?;
+    routes(table, (name, index), agent.own(), agent.segments())?;
     Ok(Tun::new(File::from(tun)))
 }
 
@@ -587,6 +604,15 @@ impl Stage<'_> {
         let next = if reload { self.reload(at) } else { None };
         self.server.flush();
         next
+    }
+
+    /// Passes on packets that wait for earlier ones: the next process does not know them.
+    fn end(&mut self) {
+        let tun = &mut self.tun;
+        self.agent.flush(&mut |packet| to_node(tun, packet));
+        if let Some(tun) = tun {
+            tun.flush();
+        }
     }
 
     fn save(&self) {

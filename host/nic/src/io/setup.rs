@@ -108,6 +108,35 @@ pub fn routes(
 ) -> Result<(), SetupFault> {
     let (pool, own) = (pool(table), Ipv6Addr::from(own));
     clean_own(&pool, own);
+    ip(&["-6", "-batch", "-"], &batch(table, (tun, index), own, segments))?;
+    add_shared(&pool)
+}
+
+/// Adds those of [`routes`] that are missing on a TUN device of the previous process. It removes none first, as packets
+/// would be lost meanwhile.
+pub fn complete(
+    table: &Table<'_>,
+    device: (&str, libc::c_int),
+    own: [u8; 16],
+    segments: &[Segment],
+) -> Result<(), SetupFault> {
+    let batch = batch(table, device, Ipv6Addr::from(own), segments);
+    let is_there = |line: &str| line.ends_with("File exists") || line.starts_with("Command failed");
+    match ip(&["-6", "-force", "-batch", "-"], &batch) {
+        Err(SetupFault::Ip(said)) if said.lines().all(is_there) => {}
+        done => drop(done?),
+    }
+    add_shared(&pool(table))
+}
+
+/// Returns the commands that add the routes of a TUN device.
+fn batch(
+    table: &Table<'_>,
+    (tun, index): (&str, libc::c_int),
+    own: Ipv6Addr,
+    segments: &[Segment],
+) -> String {
+    let pool = pool(table);
     // A TUN device drops packets when its queue is full, and TCP must retransmit them.
     let mut batch = format!("link set dev {tun} addrgenmode none txqueuelen 2000\n");
     let _ = writeln!(batch, "link set dev {tun} mtu {} up", inner_mtu(table));
@@ -120,8 +149,7 @@ pub fn routes(
     let _ = writeln!(batch, "route replace {pool} dev {tun} src {own} table {own_routes}");
     let _ = writeln!(batch, "route append {pool} dev {tun} src {own} table {ROUTES} metric {index}");
     let _ = writeln!(batch, "rule add pref {OWN_PREFERENCE} from {own} to {pool} lookup {own_routes}");
-    ip(&["-6", "-batch", "-"], &batch)?;
-    add_shared(&pool)
+    batch
 }
 
 /// Adds the rule shared by all agents. Another agent may have added it.
@@ -133,9 +161,13 @@ fn add_shared(pool: &str) -> Result<(), SetupFault> {
     }
 }
 
-/// Removes the kernel state of an agent that no longer runs.
+/// Removes the kernel state of an agent that no longer runs, unless the service manager keeps its TUN device for the next
+/// process: it queues packets.
 pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
     let pool = pool(table);
+    if is_kept(&pool, nic) {
+        return;
+    }
     clean_own(&pool, nic);
     let (preference, routes) = (PREFERENCE.to_string(), ROUTES.to_string());
     if !leads_nowhere(&routes) {
@@ -153,6 +185,16 @@ pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
 fn leads_nowhere(routes: &str) -> bool {
     // A table without routes does not exist, so `ip` fails.
     ip(&["-6", "route", "show", "table", routes], "").map_or(true, |said| said.trim().is_empty())
+}
+
+/// Returns whether the rule of a NIC leads to routes, and so to a TUN device.
+fn is_kept(pool: &str, own: Ipv6Addr) -> bool {
+    let (preference, own) = (OWN_PREFERENCE.to_string(), own.to_string());
+    let rules = ip(&["-6", "rule", "show", "pref", &preference], "").unwrap_or_default();
+    rules.lines().any(|rule| match rule.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "from", from, "to", to, "lookup", table] => from == own && to == pool && !leads_nowhere(table),
+        _ => false,
+    })
 }
 
 fn clean_own(pool: &str, own: Ipv6Addr) {

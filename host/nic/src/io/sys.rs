@@ -65,6 +65,43 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     Ok(device.into())
 }
 
+/// Returns the name of a TUN device as [`open_tun`] opens it; `None` for any other descriptor.
+pub fn tun_name(fd: BorrowedFd<'_>) -> Option<String> {
+    // SAFETY: zeros are a valid ifreq: it holds numbers only.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    // SAFETY: the request lives through the call, which writes no more than it.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNGETIFF, &raw mut request) }).ok()?;
+    // SAFETY: the call filled in the flags.
+    let flags = libc::c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    let name = request.ifr_name.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
+    let wanted = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    String::from_utf8(name).ok().filter(|_| flags & wanted == wanted)
+}
+
+/// Returns whether a descriptor is a packet socket.
+pub fn is_packets(fd: BorrowedFd<'_>) -> bool {
+    let mut domain: libc::c_int = 0;
+    let mut len = size_of::<libc::c_int>() as libc::socklen_t;
+    let at = (&raw mut domain).cast();
+    // SAFETY: both live through the call, which writes no more than `len` bytes to the first.
+    let done =
+        unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_DOMAIN, at, &raw mut len) };
+    done == 0 && domain == libc::AF_PACKET
+}
+
+/// Takes the first `count` descriptors after standard error, which the process that started this one passed to it
+/// (`sd_listen_fds(3)`). Those that are not open are left out. Call it once, before this process opens any.
+pub fn inherited(count: RawFd) -> Vec<OwnedFd> {
+    let first = libc::STDERR_FILENO + 1;
+    let open = |fd: RawFd| {
+        // SAFETY: no pointers; a descriptor that is not open is an error.
+        let done = unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+        // SAFETY: the descriptor is open, and the caller promises that nothing else in this process owns it.
+        (done == 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
+    };
+    (first..first.saturating_add(count)).filter_map(open).collect()
+}
+
 /// Opens a socket for frames. It receives none until [`receive_from`] sets the interfaces.
 pub fn open_packets() -> io::Result<OwnedFd> {
     // SAFETY: no pointers.

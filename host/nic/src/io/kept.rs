@@ -1,0 +1,85 @@
+//! Descriptors that the service manager keeps while the process restarts (`FileDescriptorStoreMax=`, `sd_listen_fds(3)`).
+//!
+//! In: `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` from the environment. Out: the TUN device and the socket for
+//! frames of the previous process. Invariants: a descriptor is used only if it is what its name says; others are
+//! closed. While the manager keeps them, the kernel keeps the TUN device and its routes, and both queue packets. So a
+//! restart loses none until a queue is full.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use crate::io::sys;
+
+/// Name of the TUN device's descriptor.
+pub(crate) const TUN: &str = "tun";
+/// Name of the descriptor of the socket for frames.
+pub(crate) const PACKETS: &str = "packets";
+/// More descriptors than any version of this program stores.
+const MOST: i32 = 16;
+
+/// Descriptors of the previous process.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    /// The TUN device.
+    pub(crate) tun: Option<OwnedFd>,
+    /// The socket for frames.
+    pub(crate) packets: Option<OwnedFd>,
+}
+
+impl Kept {
+    /// Takes the descriptors that the service manager passed to this process. Call it once.
+    pub(crate) fn from_environment(tun: Option<&str>) -> Kept {
+        let text = |name: &str| std::env::var(name).ok();
+        // Descriptors of another process, such as the shell that started this one, are not ours.
+        let own = std::process::id().to_string();
+        if text("LISTEN_PID").is_none_or(|pid| pid != own) {
+            return Kept::default();
+        }
+        let count = text("LISTEN_FDS").and_then(|count| count.parse().ok()).unwrap_or(0);
+        let names = text("LISTEN_FDNAMES").unwrap_or_default();
+        Kept::of(sys::inherited(i32::clamp(count, 0, MOST)), &names, tun)
+    }
+
+    /// Assigns descriptors to their names, which are separated by colons.
+    fn of(descriptors: Vec<OwnedFd>, names: &str, tun: Option<&str>) -> Kept {
+        let mut kept = Kept::default();
+        for (descriptor, name) in descriptors.into_iter().zip(names.split(':')) {
+            match name {
+                TUN if tun.is_some() && sys::tun_name(descriptor.as_fd()).as_deref() == tun => {
+                    kept.tun = Some(descriptor);
+                }
+                PACKETS if sys::is_packets(descriptor.as_fd()) => kept.packets = Some(descriptor),
+                _ => {}
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::net::UnixDatagram;
+
+    use super::*;
+
+    #[test]
+    fn a_descriptor_that_is_not_what_its_name_says_is_closed() {
+        let null = || OwnedFd::from(File::open("/dev/null").unwrap());
+        let socket = OwnedFd::from(UnixDatagram::unbound().unwrap());
+        let kept = Kept::of(vec![null(), socket, null()], "tun:packets:other", Some("closc0"));
+        assert!(kept.tun.is_none() && kept.packets.is_none());
+        // More descriptors than names, and names of nothing.
+        assert!(Kept::of(vec![null(), null()], "tun", None).tun.is_none());
+        assert!(Kept::of(Vec::new(), "tun:packets", Some("closc0")).packets.is_none());
+    }
+
+    #[test]
+    fn the_latest_socket_for_frames_is_taken() {
+        let Ok(socket) = sys::open_packets() else {
+            closc_skip::skip("packet sockets need CAP_NET_RAW");
+            return;
+        };
+        let kept = Kept::of(vec![socket], "packets", None);
+        assert!(kept.packets.is_some() && kept.tun.is_none());
+    }
+}
