@@ -291,7 +291,7 @@ impl Agent {
     }
 
     /// Passes on all packets of the node that wait for earlier ones.
-    pub fn flush(&mut self, node: &mut impl FnMut(&[u8])) {
+    pub(crate) fn flush(&mut self, node: &mut impl FnMut(&[u8])) {
         for channel in &mut self.channels {
             channel.reorder.flush(node);
         }

@@ -269,7 +269,7 @@ impl Reorder {
     }
 
     /// Passes on all waiting packets, and skips those that they wait for.
-    pub fn flush(&mut self, out: &mut impl FnMut(&[u8])) {
+    pub(crate) fn flush(&mut self, out: &mut impl FnMut(&[u8])) {
         while self.n_waiting > 0 {
             self.pass_over(0, out);
         }

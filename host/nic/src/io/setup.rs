@@ -114,7 +114,7 @@ pub fn routes(
 
 /// Adds those of [`routes`] that are missing on a TUN device of the previous process. It removes none first, as packets
 /// would be lost meanwhile.
-pub fn complete(
+pub(crate) fn complete(
     table: &Table<'_>,
     device: (&str, libc::c_int),
     own: [u8; 16],

@@ -66,7 +66,7 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
 }
 
 /// Returns the name of a TUN device as [`open_tun`] opens it; `None` for any other descriptor.
-pub fn tun_name(fd: BorrowedFd<'_>) -> Option<String> {
+pub(crate) fn tun_name(fd: BorrowedFd<'_>) -> Option<String> {
     // SAFETY: zeros are a valid ifreq: it holds numbers only.
     let mut request: libc::ifreq = unsafe { zeroed() };
     // SAFETY: the request lives through the call, which writes no more than it.
@@ -79,7 +79,7 @@ pub fn tun_name(fd: BorrowedFd<'_>) -> Option<String> {
 }
 
 /// Returns whether a descriptor is a packet socket.
-pub fn is_packets(fd: BorrowedFd<'_>) -> bool {
+pub(crate) fn is_packets(fd: BorrowedFd<'_>) -> bool {
     let mut domain: libc::c_int = 0;
     let mut len = size_of::<libc::c_int>() as libc::socklen_t;
     let at = (&raw mut domain).cast();
@@ -91,7 +91,7 @@ pub fn is_packets(fd: BorrowedFd<'_>) -> bool {
 
 /// Takes the first `count` descriptors after standard error, which the process that started this one passed to it
 /// (`sd_listen_fds(3)`). Those that are not open are left out. Call it once, before this process opens any.
-pub fn inherited(count: RawFd) -> Vec<OwnedFd> {
+pub(crate) fn inherited(count: RawFd) -> Vec<OwnedFd> {
     let first = libc::STDERR_FILENO + 1;
     let open = |fd: RawFd| {
         // SAFETY: no pointers; a descriptor that is not open is an error.
