@@ -148,6 +148,33 @@ pub(crate) fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
     serde_json::from_slice(&tree.files[path]).expect("the file is a JSON object")
 }
 
+/// Writes a JSON file again, in the layout of compiled files: a row of `config_db.json` is one line.
+pub(crate) fn written(path: &Utf8Path, value: &Value) -> Vec<u8> {
+    if path.file_name() != Some(paths::CONFIG_DB) {
+        return serde_json::to_vec_pretty(value).expect("the value was JSON before");
+    }
+    let Some(tables) = value.as_object() else { return value.to_string().into_bytes() };
+    let table = |(name, rows): (&String, &Value)| {
+        let rows = rows.as_object().filter(|rows| !rows.is_empty()).map(|rows| {
+            let rows = rows.iter().map(|(name, row)| format!("        {}: {row}", json!(name)));
+            format!("{{\n{}\n    }}", rows.collect::<Vec<_>>().join(",\n"))
+        });
+        format!("    {}: {}", json!(name), rows.unwrap_or_else(|| "{}".to_owned()))
+    };
+    format!("{{\n{}\n}}\n", tables.iter().map(table).collect::<Vec<_>>().join(",\n")).into_bytes()
+}
+
+/// Returns a file as it is written again without damage.
+pub(crate) fn canonical(path: &Utf8Path, bytes: &[u8]) -> Vec<u8> {
+    match (path.extension(), path.file_name()) {
+        (Some("json"), _) if !path.starts_with("p4") => {
+            written(path, &serde_json::from_slice(bytes).expect("the file is JSON"))
+        }
+        (_, Some(paths::NVUE_YAML)) => crate::nvue::canonical(bytes),
+        _ => bytes.to_vec(),
+    }
+}
+
 /// The files to damage: a single one, or all with its name in sibling folders.
 pub(crate) fn meant(tree: &Memory, path: &Utf8Path, everywhere: bool) -> Vec<Utf8PathBuf> {
     let beside = |other: &&Utf8PathBuf| {

@@ -18,6 +18,7 @@ mod harmless;
 mod kinds;
 mod lines;
 mod nvue;
+mod placed;
 mod rates;
 mod shapes;
 mod steps;
@@ -34,6 +35,7 @@ use closc_verify::verify;
 
 use base::{Base, Trees};
 use case::{Case, How, sign};
+use placed::{Placed, placed};
 use rates::Rates;
 
 /// Sampling interval of the cases of a section; for small changes of numbers it is four times as large.
@@ -214,8 +216,8 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
     });
 }
 
-/// Verifies the damaged tree; `None` if the damage has no effect on the file.
-fn found(trees: &Trees, case: &Case) -> Option<bool> {
+/// Verifies the damaged tree; `None` if the damage has no effect on the file. Damage that is found is placed.
+fn found(trees: &Trees, case: &Case) -> Option<Option<Placed>> {
     let own = trees.tree(case.base);
     let mut tree = own.clone();
     (case.damage)(&mut tree);
@@ -225,7 +227,11 @@ fn found(trees: &Trees, case: &Case) -> Option<bool> {
     sign(&mut tree);
     // A panic of a reader counts as missed.
     let judged = panic::catch_unwind(|| verify(&tree, base::options()));
-    Some(judged.is_ok_and(|judged| judged.map_or(true, |report| !report.holds())))
+    Some(match judged {
+        Err(_) => None,
+        Ok(Err(_)) => Some(Placed::Nowhere),
+        Ok(Ok(report)) => (!report.holds()).then(|| placed(own, &tree, &report)),
+    })
 }
 
 #[test]
@@ -251,7 +257,7 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
             scope.spawn(|| {
                 while let Some(case) = cases_at(&next, cases.len()) {
                     let outcome = found(&trees, &cases[case]);
-                    if outcome == Some(false) && harmless::reason(&cases[case]).is_none() {
+                    if outcome == Some(None) && harmless::reason(&cases[case]).is_none() {
                         eprintln!("missed: {}", cases[case].name());
                     }
                     outcomes.lock().expect("nobody panics with it").push((case, outcome));
@@ -265,7 +271,7 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
             rates.count(&cases[case], found);
         }
     }
-    rates.judge(whole, wanted.is_some());
+    rates.judge(whole, wanted.is_some(), drawn);
 }
 
 #[test]

@@ -147,14 +147,58 @@ pub(crate) fn rewrite(tree: &mut Memory) -> usize {
 
 /// Reads what is set.
 fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
-    let text = std::str::from_utf8(&tree.files[path]).expect("the file is text");
+    set(&tree.files[path])
+}
+
+fn set(bytes: &[u8]) -> Map<String, Value> {
+    let text = std::str::from_utf8(bytes).expect("the file is text");
     let options = serde_saphyr::options! { strict_booleans: true };
     let whole: Value = serde_saphyr::from_str_with_options(text, options).expect("a compiled file is YAML");
     whole.pointer("/0/set").and_then(Value::as_object).expect("the file sets something").clone()
 }
 
 fn write(tree: &mut Memory, path: &Utf8Path, set: &Map<String, Value>) {
-    tree.files.insert(path.to_owned(), json!([{ "set": set }]).to_string().into_bytes());
+    tree.files.insert(path.to_owned(), text(set));
+}
+
+/// Returns a file as it is written again without damage.
+pub(crate) fn canonical(bytes: &[u8]) -> Vec<u8> {
+    text(&set(bytes))
+}
+
+/// Writes settings in the layout of compiled files, one line for each key.
+fn text(set: &Map<String, Value>) -> Vec<u8> {
+    let mut text = "- set:\n".to_owned();
+    block(&mut text, set, 4);
+    text.into_bytes()
+}
+
+fn block(text: &mut String, map: &Map<String, Value>, depth: usize) {
+    for (key, value) in map {
+        text.extend([&" ".repeat(depth), &scalar(&json!(key)), ":"]);
+        match value {
+            Value::Object(below) if !below.is_empty() => {
+                text.push('\n');
+                block(text, below, depth + 2);
+            }
+            _ => text.extend([" ", &scalar(value), "\n"]),
+        }
+    }
+}
+
+/// A word as it is, any other text in quotes, and lists and empty mappings as JSON.
+fn scalar(value: &Value) -> String {
+    const TRUTHS: [&str; 8] = ["true", "false", "null", "yes", "no", "on", "off", "~"];
+    let is_word = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.'))
+            && !TRUTHS.contains(&text.to_ascii_lowercase().as_str())
+    };
+    match value.as_str() {
+        Some(text) if is_word(text) => text.to_owned(),
+        Some(text) => format!("'{}'", text.replace('\'', "''")),
+        None => value.to_string(),
+    }
 }
 
 /// A key without its numbers; all addresses are of one kind.

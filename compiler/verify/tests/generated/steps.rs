@@ -9,7 +9,7 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value, json};
 
 use crate::base::Base;
-use crate::case::{Case, How, parsed};
+use crate::case::{Case, How, parsed, written};
 use crate::lines::kind;
 
 /// Size of the change.
@@ -133,6 +133,6 @@ fn change(tree: &mut Memory, path: &Utf8Path, (table, like, field): (&str, &str,
         }
     }
     if moved {
-        tree.files.insert(path.to_owned(), Value::Object(config).to_string().into_bytes());
+        tree.files.insert(path.to_owned(), written(path, &Value::Object(config)));
     }
 }

@@ -7,7 +7,7 @@ use closc_artefacts::Memory;
 use serde_json::{Map, Value};
 
 use crate::base::Base;
-use crate::case::{Case, How, meant, parsed};
+use crate::case::{Case, How, meant, parsed, written};
 use crate::lines::kind;
 
 /// Changes of a field.
@@ -100,7 +100,8 @@ impl Change {
         for path in meant(tree, file, self.how.everywhere()) {
             let mut config = parsed(tree, &path);
             self.change(&mut config);
-            tree.files.insert(path, Value::Object(config).to_string().into_bytes());
+            let text = written(&path, &Value::Object(config));
+            tree.files.insert(path, text);
         }
     }
 
@@ -151,7 +152,7 @@ pub(crate) fn leaves(tree: &Memory, base: Base, file: &str, section: &str, cases
                 damage: Box::new(move |tree| {
                     let mut whole = Value::Object(parsed(tree, &path));
                     leaf(&mut whole, &pointer, how);
-                    tree.files.insert(path.clone(), whole.to_string().into_bytes());
+                    tree.files.insert(path.clone(), written(&path, &whole));
                 }),
             });
         }
