@@ -1,7 +1,7 @@
 //! Line numbers of violations. Each file with a violation is read a second time.
 //!
 //! In: a tree and its violations. Out: the violations with lines. Invariants: nothing is judged here, and files without
-//! violations are not read. No text therefore has to be kept while paths are proved.
+//! violations are not read. No text or position therefore has to be kept while paths are proved.
 
 use std::collections::HashMap;
 
@@ -9,24 +9,60 @@ use camino::Utf8PathBuf;
 use closc_artefacts::Files;
 
 use crate::finding::Violation;
-use crate::model::place::Place;
+use crate::model::place::{Fact, Place, Target, line_of, search};
+use crate::read::json;
 
-/// Fills in the line numbers of violations, reading each file once.
+/// Fills in the line numbers of violations, reading each file once. Further facts of a place become places of their
+/// own.
 pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
-    let mut by_file: HashMap<Utf8PathBuf, Vec<&mut Place>> = HashMap::new();
-    for violation in violations {
+    let mut by_file: HashMap<Utf8PathBuf, Vec<(usize, &mut Place)>> = HashMap::new();
+    for (number, violation) in violations.iter_mut().enumerate() {
         let steps = violation.trace.iter_mut().filter_map(|step| step.place.as_mut());
         let places = std::iter::once(&mut violation.place).chain(&mut violation.others).chain(steps);
-        for place in places.filter(|place| place.line.is_none()) {
-            by_file.entry(place.file.clone()).or_default().push(place);
+        for place in places.filter(|place| place.target != Target::File) {
+            by_file.entry(place.file.clone()).or_default().push((number, place));
         }
     }
-    let mut buffer = Vec::new();
+    let (mut buffer, mut further) = (Vec::new(), Vec::new());
     for (file, places) in by_file {
-        if tree.read_into(&file, &mut buffer).is_ok() {
-            for place in places {
-                place.locate(&buffer);
-            }
+        if tree.read_into(&file, &mut buffer).is_err() {
+            continue;
+        }
+        for (number, place) in places {
+            let mut lines = lines(&buffer, &place.target).into_iter();
+            place.line = lines.next();
+            further.extend(lines.map(|line| (number, Place::line(file.clone(), line))));
+        }
+    }
+    further.sort_unstable();
+    for (number, place) in further {
+        let violation = &mut violations[number];
+        let is_new = |known: &Place| known.file != place.file || known.line != place.line;
+        if is_new(&violation.place) && violation.others.iter().all(is_new) {
+            violation.others.push(place);
+        }
+    }
+}
+
+/// Returns the lines of a subject in the text of its file, the main one first.
+fn lines(text: &[u8], target: &Target) -> Vec<usize> {
+    let offsets: Vec<usize> = match target {
+        Target::File => Vec::new(),
+        Target::Text(needles) => search(text, needles).into_iter().collect(),
+        Target::Facts(facts) => {
+            let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
+            facts.iter().flat_map(|fact| offsets(text, fact)).collect()
+        }
+    };
+    offsets.into_iter().map(|at| line_of(text, at)).collect()
+}
+
+/// Returns where a fact is in a text.
+fn offsets(text: &str, fact: &Fact) -> Vec<usize> {
+    match fact {
+        Fact::Path(path) => json::find(text, path).into_iter().collect(),
+        Fact::Setting { language, port, name } => {
+            (language.setting)(text, port, name).iter().filter_map(|path| json::find(text, path)).collect()
         }
     }
 }

@@ -127,6 +127,6 @@ fn fault(switch: &str, fault: Fault, findings: &mut Findings) {
         FaultKind::Setting => &SETTINGS,
         FaultKind::Qos => &ALIKE,
     };
-    let place = Place::text(format!("switches/{switch}/{}", fault.file), fault.needles);
+    let place = Place::of(format!("switches/{switch}/{}", fault.file), fault.target);
     findings.broken(Violation::new(rule, place, format!("`{switch}`: {}", fault.message)));
 }

@@ -33,7 +33,7 @@ pub(crate) fn settings(fabric: &Fabric, findings: &mut Findings) {
                     "`{}`: `{name}` is not as on most switches (`{value}`)",
                     fabric.cabling.switch(*id)
                 );
-                findings.broken(Violation::new(&SAME, fabric.place(*id, About::Settings), message));
+                findings.broken(Violation::new(&SAME, fabric.place(*id, About::Global(name)), message));
             }
         }
     }

@@ -45,6 +45,12 @@ fn marks_last_hop(stated: Option<&Stated>) -> bool {
     t0s.flat_map(|switch| &switch.ports).any(|port| port.down && !port.marks.is_empty())
 }
 
+/// The setting that maps code points to classes.
+const CODE_POINTS: &str = "dscp_to_tc_map";
+
+/// The setting that gives trimmed packets their code point.
+const TRIMMED: &str = "tc_to_dscp_map";
+
 /// Checks all ports.
 pub(crate) fn check(fabric: &Fabric, stated: Option<&Stated>, findings: &mut Findings) {
     let sorts: Vec<Sort> = fabric
@@ -185,18 +191,28 @@ fn port<'a>(fabric: &'a Fabric, sort: &Sort) -> (&'a str, &'a str) {
     (fabric.cabling.switch(sort.switch), fabric.cabling.names.text(cable.ends(side).0.port))
 }
 
-fn violation(fabric: &Fabric, sort: &Sort, rule: &'static Rule, message: &str) -> Violation {
+fn violation(
+    fabric: &Fabric,
+    sort: &Sort,
+    (rule, setting): (&'static Rule, &str),
+    message: &str,
+) -> Violation {
     let (switch, port) = port(fabric, sort);
     let others = if sort.count > 1 { format!(" and {} more", sort.count - 1) } else { String::new() };
-    let place = fabric.place(sort.switch, About::Qos(port));
+    let place = fabric.place(sort.switch, About::Setting(port, setting));
     Violation::new(rule, place, format!("`{switch}`: port `{port}`{others} {message}"))
 }
 
 impl Work<'_> {
-    fn expect(&mut self, holds: bool, rule: &'static Rule, message: impl FnOnce() -> String) {
+    fn expect(
+        &mut self,
+        holds: bool,
+        (rule, setting): (&'static Rule, &str),
+        message: impl FnOnce() -> String,
+    ) {
         self.findings.checked(rule, self.sort.count);
         if !holds {
-            self.findings.broken(violation(self.fabric, self.sort, rule, &message()));
+            self.findings.broken(violation(self.fabric, self.sort, (rule, setting), &message()));
         }
     }
 
@@ -232,7 +248,7 @@ impl Work<'_> {
     }
 
     fn code_points(&mut self, qos: &PortQos) {
-        self.expect(qos.dscp_to_class.len() == 64, &CLASSES, || {
+        self.expect(qos.dscp_to_class.len() == 64, (&CLASSES, CODE_POINTS), || {
             format!("maps {} of 64 code points", qos.dscp_to_class.len())
         });
         let wrong = self.classes.iter().find_map(|class| {
@@ -240,17 +256,21 @@ impl Work<'_> {
             let dscp = class.dscp.iter().find(|dscp| qos.dscp_to_class.get(dscp) != Some(&number))?;
             Some((class.name.clone(), *dscp, qos.dscp_to_class.get(dscp).copied()))
         });
-        self.expect(wrong.is_none(), &CLASSES, || {
+        self.expect(wrong.is_none(), (&CLASSES, CODE_POINTS), || {
             let (name, dscp, found) = wrong.unwrap_or_default();
             let found = found.map_or("no class".to_owned(), |class| format!("class {class}"));
             format!("maps code point {dscp}, which the path tables give to `{name}`, to {found}")
         });
         if let Some(model) = self.named.filter(|_| !is_ranked(self.fabric, self.sort)) {
             let same = model.dscp_to_class == qos.dscp_to_class;
-            self.expect(same, &CLASSES, || "maps code points otherwise than most ports".to_owned());
+            self.expect(same, (&CLASSES, CODE_POINTS), || {
+                "maps code points otherwise than most ports".to_owned()
+            });
         }
         let queues = qos.dscp_to_class.values().all(|class| qos.class_to_queue.contains_key(class));
-        self.expect(queues, &CLASSES, || "has a traffic class without a queue".to_owned());
+        self.expect(queues, (&CLASSES, "tc_to_queue_map"), || {
+            "has a traffic class without a queue".to_owned()
+        });
     }
 
     fn pauses(&mut self, qos: &PortQos) {
@@ -259,7 +279,7 @@ impl Work<'_> {
             if list.is_empty() { "nothing".to_owned() } else { list.join(", ") }
         };
         if let Some(model) = self.model {
-            self.expect(model.pauses == qos.pauses, &PAUSES, || {
+            self.expect(model.pauses == qos.pauses, (&PAUSES, "pfc_enable"), || {
                 format!("pauses {}, and most ports pause {}", show(&qos.pauses), show(&model.pauses))
             });
         }
@@ -271,31 +291,43 @@ impl Work<'_> {
         };
         let trimmed = self.trimmed();
         let wrong = qos.pauses.iter().find(|priority| trimmed.iter().any(|class| stops(priority, class)));
-        self.expect(wrong.is_none(), &PAUSES, || {
+        self.expect(wrong.is_none(), (&PAUSES, "pfc_enable"), || {
             format!("pauses {}, which stops a class that is trimmed", wrong.copied().unwrap_or_default())
         });
         let wanted: BTreeSet<u8> = qos.pauses.iter().map(group).collect();
         let found: BTreeSet<u8> = qos.headroom.iter().copied().collect();
-        self.expect(wanted == found, &PAUSES, || {
+        let odd = wanted.symmetric_difference(&found).next().copied().unwrap_or_default();
+        let headroom = format!("buffer of group {odd}");
+        self.expect(wanted == found, (&PAUSES, &*headroom), || {
             let list = |set: &BTreeSet<u8>| show(&set.iter().copied().collect::<Vec<_>>());
             format!("has headroom for groups {}, and pauses stop groups {}", list(&found), list(&wanted))
         });
     }
 
+    /// Returns the setting by which a class is trimmed.
+    fn trims(&self, class: u8) -> String {
+        match self.sort.qos.class_to_queue.get(&class) {
+            Some(queue) if !is_ranked(self.fabric, self.sort) => format!("buffer of queue {queue}"),
+            _ => format!("trimming of class {class}"),
+        }
+    }
+
     fn trimming(&mut self, qos: &PortQos) {
         let wanted = self.trimmed();
         let found: BTreeSet<u8> = qos.trims.iter().copied().collect();
+        let odd = wanted.symmetric_difference(&found).next().copied().unwrap_or_default();
+        let setting = self.trims(odd);
         let agrees = self.fabric.groups.is_empty() || wanted == found;
-        self.expect(agrees, &TRIMMING, || {
+        self.expect(agrees, (&TRIMMING, &*setting), || {
             format!("trims classes {found:?}, and the path tables trim {wanted:?}")
         });
-        self.expect(wanted.is_empty() || qos.trimmed.is_some(), &TRIMMING, || {
+        self.expect(wanted.is_empty() || qos.trimmed.is_some(), (&TRIMMING, TRIMMED), || {
             "gives trimmed packets no code point of their own".to_owned()
         });
         if let Some(dscp) = qos.trimmed {
             let class = qos.dscp_to_class.get(&dscp);
             let safe = class.is_some_and(|class| !wanted.contains(class));
-            self.expect(safe, &TRIMMING, || {
+            self.expect(safe, (&TRIMMING, TRIMMED), || {
                 format!("gives trimmed packets code point {dscp}, whose class is trimmed again")
             });
         }
@@ -312,7 +344,7 @@ impl Work<'_> {
                 |mark: Option<u8>| mark.map_or("no code point".to_owned(), |m| format!("code point {m}"));
             let (has, says) = (word(qos.trimmed), word(wanted));
             let message = format!("gives trimmed packets {has}, and the path tables say {says}");
-            let mut violation = violation(self.fabric, self.sort, &TRIMMING, &message);
+            let mut violation = violation(self.fabric, self.sort, (&TRIMMING, TRIMMED), &message);
             if let Some(group) = self.fabric.groups.first() {
                 violation = violation.and(group.place(&["\"qos\":", "\"trimmed\":"]));
             }
@@ -322,18 +354,20 @@ impl Work<'_> {
 
     fn marks(&mut self, qos: &PortQos) {
         let rising = qos.marks.values().all(|(least, most, probability)| least < most && *probability > 0);
-        self.expect(rising, &MARKS, || "starts to mark at or above where it is certain".to_owned());
+        self.expect(rising, (&MARKS, "marks"), || {
+            "starts to mark at or above where it is certain".to_owned()
+        });
         let trimmed = self.trimmed();
         if trimmed.is_empty() {
             return;
         }
         if self.sort.place == Place::LastHop && !self.last_hop {
-            self.expect(qos.marks.is_empty(), &MARKS, || {
+            self.expect(qos.marks.is_empty(), (&MARKS, "marks"), || {
                 format!("leads to a NIC and marks classes {:?}", qos.marks.keys())
             });
         } else {
             let all = trimmed.iter().all(|class| qos.marks.contains_key(class));
-            self.expect(all, &MARKS, || {
+            self.expect(all, (&MARKS, "marks"), || {
                 format!("marks classes {:?} and not all of {trimmed:?}", qos.marks.keys())
             });
         }
@@ -366,7 +400,7 @@ fn asymmetric(fabric: &Fabric, sorts: &[Sort], findings: &mut Findings) {
             } else {
                 format!("gives trimmed packets code point {dscp}, and most ports of its place {wanted}")
             };
-            violation(fabric, sort, &TRIMMING, &message)
+            violation(fabric, sort, (&TRIMMING, TRIMMED), &message)
         });
     }
 }
@@ -427,7 +461,7 @@ fn same(
         findings.checked(&ALIKE, sort.count);
         if let Some((name, own, others)) = difference(part(&sort.qos), meant) {
             let message = format!("has `{own}` as {name}, and ports like it have `{others}`");
-            findings.broken(violation(fabric, sort, &ALIKE, &message));
+            findings.broken(violation(fabric, sort, (&ALIKE, name), &message));
         }
     }
 }

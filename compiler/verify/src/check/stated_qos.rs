@@ -37,6 +37,19 @@ const COUNTED: [&str; 8] = [
 /// Counters for fabrics with PFC.
 const COUNTED_PAUSES: [&str; 2] = ["PG_DROP", "PG_WATERMARK"];
 
+/// A difference of a port from the stated values.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Difference {
+    message: String,
+    /// The setting that differs, by the name that readers give it.
+    setting: String,
+}
+
+/// Makes the difference of a setting.
+fn differs(setting: impl Into<String>, message: impl Into<String>) -> Difference {
+    Difference { message: message.into(), setting: setting.into() }
+}
+
 /// Compares every switch with the manifest.
 pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
     let mut sound = HashSet::new();
@@ -86,7 +99,7 @@ fn counters(fabric: &Fabric, id: SwitchId, (switch, stated): (&Switch, &Stated),
     for name in wanted {
         findings.expect(on.contains(name), &COUNTERS, || {
             let message = format!("`{}`: counters `{name}` are off", fabric.cabling.switch(id));
-            Violation::new(&COUNTERS, fabric.place(id, About::Settings), message)
+            Violation::new(&COUNTERS, fabric.place(id, About::Counter(name)), message)
         });
     }
 }
@@ -120,14 +133,14 @@ fn ports(
             continue;
         }
         let name = fabric.cabling.names.text(cable.ends(side).0.port);
-        let broken = |message: &str| {
+        let broken = |about: About<'_>, message: &str| {
             let message = format!("`{}`: port `{name}` {message}", fabric.cabling.switch(id));
-            Violation::new(&STATED, fabric.place(id, About::Qos(name)), message)
+            Violation::new(&STATED, fabric.place(id, about), message)
         };
         let quality = switch.language.quality;
         let Some(qos) = end.facts.of(&fabric.facts).qos.as_ref() else {
             if matches!(quality, Quality::Ports(_)) && !needs_none(quality, &stated.qos) {
-                findings.broken(broken("has no quality of service of its own"));
+                findings.broken(broken(About::Qos(name), "has no quality of service of its own"));
             }
             continue;
         };
@@ -151,8 +164,8 @@ fn ports(
         }
         let measured = end.facts.of(&fabric.facts).length_m.is_some();
         let faults = work.all(measured, switch.pools.is_some());
-        for message in &faults {
-            findings.broken(broken(message));
+        for fault in &faults {
+            findings.broken(broken(About::Setting(name, &fault.setting), &fault.message));
         }
         if faults.is_empty() {
             sound.insert(sort);
@@ -197,17 +210,17 @@ impl Compared<'_> {
 
     /// Returns all differences, values that cannot be compared because the port lacks a setting, and values that are
     /// not stated.
-    fn all(&self, measured: bool, has_pools: bool) -> Vec<String> {
+    fn all(&self, measured: bool, has_pools: bool) -> Vec<Difference> {
         let pauses = self.stated.classes.iter().any(|class| class.pauses.is_some());
         let unmeasured = self.buffered() && self.quality == Quality::Whole && pauses && !measured;
-        let unmeasured =
-            unmeasured.then(|| "has no cable length, from which SONiC computes its headroom".to_owned());
-        let unstated = self.unstated(has_pools).map(str::to_owned);
+        let unmeasured = unmeasured
+            .then(|| differs("cable length", "has no cable length, from which SONiC computes its headroom"));
+        let unstated = self.unstated(has_pools).map(|message| differs("cable length", message));
         self.faults().into_iter().chain(unmeasured).chain(unstated).collect()
     }
 
-    fn faults(&self) -> Vec<String> {
-        let mut faults: Vec<String> = self.classes().into_iter().collect();
+    fn faults(&self) -> Vec<Difference> {
+        let mut faults: Vec<Difference> = self.classes().into_iter().collect();
         if self.quality.pauses_and_trims() {
             faults.extend(self.trimming());
         }
@@ -264,16 +277,17 @@ impl Compared<'_> {
         if self.ranked { below() } else { tc }
     }
 
-    fn classes(&self) -> Option<String> {
+    fn classes(&self) -> Option<Difference> {
         let wrong =
             self.stated.dscp.iter().enumerate().find(|(dscp, class)| {
                 self.qos.dscp_to_class.get(&(*dscp as u8)) != Some(&self.number(**class))
             });
         let (dscp, class) = wrong?;
-        Some(format!("does not map code point {dscp} to class {}", self.number(*class)))
+        let message = format!("does not map code point {dscp} to class {}", self.number(*class));
+        Some(differs("dscp_to_tc_map", message))
     }
 
-    fn trimming(&self) -> Option<String> {
+    fn trimming(&self) -> Option<Difference> {
         let meant: BTreeSet<u8> = self
             .stated
             .classes
@@ -283,11 +297,24 @@ impl Compared<'_> {
             .collect();
         let found: BTreeSet<u8> = self.qos.trims.iter().copied().collect();
         if meant != found {
-            return Some(format!("trims classes {found:?} and not {meant:?}"));
+            let class = meant.symmetric_difference(&found).next().copied().unwrap_or_default();
+            let message = format!("trims classes {found:?} and not {meant:?}");
+            return Some(differs(self.trims(class), message));
         }
         let (fabric, last_hop) = self.stated.trimmed.filter(|_| !meant.is_empty())?;
         let meant = if self.last_hop { last_hop } else { fabric };
-        (self.qos.trimmed != Some(meant)).then(|| format!("does not give trimmed packets code point {meant}"))
+        (self.qos.trimmed != Some(meant)).then(|| {
+            let name = if self.ranked { "trimming of classes" } else { "tc_to_dscp_map" };
+            differs(name, format!("does not give trimmed packets code point {meant}"))
+        })
+    }
+
+    /// Returns the setting by which a class is trimmed.
+    fn trims(&self, class: u8) -> String {
+        match self.qos.class_to_queue.get(&class) {
+            Some(queue) if !self.ranked => format!("buffer of queue {queue}"),
+            _ => format!("trimming of class {class}"),
+        }
     }
 
     /// For each queue, the class whose settings it must have: the first of its classes. For the platform's queue for
@@ -317,7 +344,7 @@ impl Compared<'_> {
     }
 
     /// Compares schedulers and buffer thresholds, by queue and group.
-    fn queues(&self) -> Vec<String> {
+    fn queues(&self) -> Vec<Difference> {
         let mut faults = Vec::new();
         for (queue, class) in self.queued() {
             let meant = class
@@ -326,7 +353,8 @@ impl Compared<'_> {
             let found = self.qos.settings.get(&format!("scheduler of queue {queue}"));
             if found != Some(&meant) {
                 let found = found.map_or("no scheduler", String::as_str);
-                faults.push(format!("has `{found}` for queue {queue} and not `{meant}`"));
+                let message = format!("has `{found}` for queue {queue} and not `{meant}`");
+                faults.push(differs(format!("scheduler of queue {queue}"), message));
             }
             // In a single static egress pool, a lossless queue has a fixed number of bytes.
             let most = self.of_switch.and_then(|own| own.lossless_queue_bytes);
@@ -346,7 +374,7 @@ impl Compared<'_> {
     }
 
     /// Checks that the share of a queue or group in its pool is exactly the stated one.
-    fn threshold(&self, what: &str, meant: &str) -> Option<String> {
+    fn threshold(&self, what: &str, meant: &str) -> Option<Difference> {
         let found = self.qos.settings.get(what).filter(|_| self.buffered());
         let thresholds = |text: &str| {
             let fields =
@@ -356,21 +384,22 @@ impl Compared<'_> {
         let fits = found.is_some_and(|found| thresholds(found) == [meant]);
         (self.buffered() && !fits).then(|| {
             let found = found.map_or("nothing", String::as_str);
-            format!("has `{found}` as {what} and not `{meant}`")
+            differs(what, format!("has `{found}` as {what} and not `{meant}`"))
         })
     }
 
-    fn pauses(&self) -> Vec<String> {
+    fn pauses(&self) -> Vec<Difference> {
         let mut faults = Vec::new();
         let meant: BTreeSet<u8> = self.stated.classes.iter().filter_map(|class| class.pauses).collect();
         let found: BTreeSet<u8> = self.qos.pauses.iter().copied().collect();
         if meant != found {
-            faults.push(format!("pauses {found:?} and not {meant:?}"));
+            faults.push(differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")));
         }
         if let (Some(meant), false) = (self.of_port.and_then(|port| port.headroom_bytes), found.is_empty())
             && let Some((group, xoff)) = self.qos.xoff.iter().find(|(_, xoff)| **xoff != meant)
         {
-            faults.push(format!("has headroom of {xoff} bytes in group {group}, and {meant} are stated"));
+            let message = format!("has headroom of {xoff} bytes in group {group}, and {meant} are stated");
+            faults.push(differs(format!("buffer of group {group}"), message));
         }
         let Some(watchdog) =
             self.of_switch.and_then(|own| own.watchdog.as_ref()).filter(|_| !meant.is_empty())
@@ -387,29 +416,33 @@ impl Compared<'_> {
             let found = self.qos.settings.get(name);
             if found != Some(&meant) {
                 let found = found.map_or("nothing", String::as_str);
-                faults.push(format!("has `{found}` as {name} and not `{meant}`"));
+                faults.push(differs(name, format!("has `{found}` as {name} and not `{meant}`")));
             }
         }
         faults
     }
 
-    fn marks(&self) -> Vec<String> {
+    fn marks(&self) -> Vec<Difference> {
         let Some(port) = self.of_port else { return Vec::new() };
         let mut faults = Vec::new();
         let queue = |class: &u8| self.qos.class_to_queue.get(class).copied();
         let found: BTreeSet<u8> = self.qos.marks.keys().filter_map(queue).collect();
         let meant: BTreeSet<u8> = port.marks.keys().copied().collect();
         if found != meant {
-            faults.push(format!("marks in queues {found:?} and not {meant:?}"));
+            let queue = found.symmetric_difference(&meant).next().copied().unwrap_or_default();
+            let message = format!("marks in queues {found:?} and not {meant:?}");
+            faults.push(differs(format!("wred_profile of queue {queue}"), message));
         }
         for (class, (least, most, probability)) in &self.qos.marks {
             let Some(stated) = queue(class).and_then(|queue| port.marks.get(&queue)) else { continue };
             let own = self.room.zip(port.marks_by_room.get(&queue(class).unwrap_or_default()));
             if !room::marks((*least, *most, *probability), *stated, own, port.mtu) {
-                faults.push(format!(
+                let message = format!(
                     "marks class {class} from {least} to {most} bytes with {probability} %, and {}, {} and {} are stated",
                     stated.0, stated.1, stated.2
-                ));
+                );
+                let queue = queue(class).unwrap_or_default();
+                faults.push(differs(format!("wred_profile of queue {queue}"), message));
             }
         }
         faults

@@ -10,6 +10,9 @@ use crate::rules::files::SETTINGS;
 /// Fields that distinguish flows. RoCE has its entropy in the UDP source port.
 const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
 
+/// The setting with them.
+const HASH: &str = "ecmp_hash";
+
 /// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects a complete hash if one of its fields is not listed.
 const HASH_FIELDS: [&str; 19] = [
     "IN_PORT",
@@ -40,14 +43,15 @@ pub(crate) fn check(fabric: &Fabric, findings: &mut Findings) {
     for id in fabric.cabling.switch_ids() {
         let Some(switch) = fabric.switch(id).filter(|switch| switch.language.states_peers) else { continue };
         findings.checked(&SETTINGS, 1);
-        for message in faults(switch, chooses, speaks) {
+        for (name, message) in faults(switch, chooses, speaks) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            findings.broken(Violation::new(&SETTINGS, fabric.place(id, About::Settings), message));
+            findings.broken(Violation::new(&SETTINGS, fabric.place(id, About::Global(name)), message));
         }
     }
 }
 
-fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
+/// Returns wrong settings by name, each with a message.
+fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<(&'static str, String)> {
     let setting =
         |name: &str| switch.settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let mut faults = Vec::new();
@@ -59,7 +63,7 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
         ("type", switch.kind.is_some()),
     ] {
         if !there {
-            faults.push(format!("`{name}` is not set"));
+            faults.push((name, format!("`{name}` is not set")));
         }
     }
     // See docker_init.sh of SONiC's FRR: any other value generates a different `frr.conf`, or none.
@@ -68,25 +72,25 @@ fn faults(switch: &Switch, chooses: bool, speaks: bool) -> Vec<String> {
     } else {
         &[None, Some("separated"), Some("unified")]
     };
-    let mut expect = |name: &str, meant: &[Option<&str>]| {
+    let mut expect = |name: &'static str, meant: &[Option<&str>]| {
         if !meant.contains(&setting(name)) {
             let words: Vec<&str> = meant.iter().map(|word| word.unwrap_or("nothing")).collect();
             let found = setting(name).unwrap_or("not set");
-            faults.push(format!("`{name}` is {found} and must be {}", words.join(" or ")));
+            faults.push((name, format!("`{name}` is {found} and must be {}", words.join(" or "))));
         }
     };
     expect("docker_routing_config_mode", modes);
     for (name, meant) in MEANT {
         expect(name, meant);
     }
-    let hashed = setting("ecmp_hash").unwrap_or_default();
+    let hashed = setting(HASH).unwrap_or_default();
     let lacks = HASHED.iter().find(|field| !hashed.split(',').any(|other| other == **field));
     if let Some(field) = lacks.filter(|_| chooses) {
-        faults.push(format!("hashes `{hashed}`, without {field}"));
+        faults.push((HASH, format!("hashes `{hashed}`, without {field}")));
     }
     let mut fields = hashed.split(',').filter(|field| !field.is_empty());
     if let Some(field) = fields.find(|field| !HASH_FIELDS.contains(field)) {
-        faults.push(format!("hashes `{hashed}`, and SONiC has no `{field}`"));
+        faults.push((HASH, format!("hashes `{hashed}`, and SONiC has no `{field}`")));
     }
     faults
 }

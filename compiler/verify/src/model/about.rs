@@ -43,6 +43,12 @@ pub(crate) enum About<'a> {
     Settings,
     /// Quality of service of a port.
     Qos(&'a str),
+    /// A setting of the quality of service of a port, by the name that readers give it.
+    Setting(&'a str, &'a str),
+    /// A setting of the whole device, by name.
+    Global(&'a str),
+    /// A counter, by name.
+    Counter(&'a str),
     /// The loopback.
     Loopback,
     /// The management address.

@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use crate::model::bgp::Config;
 use crate::model::language::Language;
 use crate::model::peer::Peer;
+use crate::model::place::Target;
 use crate::model::qos::QosConfig;
 
 /// An Ethernet address.
@@ -98,8 +99,8 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// File in the switch's folder.
     pub(crate) file: &'static str,
-    /// Text to search for the line.
-    pub(crate) needles: Vec<String>,
+    /// Its subject in the file.
+    pub(crate) target: Target,
 }
 
 /// Kind of error of a reader.
@@ -259,10 +260,10 @@ impl<'a> Device<'a> {
         &mut self,
         kind: FaultKind,
         file: &'static str,
-        needles: Vec<String>,
+        target: impl Into<Target>,
         message: String,
     ) {
-        self.faults.push(Fault { kind, message, file, needles });
+        self.faults.push(Fault { kind, message, file, target: target.into() });
     }
 
     /// Returns a port by index.

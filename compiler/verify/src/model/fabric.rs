@@ -46,8 +46,8 @@ pub(crate) fn place(
 ) -> Place {
     let folder = Utf8PathBuf::from(closc_artefacts::paths::SWITCHES).join(name);
     let Some(language) = language else { return Place::file(folder) };
-    let (file, needles) = (language.place)(about, routed_by_frr);
-    Place::text(folder.join(file), needles)
+    let (file, target) = (language.place)(about, routed_by_frr);
+    Place::of(folder.join(file), target)
 }
 
 impl Fabric {

@@ -8,6 +8,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::model::about::About;
+use crate::model::place::{Step, Target};
 
 /// A language.
 pub(crate) struct Language {
@@ -37,9 +38,12 @@ pub(crate) struct Language {
     pub(crate) unsaid: &'static [Unsaid],
     /// Converts a port name of cable lists to its own.
     pub(crate) port: for<'a> fn(&'a str) -> &'a str,
-    /// Returns the file of a subject, and the texts to search in it, outermost first. The flag states whether routes
-    /// are in a separate `frr.conf`.
-    pub(crate) place: fn(About<'_>, bool) -> (&'static str, Vec<String>),
+    /// Returns the file of a subject, and its identity there. The flag states whether routes are in a separate
+    /// `frr.conf`.
+    pub(crate) place: fn(About<'_>, bool) -> (&'static str, Target),
+    /// Returns the paths of a setting of the quality of service of a port, by the text of the file, the port and the
+    /// setting, the main path first.
+    pub(crate) setting: fn(&str, &str, &str) -> Vec<Vec<Step>>,
 }
 
 impl Language {
@@ -59,6 +63,7 @@ impl Language {
         unsaid: &[],
         port: same_name,
         place: nowhere,
+        setting: no_setting,
     };
 
     /// Returns the keyword of its operating system in the manifest.
@@ -156,8 +161,13 @@ pub(crate) enum Spreading {
 }
 
 /// A place in no file.
-fn nowhere(_: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    ("", Vec::new())
+fn nowhere(_: About<'_>, _: bool) -> (&'static str, Target) {
+    ("", Target::File)
+}
+
+/// A setting without a path.
+pub(crate) fn no_setting(_: &str, _: &str, _: &str) -> Vec<Vec<Step>> {
+    Vec::new()
 }
 
 /// Returns a port's name as it is.

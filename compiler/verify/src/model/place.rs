@@ -1,12 +1,14 @@
-//! A line of an artefact.
+//! A line of an artefact, and the fact that is there.
 //!
-//! In: a file and texts to search in it. Out: the line, once the file is read again.
+//! In: a file, and the identity of a fact in it. Out: the line, once the file is read again.
 
 use std::fmt;
 
 use camino::Utf8PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::model::language::Language;
 
 /// A line of an artefact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -16,9 +18,98 @@ pub struct Place {
     pub file: Utf8PathBuf,
     /// The line, from 1; absent for the whole file.
     pub line: Option<usize>,
-    /// Texts to search for the line, outermost first.
+    /// The subject, from which the line follows.
     #[serde(skip)]
-    pub(crate) needles: Vec<String>,
+    pub(crate) target: Target,
+}
+
+/// Subject of a place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Target {
+    /// The file, or a known line.
+    #[default]
+    File,
+    /// The last of some texts, each searched after the previous one.
+    Text(Vec<String>),
+    /// Facts of a document, the main one first.
+    Facts(Vec<Fact>),
+}
+
+/// Identity of a fact in a document.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fact {
+    /// The value at a path, or the innermost part of the path that exists.
+    Path(Vec<Step>),
+    /// A setting of the quality of service of a port. Its reader follows the references again.
+    Setting {
+        /// The reader.
+        language: &'static Language,
+        /// The port.
+        port: String,
+        /// The setting.
+        name: String,
+    },
+}
+
+/// A step of a path: a key of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    /// The key.
+    Key(String),
+    /// The first key with this beginning.
+    Start(String),
+    /// The first key with this part.
+    Part(String),
+    /// The first key with this last part behind a bar.
+    Last(String),
+}
+
+impl Step {
+    /// Returns whether a key fits.
+    pub(crate) fn fits(&self, key: &str) -> bool {
+        match self {
+            Step::Key(own) => key == own,
+            Step::Start(start) => key.starts_with(start.as_str()),
+            Step::Part(part) => key.contains(part.as_str()),
+            Step::Last(last) => key.rsplit('|').next() == Some(last),
+        }
+    }
+}
+
+impl From<&str> for Step {
+    fn from(key: &str) -> Self {
+        Step::Key(key.to_owned())
+    }
+}
+
+impl Fact {
+    /// Makes the fact of a row of a table.
+    pub(crate) fn row(table: &str, row: impl Into<Step>) -> Self {
+        Fact::Path(vec![table.into(), row.into()])
+    }
+
+    /// Makes the fact of a table.
+    pub(crate) fn table(table: &str) -> Self {
+        Fact::Path(vec![table.into()])
+    }
+}
+
+impl From<Fact> for Target {
+    fn from(fact: Fact) -> Self {
+        Target::Facts(vec![fact])
+    }
+}
+
+impl From<Vec<Fact>> for Target {
+    fn from(facts: Vec<Fact>) -> Self {
+        Target::Facts(facts)
+    }
+}
+
+impl From<Vec<String>> for Target {
+    fn from(needles: Vec<String>) -> Self {
+        Target::Text(needles)
+    }
 }
 
 impl fmt::Display for Place {
@@ -33,32 +124,36 @@ impl fmt::Display for Place {
 impl Place {
     /// Returns the place of a whole file.
     pub(crate) fn file(file: impl Into<Utf8PathBuf>) -> Self {
-        Place { file: file.into(), line: None, needles: Vec::new() }
+        Place { file: file.into(), line: None, target: Target::File }
     }
 
     /// Returns the place of a known line.
     pub(crate) fn line(file: impl Into<Utf8PathBuf>, line: usize) -> Self {
-        Place { file: file.into(), line: Some(line), needles: Vec::new() }
+        Place { file: file.into(), line: Some(line), target: Target::File }
     }
 
     /// Returns the place of the last of some texts, each searched after the previous one.
     pub(crate) fn text(file: impl Into<Utf8PathBuf>, needles: Vec<String>) -> Self {
-        Place { file: file.into(), line: None, needles }
+        Place::of(file, needles)
     }
 
-    /// Finds the line in the text of the file. If a text is missing, the line of the previous one is used.
-    pub(crate) fn locate(&mut self, text: &[u8]) {
-        let mut at = None;
-        let mut from = 0;
-        for needle in &self.needles {
-            let Some(found) = find(&text[from..], needle.as_bytes()) else { break };
-            at = Some(from + found);
-            from += found;
-        }
-        if let Some(at) = at {
-            self.line = Some(line_of(text, at));
-        }
+    /// Returns the place of a subject.
+    pub(crate) fn of(file: impl Into<Utf8PathBuf>, target: impl Into<Target>) -> Self {
+        Place { file: file.into(), line: None, target: target.into() }
     }
+}
+
+/// Returns where the last of some texts is, each searched after the previous one. If a text is missing, this is the
+/// previous one.
+pub(crate) fn search(text: &[u8], needles: &[String]) -> Option<usize> {
+    let mut at = None;
+    let mut from = 0;
+    for needle in needles {
+        let Some(found) = find(&text[from..], needle.as_bytes()) else { break };
+        at = Some(from + found);
+        from += found;
+    }
+    at
 }
 
 /// Returns the line, from 1, of a byte offset.
@@ -83,16 +178,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_found_behind_its_table() {
-        let text = b"{\n \"A\": {\n  \"x\": 1\n },\n \"B\": {\n  \"x\": 2\n }\n}\n";
-        let mut place = Place::text("f", vec!["\"B\":".into(), "\"x\":".into()]);
-        place.locate(text);
-        assert_eq!(place.line, Some(6));
-        let mut missing = Place::text("f", vec!["\"B\":".into(), "\"y\":".into()]);
-        missing.locate(text);
-        assert_eq!(missing.line, Some(5), "what is missing is missing from the table");
-        let mut nowhere = Place::text("f", vec!["\"C\":".into()]);
-        nowhere.locate(text);
-        assert_eq!(nowhere.line, None);
+    fn a_line_is_found_behind_its_block() {
+        let text = b"a\n x\nb\n x\n";
+        let line = |needles: &[&str]| {
+            let needles: Vec<String> = needles.iter().map(|needle| (*needle).to_owned()).collect();
+            search(text, &needles).map(|at| line_of(text, at))
+        };
+        assert_eq!(line(&["b", "x"]), Some(4));
+        assert_eq!(line(&["b", "y"]), Some(3), "a missing text is missing from the block");
+        assert_eq!(line(&["c"]), None);
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::model::place::Fact;
+
 /// Quality of service of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct QosConfig {
@@ -19,8 +21,8 @@ pub(crate) struct NamedQos {
     pub(crate) ports: Vec<(String, Option<u16>)>,
     /// The configuration.
     pub(crate) config: Arc<QosConfig>,
-    /// Dangling references: texts to search for, and message.
-    pub(crate) faults: Vec<(Vec<String>, String)>,
+    /// Dangling references: facts, the main one first, and message.
+    pub(crate) faults: Vec<(Vec<Fact>, String)>,
 }
 
 /// Division of a switch's buffer.

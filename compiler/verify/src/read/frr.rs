@@ -12,6 +12,7 @@ use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
 use crate::model::language::{Asks, Bounds, Language, Quality};
+use crate::model::place::Target;
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
@@ -52,6 +53,7 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     Ok(device)
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    place::needles(about)
+fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+    let (file, needles) = place::needles(about);
+    (file, needles.into())
 }

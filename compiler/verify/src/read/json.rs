@@ -7,9 +7,10 @@ use std::marker::PhantomData;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::de::StrRead;
+use serde_json::value::RawValue;
 
 use super::error::ReadError;
-use crate::model::place::line_of;
+use crate::model::place::{Step, line_of};
 
 /// Text, borrowed from the file if it has no escapes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -164,6 +165,32 @@ impl<'a> MapAccess<'a> for Value<'_, 'a> {
     }
 }
 
+/// Returns where the value at a path starts in a document, or the innermost value on the path that is there.
+pub(crate) fn find(text: &str, path: &[Step]) -> Option<usize> {
+    let mut value = text.trim_start();
+    for step in path {
+        let mut found = None;
+        let mut each = |key: Cow<'_, str>, below: &'_ RawValue| {
+            if found.is_none() && step.fits(&key) {
+                found = Some(offset(text, below.get()));
+            }
+            Ok(())
+        };
+        // Of a document with an error, the part before it counts.
+        let _ = Rows::new(&mut each).deserialize(&mut serde_json::Deserializer::from_str(value));
+        match found {
+            Some(at) => value = &text[at..],
+            None => break,
+        }
+    }
+    (!value.is_empty()).then(|| offset(text, value))
+}
+
+/// Offset of a part of a text.
+fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
 /// Length of the leading white space.
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\n', '\t', '\r']).len()
@@ -185,9 +212,14 @@ fn syntax(text: &str) -> ReadError {
 
 /// Converts an error in a part of the text to the line and column in the complete text.
 fn moved(error: &serde_json::Error, text: &str, at: usize) -> ReadError {
-    let line = error.line() + line_of(text.as_bytes(), at) - 1;
-    let first = text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let column = error.column() + if error.line() > 1 { 0 } else { at - first };
+    let start = text[at..].split_inclusive('\n').take(error.line().max(1) - 1).map(str::len).sum::<usize>();
+    let mut end = &text[..(at + start + error.column()).min(text.len())];
+    // An error of the last row is reported behind the table.
+    if error.is_data() {
+        end = end.strip_suffix('}').unwrap_or(end).trim_end();
+    }
+    let line = line_of(text.as_bytes(), end.len());
+    let column = end.len() - end.rfind('\n').map_or(0, |at| at + 1);
     let message = error.to_string();
     let own = format!(" at line {} column {}", error.line(), error.column());
     let what = message.strip_suffix(&own).unwrap_or(&message);
@@ -211,6 +243,19 @@ mod tests {
     fn tables_come_one_by_one() {
         assert_eq!(read("{}"), Ok(Vec::new()));
         assert_eq!(read(" {\"a\": [1, 2] , \"b\\u0063\":[]\n}\n"), Ok(vec!["a".to_owned(), "bc".to_owned()]));
+    }
+
+    #[test]
+    fn values_are_found_by_their_path() {
+        let text = "{\n \"A\": {\n  \"x|1\": 1\n },\n \"B\": {\n  \"x|2\": {\"A\": 2}\n }\n}\n";
+        let line = |path: &[Step]| find(text, path).map(|at| line_of(text.as_bytes(), at));
+        let [a, b]: [Step; 2] = ["A".into(), "B".into()];
+        assert_eq!(line(&[b.clone(), Step::Last("2".to_owned()), a.clone()]), Some(6));
+        assert_eq!(line(&[b.clone(), Step::Start("x|".to_owned())]), Some(6));
+        assert_eq!(line(&[b, "y".into()]), Some(5), "a missing row is missing from its table");
+        assert_eq!(line(&["C".into()]), Some(1), "a missing table is missing from the file");
+        assert_eq!(find("", &[a.clone()]), None);
+        assert_eq!(find("{\"A\": 1, }", &[a]), Some(6), "what is behind does not matter");
     }
 
     #[test]

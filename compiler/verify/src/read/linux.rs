@@ -13,6 +13,7 @@ use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
 use crate::model::language::{Asks, Bounds, Language, Quality, Spreading};
+use crate::model::place::Target;
 
 /// Maximum sum of weights in a group: the kernel's weights end at 256.
 const WIDTH: u64 = 256;
@@ -49,6 +50,7 @@ fn read<'a>(files: &Files<'a>, _: &Circumstances<'_>) -> Result<Device<'a>, Read
     switch::read(&LANGUAGE, ports?, queues?, [devices?, settings?])
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    place::find(about)
+fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+    let (file, needles) = place::find(about);
+    (file, needles.into())
 }

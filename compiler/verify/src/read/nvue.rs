@@ -18,6 +18,7 @@ use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
 use crate::model::language::{Bounds, Language, Quality, Unsaid};
+use crate::model::place::Target;
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
@@ -42,6 +43,6 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     device::read(&LANGUAGE, files.text(place::FILE)?, circumstances.routing)
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    (place::FILE, place::needles(about))
+fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+    (place::FILE, place::needles(about).into())
 }

@@ -11,6 +11,7 @@ use super::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::Device;
 use crate::model::language::{Asks, Language, Numbering, Spreading};
+use crate::model::place::Target;
 
 use place::FILE;
 use switch::Dialect;
@@ -63,6 +64,6 @@ fn number(name: &str) -> &str {
     &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..]
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    (FILE, place::needles(about))
+fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+    (FILE, place::needles(about).into())
 }

@@ -15,7 +15,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::finding::{Findings, Violation};
 use crate::model::cabling::Cabling;
 use crate::model::group::{Group, GroupNic, GroupPlane, TrafficClass, destination, length, list};
-use crate::model::place::Place;
+use crate::model::place::{Place, Target};
 use crate::model::segment::{Layout, Usid};
 use crate::read::error::ReadError;
 use crate::read::value::parse;
@@ -247,13 +247,13 @@ impl Compare<'_> {
         &mut self,
         json: &T,
         binary: &T,
-        about: impl FnOnce() -> (String, Vec<String>),
+        about: impl FnOnce() -> (String, Target),
     ) {
         let group = self.group;
         self.findings.expect(json == binary, &FORMS, || {
-            let (what, needles) = about();
+            let (what, target) = about();
             let message = format!("{what} is {json:?} here and {binary:?} in `{}`", group.binary);
-            Violation::new(&FORMS, Place::text(group.json.clone(), needles), message)
+            Violation::new(&FORMS, Place::of(group.json.clone(), target), message)
         });
     }
 
@@ -285,20 +285,28 @@ impl Compare<'_> {
             ("t2_rows", segments.t2_rows.map_or(0, NonZeroU16::get), h.t2_rows),
         ];
         for (name, json, binary) in pairs {
-            self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")]));
+            self.equal(&json, &binary, || (format!("`{name}`"), vec![format!("\"{name}\":")].into()));
         }
         let layout = &self.group.layout;
         let shift = layout.plane_shift() as u8;
         let stated = if layout.in_block { PlaneAt::Block } else { PlaneAt::Usids { shift } };
-        self.equal(&stated, &h.plane, || ("where the plane is".into(), vec!["\"plane_bits\":".into()]));
+        self.equal(&stated, &h.plane, || {
+            ("where the plane is".into(), vec!["\"plane_bits\":".to_owned()].into())
+        });
         let tiers = [entropy.t1_start.is_some(), segments.t2_step.is_some(), segments.t2_row.is_some()];
         self.equal(&tiers, &[h.t1_uplinks > 0; 3], || {
-            ("that `t1_start`, `t2_step` and `t2_row` are there".into(), vec!["\"t1_uplinks\":".into()])
+            (
+                "that `t1_start`, `t2_step` and `t2_row` are there".into(),
+                vec!["\"t1_uplinks\":".to_owned()].into(),
+            )
         });
         let prefix = Ipv6Net::new(Ipv6Addr::from(h.pool), h.pool_len).ok();
         let inside = prefix.is_some_and(|pool| pool.contains(&document.prefix.network()));
         self.equal(&inside, &true, || {
-            ("that the group's prefix is in the pool of NIC addresses".into(), vec!["\"prefix\":".into()])
+            (
+                "that the group's prefix is in the pool of NIC addresses".into(),
+                vec!["\"prefix\":".to_owned()].into(),
+            )
         });
     }
 
@@ -309,7 +317,7 @@ impl Compare<'_> {
                 let plane = plane.number;
                 let needles =
                     ["\"planes\":", &format!("\"plane\": {plane},"), "\"uplink_order\":"].map(str::to_owned);
-                (format!("the order of uplinks in plane {plane}"), needles.into())
+                (format!("the order of uplinks in plane {plane}"), needles.to_vec().into())
             });
         }
     }
@@ -319,12 +327,12 @@ impl Compare<'_> {
         let places = (0..h.zones).flat_map(|zone| (0..h.groups).map(move |group| (zone, group)));
         let count = usize::from(h.zones) * usize::from(h.groups);
         self.equal(&document.destinations.len(), &count, || {
-            ("the number of destinations".into(), vec!["\"destinations\":".into()])
+            ("the number of destinations".into(), vec!["\"destinations\":".to_owned()].into())
         });
         let group = self.group;
         for (entry, (zone, number)) in document.destinations.iter().zip(places) {
             let about = |what: &str| {
-                (format!("{what} of group {}", number + 1), group.destination_place(zone, number).needles)
+                (format!("{what} of group {}", number + 1), group.destination_place(zone, number).target)
             };
             let found = destination(table, zone, number, 0).map(|to| {
                 let choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
@@ -341,11 +349,11 @@ impl Compare<'_> {
         let json: Vec<Option<Denied>> = document.denied.iter().map(denied).collect();
         let binary: Vec<Option<Denied>> = table.denied().map(Some).collect();
         let list = || vec!["\"denied\":".to_owned()];
-        self.equal(&json.len(), &binary.len(), || ("the number of denials".into(), list()));
+        self.equal(&json.len(), &binary.len(), || ("the number of denials".into(), list().into()));
         for (entry, (json, binary)) in document.denied.iter().zip(json.iter().zip(&binary)) {
             self.equal(json, binary, || {
                 let needles = [list(), vec![format!("\"name\": \"{}\"", entry.name)]].concat();
-                (format!("the denial of `{}`", entry.name), needles)
+                (format!("the denial of `{}`", entry.name), needles.into())
             });
         }
     }
@@ -356,7 +364,7 @@ impl Compare<'_> {
         let t2 = table.t2_probe(0, 0, 0, 0).map(|t2| ("t2", t2.into()));
         let two = [("t0", table.t0_probe(0, 0).into()), ("t1", table.t1_probe(0, 0, 0).into())];
         let binary: Vec<(&str, Ipv6Addr)> = two.into_iter().chain(t2).collect();
-        self.equal(&probes, &binary, || ("the list of probes".into(), vec!["\"probes\":".into()]));
+        self.equal(&probes, &binary, || ("the list of probes".into(), vec!["\"probes\":".to_owned()].into()));
     }
 }
 

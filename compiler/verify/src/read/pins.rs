@@ -12,6 +12,7 @@ use super::sonic;
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
 use crate::model::language::{Asks, Language, LinkLocal, Numbering, Quality, Spreading, same_name};
+use crate::model::place::{Fact, Target};
 
 pub(crate) use place::FILE;
 
@@ -47,6 +48,7 @@ pub(crate) static LANGUAGE: Language = Language {
     unsaid: &[],
     port: same_name,
     place: find,
+    setting: sonic::LANGUAGE.setting,
 };
 
 /// The language module.
@@ -83,16 +85,15 @@ fn second_router(device: &mut Device<'_>) {
         found.push(("NEIGH", "neighbours"));
     }
     for (table, what) in found {
-        let needles = vec![format!("\"{table}\":")];
         let message = format!("{what} are in table `{table}`, and a controller writes them");
-        device.fault(FaultKind::Unknown, sonic::place::FILE, needles, message);
+        device.fault(FaultKind::Unknown, sonic::place::FILE, Fact::table(table), message);
     }
 }
 
 /// Routes are in the entries.
-fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
+fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
     match place::needles(about) {
-        Some(needles) => (FILE, needles),
-        None => (sonic::place::FILE, sonic::place::needles(about)),
+        Some(needles) => (FILE, needles.into()),
+        None => (sonic::place::FILE, sonic::place::facts(&LANGUAGE, about).into()),
     }
 }

@@ -7,6 +7,7 @@ mod peers;
 pub(crate) mod place;
 mod qos;
 mod site;
+mod sources;
 
 use closc_artefacts::Routing;
 
@@ -16,6 +17,7 @@ use super::room::{Circumstances, Files, Room, Wanted, always};
 use crate::model::about::About;
 use crate::model::device::{Device, FaultKind};
 use crate::model::language::{Asks, Language, LinkLocal, Quality};
+use crate::model::place::{Fact, Target};
 
 /// The language.
 pub(crate) static LANGUAGE: Language = Language {
@@ -26,6 +28,7 @@ pub(crate) static LANGUAGE: Language = Language {
     link_local: LinkLocal::Forwards,
     seed: Some(seed),
     place: find,
+    setting: sources::find,
     ..Language::TEXT
 };
 
@@ -47,8 +50,8 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
         if !device.routes.is_empty() {
             let message =
                 "routes are in the configuration and not in `frr.conf`, and BGP would announce them";
-            let needles = vec!["\"STATIC_ROUTE\":".to_owned()];
-            device.fault(FaultKind::Unknown, place::FILE, needles, message.to_owned());
+            let table = Fact::table("STATIC_ROUTE");
+            device.fault(FaultKind::Unknown, place::FILE, table, message.to_owned());
         }
         frr::conf::beside(files.text(frr::place::FILE)?, &mut device, circumstances.routing)?;
     }
@@ -66,11 +69,15 @@ fn seed(kind: &str) -> Option<u8> {
 }
 
 /// With BGP, routes and all BGP settings are in `frr.conf`.
-fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Vec<String>) {
+fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
     let routing = match about {
         About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => true,
         About::Route(_) | About::Routes => routed_by_frr,
         _ => false,
     };
-    if routing { frr::place::needles(about) } else { (place::FILE, place::needles(about)) }
+    if routing {
+        let (file, needles) = frr::place::needles(about);
+        return (file, needles.into());
+    }
+    (place::FILE, place::facts(&LANGUAGE, about).into())
 }

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Compared;
+use super::{Compared, Difference, differs};
 
 /// Returns settings that are not stated.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
-    let mut faults: Vec<String> = rewritten(port).into_iter().chain(elsewhere(port)).collect();
+pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
+    let mut faults: Vec<Difference> = rewritten(port).into_iter().chain(elsewhere(port)).collect();
     faults.extend(watched(port));
     faults.extend(dropped(port));
     faults
@@ -16,7 +16,7 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
 
 /// Code points are rewritten only for trimmed packets, to the stated one. On ASICs that clear code points of classes
 /// without an entry, every class needs an entry that keeps its packets in their class.
-fn rewritten(port: &Compared<'_>) -> Option<String> {
+fn rewritten(port: &Compared<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("tc_to_dscp_map").filter(|map| !map.is_empty())?;
     let trimmed = port.stated.trimmed.and_then(|(fabric, last_hop)| {
         let class = super::rows::field(port.qos.settings.get("trimming")?, "tc_value")?;
@@ -28,13 +28,13 @@ fn rewritten(port: &Compared<'_>) -> Option<String> {
     let meant = trimmed.map(|(class, dscp)| format!("{class}={dscp}"));
     (meant.as_ref() != Some(found)).then(|| {
         let meant = meant.unwrap_or_else(|| "none".to_owned());
-        format!("rewrites code points by class, `{found}`, and {meant} is stated")
+        rewrites(format!("rewrites code points by class, `{found}`, and {meant} is stated"))
     })
 }
 
 /// Checks that every class with code points has an entry that maps back to the class; packets trimmed elsewhere keep
 /// theirs.
-fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option<String> {
+fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option<Difference> {
     let fabric = port.stated.trimmed.map(|(fabric, _)| fabric);
     let class_of = |dscp: u8| port.stated.dscp.get(usize::from(dscp)).copied();
     let is_kept = |tc: u8, dscp: u8| {
@@ -43,45 +43,57 @@ fn kept(port: &Compared<'_>, found: &str, trimmed: Option<(&str, u8)>) -> Option
     };
     let entry = |tc: &str| super::rows::field(found, tc)?.parse::<u8>().ok();
     if let Some((class, dscp)) = trimmed.filter(|(class, dscp)| entry(class) != Some(*dscp)) {
-        return Some(format!("rewrites code points by class, `{found}`, and {class}={dscp} is stated"));
+        let message = format!("rewrites code points by class, `{found}`, and {class}={dscp} is stated");
+        return Some(rewrites(message));
     }
     let classes: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
     let lost = classes.iter().find(|tc| !entry(&tc.to_string()).is_some_and(|dscp| is_kept(**tc, dscp)));
     if let Some(tc) = lost {
-        return Some(match entry(&tc.to_string()) {
+        return Some(rewrites(match entry(&tc.to_string()) {
             None => {
                 format!("clears the code points of class {tc}: its map from classes to code points lacks it")
             }
             Some(dscp) => format!("gives packets of class {tc} code point {dscp}, which is not theirs"),
-        });
+        }));
     }
     let known = classes.len() + usize::from(trimmed.is_some());
-    (found.split(' ').count() != known)
-        .then(|| format!("rewrites code points by class, `{found}`, and {known} entries are stated"))
+    (found.split(' ').count() != known).then(|| {
+        rewrites(format!("rewrites code points by class, `{found}`, and {known} entries are stated"))
+    })
+}
+
+/// A difference of the map from classes to code points.
+fn rewrites(message: String) -> Difference {
+    differs("tc_to_dscp_map", message)
 }
 
 /// Checks that packets from outside the fabric's ports have the same classes as all others.
-fn elsewhere(port: &Compared<'_>) -> Option<String> {
+fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
     let found = port.qos.settings.get("code points elsewhere")?;
     (port.qos.settings.get("dscp_to_tc_map") != Some(found)).then(|| {
-        "is of a switch that maps code points of other packets otherwise (`PORT_QOS_MAP|global`)".to_owned()
+        let message =
+            "is of a switch that maps code points of other packets otherwise (`PORT_QOS_MAP|global`)";
+        differs("code points elsewhere", message)
     })
 }
 
 /// Checks that a watchdog is absent unless one is stated, because it drops the contents of paused queues.
-fn watched(port: &Compared<'_>) -> Option<String> {
+fn watched(port: &Compared<'_>) -> Option<Difference> {
     let unstated = port.of_switch.is_some_and(|own| own.watchdog.is_none());
     let mut rows = port.qos.settings.iter().filter(|_| unstated);
     let found = rows.find(|(name, _)| name.starts_with("watchdog ") || *name == "PFC_WD|global");
-    found.map(|(name, value)| format!("has `{value}` as {name}, and no watchdog is stated"))
+    found.map(|(name, value)| {
+        differs(name.as_str(), format!("has `{value}` as {name}, and no watchdog is stated"))
+    })
 }
 
 /// Checks that random early drops occur only in queues that are to mark, where they mark instead.
-fn dropped(port: &Compared<'_>) -> Option<String> {
+fn dropped(port: &Compared<'_>) -> Option<Difference> {
     let stated = port.of_port.filter(|_| port.buffered())?;
     port.qos.settings.iter().find_map(|(name, row)| {
         let queue: u8 = name.strip_prefix("wred_profile of queue ")?.parse().ok()?;
-        let message = || format!("has `{row}` in queue {queue}, where no marks are stated");
+        let message =
+            || differs(name.as_str(), format!("has `{row}` in queue {queue}, where no marks are stated"));
         (!stated.marks.contains_key(&queue)).then(message)
     })
 }

@@ -3,39 +3,42 @@
 
 use std::collections::BTreeMap;
 
-use super::Compared;
+use super::{Compared, Difference, differs};
 use crate::model::stated::StatedClass;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
-    let mut expect = |map: &BTreeMap<u8, u8>, from: u8, to: u8, [what, which]: [&str; 2]| {
+    let mut expect = |map: &BTreeMap<u8, u8>, from: u8, to: u8, [name, what, which]: [&str; 3]| {
         if map.get(&from) != Some(&to) {
             let found = map.get(&from).map_or("nothing".to_owned(), u8::to_string);
-            faults.push(format!("maps {what} {from} to {which} {found} and not {to}"));
+            faults.push(differs(name, format!("maps {what} {from} to {which} {found} and not {to}")));
         }
     };
     let trimmed = trimmed(port);
     for class in &port.stated.classes {
-        expect(&port.qos.class_to_queue, class.tc, class.queue, ["class", "queue"]);
-        expect(&port.qos.class_to_group, class.tc, class.group, ["class", "group"]);
+        expect(&port.qos.class_to_queue, class.tc, class.queue, ["tc_to_queue_map", "class", "queue"]);
+        expect(&port.qos.class_to_group, class.tc, class.group, ["tc_to_pg_map", "class", "group"]);
         if let Some(priority) = class.pauses {
-            expect(&port.qos.pause_queues, priority, class.queue, ["pause", "queue"]);
+            expect(&port.qos.pause_queues, priority, class.queue, ["pfc_to_queue_map", "pause", "queue"]);
         }
     }
     if let Some((tc, class)) = trimmed {
-        expect(&port.qos.class_to_queue, tc, class.queue, ["class", "queue"]);
-        expect(&port.qos.class_to_group, tc, class.group, ["class", "group"]);
+        expect(&port.qos.class_to_queue, tc, class.queue, ["tc_to_queue_map", "class", "queue"]);
+        expect(&port.qos.class_to_group, tc, class.group, ["tc_to_pg_map", "class", "group"]);
     }
     let own = |tc: &u8| port.stated.classes.iter().any(|class| class.tc == *tc);
     let strange = |map: &BTreeMap<u8, u8>| {
         map.keys().find(|tc| !own(tc) && trimmed.map(|(own, _)| own) != Some(**tc)).copied()
     };
-    for map in [&port.qos.class_to_queue, &port.qos.class_to_group] {
-        faults.extend(strange(map).map(|tc| format!("maps class {tc}, which is stated nowhere")));
+    let maps = [("tc_to_queue_map", &port.qos.class_to_queue), ("tc_to_pg_map", &port.qos.class_to_group)];
+    for (name, map) in maps {
+        let message = |tc| differs(name, format!("maps class {tc}, which is stated nowhere"));
+        faults.extend(strange(map).map(message));
     }
     if let Some((tc, _)) = trimmed.filter(|(tc, _)| own(tc)) {
-        faults.push(format!("gives trimmed packets class {tc}, which other packets have"));
+        let message = format!("gives trimmed packets class {tc}, which other packets have");
+        faults.push(differs("trimming", message));
     }
     faults
 }

@@ -9,12 +9,12 @@ mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Compared;
+use super::{Compared, Difference, differs};
 use crate::model::language::Bounds;
 use crate::model::stated::StatedClass;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
+pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
     if bounds == Bounds::Lengths {
         let mut faults = lengths::faults(port);
         faults.extend(maps(port));
@@ -35,7 +35,7 @@ pub(super) fn faults(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
 }
 
 /// Checks that weighted queues share the port in whole percents.
-fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
+fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<Difference> {
     let queued = port.queued();
     let sum: u64 = queued.values().filter_map(|class| class.weight).map(u64::from).sum();
     let mut found: BTreeMap<u8, (&str, u64)> = BTreeMap::new();
@@ -61,10 +61,13 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
         };
         if !fits {
             let meant = class.weight.map_or("strict".to_owned(), |weight| format!("{weight} of {sum}"));
-            faults.push(format!("serves queue {queue} as `{} {}`, and {meant} is stated", own.0, own.1));
+            let message = format!("serves queue {queue} as `{} {}`, and {meant} is stated", own.0, own.1);
+            faults.push(differs(format!("queue {queue}"), message));
         }
     }
-    faults.extend(found.keys().map(|queue| format!("sets queue {queue}, which no class has")));
+    let strange =
+        |queue: &u8| differs(format!("queue {queue}"), format!("sets queue {queue}, which no class has"));
+    faults.extend(found.keys().map(strange));
     let shares: u64 = port
         .qos
         .settings
@@ -73,7 +76,8 @@ fn queues(port: &Compared<'_>, bounds: Bounds) -> Vec<String> {
         .filter_map(|(_, value)| value.rsplit_once(' ')?.1.parse::<u64>().ok())
         .sum();
     if sum > 0 && shares != 100 {
-        faults.push(format!("gives {shares} percent of the port to weighted queues"));
+        let message = format!("gives {shares} percent of the port to weighted queues");
+        faults.push(differs("queues", message));
     }
     faults
 }
@@ -84,7 +88,7 @@ fn watched_class(port: &Compared<'_>, class: &StatedClass) -> bool {
 }
 
 /// Checks that exactly the stated classes exist, each with the stated queue.
-fn maps(port: &Compared<'_>) -> Vec<String> {
+fn maps(port: &Compared<'_>) -> Vec<Difference> {
     let meant: BTreeMap<u8, u8> = port.stated.classes.iter().map(|class| (class.tc, class.queue)).collect();
     // Classes without code points are not configured.
     let used: BTreeSet<u8> = port.stated.dscp.iter().copied().collect();
@@ -92,13 +96,16 @@ fn maps(port: &Compared<'_>) -> Vec<String> {
     for (class, queue) in meant.iter().filter(|(class, _)| used.contains(class)) {
         if port.qos.class_to_queue.get(class) != Some(queue) {
             let found = port.qos.class_to_queue.get(class).map_or("nothing".to_owned(), u8::to_string);
-            faults.push(format!("maps class {class} to queue {found} and not {queue}"));
+            let message = format!("maps class {class} to queue {found} and not {queue}");
+            faults.push(differs(format!("queue of class {class}"), message));
         }
     }
     let trimmed = trimmed_class(port);
     let is_strange = |class: &&u8| !meant.contains_key(*class) && trimmed != Some(**class);
     let strange = port.qos.class_to_queue.keys().find(is_strange);
-    faults.extend(strange.map(|class| format!("maps class {class}, which is stated nowhere")));
+    faults.extend(strange.map(|class| {
+        differs(format!("queue of class {class}"), format!("maps class {class}, which is stated nowhere"))
+    }));
     faults
 }
 
@@ -107,19 +114,22 @@ fn trimmed_class(port: &Compared<'_>) -> Option<u8> {
     port.qos.settings.get("class of trimmed")?.parse().ok()
 }
 
-fn pauses(port: &Compared<'_>) -> Option<String> {
+fn pauses(port: &Compared<'_>) -> Option<Difference> {
     let meant: BTreeSet<u8> = port.stated.classes.iter().filter_map(|class| class.pauses).collect();
     let found: BTreeSet<u8> = port.qos.pauses.iter().copied().collect();
-    (meant != found).then(|| format!("pauses {found:?} and not {meant:?}"))
+    (meant != found).then(|| differs("pfc_enable", format!("pauses {found:?} and not {meant:?}")))
 }
 
 /// Checks that there is a watchdog exactly if one is stated, with the stated times and action.
-fn watched(port: &Compared<'_>) -> Vec<String> {
+fn watched(port: &Compared<'_>) -> Vec<Difference> {
     let rows = || port.qos.settings.iter().filter(|(name, _)| name.starts_with("watchdog"));
     let stated = port.of_switch.and_then(|own| own.watchdog.as_ref());
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
     let Some(stated) = stated.filter(|_| lossless) else {
-        return rows().map(|(name, value)| format!("has `{value}` as {name}, and none is stated")).collect();
+        let unstated = |(name, value): (&String, &String)| {
+            differs(name.as_str(), format!("has `{value}` as {name}, and none is stated"))
+        };
+        return rows().map(unstated).collect();
     };
     let action = if stated.action == "alert" { "notify-only" } else { &stated.action };
     let meant = [
@@ -131,23 +141,29 @@ fn watched(port: &Compared<'_>) -> Vec<String> {
     ];
     let fault = |(name, meant): (&str, String)| {
         let found = port.qos.settings.get(name);
-        (found != Some(&meant))
-            .then(|| format!("has `{}` as {name} and not `{meant}`", found.map_or("nothing", String::as_str)))
+        (found != Some(&meant)).then(|| {
+            let found = found.map_or("nothing", String::as_str);
+            differs(name, format!("has `{found}` as {name} and not `{meant}`"))
+        })
     };
     meant.into_iter().filter_map(fault).collect()
 }
 
 /// Checks that marks are counted, because they are invisible otherwise.
-fn counted(port: &Compared<'_>) -> Vec<String> {
+fn counted(port: &Compared<'_>) -> Vec<Difference> {
     let queue = |class: &u8| port.qos.class_to_queue.get(class).copied();
     let marked: BTreeSet<u8> = port.qos.marks.keys().filter_map(queue).collect();
     let counted = |queue: &u8| port.qos.settings.contains_key(&format!("counter of queue {queue}"));
     let silent = marked.iter().filter(|queue| !counted(queue));
-    silent.map(|queue| format!("marks in queue {queue} and does not count marks")).collect()
+    let message = |queue: &u8| {
+        let message = format!("marks in queue {queue} and does not count marks");
+        differs(format!("counter of queue {queue}"), message)
+    };
+    silent.map(message).collect()
 }
 
 /// Checks shares of the buffer, if the switch has such settings.
-fn shares(port: &Compared<'_>) -> Vec<String> {
+fn shares(port: &Compared<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
     }
@@ -162,13 +178,15 @@ fn shares(port: &Compared<'_>) -> Vec<String> {
         let found = port.qos.settings.get(name);
         if found != Some(meant) {
             let found = found.map_or("nothing", String::as_str);
-            faults.push(format!("has `{found}` as {name} and not `{meant}`"));
+            faults.push(differs(name.as_str(), format!("has `{found}` as {name} and not `{meant}`")));
         }
     }
     let other = port.qos.settings.keys().find(|name| {
         (name.starts_with("ingress of ") || name.starts_with("egress of ")) && !meant.contains_key(*name)
     });
-    faults.extend(other.map(|name| format!("has a share for {name}, which no class has")));
+    faults.extend(
+        other.map(|name| differs(name.as_str(), format!("has a share for {name}, which no class has"))),
+    );
     faults
 }
 
@@ -183,7 +201,7 @@ fn ratio(exponent: &str) -> String {
 }
 
 /// Checks headroom: that of the port that needs most, and the total of the switch.
-fn headroom(port: &Compared<'_>) -> Vec<String> {
+fn headroom(port: &Compared<'_>) -> Vec<Difference> {
     if !port.qos.settings.contains_key("shares") {
         return Vec::new();
     }
@@ -192,7 +210,7 @@ fn headroom(port: &Compared<'_>) -> Vec<String> {
     let Some(least) = port.of_port.and_then(|port| port.headroom_bytes) else {
         let unstated = own.or(pool).filter(|_| port.of_port.is_some());
         return unstated
-            .map(|bytes| format!("has headroom of {bytes} bytes, and none is stated"))
+            .map(|bytes| differs("headroom", format!("has headroom of {bytes} bytes, and none is stated")))
             .into_iter()
             .collect();
     };
@@ -200,12 +218,14 @@ fn headroom(port: &Compared<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     if !own.is_some_and(|own| own >= least && stated.into_iter().any(|stated| stated == own)) {
         let own = own.unwrap_or(0);
-        faults.push(format!("has headroom of {own} bytes, and {least} are stated for its cable"));
+        let message = format!("has headroom of {own} bytes, and {least} are stated for its cable");
+        faults.push(differs("headroom", message));
     }
     let meant = port.room.map(super::room::Room::headroom);
     if let Some(meant) = meant.filter(|meant| pool != Some(*meant)) {
         let pool = pool.unwrap_or(0);
-        faults.push(format!("is of a switch with {pool} bytes of headroom, and its cables need {meant}"));
+        let message = format!("is of a switch with {pool} bytes of headroom, and its cables need {meant}");
+        faults.push(differs("headroom pool", message));
     }
     faults
 }

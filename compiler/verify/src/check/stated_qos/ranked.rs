@@ -3,40 +3,46 @@
 //!
 //! Invariants: expected values come from the stated profile, never from the entries.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Compared;
+use super::{Compared, Difference, differs};
 use crate::model::stated::StatedClass;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
     for class in &port.stated.classes {
         let number = port.number(class.tc);
         let meant = queue(port, class);
         // A class without code points has no queue.
         if let Some(found) = port.qos.class_to_queue.get(&number).filter(|found| **found != meant) {
-            faults.push(format!("puts class {number} into queue {found} and not {meant}"));
+            let message = format!("puts class {number} into queue {found} and not {meant}");
+            faults.push(differs(format!("queue of class {number}"), message));
         }
     }
     let Some(stated) = port.of_port else { return faults };
     if port.qos.marks != stated.marks {
-        faults.push(format!("marks classes {:?}, and {:?} are stated", port.qos.marks, stated.marks));
+        let class = other_key(&port.qos.marks, &stated.marks);
+        let message = format!("marks classes {:?}, and {:?} are stated", port.qos.marks, stated.marks);
+        faults.push(differs(format!("thresholds of class {class}"), message));
     }
     if port.qos.nic_classes != stated.nic_classes {
-        faults.push(format!(
+        let message = format!(
             "limits classes of its NIC by {:?}, and {:?} are stated",
             port.qos.nic_classes, stated.nic_classes
-        ));
+        );
+        let class = other_key(&port.qos.nic_classes, &stated.nic_classes);
+        faults.push(differs(format!("limit of class {class}"), message));
     }
     if port.qos.punts != stated.punts {
         let show =
             |punts: Option<(u64, u64)>| punts.map_or_else(|| "nothing".to_owned(), |p| format!("{p:?}"));
-        faults.push(format!(
+        let message = format!(
             "limits packets for the controller by {}, and {} is stated",
             show(port.qos.punts),
             show(stated.punts)
-        ));
+        );
+        faults.push(differs("limit of punts", message));
     }
     let size = port.of_switch.and_then(|own| own.trimming).map(|trimming| trimming.size_bytes);
     let (Some(depth), Some(size), Some((fabric, last_hop))) =
@@ -49,10 +55,17 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
         let found = port.qos.settings.get(&format!("trimming of class {class}"));
         if found != Some(&meant) {
             let found = found.map_or("nothing", String::as_str);
-            faults.push(format!("trims class {class} by {found}, and {meant} are stated"));
+            let message = format!("trims class {class} by {found}, and {meant} are stated");
+            faults.push(differs(format!("trimming of class {class}"), message));
         }
     }
     faults
+}
+
+/// Returns the first key with different values.
+fn other_key<V: PartialEq>(own: &BTreeMap<u8, V>, stated: &BTreeMap<u8, V>) -> u8 {
+    let mut keys = own.keys().chain(stated.keys());
+    keys.find(|key| own.get(key) != stated.get(key)).copied().unwrap_or_default()
 }
 
 /// Returns the queue of a class: the lowest for all weighted classes, and one above it for each strict queue.

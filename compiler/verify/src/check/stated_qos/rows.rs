@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Compared;
+use super::{Compared, Difference, differs};
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
     let mut faults = Vec::new();
     faults.extend(trimming(port));
     faults.extend(watched(port));
@@ -43,7 +43,7 @@ fn number(row: &str, name: &str) -> Option<u64> {
 }
 
 /// Checks size and queue of trimmed packets as on the platform, and code points by class, which differ at the last hop.
-fn trimming(port: &Compared<'_>) -> Option<String> {
+fn trimming(port: &Compared<'_>) -> Option<Difference> {
     let stated = port.of_switch?.trimming?;
     port.stated.trimmed?;
     let row = port.qos.settings.get("trimming").map_or("", String::as_str);
@@ -51,53 +51,58 @@ fn trimming(port: &Compared<'_>) -> Option<String> {
         && number(row, "queue_index") == Some(stated.queue.into())
         && field(row, "dscp_value") == Some("from-tc");
     (!fits).then(|| {
-        format!(
+        let message = format!(
             "is of a switch that trims with `{row}`, and {} bytes to queue {} are stated",
             stated.size_bytes, stated.queue
-        )
+        );
+        differs("trimming", message)
     })
 }
 
 /// Checks that packets from ports without a map of their own, such as the CPU, are mapped like all others.
-fn elsewhere(port: &Compared<'_>) -> Option<String> {
+fn elsewhere(port: &Compared<'_>) -> Option<Difference> {
     let row = port.qos.settings.get("PORT_QOS_MAP|global").map_or("", String::as_str);
     let mapped = field(row, "dscp_to_tc_map").is_some();
-    (!mapped).then(|| "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)".to_owned())
+    let message = "is of a switch that maps nothing of other packets (`PORT_QOS_MAP|global`)";
+    (!mapped).then(|| differs("PORT_QOS_MAP|global", message))
 }
 
 /// Checks that paused queues have a watchdog, if one is stated.
-fn watched(port: &Compared<'_>) -> Option<String> {
+fn watched(port: &Compared<'_>) -> Option<Difference> {
     let paused = port.qos.settings.get("pfc_enable")?;
     let stated = port.of_switch.is_some_and(|own| own.watchdog.is_some());
     let watched = port.qos.settings.get("pfcwd_sw_enable");
     (watched.is_some() != stated || watched.is_some_and(|watched| watched != paused)).then(|| {
         let watched = watched.map_or("nothing", String::as_str);
-        format!("pauses {paused} and watches {watched}")
+        differs("pfcwd_sw_enable", format!("pauses {paused} and watches {watched}"))
     })
 }
 
 /// Checks the bytes reserved for queues and groups: only headroom.
-fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<String> {
+fn reserved(port: &Compared<'_>, what: &str, own: Option<u64>) -> Option<Difference> {
     let row = port.qos.settings.get(what).map_or("", String::as_str);
     let found = number(row, "size");
     (found != Some(own.unwrap_or(0))).then(|| {
         let found = field(row, "size").unwrap_or("nothing");
-        format!("reserves {found} as {what}, and {} are stated", own.unwrap_or(0))
+        differs(what, format!("reserves {found} as {what}, and {} are stated", own.unwrap_or(0)))
     })
 }
 
 /// Checks when a paused group resumes.
-fn resumes(port: &Compared<'_>, group: &str) -> Option<String> {
+fn resumes(port: &Compared<'_>, group: &str) -> Option<Difference> {
     let (xon, offset) = port.of_port?.resumes?;
     let row = port.qos.settings.get(group)?;
     let fits = number(row, "xon") == Some(xon)
         && number(row, "xoff") == port.of_port?.headroom_bytes
         && field(row, "xon_offset").map(|text| text.parse().ok()) == offset.map(Some);
-    (!fits).then(|| format!("goes on by `{row}` in {group}, and {xon} with offset {offset:?} are stated"))
+    (!fits).then(|| {
+        let message = format!("goes on by `{row}` in {group}, and {xon} with offset {offset:?} are stated");
+        differs(group, message)
+    })
 }
 
 /// Checks that pools have the kind that their users need, and the size of the buffer.
-fn pools(port: &Compared<'_>) -> Vec<String> {
+fn pools(port: &Compared<'_>) -> Vec<Difference> {
     let Some(own) = port.of_switch else { return Vec::new() };
     let lossless = port.stated.classes.iter().any(|class| class.pauses.is_some());
     let rows = &port.qos.settings;
@@ -115,7 +120,7 @@ fn pools(port: &Compared<'_>) -> Vec<String> {
             _ => continue,
         };
         let Some(name) = field(row, "pool") else {
-            faults.push(format!("has no pool for {what}"));
+            faults.push(differs(what.as_str(), format!("has no pool for {what}")));
             continue;
         };
         let pool = port.qos.sized.get(&format!("pool {name}")).map_or("", String::as_str);
@@ -138,14 +143,15 @@ fn pools(port: &Compared<'_>) -> Vec<String> {
                 format!(", of {size} bytes{xoff}")
             });
             let size = size.unwrap_or_default();
-            faults.push(format!("has `{pool}` as pool of {what}, which is {mode} and {kind}{size}"));
+            let message = format!("has `{pool}` as pool of {what}, which is {mode} and {kind}{size}");
+            faults.push(differs(format!("pool {name}"), message));
         }
     }
     faults
 }
 
 /// Checks port limits in pools: nearly the complete pool if the ASIC has such limits, otherwise none.
-fn bounds(port: &Compared<'_>) -> Vec<String> {
+fn bounds(port: &Compared<'_>) -> Vec<Difference> {
     let Some(buffer) = port.of_switch.and_then(|own| own.buffer) else { return Vec::new() };
     let used: BTreeSet<&str> = port
         .qos
@@ -164,14 +170,15 @@ fn bounds(port: &Compared<'_>) -> Vec<String> {
         let own = found.get(pool).map_or("nothing", |row| row.as_str());
         if !buffer.bounds_ports || own != meant {
             let meant = if buffer.bounds_ports { &*meant } else { "nothing" };
-            faults.push(format!("may take `{own}` of pool `{pool}`, and `{meant}` is meant"));
+            let message = format!("may take `{own}` of pool `{pool}`, and `{meant}` is meant");
+            faults.push(differs(format!("quota of pool {pool}"), message));
         }
     }
     faults
 }
 
 /// Checks that all colours are marked equally, because the fabric does not use colours.
-fn marks(port: &Compared<'_>) -> Vec<String> {
+fn marks(port: &Compared<'_>) -> Vec<Difference> {
     let rows = |queue: u8| {
         let name = format!("wred_profile of queue {queue}");
         Some((port.qos.settings.get(&name)?, port.qos.sized.get(&name).map_or("", String::as_str)))
@@ -188,8 +195,11 @@ fn marks(port: &Compared<'_>) -> Vec<String> {
             let of = |colour: &str| number(sized, &format!("{colour}_{end}_threshold"));
             of("green").is_some() && of("red") == of("green") && of("yellow") == of("green")
         });
-        (*fixed != meant || !alike)
-            .then(|| format!("marks queue {queue} by `{fixed} {sized}`, and all colours alike are stated"))
+        (*fixed != meant || !alike).then(|| {
+            let message =
+                format!("marks queue {queue} by `{fixed} {sized}`, and all colours alike are stated");
+            differs(format!("wred_profile of queue {queue}"), message)
+        })
     };
     marked.filter_map(fault).collect()
 }

@@ -11,13 +11,18 @@ pub(super) fn needles(about: About<'_>) -> Vec<String> {
         vec![format!("\ninterface {name}\n"), format!("interface {name}\n"), what.to_owned()]
     };
     match about {
-        About::Device | About::Settings | About::IngressFilter | About::Source(_) => {
+        About::Device
+        | About::Settings
+        | About::Global(_)
+        | About::Counter(_)
+        | About::IngressFilter
+        | About::Source(_) => {
             vec!["hostname".to_owned()]
         }
         About::Port(name) | About::Neighbour(name) | About::Mac(name) => interface(name, "interface"),
         About::Peer(name) | About::Description(name) => interface(name, "description"),
         About::Address(name) => interface(name, "ipv6 address"),
-        About::Qos(name) => interface(name, "service-profile"),
+        About::Qos(name) | About::Setting(name, _) => interface(name, "service-profile"),
         About::Length(_) | About::Headroom(_) | About::Pools => vec!["platform trident mmu".to_owned()],
         About::Loopback => interface("Loopback0", "ipv6 address"),
         About::Management => vec!["interface Management".to_owned(), "address".to_owned()],

@@ -16,6 +16,8 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
         | About::Management
         | About::Stated(_)
         | About::Settings
+        | About::Global(_)
+        | About::Counter(_)
         | About::Pools
         | About::IngressFilter
         | About::Source(_) => (FILE, vec!["hostname".to_owned()]),
@@ -35,6 +37,7 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
         | About::Neighbour(_)
         | About::Length(_)
         | About::Qos(_)
+        | About::Setting(..)
         | About::Headroom(_)
         | About::Mac(_) => linux::place::find(about),
     }

@@ -13,7 +13,9 @@ pub(crate) const SEGMENT_DEVICE: &str = "sr0";
 /// Returns the file, and the texts to search for, outermost first.
 pub(crate) fn find(about: About<'_>) -> (&'static str, Vec<String>) {
     match about {
-        About::Qos(name) => (queues::FILE, vec![format!("qdisc replace dev {name} root")]),
+        About::Qos(name) | About::Setting(name, _) => {
+            (queues::FILE, vec![format!("qdisc replace dev {name} root")])
+        }
         _ => (FILE, needles(about)),
     }
 }
@@ -25,6 +27,8 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         | About::Management
         | About::Stated(_)
         | About::Settings
+        | About::Global(_)
+        | About::Counter(_)
         | About::Pools
         | About::Bgp
         | About::Timers
@@ -36,6 +40,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         About::Port(name)
         | About::Length(name)
         | About::Qos(name)
+        | About::Setting(name, _)
         | About::Headroom(name)
         | About::Mac(name) => {
             vec![format!("link set dev {name} ")]

@@ -15,6 +15,8 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         | About::Management
         | About::Stated(_)
         | About::Settings
+        | About::Global(_)
+        | About::Counter(_)
         | About::Pools
         | About::Bgp
         | About::Timers
@@ -36,7 +38,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         About::IngressFilter => vec!["# + ingress.nic_destination ".to_owned()],
         About::Source(name) => entry("ingress.nic_source", format!("ingress_port={} ", number(name))),
         About::Segment(_) | About::Segments => vec!["# + ingress.my_sid ".to_owned()],
-        About::Qos(name) | About::Headroom(name) => {
+        About::Qos(name) | About::Setting(name, _) | About::Headroom(name) => {
             entry("egress.trim", format!("egress_port={} ", number(name)))
         }
     }

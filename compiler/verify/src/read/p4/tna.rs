@@ -6,6 +6,7 @@ use super::{TABLES, entries::Action, number, place};
 use crate::model::about::About;
 use crate::model::device::Device;
 use crate::model::language::{Language, Spreading};
+use crate::model::place::Target;
 use crate::read::error::{ReadError, text};
 use crate::read::room::{Circumstances, Files, Pipeline, Room, Wanted, always};
 
@@ -44,8 +45,8 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
     switch::read(&DIALECT, text(files.bytes(FILE))?, names, circumstances.routing.is_source_routed())
 }
 
-fn find(about: About<'_>, _: bool) -> (&'static str, Vec<String>) {
-    (FILE, needles(about))
+fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
+    (FILE, needles(about).into())
 }
 
 /// As in `fabric`, except that a next hop is found by its port instead of its id.
@@ -56,7 +57,7 @@ fn needles(about: About<'_>) -> Vec<String> {
         | About::Description(name)
         | About::Mac(name)
         | About::Neighbour(name) => vec![format!("-> set_nexthop(port={}, ", number(name))],
-        About::Qos(name) | About::Headroom(name) => {
+        About::Qos(name) | About::Setting(name, _) | About::Headroom(name) => {
             vec![format!("# + egress.ecn  egress_port={} ", number(name))]
         }
         other => place::needles(other),

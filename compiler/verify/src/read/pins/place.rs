@@ -18,6 +18,8 @@ pub(crate) fn needles(about: About<'_>) -> Option<Vec<String>> {
         | About::Loopback
         | About::Management
         | About::Settings
+        | About::Global(_)
+        | About::Counter(_)
         | About::Pools
         | About::Bgp
         | About::Timers
@@ -35,6 +37,7 @@ pub(crate) fn needles(about: About<'_>) -> Option<Vec<String>> {
         | About::Segment(_)
         | About::Segments
         | About::Qos(_)
+        | About::Setting(..)
         | About::Headroom(_) => None,
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::model::device::{Device, FaultKind};
+use crate::model::place::Fact;
 use crate::read::error::ReadError;
 use crate::read::sonic::place::FILE;
 
@@ -49,8 +50,7 @@ pub(super) fn numbers(bytes: &[u8], device: &mut Device<'_>) -> Result<BTreeMap<
         faults.push((port.name.to_string(), message));
     }
     for (name, message) in faults {
-        let needles = vec!["\"PORT\":".to_owned(), format!("\"{name}\"")];
-        device.fault(FaultKind::Setting, FILE, needles, message);
+        device.fault(FaultKind::Setting, FILE, Fact::row("PORT", &*name), message);
     }
     Ok(found)
 }

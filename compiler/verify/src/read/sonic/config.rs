@@ -21,6 +21,7 @@ use super::qos::{self, PORT_TABLES, SMALL_TABLES};
 use super::site::is_of_site;
 use crate::model::device::{Device, FaultKind, Hop, Mac, Port, Ports, Route, Segment, Via};
 use crate::model::language::Language;
+use crate::model::place::{Fact, Step};
 use crate::read::error::{ReadError, text};
 use crate::read::json::{Rows, Str, Value, Words, tables, value};
 use crate::read::sections::{Known, Section};
@@ -346,7 +347,7 @@ impl<'a> Reader<'a> {
                 self.device.fault(
                     FaultKind::Unknown,
                     FILE,
-                    vec![format!("\"{other}\":")],
+                    Fact::table(other),
                     format!("table `{other}` is none that the proof knows"),
                 );
                 map.next_value::<IgnoredAny>().map(|_| ())
@@ -387,9 +388,10 @@ impl<'a> Reader<'a> {
                         self.device.not_judged.push(what);
                     }
                     Field::Unknown => {
-                        let needles = vec!["\"DEVICE_METADATA\":".to_owned(), format!("\"{other}\"")];
+                        let fact =
+                            Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), other.into()]);
                         let message = format!("`{other}` of `DEVICE_METADATA` is none that the proof knows");
-                        self.device.fault(FaultKind::Unknown, FILE, needles, message);
+                        self.device.fault(FaultKind::Unknown, FILE, fact, message);
                     }
                 }
                 self.device.settings.push((field, value));
@@ -405,26 +407,25 @@ impl<'a> Reader<'a> {
             |state: &Str<'_>| matches!(&*state.0, "enabled" | "always_enabled") || state.0.contains("{%");
         let Some(state) = row.state.filter(|state| !runs(state)) else { return };
         if FORWARDING.contains(&name) {
-            let needles = vec!["\"FEATURE\":".to_owned(), format!("\"{name}\""), "\"state\"".to_owned()];
+            let fact = Fact::Path(vec!["FEATURE".into(), name.into(), "state".into()]);
             let message =
                 format!("service `{name}` is {}, and no route reaches the hardware without it", state.0);
-            self.device.fault(FaultKind::Setting, FILE, needles, message);
+            self.device.fault(FaultKind::Setting, FILE, fact, message);
         }
     }
 
     fn port(&mut self, key: Cow<'a, str>, row: PortRow<'a>) -> Result<(), String> {
         for (field, value, meant) in row.defaults() {
             if value != meant {
-                let needles = vec!["\"PORT\":".to_owned(), format!("\"{key}\""), format!("\"{field}\"")];
+                let fact = Fact::Path(vec!["PORT".into(), (&*key).into(), field.into()]);
                 let message = format!("port `{key}` has `{field}` {value} and not {meant}");
-                self.device.fault(FaultKind::Setting, FILE, needles, message);
+                self.device.fault(FaultKind::Setting, FILE, fact, message);
             }
         }
         // SONiC rejects a port without them (sonic-port YANG).
         if row.lanes.is_none() {
-            let needles = vec!["\"PORT\":".to_owned(), format!("\"{key}\"")];
             let message = format!("port `{key}` does not say which lanes it has");
-            self.device.fault(FaultKind::Setting, FILE, needles, message);
+            self.device.fault(FaultKind::Setting, FILE, Fact::row("PORT", &*key), message);
         }
         let port = self.ports.port(key);
         port.cage = Some(
@@ -576,15 +577,14 @@ impl<'a> Reader<'a> {
             if control {
                 self.device.not_judged.push(format!("access lists of the control plane in `{FILE}`"));
             } else {
-                let needles = vec!["\"ACL_TABLE\":".to_owned(), format!("\"{name}\"")];
                 let message = format!("access list `{name}` is about packets that are forwarded");
-                self.device.fault(FaultKind::Unknown, FILE, needles, message);
+                self.device.fault(FaultKind::Unknown, FILE, Fact::row("ACL_TABLE", &*name), message);
             }
         }
         for name in std::mem::take(&mut self.list_rules) {
-            let needles = vec!["\"ACL_RULE\":".to_owned(), format!("\"{name}|")];
             let message = format!("rules of access list `{name}`, which is not there");
-            self.device.fault(FaultKind::Dangling, FILE, needles, message);
+            let rule = Fact::row("ACL_RULE", Step::Start(format!("{name}|")));
+            self.device.fault(FaultKind::Dangling, FILE, rule, message);
         }
     }
 
@@ -596,8 +596,9 @@ impl<'a> Reader<'a> {
             let parsed: Prefix = parse(&prefix).map_err(ReadError::whole)?;
             let known = self.locators.iter().find(|(name, _)| *name == locator).map(|(_, row)| row);
             for message in segment_faults(&prefix, parsed, &row, &locator, known) {
-                let needles = vec!["\"SRV6_MY_SIDS\":".to_owned(), format!("\"{locator}|{prefix}\"")];
-                self.device.fault(FaultKind::Segment, FILE, needles, message);
+                let own = Fact::row("SRV6_MY_SIDS", &*format!("{locator}|{prefix}"));
+                let facts = vec![own, Fact::row("SRV6_MY_LOCATORS", &*locator)];
+                self.device.fault(FaultKind::Segment, FILE, facts, message);
             }
             self.device.segments.push(Segment { prefix: parsed, text: prefix });
         }
@@ -611,9 +612,9 @@ impl<'a> Reader<'a> {
             .map(|(name, _)| name.to_string())
             .collect();
         for name in lost {
-            let needles = vec!["\"SRV6_MY_LOCATORS\":".to_owned(), format!("\"{name}\"")];
             let message = format!("locator `{name}` has no segment");
-            self.device.fault(FaultKind::Segment, FILE, needles, message);
+            let facts = vec![Fact::row("SRV6_MY_LOCATORS", &*name), Fact::table("SRV6_MY_SIDS")];
+            self.device.fault(FaultKind::Segment, FILE, facts, message);
         }
         Ok(())
     }
@@ -632,11 +633,11 @@ fn uncreated(device: &mut Device<'_>, created: &HashSet<u16>, loopbacks: &BTreeM
     let loopbacks = loopbacks.map(|(name, _)| ("LOOPBACK_INTERFACE", name.clone()));
     let found: Vec<(&str, String)> = ports.chain(loopbacks).collect();
     for (table, name) in found {
-        let needles = vec![format!("\"{table}\":"), format!("\"{name}|")];
+        let facts = vec![Fact::row(table, Step::Start(format!("{name}|"))), Fact::table(table)];
         let message = format!(
             "`{name}` has addresses or neighbours and no row `{table}|{name}`, without which SONiC sets none"
         );
-        device.fault(FaultKind::Setting, FILE, needles, message);
+        device.fault(FaultKind::Setting, FILE, facts, message);
     }
 }
 

@@ -1,35 +1,49 @@
-//! Finds the place of a subject in `config_db.json`.
+//! Identities of facts in `config_db.json`.
 
+use super::harmless::SERVERS;
 use crate::model::about::About;
+use crate::model::language::Language;
+use crate::model::place::{Fact, Step};
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 
-/// Returns the texts to search for, outermost first.
-pub(crate) fn needles(about: About<'_>) -> Vec<String> {
-    let row = |table: &str, key: String| vec![format!("\"{table}\":"), key];
-    match about {
-        About::Device | About::Settings | About::IngressFilter | About::Source(_) => {
-            row("DEVICE_METADATA", "\"localhost\"".to_owned())
+/// Returns the facts of a subject, the main one first.
+pub(crate) fn facts(language: &'static Language, about: About<'_>) -> Vec<Fact> {
+    let of = |name: &str| Step::Start(format!("{name}|"));
+    let with_address = || Step::Part("|".to_owned());
+    let setting =
+        |port: &str, name: &str| Fact::Setting { language, port: port.to_owned(), name: name.to_owned() };
+    vec![match about {
+        About::Device | About::Settings | About::IngressFilter | About::Source(_) | About::Mac(_) => {
+            Fact::row("DEVICE_METADATA", "localhost")
         }
-        About::Mac(_) => row("DEVICE_METADATA", "\"mac\":".to_owned()),
-        About::Port(name) | About::Description(name) => row("PORT", format!("\"{name}\"")),
-        About::Address(name) => row("INTERFACE", format!("\"{name}|")),
-        About::Peer(name) => row("DEVICE_NEIGHBOR", format!("\"{name}\"")),
-        About::Stated(name) => row("DEVICE_NEIGHBOR_METADATA", format!("\"{name}\"")),
-        About::Neighbour(name) => row("NEIGH", format!("\"{name}|")),
-        About::Length(name) => row("CABLE_LENGTH", format!("\"{name}\"")),
+        About::Global("ecmp_hash") => Fact::row("SWITCH_HASH", "GLOBAL"),
+        About::Global(name) if SERVERS.contains(&name) => Fact::table(name),
+        About::Global(name) => Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), name.into()]),
+        About::Counter(name) => Fact::row("FLEX_COUNTER_TABLE", name),
+        About::Port(name) | About::Description(name) => Fact::row("PORT", name),
+        About::Address(name) => Fact::row("INTERFACE", of(name)),
+        About::Peer(name) => Fact::row("DEVICE_NEIGHBOR", name),
+        About::Stated(name) => Fact::row("DEVICE_NEIGHBOR_METADATA", name),
+        About::Neighbour(name) => Fact::row("NEIGH", of(name)),
+        About::Length(name) => {
+            Fact::Path(vec!["CABLE_LENGTH".into(), Step::Start(String::new()), name.into()])
+        }
         About::Route(prefix) | About::Blackhole(prefix) => {
-            row("STATIC_ROUTE", format!("\"default|{prefix}\""))
+            Fact::row("STATIC_ROUTE", Step::Last(prefix.to_owned()))
         }
-        About::Routes => vec!["\"STATIC_ROUTE\":".to_owned()],
-        About::Pools => vec!["\"BUFFER_POOL\":".to_owned()],
-        About::Headroom(name) => row("BUFFER_PG", format!("\"{name}|")),
-        About::Segments => vec!["\"SRV6_MY_SIDS\":".to_owned()],
-        About::Segment(prefix) => row("SRV6_MY_SIDS", format!("|{prefix}\"")),
-        About::Qos(name) => row("PORT_QOS_MAP", format!("\"{name}\"")),
-        About::Loopback => row("LOOPBACK_INTERFACE", "|".to_owned()),
-        About::Management => row("MGMT_INTERFACE", "|".to_owned()),
-        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => Vec::new(),
-    }
+        About::Routes => Fact::table("STATIC_ROUTE"),
+        About::Segments => Fact::table("SRV6_MY_SIDS"),
+        About::Segment(prefix) => Fact::row("SRV6_MY_SIDS", Step::Last(prefix.to_owned())),
+        About::Pools => setting("", "pools"),
+        About::Headroom(name) => setting(name, "headroom"),
+        About::Setting(port, name) => setting(port, name),
+        About::Qos(name) => Fact::row("PORT_QOS_MAP", name),
+        About::Loopback => Fact::row("LOOPBACK_INTERFACE", with_address()),
+        About::Management => Fact::row("MGMT_INTERFACE", with_address()),
+        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => {
+            return Vec::new();
+        }
+    }]
 }

@@ -13,7 +13,9 @@ use serde::de::{DeserializeSeed as _, Deserializer};
 use serde_json::value::RawValue;
 
 use super::place::FILE;
+use super::sources::{Sources, row};
 use crate::model::device::{Device, FaultKind, Port, Ports};
+use crate::model::place::{Fact, Step};
 use crate::model::qos::{NamedQos, Pools, PortQos, QosConfig};
 use crate::read::json::Rows;
 use crate::read::value::split;
@@ -60,21 +62,35 @@ type Kind<'a> = (usize, Cow<'a, str>, &'a str);
 pub(super) fn read(tables: &[(&str, &str)]) -> Result<NamedQos, serde_json::Error> {
     let (mut reader, mut ports) = (QosReader::default(), Ports::default());
     for (name, text) in tables {
-        let mut json = serde_json::Deserializer::from_str(text);
-        if let Some(table) = PORT_TABLES.iter().position(|known| known == name) {
-            reader.table(table, &mut ports, &mut json)?;
-        } else {
-            let small = Small::deserialize(&mut json)?;
-            reader.small.insert((*name).to_owned(), small);
-        }
+        reader.part(name, text, &mut ports)?;
     }
     Ok(reader.finish(ports.finish()))
 }
 
+/// Returns the rows that the settings of a port come from, by the resolved tables, given by name and text.
+pub(super) fn sources(tables: &[(&str, &str)], port: &str) -> Result<Sources, serde_json::Error> {
+    let (mut reader, mut ports) = (QosReader::default(), Ports::default());
+    for (name, text) in tables {
+        reader.part(name, text, &mut ports)?;
+    }
+    let at = ports.index(port.into());
+    let kinds: Vec<u16> = reader.rows.iter().filter(|(port, _)| *port == at).map(|(_, kind)| *kind).collect();
+    let mut faults = Vec::new();
+    let mut resolver = Resolver::new(&reader, port, &mut faults);
+    resolver.sources = Some(Sources::new());
+    resolver.all(&kinds);
+    let mut sources = resolver.sources.unwrap_or_default();
+    let ingress = reader.small.get("BUFFER_POOL").into_iter().flatten();
+    let ingress = ingress.filter(|(_, row)| row.get("type").is_some_and(|kind| kind == "ingress"));
+    let ingress = ingress.map(|(name, _)| vec!["BUFFER_POOL".into(), name.as_str().into()]);
+    sources.insert("pools".to_owned(), ingress.chain([vec!["BUFFER_POOL".into()]]).collect());
+    Ok(sources)
+}
+
 /// Stores the resolved tables in a device.
 pub(super) fn apply(qos: &NamedQos, device: &mut Device<'_>) {
-    for (needles, message) in &qos.faults {
-        device.fault(FaultKind::Dangling, FILE, needles.clone(), message.clone());
+    for (facts, message) in &qos.faults {
+        device.fault(FaultKind::Dangling, FILE, facts.clone(), message.clone());
     }
     device.qos = Some(Arc::clone(&qos.config));
 }
@@ -101,6 +117,17 @@ struct QosReader<'a> {
 }
 
 impl<'a> QosReader<'a> {
+    /// Reads a table.
+    fn part(&mut self, name: &str, text: &'a str, ports: &mut Ports<'a>) -> Result<(), serde_json::Error> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        if let Some(table) = PORT_TABLES.iter().position(|known| *known == name) {
+            return self.table(table, ports, &mut json);
+        }
+        let small = Small::deserialize(&mut json)?;
+        self.small.insert(name.to_owned(), small);
+        Ok(())
+    }
+
     fn table<D: Deserializer<'a>>(
         &mut self,
         table: usize,
@@ -154,14 +181,7 @@ impl<'a> QosReader<'a> {
             let index = if let Some(index) = known.get(&kinds) {
                 *index
             } else {
-                let mut resolver = Resolver {
-                    reader: &self,
-                    port: &named[at].0,
-                    qos: PortQos::default(),
-                    queues_trimmed: Vec::new(),
-                    queues_marked: BTreeMap::new(),
-                    faults: &mut faults,
-                };
+                let mut resolver = Resolver::new(&self, &named[at].0, &mut faults);
                 resolver.all(&kinds);
                 config.ports.push(resolver.qos);
                 let index = (config.ports.len() - 1) as u16;
@@ -186,10 +206,29 @@ struct Resolver<'r, 'a> {
     qos: PortQos,
     queues_trimmed: Vec<u8>,
     queues_marked: BTreeMap<u8, (u64, u64, u64)>,
-    faults: &'r mut Vec<(Vec<String>, String)>,
+    faults: &'r mut Vec<(Vec<Fact>, String)>,
+    /// The rows that settings come from, if they are asked for.
+    sources: Option<Sources>,
+    /// The row that is read, and the last one that it refers to.
+    at: (usize, &'r str),
+    followed: Option<Vec<Step>>,
 }
 
-impl Resolver<'_, '_> {
+impl<'r, 'a> Resolver<'r, 'a> {
+    fn new(reader: &'r QosReader<'a>, port: &'r str, faults: &'r mut Vec<(Vec<Fact>, String)>) -> Self {
+        Resolver {
+            reader,
+            port,
+            qos: PortQos::default(),
+            queues_trimmed: Vec::new(),
+            queues_marked: BTreeMap::new(),
+            faults,
+            sources: None,
+            at: (PORT_QOS_MAP, ""),
+            followed: None,
+        }
+    }
+
     fn all(&mut self, kinds: &[u16]) {
         for kind in kinds {
             let (table, rest, row) = &self.reader.kinds[usize::from(*kind)];
@@ -197,7 +236,10 @@ impl Resolver<'_, '_> {
                 self.fault(*table, rest, "has fields that are not text");
                 continue;
             };
+            self.at = (*table, rest);
+            self.rows(&numbers(rest).collect::<Vec<u8>>());
             for (field, value) in &fields {
+                self.followed = None;
                 match *table {
                     PORT_QOS_MAP => self.map(field, value),
                     BUFFER_PG | BUFFER_QUEUE => self.buffer(*table, rest, field, value),
@@ -211,6 +253,8 @@ impl Resolver<'_, '_> {
             let name = PORT_TABLES[*table];
             match serde_json::from_str::<BTreeMap<String, String>>(row) {
                 Ok(row) => {
+                    self.at = (*table, "global");
+                    self.followed = None;
                     self.global(*table, &row);
                     self.set(format!("{name}|global"), fields(&row));
                 }
@@ -250,23 +294,65 @@ impl Resolver<'_, '_> {
     }
 
     fn fault(&mut self, table: usize, rest: &str, message: &str) {
+        let facts = vec![Fact::Path(self.key(table, rest))];
+        self.dangling((table, rest), facts, message);
+    }
+
+    fn dangling(&mut self, (table, rest): (usize, &str), facts: Vec<Fact>, message: &str) {
         let name = PORT_TABLES[table];
         let key = if rest.is_empty() { self.port.to_owned() } else { format!("{}|{rest}", self.port) };
-        self.faults
-            .push((vec![format!("\"{name}\":"), format!("\"{key}\"")], format!("`{name}|{key}` {message}")));
+        self.faults.push((facts, format!("`{name}|{key}` {message}")));
+    }
+
+    /// The path of a row of the port, or of all ports.
+    fn key(&self, table: usize, rest: &str) -> Vec<Step> {
+        let key = match rest {
+            "" => self.port.to_owned(),
+            "global" if table == PFC_WD => "GLOBAL".to_owned(),
+            "global" => rest.to_owned(),
+            _ => format!("{}|{rest}", self.port),
+        };
+        vec![PORT_TABLES[table].into(), Step::Key(key)]
     }
 
     fn set(&mut self, name: String, value: String) {
+        self.note(&name);
         self.qos.settings.insert(name, value);
+    }
+
+    /// Notes the rows of a setting: the one that was followed last, and the one that is read.
+    fn note(&mut self, name: &str) {
+        if self.sources.is_none() {
+            return;
+        }
+        let own = self.key(self.at.0, self.at.1);
+        let sources = self.sources.get_or_insert_default();
+        let paths = sources.entry(name.to_owned()).or_default();
+        paths.extend(self.followed.clone().into_iter().chain([own]));
+    }
+
+    /// Notes the row that is read, for settings that it may lack.
+    fn rows(&mut self, of: &[u8]) {
+        self.followed = None;
+        if self.sources.is_none() {
+            return;
+        }
+        let table = PORT_TABLES[self.at.0];
+        if of.is_empty() {
+            self.note(&row(table, ""));
+        }
+        of.iter().for_each(|number| self.note(&row(table, &number.to_string())));
     }
 
     /// Follows a reference and records its target.
     fn follow(&mut self, at: (usize, &str), field: &str, table: &str, row: &str) -> BTreeMap<String, String> {
+        let before = self.followed.replace(vec![table.into(), row.into()]);
         if let Some(fields) = self.reader.small(table, row) {
             fields.clone()
         } else {
             let message = format!("names `{row}` as `{field}`, which is not in `{table}`");
-            self.fault(at.0, at.1, &message);
+            let paths = [Some(self.key(at.0, at.1)), before, Some(vec![table.into()])];
+            self.dangling(at, paths.into_iter().flatten().map(Fact::Path).collect(), &message);
             BTreeMap::new()
         }
     }
@@ -303,6 +389,8 @@ impl Resolver<'_, '_> {
             "pfc_to_queue_map" => self.qos.pause_queues = numbers,
             "pfc_to_pg_map" => self.qos.pause_groups = numbers,
             "tc_to_dscp_map" => {
+                self.followed = Some(vec!["SWITCH_TRIMMING".into(), "GLOBAL".into()]);
+                self.note(field);
                 let trimming = self.reader.small("SWITCH_TRIMMING", "GLOBAL");
                 let class = trimming.and_then(|row| row.get("tc_value")).and_then(|tc| tc.parse::<u8>().ok());
                 self.qos.trimmed = class.and_then(|class| numbers.get(&class).copied());
@@ -329,7 +417,10 @@ impl Resolver<'_, '_> {
         }
         let profile = self.follow((table, range), field, "BUFFER_PROFILE", value);
         if let Some(pool) = profile.get("pool") {
+            let of_profile = self.followed.clone();
             let row = self.follow((table, range), "pool", "BUFFER_POOL", pool);
+            self.note(&format!("pool {pool}"));
+            self.followed = of_profile;
             self.qos.sized.insert(format!("pool {pool}"), fields(&row));
         } else {
             self.fault(table, range, &format!("names profile `{value}`, which is of no pool"));
@@ -340,6 +431,7 @@ impl Resolver<'_, '_> {
                 self.queues_trimmed.push(number);
             }
             if let Some(xoff) = profile.get("xoff").filter(|_| table == BUFFER_PG) {
+                self.note("headroom");
                 self.qos.headroom.push(number);
                 self.qos.xoff.insert(number, xoff.parse().unwrap_or(0));
                 let own = profile.get("size").and_then(|size| size.parse().ok());
@@ -387,6 +479,8 @@ impl Resolver<'_, '_> {
         if let Some(fixed) = row.get("dscp_value").and_then(|value| value.parse().ok()) {
             self.qos.trimmed = Some(fixed);
         }
+        self.followed = Some(vec!["SWITCH_TRIMMING".into(), "GLOBAL".into()]);
+        self.at = (PORT_QOS_MAP, "");
         self.set("trimming".to_owned(), fields(&row));
     }
 }

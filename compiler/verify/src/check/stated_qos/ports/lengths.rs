@@ -5,16 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use super::super::Compared;
+use super::super::{Compared, Difference, differs};
 
 /// Length of a queue in packets of full size.
 const PACKETS: u64 = 1_000;
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
     let mut faults = served(port);
     let Some(of_port) = port.of_port else {
-        faults.push("is on a side of which no port is stated".to_owned());
+        faults.push(differs("queues", "is on a side of which no port is stated"));
         return faults;
     };
     let queued = port.queued();
@@ -24,12 +24,15 @@ pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
         let meant = marked.max(PACKETS * u64::from(of_port.mtu));
         let found = port.qos.lengths.get(queue).copied().unwrap_or(0);
         if found != meant {
-            faults.push(format!("has room for {found} bytes in queue {queue} and not {meant}"));
+            let message = format!("has room for {found} bytes in queue {queue} and not {meant}");
+            faults.push(differs(format!("length of queue {queue}"), message));
         }
     }
     let least = quanta(port).into_values().min();
     if let Some(least) = least.filter(|least| *least < u64::from(of_port.mtu)) {
-        faults.push(format!("has turns of {least} bytes, in which a packet of {} does not fit", of_port.mtu));
+        let message =
+            format!("has turns of {least} bytes, in which a packet of {} does not fit", of_port.mtu);
+        faults.push(differs("queues", message));
     }
     faults
 }
@@ -45,7 +48,7 @@ fn quanta(port: &Compared<'_>) -> BTreeMap<u8, u64> {
 
 /// Checks that strict queues are served first, higher ones before lower ones, and that the others share the rest by
 /// weight.
-fn served(port: &Compared<'_>) -> Vec<String> {
+fn served(port: &Compared<'_>) -> Vec<Difference> {
     let queued = port.queued();
     let mut faults = Vec::new();
     let strict = queued.iter().rev().filter(|(_, class)| class.weight.is_none());
@@ -72,11 +75,16 @@ fn served(port: &Compared<'_>) -> Vec<String> {
                 None => meant.get(queue).cloned().unwrap_or_default(),
                 Some(weight) => format!("a weight of {weight}"),
             };
-            faults.push(format!("serves queue {queue} as `{found}`, and {meant} is stated"));
+            let message = format!("serves queue {queue} as `{found}`, and {meant} is stated");
+            faults.push(differs(format!("queue {queue}"), message));
         }
     }
     let others = port.qos.settings.keys().filter_map(|name| name.strip_prefix("queue ")?.parse::<u8>().ok());
     let strange = others.filter(|queue| !queued.contains_key(queue));
-    faults.extend(strange.map(|queue| format!("sets queue {queue}, which no class has")));
+    faults.extend(
+        strange.map(|queue| {
+            differs(format!("queue {queue}"), format!("sets queue {queue}, which no class has"))
+        }),
+    );
     faults
 }

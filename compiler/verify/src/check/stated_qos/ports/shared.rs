@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::Compared;
+use super::super::{Compared, Difference, differs};
 use crate::model::stated::StatedClass;
 
 /// Exponents with a keyword; the last one means no limit.
@@ -20,22 +20,26 @@ const LOOKS: (u64, u64) = (100, 5_000);
 const BOUNDS: [&str; 5] = ["ingress of ", "egress of ", "watchdog", "pool ", "trimmed "];
 
 /// Returns all differences from the stated values.
-pub(super) fn faults(port: &Compared<'_>) -> Vec<String> {
+pub(super) fn faults(port: &Compared<'_>) -> Vec<Difference> {
     let mut meant = thresholds(port);
     meant.extend(watchdog(port));
     meant.extend(pools(port));
     meant.extend(trimmed(port));
-    let mut faults: Vec<String> = trimmed_class(port).into_iter().collect();
+    let mut faults: Vec<Difference> = trimmed_class(port).into_iter().collect();
     for (name, meant) in &meant {
         let found = port.qos.settings.get(name);
         if found != Some(meant) {
             let found = found.map_or("nothing", String::as_str);
-            faults.push(format!("has `{found}` as {name} and not `{meant}`"));
+            faults.push(differs(name.as_str(), format!("has `{found}` as {name} and not `{meant}`")));
         }
     }
     let is_bound = |name: &str| BOUNDS.iter().any(|start| name.starts_with(start));
     let others = port.qos.settings.iter().filter(|(name, _)| is_bound(name) && !meant.contains_key(*name));
-    faults.extend(others.map(|(name, value)| format!("has `{value}` as {name}, and none is stated")));
+    faults.extend(
+        others.map(|(name, value)| {
+            differs(name.as_str(), format!("has `{value}` as {name}, and none is stated"))
+        }),
+    );
     faults
 }
 
@@ -95,17 +99,20 @@ fn trimmed(port: &Compared<'_>) -> BTreeMap<String, String> {
 
 /// Checks the class of packets that the switch trimmed. It has no code point, because ports rewrite all its packets,
 /// and uses the queue of the class of its code point.
-fn trimmed_class(port: &Compared<'_>) -> Option<String> {
+fn trimmed_class(port: &Compared<'_>) -> Option<Difference> {
     let (dscp, _) = port.stated.trimmed?;
     let tc = port.stated.dscp.get(usize::from(dscp))?;
     let class = port.stated.classes.iter().find(|class| class.tc == *tc)?;
     let given = super::trimmed_class(port)?;
     if port.stated.classes.iter().any(|class| class.tc == given) {
-        return Some(format!("gives trimmed packets class {given}, which other packets have"));
+        let message = format!("gives trimmed packets class {given}, which other packets have");
+        return Some(differs("class of trimmed", message));
     }
     let queue = port.qos.class_to_queue.get(&given);
     (queue != Some(&class.queue)).then(|| {
         let queue = queue.map_or("nothing".to_owned(), u8::to_string);
-        format!("maps class {given} of trimmed packets to queue {queue} and not {}", class.queue)
+        let message =
+            format!("maps class {given} of trimmed packets to queue {queue} and not {}", class.queue);
+        differs(format!("queue of class {given}"), message)
     })
 }

@@ -1,0 +1,62 @@
+//! Rows of `config_db.json` that a setting of the quality of service of a port comes from.
+//!
+//! In: the text of a file with a violation, a port and a setting. Out: paths, the row with the value first, then the rows
+//! that refer to it. Invariants: references are followed by the reader itself, a second time, so both agree.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize as _;
+use serde::de::IgnoredAny;
+
+use super::qos::{self, PORT_TABLES, SMALL_TABLES};
+use crate::model::place::Step;
+use crate::read::json::{tables, value};
+
+/// Paths by setting.
+pub(super) type Sources = BTreeMap<String, Vec<Vec<Step>>>;
+
+/// Tables of rows that lack a setting, by the beginning of its name.
+const REFER: [(&str, &str); 8] = [
+    ("scheduler of queue ", "QUEUE"),
+    ("wred_profile of queue ", "QUEUE"),
+    ("buffer of queue ", "BUFFER_QUEUE"),
+    ("buffer of group ", "BUFFER_PG"),
+    ("pool ", "BUFFER_POOL"),
+    ("watchdog", "PFC_WD"),
+    ("trimming", "SWITCH_TRIMMING"),
+    ("quota of pool", "BUFFER_PORT_INGRESS_PROFILE_LIST"),
+];
+
+/// Returns the paths of a setting.
+pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let mut parts: Vec<(&str, &str)> = Vec::new();
+    let known = |name: &str| PORT_TABLES.iter().chain(&SMALL_TABLES).find(|known| **known == name).copied();
+    // Of a file with an error, the tables before it count.
+    let _ = tables(text, |name, rest| {
+        let length = value(rest, |json| IgnoredAny::deserialize(json).map(drop))?;
+        parts.extend(known(name).map(|name| (name, &rest[..length])));
+        Ok(length)
+    });
+    let mut sources = qos::sources(&parts, port).unwrap_or_default();
+    if let Some(paths) = sources.remove(name) {
+        return paths;
+    }
+    if name == "cable length" {
+        return vec![vec!["CABLE_LENGTH".into(), Step::Start(String::new()), port.into()]];
+    }
+    if let Some(table) = name.strip_suffix("|global") {
+        return vec![vec![table.into(), "global".into()]];
+    }
+    let refers = REFER.iter().find_map(|(start, table)| Some((*table, name.strip_prefix(start)?)));
+    let (table, rest) = refers.unwrap_or(("PORT_QOS_MAP", ""));
+    // The row is there, and does not set it.
+    if let Some(paths) = sources.remove(&row(table, rest)) {
+        return paths;
+    }
+    vec![vec![table.into(), port.into()]]
+}
+
+/// Names the row of a table for a queue or group.
+pub(super) fn row(table: &str, number: &str) -> String {
+    format!("{table} {number}")
+}
