@@ -51,6 +51,8 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a default route", Eos, T0, More("ipv6 route ::/0 Ethernet33/1 fd00:c105:2:1000:1:1:0:b\n"), "V1707"),
     ("no route to a group", Eos, T1, Lost("ipv6 route fd00:c105:1:2::/64"), "V1702"),
     ("two groups exchanged", Eos, T1, Exchange("fd00:c105:1:1::/64", "fd00:c105:1:2::/64"), "V1706"),
+    ("uplinks are shut down as a list", Eos, T0, Text("\nend", "\ninterface Ethernet33/1,33/2\n   shutdown\nend"), "V0103"),
+    ("ports are shut down as a range", Eos, T0, Text("\nend", "\ninterface Ethernet1/1-64/1\n   shutdown\nend"), "V0103"),
     ("cages of four ports of 10G", Eos, T0, Text("\nend", "\ntransceiver qsfp default-mode 4x10G\nend"), "V0103"),
     ("another routing protocol behind a line of the site", Eos, T0, Text("hostname", "ntp server 192.0.2.1\nrouter ospf 1\n   network 0.0.0.0/0 area 0\nhostname"), "V0103"),
     ("routes of another program", Eos, T0, Text("hostname", "management api gribi\n   transport grpc default\nhostname"), "V0103"),

@@ -63,6 +63,8 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a route of another family", Nvue, T0, Behind("'fcbb:bbbb:4001::/48':", "ipv6-unicast", "ipv4-unicast"), "V0102"),
     ("no route to the zone over an uplink", Chosen, T0, Cut("                'fd00:c105:2:1000:1:2:0:b':", "            'fd00:c105:1:1::/64':"), "V1710"),
     ("routes to two NICs exchanged", Chosen, T0, Exchange("fd00:c105:1:1::1/128", "fd00:c105:1:1::2/128"), "V1701"),
+    ("ports are shut down as a range", Nvue, T0, Text("    interface:\n", "    interface:\n      swp1-64:\n        type: swp\n        link:\n          state:\n            down: {}\n"), "V0103"),
+    ("ports are shut down as a list", Nvue, T0, Text("    interface:\n", "    interface:\n      swp1,swp33s0:\n        type: swp\n        link:\n          state:\n            down: {}\n"), "V0103"),
     ("lines of another program", Nvue, T0, Text("    system:\n", "    system:\n      config:\n        snippet:\n          frr.conf: |\n            router bgp 4200000001\n             neighbor ABOVE shutdown\n"), "V0103"),
     ("settings of the chip as lines", Nvue, T0, Text("    system:\n", "    system:\n      config:\n        snippet:\n          switchd.conf: interface.swp1.enable = FALSE\n"), "V0103"),
     ("files that are not written", Nvue, T0, Text("    system:\n", "    system:\n      config:\n        apply:\n          ignore:\n            /etc/frr/frr.conf: {}\n"), "V0103"),

@@ -302,7 +302,7 @@ impl<'a> Reader<'a> {
             let number = name.strip_prefix(kind).unwrap_or_default();
             !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
         };
-        let context = if name.starts_with("Ethernet") {
+        let context = if is_port(name) {
             let port = self.ports.port(Cow::Borrowed(name));
             // A port is on unless it is shut down.
             port.up |= !port.declared;
@@ -401,4 +401,10 @@ impl<'a> Reader<'a> {
         }
         self.device
     }
+}
+
+/// Returns whether a name is that of a single port. EOS also takes lists and ranges, such as `Ethernet1/1,2/1-4`.
+fn is_port(name: &str) -> bool {
+    let number = name.strip_prefix("Ethernet").unwrap_or_default();
+    number.split('/').all(|part| !part.is_empty() && part.bytes().all(|sign| sign.is_ascii_digit()))
 }

@@ -78,7 +78,7 @@ impl Panel {
             "eth0" => "eth",
             _ => "swp",
         };
-        if kind != Some(meant) || meant == "swp" && !name.starts_with("swp") {
+        if kind != Some(meant) || meant == "swp" && !is_port(name) {
             let message = match kind {
                 None => format!("interface `{name}` has no `type`; expected `{meant}`"),
                 Some(_) => format!("interface `{name}` is none that the proof knows"),
@@ -316,4 +316,11 @@ fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, R
     eligible.finish(device);
     trim.finish(device);
     Ok(Attached { marks, scheduler, remark, pauses, watched, trims })
+}
+
+/// Returns whether a name is that of a single port. NVUE also takes lists and ranges, such as `swp1-4,7`.
+fn is_port(name: &str) -> bool {
+    let number = name.strip_prefix("swp").unwrap_or_default();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|sign| sign.is_ascii_digit());
+    number.splitn(2, 's').all(is_number)
 }
