@@ -173,6 +173,26 @@ pub enum Arrival<'a> {
 /// Number of retransmissions on switches that drop packets under load.
 pub(crate) const RETRIES: u32 = 2;
 
+/// Sends flows, and lost ones again, for switches that drop packets under load.
+pub(crate) fn retried(
+    flows: &[Flow],
+    mut send: impl FnMut(&[Flow]) -> Result<Vec<Seen>, LabError>,
+) -> Result<Vec<Seen>, LabError> {
+    let mut seen = send(flows)?;
+    for _ in 0..RETRIES {
+        let is_lost = |seen: &Seen| seen.accepted.is_empty() && !seen.unsent;
+        let lost: Vec<usize> = (0..seen.len()).filter(|at| is_lost(&seen[*at])).collect();
+        if lost.is_empty() {
+            break;
+        }
+        let again: Vec<Flow> = lost.iter().map(|at| flows[*at]).collect();
+        for (at, found) in lost.into_iter().zip(send(&again)?) {
+            seen[at] = Seen { again: seen[at].again + 1, ..found };
+        }
+    }
+    Ok(seen)
+}
+
 /// Receives arrivals.
 pub trait Sink {
     /// Reports an arrival.
@@ -282,5 +302,43 @@ pub(crate) fn remove_folder(folder: &Utf8Path) -> Result<(), LabError> {
             Err(LabError::io(format!("remove `{folder}`"))(error))
         }
         Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_flows_are_sent_again_before_a_switch_is_blamed() {
+        let address = |last: u16| Address::from(std::net::Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last));
+        let flow = |source_port| Flow {
+            from: DeviceId(0),
+            source: address(1),
+            source_port,
+            to: DeviceId(1),
+            destination: address(2),
+        };
+        let flows: Vec<Flow> = (0..5).map(flow).collect();
+        // Flow 0 has no route, 1 arrives, 2 and 3 arrive when sent again, 4 never does.
+        let mut rounds = Vec::new();
+        let seen = retried(&flows, |flows| {
+            rounds.push(flows.iter().map(|flow| flow.source_port).collect::<Vec<_>>());
+            let round = rounds.len();
+            let one = |flow: &Flow| Seen {
+                accepted: match flow.source_port {
+                    1 => vec![flow.to],
+                    port @ (2 | 3) if usize::from(port) == round => vec![flow.to],
+                    _ => Vec::new(),
+                },
+                unsent: flow.source_port == 0,
+                ..Seen::default()
+            };
+            Ok(flows.iter().map(one).collect())
+        });
+        let seen = seen.expect("no round fails");
+        assert_eq!(rounds, [vec![0, 1, 2, 3, 4], vec![2, 3, 4], vec![3, 4]]);
+        let found: Vec<_> = seen.iter().map(|seen| (seen.accepted.len(), seen.again)).collect();
+        assert_eq!(found, [(0, 0), (1, 0), (1, 1), (1, 2), (0, 2)]);
     }
 }

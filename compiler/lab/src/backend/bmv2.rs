@@ -21,7 +21,7 @@ pub(crate) use switches::{end, is_alive, socket};
 
 use super::linux::{self, Linux, Namespace};
 use super::p4::{self, Readers, Reading};
-use super::{Backend, Counters, Flow, PortCounter, RETRIES, Routed, Routes, Seen, Sink};
+use super::{Backend, Counters, Flow, PortCounter, Routed, Routes, Seen, Sink, retried};
 use crate::LabError;
 use crate::backend::site::{LinkLayer, Moves, Site};
 use crate::model::{Model, PortId};
@@ -150,19 +150,7 @@ impl Routed for Bmv2 {
     }
 
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError> {
-        let mut seen = self.kernel.flows(flows, watch)?;
-        for _ in 0..RETRIES {
-            let is_lost = |seen: &Seen| seen.accepted.is_empty() && !seen.unsent;
-            let lost: Vec<usize> = (0..seen.len()).filter(|at| is_lost(&seen[*at])).collect();
-            if lost.is_empty() {
-                break;
-            }
-            let again: Vec<Flow> = lost.iter().map(|at| flows[*at]).collect();
-            for (at, found) in lost.into_iter().zip(self.kernel.flows(&again, watch)?) {
-                seen[at] = Seen { again: seen[at].again + 1, ..found };
-            }
-        }
-        Ok(seen)
+        retried(flows, |flows| self.kernel.flows(flows, watch))
     }
 }
 

@@ -24,10 +24,18 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const IN_A_ROW: u32 = 2;
 
 /// The kernel, and the processes of switches.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Carriers {
     /// Words on the command lines of those processes.
     pub(crate) words: Vec<String>,
+    /// Waits between packets.
+    pub(super) wait: fn(Duration),
+}
+
+impl Default for Carriers {
+    fn default() -> Self {
+        Carriers { words: Vec::new(), wait: sleep }
+    }
 }
 
 /// Packets per second to switch processes: half of what BMv2 forwards without loss (40,000; it is saturated at 53,000).
@@ -45,7 +53,7 @@ impl Carriers {
     /// Waits until this many packets are due since a moment; not at all if the kernel forwards them.
     pub(super) fn pace(&self, started: Instant, packets: usize) {
         if !self.is_kernel() {
-            sleep(due(packets).saturating_sub(started.elapsed()));
+            (self.wait)(due(packets).saturating_sub(started.elapsed()));
         }
     }
 
@@ -106,8 +114,26 @@ fn state(stat: &str) -> Option<char> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::cell::RefCell;
+
     use super::*;
+
+    thread_local! {
+        /// Waits of this thread.
+        static WAITS: RefCell<Vec<Duration>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// Returns carriers of switch processes, or of the kernel, that do not wait but record it.
+    pub(crate) fn recording(words: &[&str]) -> Carriers {
+        let wait = |time| WAITS.with_borrow_mut(|waits| waits.push(time));
+        Carriers { words: words.iter().map(|word| (*word).to_owned()).collect(), wait }
+    }
+
+    /// Returns the recorded waits, and forgets them.
+    pub(crate) fn waits() -> Vec<Duration> {
+        WAITS.take()
+    }
 
     #[test]
     fn packets_are_due_at_half_of_what_bmv2_carries() {
@@ -131,7 +157,7 @@ mod tests {
         let own = std::process::id().to_string();
         // This thread reads its own state, so it is running.
         assert!(could_run("/proc/thread-self/stat"));
-        let carriers = Carriers { words: vec![own] };
+        let carriers = Carriers { words: vec![own], ..Carriers::default() };
         assert!(carriers.threads().is_empty(), "no command line has the number of this process");
     }
 }

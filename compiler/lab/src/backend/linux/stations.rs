@@ -272,3 +272,38 @@ fn has_no_way(error: &io::Error) -> bool {
     ];
     error.raw_os_error().is_some_and(|code| codes.iter().any(|errno| *errno as i32 == code))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::linux::carriers::tests::{recording, waits};
+    use crate::model::CableId;
+
+    struct Complete;
+
+    impl Sink for Complete {
+        fn arrived(&mut self, _: Arrival<'_>) {}
+
+        fn unsent(&mut self, _: usize) {}
+
+        fn is_complete(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn packets_over_switch_processes_are_paced() {
+        let packet = Packet {
+            from: CableId(0).lower(),
+            source: Ipv6Addr::UNSPECIFIED,
+            destination: Ipv6Addr::UNSPECIFIED,
+            inner: Vec::new(),
+        };
+        let packets = vec![packet; 64];
+        for (words, expected) in [(&["switch"][..], 64 / PACED), (&[], 0)] {
+            let mut none = Stations { all: Vec::new(), of_port: BTreeMap::new(), buffer: Vec::new() };
+            none.exchange(&packets, &mut Complete, &recording(words)).expect("no socket fails");
+            assert_eq!(waits().len(), expected, "{words:?}");
+        }
+    }
+}
