@@ -88,6 +88,15 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
     for (flags, wanted) in [
         ("--nics 1001", "1001 is not a whole number of nodes of 8 NICs: use `--nics 1008`"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
+        (
+            "--nics 64 --rails 8 --planes-by-nic 3",
+            "8 rails cannot be divided over any of these numbers of planes by NIC",
+        ),
+        (
+            "--nics 64 --rails 8 --planes-by-nic 8 --routing srv6-static",
+            "planes by NIC need `--routing ecmp-static` or `bgp-unnumbered`",
+        ),
+        ("--nics 8 --rails 8 --planes-by-nic 8", "use `--nics 16`"),
         ("--nics 64 --planes 1 --speed 10G", "no switch of the catalogue has ports of 10G"),
         ("--nics 64 --platform sn9999", "no platform `sn9999`"),
         ("--nics 8 --planes 1 --platform spectrum4-sn5600", "one T0 holds 8 NICs"),
@@ -255,6 +264,33 @@ fn parallel_cables_under_eos_are_proposed_with_their_weakness() {
     let all_routings = designs(&place, "--nics 1024");
     assert_eq!(all_routings["unchecked"], false);
     assert!(all_routings["fewest_switches"]["srv6-static"].as_u64().is_some(), "{all_routings}");
+}
+
+/// Planes by NIC grow by T0s of each plane, compile, and are proved.
+#[test]
+fn planes_by_nic_are_compiled_and_grow() {
+    let place = Place::new();
+    let flags = "--stages 256,512 --nics-per-node 4 --rails 4 --planes 1,2 --planes-by-nic 2,4 --speed 400G --platform \
+                 spectrum4-sn5600 --routing bgp-unnumbered --os nvue";
+    let words: Vec<&str> = ["design", "--show", "8"].into_iter().chain(flags.split_whitespace()).collect();
+    let found = place.json(0, &words);
+    let mut kinds: Vec<(u64, u64)> = Vec::new();
+    for row in all(&found) {
+        kinds.push((
+            row["planes"].as_u64().expect("a count"),
+            row["planes_by_nic"].as_u64().expect("a count"),
+        ));
+        for (at, stage) in row["stages"].as_array().expect("a list").iter().enumerate() {
+            place.write(&format!("{at}.yaml"), stage["file"].as_str().expect("a text"));
+        }
+        let order = place.json(2, &["grow", "0.yaml", "1.yaml"]);
+        let jobs = order["jobs"].as_array().expect("a list");
+        assert!(jobs.iter().all(|job| job["action"] == "add") && !jobs.is_empty(), "{order:#}");
+    }
+    assert!(kinds.iter().any(|kind| kind.1 == 2), "{kinds:?}");
+    place.write("first.yaml", all(&found)[0]["file"].as_str().expect("a text"));
+    place.ends(0, &["compile", "first.yaml", "--out", "tree"]);
+    place.ends(0, &["verify", "tree"]);
 }
 
 /// More than sixteen zones: the three tiers that MRC is compared with (64 pods, 5,120 switches), and 128^3 / 4 NICs.

@@ -213,3 +213,32 @@ fn other_published_fabrics_are_found_or_beaten() {
         compare(&place, published, &[]);
     }
 }
+
+/// Planes by NIC: sixteen thousand NICs of 400G, where only nodes join the eight planes.
+#[test]
+fn planes_by_nic_are_found_as_deepseek_has_them() {
+    let place = Place::new();
+    let need = "--nics 16384 --speed 400G --rails 8 --planes 1 --routing bgp-unnumbered --os sonic --platform th4-64x400g \
+                --planes-by-nic";
+    let words = |more: &[&'static str]| -> Vec<&'static str> {
+        ["design"].into_iter().chain(need.split_whitespace()).chain(more.iter().copied()).collect()
+    };
+    let found = place.json(0, &words(&["8"]));
+    let design = &found["designs"][0];
+    let counts = ["planes_by_nic", "switches", "places", "cables_nic", "cables_switch"];
+    let counts = counts.map(|name| design[name].as_u64().expect("a count"));
+    assert_eq!(counts, [8, 768, 16_384, 16_384, 16_384], "{design:#}");
+    place.write("found.yaml", design["file"].as_str().expect("a file"));
+    let published = "topologies/reference/published/deepseek-mpft.yaml";
+    let checked = |file: &str| place.json(0, &["check", file])["counts"].take();
+    assert_eq!(checked("found.yaml"), checked(published));
+    let explained = place.json(0, &words(&["8", "--explain", published]));
+    assert!(explained["on_front"] == true && explained["outside"] == serde_json::json!([]), "{explained:#}");
+    // A fabric whose switches join all NICs is not beaten by one whose switches do not.
+    let both = place.json(0, &words(&["1,8", "--show", "32"]));
+    let rows = both["designs"].as_array().expect("a list");
+    let has = |zones: u64| rows.iter().any(|row| row["planes_by_nic"] == zones);
+    assert!(has(1) && has(8), "{both:#}");
+    let explained = place.json(0, &words(&["1", "--explain", published]));
+    assert!(explained["outside"].to_string().contains("its 8 planes by NIC are not among"), "{explained:#}");
+}

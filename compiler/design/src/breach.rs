@@ -23,6 +23,9 @@ pub(crate) enum Breach {
     /// Planes.
     #[error("its {0} planes are not among `--planes`")]
     Planes(u16),
+    /// Planes by NIC.
+    #[error("its {0} planes by NIC are not among `--planes-by-nic`")]
+    ByNic(u32),
     /// Tiers.
     #[error("its {0} tiers are not among `--tiers`")]
     Tiers(u8),
@@ -98,6 +101,9 @@ fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     }
     if !need.planes.contains(&design.planes) {
         found.push(Breach::Planes(design.planes));
+    }
+    if !need.planes_by_nic.iter().any(|zones| u32::from(*zones) == design.planes_by_nic) {
+        found.push(Breach::ByNic(design.planes_by_nic));
     }
     let tiers = design.tiers().count() as u8;
     if !need.tiers.contains(&tiers) {

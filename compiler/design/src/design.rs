@@ -101,13 +101,15 @@ impl Third<'_> {
 pub struct Design<'a> {
     /// Planes.
     pub planes: u16,
-    /// Speed of a NIC's port in each.
+    /// Planes by NIC: zones without a tier above. 1 if switches join all NICs.
+    pub planes_by_nic: u32,
+    /// Speed of a NIC's port in each plane.
     pub port_speed: Speed,
     /// Routing.
     pub routing: Routing,
     /// Operating system of all switches.
     pub os: Os,
-    /// T0s of a plane and zone.
+    /// T0s of a plane and zone. A plane by NIC is a zone.
     pub groups: u32,
     /// NICs on each.
     pub per_group: u32,
@@ -135,9 +137,9 @@ impl<'a> Design<'a> {
         self.groups * self.per_group * self.zones()
     }
 
-    /// Returns the zones; one where there are two tiers.
+    /// Returns the zones: of three tiers, or planes by NIC.
     pub fn zones(&self) -> u32 {
-        self.third.as_ref().map_or(1, |third| third.zones)
+        self.third.as_ref().map_or(self.planes_by_nic, |third| third.zones)
     }
 
     /// Returns the lanes of a NIC: as many as its ports have on the switches.
@@ -177,7 +179,7 @@ impl<'a> Design<'a> {
         let ports =
             |tier: &Tier<'_>| u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
         match &self.third {
-            None => ports(&self.t1) / self.parallel.max(1) * self.per_group,
+            None => ports(&self.t1) / self.parallel.max(1) * self.per_group * self.planes_by_nic,
             Some(third) => {
                 let zones = ports(&third.tier) / third.ports_per_zone.max(1);
                 zones.min(1 << third.zone_bits) * self.groups * self.per_group

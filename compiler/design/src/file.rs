@@ -49,7 +49,7 @@ pub fn text(need: &Need, design: &Design<'_>, qos: &str, is_firm: bool) -> Strin
     let _ = write!(
         text,
         "\
-# {places} NICs of {speed} in {planes} plane{many}, with {tiers} tiers of switches. `closc check` prints its counts.
+# {places} NICs of {speed} in {planes} plane{many}{by_nic}, with {tiers} tiers of switches. `closc check` prints its counts.
 
 fabric: {name}
 planes: {planes}  # every NIC has a port of {port} in each
@@ -66,6 +66,7 @@ tiers:
         places = number(design.places().into()),
         speed = need.speed,
         planes = design.planes,
+        by_nic = by_nic(design),
         many = if design.planes == 1 { "" } else { "s" },
         tiers = design.tiers().count(),
         name = need.name,
@@ -77,7 +78,7 @@ tiers:
         and_zone = and_zone(design),
         per_group = design.per_group,
         node = need.nics_per_node,
-        rails = rails(need),
+        rails = rails(need, design),
         lanes = design.nic_lanes(),
     );
     tiers(&mut text, need, design);
@@ -111,20 +112,35 @@ fn segments(text: &mut String, design: &Design<'_>) {
 }
 
 fn zones(design: &Design<'_>) -> String {
-    let line =
-        |third: &Third<'_>| format!("zones: {}  # each of T0s and T1s, all under the T2s\n", third.zones);
-    design.third.as_ref().map(line).unwrap_or_default()
+    let zones = design.zones();
+    match (&design.third, zones) {
+        (Some(_), _) => format!("zones: {zones}  # each of T0s and T1s, all under the T2s\n"),
+        (None, 1) => String::new(),
+        (None, _) => format!("zones: {zones}  # planes by NIC: only nodes join them\n"),
+    }
+}
+
+fn by_nic(design: &Design<'_>) -> String {
+    if design.planes_by_nic == 1 {
+        String::new()
+    } else {
+        format!(" and {} planes by NIC", design.planes_by_nic)
+    }
 }
 
 fn and_zone(design: &Design<'_>) -> &'static str {
-    if design.third.is_some() { " and zone" } else { "" }
+    if design.zones() > 1 { " and zone" } else { "" }
 }
 
-fn rails(need: &Need) -> String {
-    if need.rails == 1 {
-        return String::new();
+fn rails(need: &Need, design: &Design<'_>) -> String {
+    let (rails, zones) = (need.rails, design.planes_by_nic);
+    match (rails, zones) {
+        (1, _) => String::new(),
+        (_, 1) => format!("  rails: {rails}  # NIC k of a node is on T0 k of its unit\n"),
+        _ => format!(
+            "  rails: {rails}  # each on T0s of its own\n  zones_per_node: {zones}  # a node has NICs in all zones\n"
+        ),
     }
-    format!("  rails: {}  # NIC k of a node is on T0 k of its unit\n", need.rails)
 }
 
 /// Writes a line for each tier.

@@ -14,6 +14,8 @@ pub struct Measure {
     pub switches: u32,
     /// Bandwidth of all switches in Gb/s, used or not.
     pub capacity: u64,
+    /// Planes by NIC: sets of NICs that no switch joins.
+    pub planes_by_nic: u32,
     /// Cables between switches.
     pub cables: u64,
     /// Cages of switches that hold the modules of these cables.
@@ -52,6 +54,7 @@ impl Measure {
         self != other
             && self.switches <= other.switches
             && self.capacity <= other.capacity
+            && self.planes_by_nic <= other.planes_by_nic
             && self.cables <= other.cables
             && self.modules <= other.modules
             && self.t0_loss <= other.t0_loss
@@ -63,10 +66,11 @@ impl Measure {
 
 impl Measure {
     /// Returns its numbers with their names for people. Numbers that were not compared are 0.
-    pub fn numbers(&self) -> [(&'static str, u64); 8] {
+    pub fn numbers(&self) -> [(&'static str, u64); 9] {
         [
             ("switches", self.switches.into()),
             ("capacity, Gb/s", self.capacity),
+            ("planes by NIC", self.planes_by_nic.into()),
             ("cables between switches", self.cables),
             ("cages with modules", self.modules),
             ("loss with a T0, millionths", self.t0_loss.into()),
@@ -90,6 +94,7 @@ impl Design<'_> {
         Ok(Measure {
             switches: self.tiers().map(|tier| tier.switches).sum(),
             capacity: self.tiers().map(Tier::capacity).sum(),
+            planes_by_nic: self.planes_by_nic,
             cables: self.cables(),
             modules: self.modules(),
             t0_loss: WHOLE / u32::from(self.planes),

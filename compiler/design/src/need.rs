@@ -25,6 +25,8 @@ pub struct Need {
     pub rails: u8,
     /// Numbers of planes to try.
     pub planes: Vec<u16>,
+    /// Numbers of planes by NIC to try: the NICs of a node are in as many sets of switches, which only nodes join.
+    pub planes_by_nic: Vec<u8>,
     /// Numbers of tiers to try: 2, 3.
     pub tiers: Vec<u8>,
     /// Routing modes to try.

@@ -37,6 +37,19 @@ pub enum Outside {
         /// NICs of a node.
         nics: u8,
     },
+    /// Planes by NIC do not divide the rails.
+    #[error(
+        "{rails} rails cannot be divided over any of these numbers of planes by NIC: change `--planes-by-nic` or `--rails`"
+    )]
+    ByNic {
+        /// Rails.
+        rails: u8,
+    },
+    /// Source routing has no form for planes by NIC.
+    #[error(
+        "planes by NIC need `--routing ecmp-static` or `bgp-unnumbered`: path tables of `srv6-static` list paths to every NIC"
+    )]
+    ByNicRouting,
     /// The number of NICs is not a multiple of those of a node.
     #[error(
         "{nics} is not a whole number of nodes of {node} NICs: use `--nics {next}`, or change `--nics-per-node`"

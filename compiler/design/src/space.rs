@@ -28,6 +28,8 @@ pub(crate) const T1S_MIN: u32 = 2;
 struct Part<'n> {
     need: &'n Need,
     planes: u16,
+    /// Planes by NIC.
+    by_nic: u32,
     speed: Speed,
     routing: Routing,
     os: Os,
@@ -40,7 +42,7 @@ struct Part<'n> {
 struct Base<'a> {
     panel: Panel<'a>,
     per_group: u32,
-    /// T0s of a plane.
+    /// T0s of a plane and zone.
     groups: u32,
     /// Uplinks that the ratio asks for.
     up: u32,
@@ -61,6 +63,7 @@ pub fn space<'a>(
 ) -> Result<(), Outside> {
     let platforms = platforms(need, catalogue)?;
     let speeds = speeds(need)?;
+    let by_nic = by_nic(need)?;
     let (count, too_large) = (Cell::new(0_usize), Cell::new(false));
     let mut found = |design| {
         count.set(count.get() + 1);
@@ -68,7 +71,7 @@ pub fn space<'a>(
     };
     let mut has_ports = false;
     for is_exact in [true, false] {
-        for part in parts(need, &speeds, &too_large) {
+        for part in parts(need, (&speeds, &by_nic), &too_large) {
             let t0s = panels(&platforms, part.os, part.routing, Some(part.speed));
             has_ports |= !t0s.is_empty();
             let above = panels(&platforms, part.os, part.routing, None);
@@ -76,7 +79,7 @@ pub fn space<'a>(
                 if need.tiers.contains(&2) {
                     part.two_tiers(&base, &above, &mut found);
                 }
-                if need.tiers.contains(&3) {
+                if need.tiers.contains(&3) && part.by_nic == 1 {
                     part.three_tiers(&base, &above, &mut found);
                 }
             }
@@ -122,7 +125,8 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
         let next = need.nics.next_multiple_of(node.into());
         return Err(Outside::Nodes { nics: need.nics, node, next });
     }
-    let least = u32::from(node) * 2_u32.div_ceil(rails.into());
+    let zones = need.planes_by_nic.iter().copied().min().unwrap_or(1);
+    let least = u32::from(node) * (2 * u32::from(zones)).div_ceil(rails.into());
     if need.nics < least {
         return Err(Outside::Few { nics: need.nics, least });
     }
@@ -131,19 +135,32 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
     if speeds.is_empty() { Err(Outside::Speed(need.speed)) } else { Ok(speeds) }
 }
 
+/// Returns the numbers of planes by NIC to try: those that divide the rails.
+fn by_nic(need: &Need) -> Result<Vec<u32>, Outside> {
+    let divides = |zones: &u8| *zones > 0 && need.rails.is_multiple_of(*zones);
+    let by_nic: Vec<u32> = need.planes_by_nic.iter().copied().filter(divides).map(u32::from).collect();
+    if by_nic.is_empty() {
+        return Err(Outside::ByNic { rails: need.rails });
+    }
+    let is_possible = by_nic.contains(&1) || need.routings.iter().any(|routing| !routing.is_source_routed());
+    if is_possible { Ok(by_nic) } else { Err(Outside::ByNicRouting) }
+}
+
 /// Returns the parts of the search whose planes keep the limits.
 fn parts<'n>(
     need: &'n Need,
-    speeds: &'n [(u16, Speed)],
+    (speeds, by_nic): (&'n [(u16, Speed)], &'n [u32]),
     too_large: &'n Cell<bool>,
 ) -> impl Iterator<Item = Part<'n>> {
     let keeps =
         |planes: u16| need.limits.t0_loss.is_none_or(|most| 100 <= u32::from(most) * u32::from(planes));
     speeds.iter().copied().filter(move |(planes, _)| keeps(*planes)).flat_map(move |(planes, speed)| {
-        let of = move |routing| {
-            need.oses.iter().map(move |os| Part { need, planes, speed, routing, os: *os, too_large })
+        let of = move |(routing, by_nic): (Routing, u32)| {
+            need.oses.iter().map(move |os| Part { need, planes, by_nic, speed, routing, os: *os, too_large })
         };
-        need.routings.iter().copied().flat_map(of)
+        let all =
+            need.routings.iter().flat_map(move |routing| by_nic.iter().map(move |zones| (*routing, *zones)));
+        all.filter(|(routing, zones)| *zones == 1 || !routing.is_source_routed()).flat_map(of)
     })
 }
 
@@ -158,7 +175,7 @@ impl Part<'_> {
             if is_exact && !self.need.nics.is_multiple_of(per_unit) {
                 return None;
             }
-            let groups = self.need.nics.div_ceil(per_unit) * rails;
+            let groups = self.need.nics.div_ceil(per_unit) * rails / self.by_nic;
             let up = self.uplinks(per_group, panel.up?.speed)?;
             (groups >= 2 && panel.fits(per_group, up)).then_some(Base { panel, per_group, groups, up })
         })
@@ -191,7 +208,7 @@ impl Part<'_> {
                     continue;
                 }
                 last = t1s;
-                let design = self.design(base, (parallel, t1s), t1, 1, None);
+                let design = self.design(base, (parallel, t1s), t1, self.by_nic, None);
                 if self.keeps(&design) {
                     found(design);
                 }
@@ -262,6 +279,7 @@ impl Part<'_> {
         let uplinks = third.as_ref().map(|(_, count)| *count);
         Design {
             planes: self.planes,
+            planes_by_nic: self.by_nic,
             port_speed: self.speed,
             routing: self.routing,
             os: self.os,

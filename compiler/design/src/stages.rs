@@ -15,8 +15,10 @@ impl<'a> Design<'a> {
         match &self.third {
             None => {
                 let rails = u32::from(rails.max(1));
-                grown.groups = nics.div_ceil(self.per_group * rails).max(self.groups / rails) * rails;
-                grown.t0.switches = planes * grown.groups;
+                let in_zone = (rails / self.planes_by_nic).max(1);
+                let units = nics.div_ceil(self.per_group * rails).max(self.groups / in_zone);
+                grown.groups = units * in_zone;
+                grown.t0.switches = planes * grown.groups * self.planes_by_nic;
                 grown.t1.down.count = grown.groups * self.parallel;
                 fits(&grown.t1).then_some(grown)
             }

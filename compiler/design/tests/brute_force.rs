@@ -88,6 +88,7 @@ fn need(nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
         nics_per_node,
         rails: 1,
         planes: vec![planes],
+        planes_by_nic: vec![1],
         tiers: vec![2],
         routings: vec![Routing::BgpUnnumbered],
         oses: vec![Os::Nvue],

@@ -47,6 +47,12 @@ pub(crate) struct DesignArgs {
         value_parser = clap::value_parser!(u16).range(1..=16)
     )]
     pub planes: Vec<u16>,
+    /// Numbers of planes by NIC to try: NIC k of a node in plane k
+    #[arg(
+        long, value_name = "P", value_delimiter = ',', default_value = "1",
+        value_parser = clap::value_parser!(u8).range(1..=16)
+    )]
+    pub planes_by_nic: Vec<u8>,
     /// Numbers of switch tiers to try: 2, 3
     #[arg(
         long, value_name = "N", value_delimiter = ',', default_value = "2,3",

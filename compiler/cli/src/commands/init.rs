@@ -59,6 +59,7 @@ fn need(command: &InitArgs, catalogue: &Catalogue) -> anyhow::Result<Need> {
         nics_per_node: command.nics_per_node,
         rails,
         planes: command.planes.clone(),
+        planes_by_nic: vec![1],
         tiers: command.tiers.map_or_else(|| vec![2, 3], |tiers| vec![tiers]),
         routings: vec![command.routing],
         oses: oses(command.os, catalogue, &platforms),

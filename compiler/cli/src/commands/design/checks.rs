@@ -176,10 +176,10 @@ fn key(design: &Design<'_>) -> String {
     };
     let tiers: Vec<String> = design.tiers().map(tier).collect();
     let (routing, os) = (design.routing.word(), design.os.word());
-    let Design { planes, groups, per_group, parallel, .. } = design;
+    let Design { planes, planes_by_nic, groups, per_group, parallel, .. } = design;
     let rows = design.third.as_ref().map_or(1, |third| third.rows);
     format!(
-        "{} {} {} planes={planes} groups={groups} per_group={per_group} parallel={parallel} rows={rows}",
+        "{} {} {} planes={planes} by_nic={planes_by_nic} groups={groups} per_group={per_group} parallel={parallel} rows={rows}",
         routing,
         os,
         tiers.join("+")

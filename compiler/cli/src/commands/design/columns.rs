@@ -17,6 +17,7 @@ pub(super) struct Column {
 /// All columns.
 pub(super) const ALL: &[Column] = &[
     column("planes", "planes", |row| row.planes.to_string()),
+    column("planes_by_nic", "planes by NIC", |row| row.planes_by_nic.to_string()),
     column("port_speed", "speed of a NIC port", |row| row.port_speed.clone()),
     column("tiers", "tiers", |row| row.tiers.len().to_string()),
     column("os", "operating system", |row| row.os.to_owned()),

@@ -34,6 +34,7 @@ pub(super) fn design<'a>(plan: &'a Plan, file: &Utf8Path) -> anyhow::Result<Desi
     });
     Ok(Design {
         planes: topology.planes.into(),
+        planes_by_nic: if t2.is_some() { 1 } else { zones },
         port_speed: Speed::from_mbps(port_mbps).unwrap_or(topology.hosts.nic_speed),
         routing: topology.routing,
         os: topology.t0.os,

@@ -26,6 +26,7 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
         nics_per_node: command.nics_per_node,
         rails: command.rails,
         planes: command.planes.clone(),
+        planes_by_nic: command.planes_by_nic.clone(),
         tiers: command.tiers.clone(),
         routings: if command.routing.is_empty() { all() } else { command.routing.clone() },
         oses: command.os.clone(),

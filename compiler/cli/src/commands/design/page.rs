@@ -54,11 +54,12 @@ pub(super) fn head(found: &Designs) -> String {
 /// Returns a design as one line.
 pub(in crate::commands) fn title(row: &Row) -> String {
     format!(
-        "{} switches, {} plane{} of {}, {} tiers, {} with {}, qos {}",
+        "{} switches, {} plane{} of {}{}, {} tiers, {} with {}, qos {}",
         number(row.switches.into()),
         row.planes,
         if row.planes == 1 { "" } else { "s" },
         row.port_speed,
+        if row.planes_by_nic == 1 { String::new() } else { format!(" x {} by NIC", row.planes_by_nic) },
         row.tiers.len(),
         row.os,
         row.routing,
@@ -71,7 +72,13 @@ pub(super) fn notes(row: &Row) -> Vec<String> {
     let weaknesses = row.weaknesses.iter().map(|weakness| format!("accepted: {weakness}"));
     let faults = row.known_faults.iter().map(|fault| format!("known fault: {fault}"));
     let assumed = row.assumed.iter().map(|assumed| format!("assumed limit exceeded: {assumed}"));
-    weaknesses.chain(faults).chain(assumed).collect()
+    let by_nic = (row.planes_by_nic > 1).then(|| {
+        format!(
+            "nodes carry traffic between the {} planes by NIC: switches do not join them",
+            row.planes_by_nic
+        )
+    });
+    by_nic.into_iter().chain(weaknesses).chain(faults).chain(assumed).collect()
 }
 
 fn body(text: &mut String, row: &Row) {

@@ -10,6 +10,8 @@ use super::checks::Passed;
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Row {
     pub planes: u16,
+    /// Planes by NIC: sets of switches that only nodes join. 1 if switches join all NICs.
+    pub planes_by_nic: u32,
     /// Speed of a NIC's port in a plane.
     pub port_speed: String,
     pub routing: &'static str,
@@ -120,6 +122,7 @@ impl Row {
         };
         Row {
             planes: design.planes,
+            planes_by_nic: design.planes_by_nic,
             port_speed: design.port_speed.to_string(),
             routing: design.routing.word(),
             os: design.os.word(),
