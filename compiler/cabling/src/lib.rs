@@ -7,13 +7,16 @@
 //! ```text
 //! bytes --read--> Sighting, one a port --locate--> ends of the plan --judge--> Report
 //! plan --list--> point-to-point list, labels, bill, NetBox, PTM
+//! plan, floor plan --floor--> racks, cable lengths
 //! ```
 
 mod cause;
+pub mod floor;
 mod front;
 mod judge;
 pub mod list;
 mod locate;
+pub mod modules;
 mod read;
 mod report;
 mod sighting;

@@ -14,6 +14,7 @@ pub mod lab;
 mod levels;
 pub mod new;
 mod number;
+pub(crate) mod place;
 pub mod serve;
 pub mod te;
 mod verbs;
@@ -206,6 +207,8 @@ pub enum Command {
     Platforms(new::PlatformsArgs),
     /// Find the fabrics that meet a need, and compare them
     Design(design::DesignArgs),
+    /// Place a fabric on a floor plan: racks and cable lengths
+    Place(place::PlaceArgs),
     /// Create a commented fabric file for a NIC count
     Init(new::InitArgs),
     /// Create a fabric file from existing cabling

@@ -23,6 +23,7 @@ mod lab;
 mod man;
 mod merge;
 mod paths;
+mod place;
 mod platforms;
 mod push;
 mod schema;
@@ -77,14 +78,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Command::Schema(command) => schema::run(args, command),
         Command::Platforms(command) => platforms::run(args, command),
         Command::Design(command) => design::run(args, command),
+        Command::Place(command) => place::run(args, command),
         Command::Init(command) => init::run(args, command),
         Command::Import(command) => import::run(args, command),
         Command::Fmt(command) => fmt::run(args, command),
         Command::Fix(command) => fix::run(args, command),
-        Command::Lsp => {
-            closc_lsp::serve(&crate::input::options(args))?;
-            Ok(Outcome::Fine)
-        }
+        Command::Lsp => Ok(closc_lsp::serve(&crate::input::options(args)).map(|()| Outcome::Fine)?),
         Command::Demo(command) => demo::run(args, command),
         Command::Lab(command) => lab::run(args, command),
         Command::Push(command) => push::run(args, command),

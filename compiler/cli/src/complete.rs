@@ -228,6 +228,9 @@ mod tests {
         "RATIO",
         "[USER@]HOST",
         "ID",
+        "X",
+        "LENGTH",
+        "WATTS",
     ];
 
     /// Every value has a completer, or is free.

@@ -106,6 +106,7 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ),
     ("export containerlab", "FILE", Dash::Reads("export containerlab - --out o", "sonic.yaml", 0)),
     ("export order", "FILE", Dash::Reads("export order - --out o", "a.yaml", 0)),
+    ("export order", "--floor", Dash::Reads("export order a.yaml --floor - --out o", "floor.csv", 1)),
     ("export resources", "FILE", Dash::Reads("export resources - --out o", "a.yaml", 0)),
     ("export telemetry", "FILE", Dash::Reads("export telemetry - --domain example.net --out o", "a.yaml", 0)),
     ("platforms", "--ssh-config", SSH),
@@ -113,6 +114,10 @@ const DASHES: &[(&str, &str, Dash)] = &[
     ("design", "--compare", Dash::Reads("design --compare - b.yaml", "a.yaml", 0)),
     ("design", "--explain", Dash::Reads("design --nics 64 --planes 2 --explain -", "a.yaml", 0)),
     ("design", "--prices", Dash::Reads("design --nics 64 --planes 1 --prices -", "demand.csv", 1)),
+    ("place", "FILE", Dash::Reads("place - --floor floor.csv", "sonic.yaml", 0)),
+    ("place", "--floor", Dash::Reads("place sonic.yaml --floor -", "floor.csv", 0)),
+    ("place", "--out", Dash::Writes("place sonic.yaml --floor floor.csv --out -", 0, "")),
+    ("place", "--placed", Dash::Writes("place sonic.yaml --floor floor.csv --placed - -q", 0, "rack,row")),
     ("init", "--out", Dash::Writes("init --nics 64 --planes 2 --speed 400G --out -", 0, "# 64 NICs")),
     ("import", "[DEVICE=]FILE|DIR", Dash::Reads("import - --out imported.yaml", "cables.csv", 0)),
     ("import", "--out", Dash::Writes("import cables.csv --out -", 0, "")),
@@ -205,6 +210,8 @@ fn place() -> Place {
     place.write("drained.yaml", format!("{text}exceptions: {{ drained: [p0-t1-001] }}\n"));
     let sonic = std::fs::read_to_string(root().join("tests/cases/sonic-pod/topology.yaml"));
     place.write("sonic.yaml", sonic.expect("it is in the tree"));
+    let racks = (0..64).map(|at| format!("R{at},A,{at},0,48\n")).collect::<String>();
+    place.write("floor.csv", format!("rack,row,x,y,units\n{racks}"));
     place.write("demand.csv", "source,destination,gbps\nsu001-n001/nic0,su002-n001/nic0,1\n");
     place.write("trace.csv", "10,down,p0-t1-001\n20,up,p0-t1-001\n");
     place.write("domains.csv", "feed-a,p0-t1-001\n");

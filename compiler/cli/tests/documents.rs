@@ -22,6 +22,8 @@ fn place() -> Place {
     place.write("sonic.yaml", &sonic);
     place.write("longer.yaml", sonic.replace(cable, &cable.replace("length: ", "length: 1")));
     place.write("broken.yaml", "fabric: x\nplanes: many\n");
+    let racks = (0..64).map(|at| format!("R{at},A,{at},0,48\n")).collect::<String>();
+    place.write("floor.csv", format!("rack,row,x,y,units\n{racks}"));
     place.write("demand.csv", "source,destination,gbps\nsu001-n001/nic0,su002-n001/nic0,1\n");
     place.write("trace.csv", "10,down,p0-t1-001\n20,up,p0-t1-001\n");
     place.write("audit.log", "");
@@ -62,6 +64,7 @@ const PLAIN: &[(i32, &str, &str)] = &[
     (0, "design --nics 64 --planes 1", "closc-design/1"),
     (0, "design --nics 64 --planes 2 --explain a.yaml", "closc-design-explain/1"),
     (0, "design --compare a.yaml b.yaml", "closc-design-compare/1"),
+    (0, "place sonic.yaml --floor floor.csv", "closc-place/1"),
     (0, "te a.yaml --demand demand.csv", "closc-te/1"),
     (0, "verify a", "closc-verify/1"),
     (0, "whatif a.yaml", "closc-whatif-each/1"),

@@ -18,6 +18,6 @@ mod text;
 pub use difference::difference;
 pub use drawing::{Form, Subject, draw};
 pub use markdown::markdown;
-pub use order::Order;
+pub use order::{Order, Unplaced};
 pub use page::page;
 pub use sheet::{Plot, Sheet, SheetDesign, sheet};

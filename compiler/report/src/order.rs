@@ -5,18 +5,29 @@
 
 mod count;
 mod print;
+#[cfg(not(target_family = "wasm"))]
+mod workbook;
 
+use closc_cabling::floor::{Floor, Positions};
 use closc_cabling::list::{Bill, Entry};
+use closc_cabling::modules::ModuleKind;
 use closc_plan::Plan;
 
-use count::{ModuleKind, Rack, SwitchKind};
+use count::{Rack, SwitchKind};
 
 /// Everything to buy for a fabric.
 #[derive(Debug)]
 pub struct Order {
     fabric: String,
     tables: Vec<OrderTable>,
+    /// Whether lengths follow from positions of racks.
+    is_measured: bool,
 }
+
+/// Racks without a position in a floor plan, and devices without a rack.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the floor plan has no position for {0}")]
+pub struct Unplaced(String);
 
 /// A table of an order.
 #[derive(Debug, PartialEq, Eq)]
@@ -47,12 +58,18 @@ impl Cell {
 }
 
 impl Order {
-    /// Counts the items of a plan.
-    pub fn of(plan: &Plan) -> Self {
-        let mut bill = Bill::default();
+    /// Counts the items of a plan. Cables have the lengths of the file, or with a floor plan those between racks.
+    ///
+    /// # Errors
+    ///
+    /// [`Unplaced`] if the floor plan does not have a rack of the fabric.
+    pub fn of(plan: &Plan, floor: Option<&Floor>) -> Result<Self, Unplaced> {
+        let positions = floor.map(Positions::of);
+        let mut bill = positions.as_ref().map_or_else(Bill::default, Bill::measured);
         for plane in plan.planes() {
             bill.add(plan, plane);
         }
+        unplaced(&bill)?;
         let entries = bill.entries();
         let counted = count::count(plan, &entries);
         let tables = vec![
@@ -61,13 +78,23 @@ impl Order {
             cables(&entries),
             power(&counted.racks),
         ];
-        Order { fabric: plan.name().to_string(), tables }
+        Ok(Order { fabric: plan.name().to_string(), tables, is_measured: floor.is_some() })
     }
 
     /// Returns its tables as CSV, each with its name. An absent figure is an empty cell.
     pub fn csv(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         self.tables.iter().map(|table| (table.name, table.csv()))
     }
+}
+
+/// Names at most three racks or devices.
+fn unplaced(bill: &Bill<'_>) -> Result<(), Unplaced> {
+    const NAMED: usize = 3;
+    let all = bill.unplaced();
+    let named: Vec<String> = all.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = all.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    if all.is_empty() { Ok(()) } else { Err(Unplaced(named.join(", ") + &more)) }
 }
 
 impl OrderTable {

@@ -113,7 +113,7 @@ const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 96.0;
 const BOTTOM: f64 = 44.0;
 const TOP: f64 = 14.0;
-const RIGHT: f64 = 20.0;
+const RIGHT: f64 = 44.0;
 
 fn plot(plot: &Plot) -> String {
     let name = escape(plot.figure);
@@ -211,12 +211,12 @@ impl Axis {
     }
 
     fn share(&self, value: u64) -> f64 {
-        value as f64 / (self.step * self.steps) as f64
+        value as f64 / (self.step as f64 * self.steps as f64)
     }
 
     fn ticks(&self) -> impl Iterator<Item = u64> {
         let step = self.step;
-        (0..=self.steps).map(move |tick| tick * step)
+        (0..=self.steps).map(move |tick| tick.saturating_mul(step))
     }
 }
 
@@ -234,6 +234,14 @@ mod tests {
             assert!(end >= most.max(1) && axis.steps <= 5, "{most}");
             assert!(wanted == u64::MAX / 100 || end == wanted, "{most}: {end}");
         }
+    }
+
+    /// Sums of prices may be as large as a number can be.
+    #[test]
+    fn axes_hold_the_largest_numbers() {
+        let axis = Axis::over([u64::MAX].into_iter());
+        assert_eq!(axis.ticks().last(), Some(u64::MAX));
+        assert!(axis.share(u64::MAX) <= 1.0);
     }
 
     #[test]

@@ -6,8 +6,10 @@ use closc_plan::Plan;
 use closc_qos::units::{Length, Speed};
 use closc_topology::{Link, Nic, PlaneId};
 use serde::Serialize;
+use smol_str::SmolStr;
 
 use super::{Line, kind, lines, table};
+use crate::floor::Positions;
 
 /// Properties of a cable for a buyer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,19 +47,34 @@ pub struct Entry {
 
 /// The bill of cables and transceivers.
 #[derive(Debug, Default)]
-pub struct Bill {
+pub struct Bill<'f> {
     counts: BTreeMap<Article, [u64; 3]>,
     /// NICs whose cage is counted.
     nics: BTreeSet<Nic>,
+    /// Positions of racks, from which lengths follow.
+    positions: Option<&'f Positions<'f>>,
+    /// Racks that have no position, and devices that have no rack.
+    unplaced: BTreeSet<SmolStr>,
 }
 
-impl Bill {
+impl<'f> Bill<'f> {
+    /// Returns a bill whose lengths follow from the positions of racks.
+    pub fn measured(positions: &'f Positions<'f>) -> Self {
+        Bill { positions: Some(positions), ..Bill::default() }
+    }
+
+    /// Returns the racks that have no position, and the devices that have no rack.
+    pub fn unplaced(&self) -> &BTreeSet<SmolStr> {
+        &self.unplaced
+    }
+
     /// Adds the cables of a plane.
     pub fn add(&mut self, plan: &Plan, plane: PlaneId) {
         // Cages of one device follow each other at the lower end; those at the upper end are met in any order.
         let mut seen: BTreeSet<(bool, String, u16)> = BTreeSet::new();
         for line in lines(plan, plane) {
-            let article = article(plan, &line);
+            let length = self.length(plan, &line);
+            let article = article(plan, &line, length);
             let mut fresh = |upper: bool| {
                 let plug = if upper { &line.b } else { &line.a };
                 plug.cage.is_none_or(|cage| seen.insert((upper, plug.at.device.clone(), cage)))
@@ -71,6 +88,27 @@ impl Bill {
             counts[0] += 1;
             counts[1] += u64::from(lower);
             counts[2] += u64::from(upper);
+        }
+    }
+
+    /// Returns the length of a cable: from positions, or that of the file.
+    fn length(&mut self, plan: &Plan, line: &Line) -> Length {
+        let stated = plan.fabric().cable(line.link).length;
+        let Some(positions) = self.positions else { return stated };
+        let mut missing = None;
+        let [from, to] = [&line.a, &line.b].map(|plug| match &plug.place {
+            Some(place) => place.rack.as_str(),
+            None => {
+                missing = Some(plug.at.device.as_str());
+                ""
+            }
+        });
+        match missing.map_or_else(|| positions.length(from, to), Err) {
+            Ok(length) => length,
+            Err(name) => {
+                self.unplaced.insert(name.into());
+                stated
+            }
         }
     }
 
@@ -109,12 +147,12 @@ impl Bill {
     }
 }
 
-fn article(plan: &Plan, line: &Line) -> Article {
+fn article(plan: &Plan, line: &Line, length: Length) -> Article {
     let cable = plan.fabric().cable(line.link);
     Article {
         kind: kind(line.link),
         medium: cable.medium.to_string(),
-        length: cable.length,
+        length,
         speeds: (line.a.speed, line.b.speed),
         parts: (line.a.part.min(1), line.b.part.min(1)),
     }

@@ -77,7 +77,7 @@ pub(crate) struct DesignArgs {
     /// NICs to hold later without moving a plugged cable
     #[arg(long, value_name = "N", value_parser = number::from_1())]
     pub grow_to: Option<u32>,
-    /// Numbers of NICs, stage by stage; no stage moves a plugged cable
+    /// Numbers of NICs, stage by stage, with the fewest moved cables
     #[arg(
         long, value_name = "N", value_delimiter = ',', value_parser = number::from_1(),
         conflicts_with_all = ["grow_to", "explain"]

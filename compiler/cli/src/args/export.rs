@@ -13,6 +13,7 @@ pub(crate) mod outside;
 use outside::{ContainerlabArgs, ResourcesArgs, SchedulerArgs, SimulationArgs, TelemetryArgs};
 
 use super::number;
+use super::place::TrayArgs;
 
 /// Kinds of exports.
 #[derive(Debug, Subcommand)]
@@ -153,6 +154,11 @@ pub(crate) struct DrawingArgs {
 pub(crate) struct OrderArgs {
     /// Fabric file
     pub file: Utf8PathBuf,
+    /// Floor plan with the racks of the file, from `place --placed`: cable lengths follow from it
+    #[arg(long, value_name = "FILE")]
+    pub floor: Option<Utf8PathBuf>,
+    #[command(flatten)]
+    pub trays: TrayArgs,
     /// Output folder
     #[arg(long, short, value_name = "DIR")]
     pub out: Utf8PathBuf,

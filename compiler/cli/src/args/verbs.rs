@@ -11,7 +11,7 @@ use clap::{Command, Error};
 
 /// Commands by the work they belong to.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Design", &["design", "init", "import", "platforms", "fmt", "fix", "schema", "explain"]),
+    ("Design", &["design", "place", "init", "import", "platforms", "fmt", "fix", "schema", "explain"]),
     ("Check", &["check", "diff", "whatif", "te", "paths"]),
     ("Build", &["compile", "verify", "merge", "export"]),
     ("Operate", &["push", "drift", "watch", "drain", "undrain", "grow", "cables", "collect", "audit"]),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     audit, cables, check, collect, compile, conformance, control, design, diff, drift, explain, export, fix,
-    fmt, grow, import, init, lab, man, paths, platforms, push, te, verify, whatif,
+    fmt, grow, import, init, lab, man, paths, place, platforms, push, te, verify, whatif,
 };
 use crate::args::{Args, SchemaArgs};
 use crate::output::{self, DIAGNOSTICS, Document, ERROR, Items, Outcome};
@@ -90,6 +90,7 @@ const ALL: &[Described] = &[
     described(&man::MAN, &["man"], "The manual pages that were written."),
     described(&diff::patches::PATCHES, &["diff"], "What the patches of `diff --patches` are for."),
     described(&paths::PATHS, &["paths"], "The paths between two NICs."),
+    described(&place::PLACE, &["place"], "Racks and cable lengths of a fabric on a floor plan."),
     described(&platforms::PLATFORM, &["platforms"], "What a platform has."),
     described(&platforms::PLATFORMS, &["platforms"], "The platforms of the catalogue."),
     described(&push::PUSH, &["push"], "What a push did."),

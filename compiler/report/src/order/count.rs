@@ -4,31 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use closc_cabling::list::Entry;
-use closc_fabric::PortUse;
+use closc_cabling::modules::{self, ModuleKind};
 use closc_plan::Plan;
 use closc_platform::{Os, Platform};
-use closc_qos::units::Speed;
-use closc_topology::{Switch, TierId};
 use smol_str::SmolStr;
-
-/// Media with attached plugs, for which no modules are bought.
-const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
 
 /// A kind of switch.
 #[derive(Debug, Clone)]
 pub(super) struct SwitchKind {
     pub platform: Arc<Platform>,
     pub os: Os,
-}
-
-/// A kind of module.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ModuleKind {
-    /// `T0`, `T1`, `T2` or `NIC`.
-    pub place: &'static str,
-    pub medium: SmolStr,
-    pub lanes: u8,
-    pub lane: Speed,
 }
 
 /// Switches of a rack.
@@ -51,17 +36,6 @@ pub(super) struct Counted {
     pub racks: Vec<Rack>,
 }
 
-impl ModuleKind {
-    /// Returns its typical and its maximum power.
-    pub(super) fn power(&self) -> Option<(u32, u32)> {
-        closc_design::module_watts(&self.medium, self.lanes, self.lane)
-    }
-
-    fn is_assembly(&self) -> bool {
-        ASSEMBLIES.contains(&self.medium.as_str())
-    }
-}
-
 /// Counts all switches, and the modules in their cages and in those of NICs.
 pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
     let fabric = plan.fabric();
@@ -73,7 +47,7 @@ pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
         let (platform, os) = topology.hardware(switch);
         let kind = || (SwitchKind { platform: Arc::clone(platform), os }, 0);
         kinds.entry((platform.id.clone(), os.word())).or_insert_with(kind).1 += 1;
-        let own = self::modules(plan, switch);
+        let own = modules::modules(plan, switch);
         let name = topology.switch_place(switch).map(|place| place.rack);
         let rack = racks.entry(name.clone()).or_insert_with(|| Rack::new(name));
         rack.add(platform, &own);
@@ -82,7 +56,7 @@ pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
         }
     }
     for entry in entries.iter().filter(|entry| entry.kind == "nic-t0") {
-        *modules.entry(nic(plan, &entry.medium)).or_default() += entry.lower_cages;
+        *modules.entry(ModuleKind::of_nic(plan, &entry.medium)).or_default() += entry.lower_cages;
     }
     let modules = modules.into_iter().filter(|(kind, count)| *count > 0 && !kind.is_assembly());
     Counted {
@@ -90,40 +64,6 @@ pub(super) fn count(plan: &Plan, entries: &[Entry]) -> Counted {
         modules: modules.collect(),
         racks: racks.into_values().collect(),
     }
-}
-
-/// Counts the cages of a switch with a cable in them, by kind of module.
-fn modules(plan: &Plan, switch: Switch) -> BTreeMap<ModuleKind, u64> {
-    let (fabric, topology) = (plan.fabric(), plan.topology());
-    let platform = topology.hardware(switch).0;
-    let place = match switch.tier {
-        TierId::T0 => "T0",
-        TierId::T1 => "T1",
-        TierId::T2 => "T2",
-    };
-    let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
-    for port in fabric.ports(switch) {
-        let PortUse::Link { link, .. } = port.used else { continue };
-        let slot = topology.slot(switch, port.at);
-        if !seen.insert(slot.cage) {
-            continue;
-        }
-        let lanes = slot.breakout.share.map_or(platform.panel.lanes, |share| share.lanes);
-        let mbps = slot.breakout.speed.mbps() * u32::from(slot.breakout.ports) / u32::from(lanes.max(1));
-        let lane = Speed::from_mbps(mbps).unwrap_or(slot.breakout.speed);
-        let medium = fabric.cable(link).medium.clone();
-        *counts.entry(ModuleKind { place, medium, lanes, lane }).or_default() += 1;
-    }
-    counts
-}
-
-/// Returns the module of a NIC.
-fn nic(plan: &Plan, medium: &str) -> ModuleKind {
-    let hosts = &plan.topology().hosts;
-    let lanes = hosts.nic_lanes;
-    let mbps = hosts.nic_speed.mbps() / u32::from(lanes.max(1));
-    let lane = Speed::from_mbps(mbps).unwrap_or(hosts.nic_speed);
-    ModuleKind { place: "NIC", medium: medium.into(), lanes, lane }
 }
 
 impl Rack {

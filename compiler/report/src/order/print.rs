@@ -29,13 +29,22 @@ impl Order {
             }
             body.push_str("</tbody>\n</table>\n");
         }
-        let note =
-            "Cable lengths are those of the fabric file. Cages are counted, not ports. – is not published.";
+        let lengths = if self.is_measured {
+            "Cable lengths follow from the positions of racks, along trays."
+        } else {
+            "Cable lengths are those of the fabric file."
+        };
+        let note = format!("{lengths} Cages are counted, not ports. – is not published.");
         let style = [STYLE, PRINT].concat();
         let title = format!("Order of {}", self.fabric);
         fill(
             FRAME,
-            &[("{{title}}", &escape(&title)), ("{{style}}", &style), ("{{from}}", note), ("{{body}}", &body)],
+            &[
+                ("{{title}}", &escape(&title)),
+                ("{{style}}", &style),
+                ("{{from}}", &note),
+                ("{{body}}", &body),
+            ],
         )
     }
 }

@@ -1,23 +1,27 @@
 //! `closc export order`: the bill of materials of a fabric.
 //!
-//! In: a fabric file. Out: one CSV file per table, and a page to print. Invariants: the page and the CSV files have the
-//! same cells.
+//! In: a fabric file and, if wanted, a floor plan. Out: one CSV file per table, a workbook, and a page to print. Invariants: all of
+//! them have the same cells.
 
+use anyhow::Context as _;
 use closc_render::Artefact;
 use closc_report::Order;
 
 use super::write;
 use crate::args::Args;
 use crate::args::export::OrderArgs;
+use crate::commands::place;
 use crate::input;
 use crate::output::Outcome;
 
 /// Writes the order.
 pub(super) fn run(args: &Args, command: &OrderArgs) -> anyhow::Result<Outcome> {
     let Some(input) = input::read(args, &command.file)? else { return Ok(Outcome::Failed) };
-    let order = Order::of(&input.plan);
+    let floor = command.floor.as_ref().map(|path| place::floor(path, &command.trays)).transpose()?;
+    let order = Order::of(&input.plan, floor.as_ref())?;
     let mut files: Vec<Artefact> =
         order.csv().map(|(name, text)| Artefact::new(format!("order/{name}.csv"), text)).collect();
-    files.push(Artefact::new("order/order.html".to_owned(), order.html()));
+    files.push(Artefact::new("order/order.html", order.html()));
+    files.push(Artefact::new("order/order.xlsx", order.xlsx().context("cannot write a workbook")?));
     write(args, &command.out, &files)
 }

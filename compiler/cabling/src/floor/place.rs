@@ -1,0 +1,249 @@
+//! Placement: racks of a fabric on a floor plan.
+//!
+//! In: a plan, a floor plan and the size of nodes. Out: a [`Placement`]: rules for `racks` of the fabric file, and the position of each
+//! rack. Invariants: every device has a place, no rack of the plan holds more units or watts than it has, and the racks of a unit's
+//! T0s are between those of its nodes.
+
+mod assign;
+mod rules;
+
+use std::collections::BTreeMap;
+
+use closc_plan::Plan;
+use closc_qos::units::Length;
+use closc_topology::{Racks, TierId};
+use smol_str::SmolStr;
+
+use super::{Floor, ordered};
+use assign::Block;
+
+/// Size of a node.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeSize {
+    /// Rack units.
+    pub units: u16,
+    /// Power; needed if racks have limits.
+    pub watts: Option<u32>,
+}
+
+/// A rack with devices of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cabinet {
+    /// Its name in the fabric file.
+    pub name: SmolStr,
+    /// `nodes`, `t0`, `t1` or `t2`.
+    pub kind: &'static str,
+    /// Devices.
+    pub devices: u32,
+    /// Units from the floor to the highest device.
+    pub units: u32,
+    /// Power of its devices, if all of it is published.
+    pub watts: Option<u64>,
+    /// Its rack in the floor plan.
+    pub at: usize,
+    group: Group,
+}
+
+/// Coordinates of the devices of a rack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Group {
+    zone: u16,
+    /// `None` if planes share the rack.
+    plane: Option<u16>,
+    block: Block,
+}
+
+impl Group {
+    /// Tells whether both racks have devices of one plane.
+    fn shares(&self, other: &Group) -> bool {
+        self.plane.is_none() || other.plane.is_none() || self.plane == other.plane
+    }
+}
+
+/// The longest cables of each kind, in lengths that are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Longest {
+    /// Between NICs and T0s.
+    pub nic_t0: Length,
+    /// Between T0s and T1s, if there are T1s.
+    pub t0_t1: Option<Length>,
+    /// Between T1s and T2s, if there are T2s.
+    pub t1_t2: Option<Length>,
+}
+
+/// A fabric on a floor.
+#[derive(Debug, Clone)]
+pub struct Placement {
+    /// Rules of the fabric file.
+    pub racks: Racks,
+    /// Racks with devices, in the order of their names.
+    pub cabinets: Vec<Cabinet>,
+    /// The longest cables.
+    pub longest: Longest,
+}
+
+/// Why a fabric has no place on a floor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    /// No figure for the height of a switch.
+    #[error(
+        "no source publishes the height of `{0}`: add `rack_units` in a platform file and name it by `--platforms`"
+    )]
+    Height(SmolStr),
+    /// No figure for the power of a switch or module.
+    #[error(
+        "racks have power limits, and no source publishes the power of {0}: use `--switch-watts`, or remove `watts` from the floor plan"
+    )]
+    Power(String),
+    /// Power of a node.
+    #[error(
+        "racks have power limits: state the power of a node by `--node-watts`, or remove `watts` from the floor plan"
+    )]
+    NodePower,
+    /// A device that no rack can hold.
+    #[error("no rack of the floor plan holds one {0}")]
+    Device(String),
+    /// No number of T0s fits.
+    #[error("no number of T0s per rack fits both the racks and the rails")]
+    NoRule,
+    /// The floor is too small.
+    #[error(
+        "the floor plan is too small: {placed} of {cabinets} racks have a place, and no free rack has {units} units{} for {kind} `{name}`",
+        watts.map(|watts| format!(" and {watts} W")).unwrap_or_default()
+    )]
+    Small {
+        /// Racks that the fabric needs.
+        cabinets: usize,
+        /// Of these, the ones with a place.
+        placed: usize,
+        /// Kind of the first rack without one.
+        kind: &'static str,
+        /// Its name.
+        name: SmolStr,
+        /// Units that it needs.
+        units: u32,
+        /// Power that it needs.
+        watts: Option<u64>,
+    },
+}
+
+/// A design needs at most this share of racks above the fewest, in percent. Shorter cables decide among these.
+const MORE_RACKS: usize = 25;
+
+/// Places a fabric. `switch_watts` is the power of switches for which no source publishes it, with their modules.
+///
+/// # Errors
+///
+/// [`PlaceError`] with the first reason.
+pub fn place(
+    plan: &Plan,
+    floor: &Floor,
+    node: NodeSize,
+    switch_watts: Option<u32>,
+) -> Result<Placement, PlaceError> {
+    let sizes = rules::Sizes::new(plan, floor, node, switch_watts)?;
+    let mut small = None;
+    for nodes in sizes.nodes_per_rack() {
+        let mut found: Vec<Placement> = Vec::new();
+        for racks in sizes.racks(nodes) {
+            match on_floor(plan, floor, &sizes, racks) {
+                Ok(placement) => found.push(placement),
+                Err(error) => small = small.or(Some(error)),
+            }
+        }
+        let fewest = found.iter().map(|placement| placement.cabinets.len()).min().unwrap_or_default();
+        found.retain(|placement| placement.cabinets.len() * 100 <= fewest * (100 + MORE_RACKS));
+        let best = found.into_iter().min_by_key(|placement| (placement.longest, placement.cabinets.len()));
+        if let Some(best) = best {
+            return Ok(best);
+        }
+    }
+    Err(small.unwrap_or(PlaceError::NoRule))
+}
+
+/// Places a fabric with given rules, in the order of racks with the shortest cables.
+fn on_floor(
+    plan: &Plan,
+    floor: &Floor,
+    sizes: &rules::Sizes<'_>,
+    mut racks: Racks,
+) -> Result<Placement, PlaceError> {
+    let cabinets = cabinets(plan, sizes, &racks);
+    let (mut best, mut small) = (None::<(Longest, Vec<Cabinet>)>, None);
+    for order in assign::orders(floor) {
+        match assign::assign(floor, &order, cabinets.clone()) {
+            Ok(placed) => {
+                let longest = longest(floor, &placed);
+                if best.as_ref().is_none_or(|(known, _)| longest < *known) {
+                    best = Some((longest, placed));
+                }
+            }
+            Err(error) => small = small.or(Some(error)),
+        }
+    }
+    let Some((longest, cabinets)) = best else {
+        return Err(small.unwrap_or(PlaceError::NoRule));
+    };
+    racks.height = cabinets.iter().map(|cabinet| floor.racks[cabinet.at].units).max().unwrap_or(racks.height);
+    Ok(Placement { racks, cabinets, longest })
+}
+
+/// Returns the racks that rules give to the devices of a fabric, without a position.
+fn cabinets(plan: &Plan, sizes: &rules::Sizes<'_>, racks: &Racks) -> Vec<Cabinet> {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let in_zone = u32::from(topology.hosts.rails / topology.hosts.zones_per_node).max(1);
+    let t0s_of_rack = racks.t0.as_ref().map_or(1, |rule| u32::from(rule.per_rack));
+    let units = (t0s_of_rack / in_zone).max(1);
+    let block = |zone: u16, unit: u32| Block {
+        zone: zone - zone % u16::from(topology.hosts.zones_per_node),
+        unit: unit / units,
+    };
+    let mut found: BTreeMap<SmolStr, Cabinet> = BTreeMap::new();
+    let mut add = |place: closc_topology::RackPlace, kind, group, watts: Option<u32>| {
+        let top = place.unit + u32::from(place.units) - 1;
+        let fresh =
+            || Cabinet { name: place.rack.clone(), kind, devices: 0, units: 0, watts: Some(0), at: 0, group };
+        let cabinet = found.entry(place.rack.clone()).or_insert_with(fresh);
+        cabinet.devices += 1;
+        cabinet.units = cabinet.units.max(top);
+        cabinet.watts = cabinet.watts.zip(watts).map(|(sum, more)| sum + u64::from(more));
+    };
+    for node in fabric.nodes() {
+        let Some(place) = racks.node(node) else { continue };
+        let group = Group { zone: node.zone.0, plane: None, block: block(node.zone.0, node.unit.into()) };
+        add(place, "nodes", group, sizes.node.watts);
+    }
+    for switch in fabric.switches() {
+        let Some(place) = racks.switch(switch) else { continue };
+        let is_shared = racks.tier(switch.tier).is_some_and(closc_topology::RackRule::shares_planes);
+        let plane = if is_shared { None } else { Some(u16::from(switch.plane.0)) };
+        let unit = if switch.tier == TierId::T0 { u32::from(switch.index) / in_zone } else { 0 };
+        let group = Group { zone: switch.zone.0, plane, block: block(switch.zone.0, unit) };
+        add(place, switch.tier.word(), group, sizes.watts(topology.hardware(switch).0));
+    }
+    found.into_values().collect()
+}
+
+/// Returns the longest cables between racks.
+fn longest(floor: &Floor, cabinets: &[Cabinet]) -> Longest {
+    let of = |kind: &'static str| cabinets.iter().filter(move |cabinet| cabinet.kind == kind);
+    let between = |lower: &'static str, upper: &'static str, joins: fn(&Group, &Group) -> bool| {
+        let pairs = of(lower).flat_map(|a| of(upper).map(move |b| (a, b)));
+        let pairs = pairs.filter(|(a, b)| joins(&a.group, &b.group));
+        pairs.map(|(a, b)| floor.length(a.at, b.at)).max().map(ordered)
+    };
+    let mut blocks: BTreeMap<Block, [Vec<usize>; 2]> = BTreeMap::new();
+    for (kind, side) in [("nodes", 0), ("t0", 1)] {
+        for cabinet in of(kind) {
+            blocks.entry(cabinet.group.block).or_default()[side].push(cabinet.at);
+        }
+    }
+    let in_block = |[nodes, t0s]: &[Vec<usize>; 2]| {
+        nodes.iter().flat_map(|node| t0s.iter().map(|t0| floor.length(*node, *t0))).max()
+    };
+    Longest {
+        nic_t0: ordered(blocks.values().filter_map(in_block).max().unwrap_or_default()),
+        t0_t1: between("t0", "t1", |a, b| a.zone == b.zone && a.shares(b)),
+        t1_t2: between("t1", "t2", Group::shares),
+    }
+}

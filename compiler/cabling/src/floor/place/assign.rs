@@ -1,0 +1,108 @@
+//! Positions of racks: in the order of a walk over the floor.
+//!
+//! In: racks with devices. Out: the same with positions. Invariants: the T0 racks of a block are in the middle of its node racks,
+//! and T1s and T2s are in the middle of the blocks; a rack of the plan is used once.
+
+use std::collections::BTreeMap;
+
+use super::super::Floor;
+use super::{Cabinet, PlaceError};
+
+/// T0 groups whose racks are next to each other: those of one unit, or of several units that share a rack of T0s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Block {
+    pub(super) zone: u16,
+    pub(super) unit: u32,
+}
+
+/// Parts of the width of the floor that walks are confined to, one after the other.
+const BANDS: [i64; 4] = [1, 2, 3, 4];
+
+/// Returns walks over all racks: along rows, back and forth, through the complete width of the floor or through bands of it.
+pub(super) fn orders(floor: &Floor) -> Vec<Vec<usize>> {
+    let xs = || floor.racks.iter().map(|rack| rack.x);
+    let (least, most) = (xs().min().unwrap_or_default(), xs().max().unwrap_or_default());
+    let mut rows: Vec<(i64, &str)> = floor.racks.iter().map(|rack| (rack.y, rack.row.as_str())).collect();
+    rows.sort_unstable();
+    rows.dedup_by_key(|(_, row)| *row);
+    let mut number: BTreeMap<&str, i64> = BTreeMap::new();
+    for (at, (_, row)) in rows.iter().enumerate() {
+        number.entry(row).or_insert(at as i64);
+    }
+    let walk = |bands: i64| {
+        let width = ((most - least) / bands + 1).max(1);
+        let mut order: Vec<usize> = (0..floor.racks.len()).collect();
+        order.sort_by_key(|at| {
+            let rack = &floor.racks[*at];
+            let (band, row) = ((rack.x - least) / width, number[rack.row.as_str()]);
+            let forth = if band % 2 == 0 { row } else { -row };
+            (band, forth, if row % 2 == 0 { rack.x } else { -rack.x }, *at)
+        });
+        order
+    };
+    BANDS.into_iter().map(walk).collect()
+}
+
+/// Gives each rack a position along a walk.
+///
+/// # Errors
+///
+/// [`PlaceError::Small`] with the first rack for which there is none.
+pub(super) fn assign(
+    floor: &Floor,
+    order: &[usize],
+    cabinets: Vec<Cabinet>,
+) -> Result<Vec<Cabinet>, PlaceError> {
+    let (mut used, mut from) = (vec![false; order.len()], 0);
+    let all = cabinets.len();
+    let mut placed: Vec<Cabinet> = Vec::with_capacity(all);
+    for mut cabinet in sequence(cabinets) {
+        let free =
+            (from..order.len()).chain(0..from).find(|at| !used[*at] && holds(floor, order[*at], &cabinet));
+        let Some(at) = free else {
+            let Cabinet { name, kind, units, watts, .. } = cabinet;
+            return Err(PlaceError::Small { cabinets: all, placed: placed.len(), kind, name, units, watts });
+        };
+        used[at] = true;
+        // The next rack is after this one, so that racks of a block stay together.
+        from = at + 1;
+        cabinet.at = order[at];
+        placed.push(cabinet);
+    }
+    placed.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(placed)
+}
+
+/// Tells whether a rack of the plan has the units and the power.
+fn holds(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
+    let rack = &floor.racks[at];
+    let has_power = rack.watts.is_none_or(|most| cabinet.watts.is_some_and(|watts| watts <= u64::from(most)));
+    cabinet.units <= u32::from(rack.units) && has_power
+}
+
+/// Orders racks: blocks with their T0s in the middle, and higher tiers in the middle of all blocks.
+fn sequence(cabinets: Vec<Cabinet>) -> Vec<Cabinet> {
+    let (mut blocks, mut higher) = (BTreeMap::<Block, [Vec<Cabinet>; 2]>::new(), Vec::new());
+    for cabinet in cabinets {
+        match cabinet.kind {
+            "nodes" => blocks.entry(cabinet.group.block).or_default()[0].push(cabinet),
+            "t0" => blocks.entry(cabinet.group.block).or_default()[1].push(cabinet),
+            _ => higher.push(cabinet),
+        }
+    }
+    let (half, is_odd) = (blocks.len() / 2, blocks.len() % 2 == 1);
+    let mut found = Vec::new();
+    for (at, [mut nodes, t0s]) in blocks.into_values().enumerate() {
+        if at == half && !is_odd {
+            found.append(&mut higher);
+        }
+        let rest = nodes.split_off(nodes.len() / 2);
+        found.extend(nodes.into_iter().chain(t0s));
+        if at == half {
+            found.append(&mut higher);
+        }
+        found.extend(rest);
+    }
+    found.append(&mut higher);
+    found
+}

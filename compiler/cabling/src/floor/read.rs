@@ -1,0 +1,218 @@
+//! Floor plans as CSV.
+//!
+//! In: text with the columns `rack`, `row`, `x`, `y`, `units` and, if wanted, `watts`, in any order. Out: a [`Floor`]. Invariants:
+//! a column that is not known is rejected, so that a misspelled limit is never ignored.
+
+use std::collections::BTreeSet;
+
+use super::{Floor, FloorRack, Trays};
+
+/// The largest coordinate in metres.
+const FAR: f64 = 10_000.0;
+
+/// Columns that a plan has.
+const REQUIRED: [&str; 5] = ["rack", "row", "x", "y", "units"];
+
+/// Columns that a plan may have. Those after `device_rack` are written with it, and are not read.
+const OPTIONAL: [&str; 7] =
+    ["watts", "device_rack", "kind", "devices", "used_units", "used_watts", "without_published_power"];
+
+/// Why a file is not a floor plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FloorError {
+    /// A column is missing.
+    #[error(
+        "line 1: no column `{0}`; expected `rack`, `row`, `x`, `y`, `units` and, for limits of power, `watts`"
+    )]
+    Missing(&'static str),
+    /// A column that a plan does not have.
+    #[error("line 1: unknown column `{0}`; expected `rack`, `row`, `x`, `y`, `units`, `watts`")]
+    Unknown(String),
+    /// A column twice.
+    #[error("line 1: column `{0}` is there twice")]
+    Twice(String),
+    /// A cell.
+    #[error("line {line}: `{text}` is not {expected} (column `{column}`)")]
+    Cell {
+        /// Line.
+        line: u64,
+        /// Column.
+        column: &'static str,
+        /// The cell.
+        text: String,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// Two racks with a name.
+    #[error("line {line}: rack `{name}` is there already")]
+    Known {
+        /// Line.
+        line: u64,
+        /// Name.
+        name: String,
+    },
+    /// Two racks at one place.
+    #[error("line {line}: `{name}` has the coordinates of another rack")]
+    SamePlace {
+        /// Line.
+        line: u64,
+        /// Name.
+        name: String,
+    },
+    /// No rack.
+    #[error("there is no rack")]
+    Empty,
+    /// It is not CSV.
+    #[error("line {line}: {cause}")]
+    Form {
+        /// Line.
+        line: u64,
+        /// Cause.
+        cause: String,
+    },
+}
+
+impl Floor {
+    /// Reads a floor plan. Spreadsheets may separate cells by `;` or tabs, and then write decimals with a comma.
+    ///
+    /// # Errors
+    ///
+    /// [`FloorError`] with the line.
+    pub fn read(text: &str, trays: Trays) -> Result<Floor, FloorError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+        let delimiter = [b';', b'\t'].into_iter().find(|byte| head.as_bytes().contains(byte)).unwrap_or(b',');
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .trim(csv::Trim::All)
+            .comment(Some(b'#'))
+            .from_reader(text.as_bytes());
+        let columns = columns(&mut reader)?;
+        let (mut racks, mut names, mut places) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        for row in reader.records() {
+            let row = row.map_err(|error| form(&error))?;
+            let line = row.position().map_or(0, csv::Position::line);
+            let rack = rack(&Row { cells: &row, columns: &columns, line })?;
+            if !names.insert(rack.name.clone()) {
+                return Err(FloorError::Known { line, name: rack.name });
+            }
+            if !places.insert((rack.x, rack.y)) {
+                return Err(FloorError::SamePlace { line, name: rack.name });
+            }
+            racks.push(rack);
+        }
+        if racks.is_empty() { Err(FloorError::Empty) } else { Ok(Floor { racks, trays }) }
+    }
+}
+
+fn form(error: &csv::Error) -> FloorError {
+    let line = error.position().map_or(0, csv::Position::line);
+    FloorError::Form { line, cause: error.to_string() }
+}
+
+/// Returns the names of the columns.
+fn columns(reader: &mut csv::Reader<&[u8]>) -> Result<Vec<String>, FloorError> {
+    let head = reader.headers().map_err(|error| form(&error))?;
+    let columns: Vec<String> = head.iter().map(str::to_lowercase).collect();
+    for (at, column) in columns.iter().enumerate() {
+        if !REQUIRED.contains(&column.as_str()) && !OPTIONAL.contains(&column.as_str()) {
+            return Err(FloorError::Unknown(column.clone()));
+        }
+        if columns[..at].contains(column) {
+            return Err(FloorError::Twice(column.clone()));
+        }
+    }
+    let missing = REQUIRED.into_iter().find(|name| !columns.iter().any(|column| column == name));
+    missing.map_or(Ok(columns), |name| Err(FloorError::Missing(name)))
+}
+
+/// A line with its columns.
+struct Row<'a> {
+    cells: &'a csv::StringRecord,
+    columns: &'a [String],
+    line: u64,
+}
+
+impl Row<'_> {
+    fn cell(&self, column: &str) -> &str {
+        let at = self.columns.iter().position(|name| name == column);
+        at.and_then(|at| self.cells.get(at)).unwrap_or_default()
+    }
+
+    fn wrong(&self, column: &'static str, expected: &'static str) -> FloorError {
+        FloorError::Cell { line: self.line, column, text: self.cell(column).to_owned(), expected }
+    }
+
+    fn name(&self, column: &'static str) -> Result<String, FloorError> {
+        let text = self.cell(column);
+        if text.is_empty() { Err(self.wrong(column, "a name")) } else { Ok(text.to_owned()) }
+    }
+
+    /// Returns a coordinate in millimetres.
+    fn millimeters(&self, column: &'static str) -> Result<i64, FloorError> {
+        let expected = "a number of metres, such as 4.8, below 10000";
+        let meters: f64 =
+            self.cell(column).replace(',', ".").parse().map_err(|_| self.wrong(column, expected))?;
+        if meters.abs() < FAR {
+            Ok((meters * 1000.0).round() as i64)
+        } else {
+            Err(self.wrong(column, expected))
+        }
+    }
+}
+
+fn rack(row: &Row<'_>) -> Result<FloorRack, FloorError> {
+    let units = row.cell("units").parse::<u16>().ok().filter(|units| *units > 0);
+    let watts = match row.cell("watts") {
+        "" => None,
+        text => Some(text.parse().map_err(|_| row.wrong("watts", "a whole number of watts"))?),
+    };
+    Ok(FloorRack {
+        name: row.name("rack")?,
+        row: row.name("row")?,
+        x: row.millimeters("x")?,
+        y: row.millimeters("y")?,
+        units: units.ok_or_else(|| row.wrong("units", "a whole number of rack units, from 1 to 65535"))?,
+        watts,
+        device_rack: Some(row.cell("device_rack").to_owned()).filter(|name| !name.is_empty()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Floor, FloorError> {
+        Floor::read(text, Trays { crossings: Vec::new(), drop: 2_500 })
+    }
+
+    #[test]
+    fn plans_of_spreadsheets_are_read() {
+        let plain = read("rack,row,x,y,units,watts\nA1,A,0,0,48,40000\nA2,A,0.6,0,48,\n").unwrap();
+        let sheet = "\u{feff}Units;Row;Rack;X;Y;Watts\r\n48;A;A1;0;0;40000\r\n48;A;A2;0,6;0;\r\n";
+        assert_eq!(read(sheet).unwrap(), plain);
+        assert_eq!((plain.racks[1].x, plain.racks[1].watts), (600, None));
+    }
+
+    #[test]
+    fn faults_have_a_line() {
+        let message = |text: &str| read(text).unwrap_err().to_string();
+        for (text, wanted) in [
+            ("", "no column `rack`"),
+            ("rack,row,x,y\n", "no column `units`"),
+            ("rack,row,x,y,units,wats\n", "unknown column `wats`"),
+            ("rack,row,x,y,units,x\n", "column `x` is there twice"),
+            ("rack,row,x,y,units\n", "there is no rack"),
+            ("rack,row,x,y,units\nA,a,0,0,0\n", "line 2: `0` is not a whole number of rack units"),
+            ("rack,row,x,y,units\nA,a,nan,0,1\n", "line 2: `nan` is not a number of metres"),
+            ("rack,row,x,y,units\nA,a,1e9,0,1\n", "line 2: `1e9` is not a number of metres"),
+            ("rack,row,x,y,units\n,a,0,0,1\n", "line 2: `` is not a name"),
+            ("rack,row,x,y,units\nA,a,0,0,1\nA,a,1,0,1\n", "line 3: rack `A` is there already"),
+            ("rack,row,x,y,units\nA,a,0,0,1\nB,a,0,0,1\n", "line 3: `B` has the coordinates of another rack"),
+            ("rack,row,x,y,units,watts\nA,a,0,0,1,-5\n", "line 2: `-5` is not a whole number of watts"),
+            ("rack,row,x,y,units\nA,a,0\n", "line 2"),
+        ] {
+            assert!(message(text).contains(wanted), "{text:?}: {}", message(text));
+        }
+    }
+}

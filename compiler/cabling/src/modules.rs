@@ -1,0 +1,73 @@
+//! Modules in the cages of a switch.
+//!
+//! In: a plan and a switch. Out: modules by kind. Invariants: ports of a cage share a module; only cages with a cable count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use closc_fabric::PortUse;
+use closc_plan::Plan;
+use closc_qos::units::Speed;
+use closc_topology::{Switch, TierId};
+use smol_str::SmolStr;
+
+/// Media with attached plugs, for which no modules are bought.
+const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
+
+/// A kind of module.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ModuleKind {
+    /// `T0`, `T1`, `T2` or `NIC`.
+    pub place: &'static str,
+    /// Medium that it terminates.
+    pub medium: SmolStr,
+    /// Lanes of its cage.
+    pub lanes: u8,
+    /// Speed of each lane.
+    pub lane: Speed,
+}
+
+impl ModuleKind {
+    /// Returns its typical and its maximum power.
+    pub fn power(&self) -> Option<(u32, u32)> {
+        closc_design::module_watts(&self.medium, self.lanes, self.lane)
+    }
+
+    /// Tells whether it is a plug of a cable and not bought by itself.
+    pub fn is_assembly(&self) -> bool {
+        ASSEMBLIES.contains(&self.medium.as_str())
+    }
+
+    /// Returns the module of a NIC, all of whose ports share a cage.
+    pub fn of_nic(plan: &Plan, medium: &str) -> Self {
+        let hosts = &plan.topology().hosts;
+        let lanes = hosts.nic_lanes;
+        let mbps = hosts.nic_speed.mbps() / u32::from(lanes.max(1));
+        let lane = Speed::from_mbps(mbps).unwrap_or(hosts.nic_speed);
+        ModuleKind { place: "NIC", medium: medium.into(), lanes, lane }
+    }
+}
+
+/// Counts the cages of a switch with a cable in them, by kind of module.
+pub fn modules(plan: &Plan, switch: Switch) -> BTreeMap<ModuleKind, u64> {
+    let (fabric, topology) = (plan.fabric(), plan.topology());
+    let platform = topology.hardware(switch).0;
+    let place = match switch.tier {
+        TierId::T0 => "T0",
+        TierId::T1 => "T1",
+        TierId::T2 => "T2",
+    };
+    let (mut seen, mut counts) = (BTreeSet::new(), BTreeMap::new());
+    for port in fabric.ports(switch) {
+        let PortUse::Link { link, .. } = port.used else { continue };
+        let slot = topology.slot(switch, port.at);
+        if !seen.insert(slot.cage) {
+            continue;
+        }
+        let lanes = slot.breakout.share.map_or(platform.panel.lanes, |share| share.lanes);
+        let mbps = slot.breakout.speed.mbps() * u32::from(slot.breakout.ports) / u32::from(lanes.max(1));
+        let lane = Speed::from_mbps(mbps).unwrap_or(slot.breakout.speed);
+        let medium = fabric.cable(link).medium.clone();
+        *counts.entry(ModuleKind { place, medium, lanes, lane }).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,105 @@
+//! Changes of a fabric file: `racks`, and lengths and media of cables.
+//!
+//! In: the text of the file. Out: the text with the changes. Invariants: comments and order stay; a medium is replaced only if it
+//! does not reach.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, bail};
+use closc_cabling::floor::Longest;
+use closc_diagnostics::{Change, Sources};
+use closc_qos::units::{Length, Speed};
+use closc_topology::media::Medium;
+use closc_topology::{Cable, PortBlock, RackRule, Racks, Tier, Topology};
+
+/// Media in the place of one that does not reach, the shortest first.
+const LONGER: [&str; 6] = ["dac", "aec", "dr4", "fr4", "lr4", "er4"];
+
+/// Length and medium of each kind of cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cables {
+    pub(super) kinds: Vec<CableKind>,
+}
+
+/// A kind of cable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CableKind {
+    /// Its key in `cables`.
+    pub(super) key: &'static str,
+    pub(super) length: Length,
+    pub(super) medium: String,
+}
+
+impl Cables {
+    /// Returns the cables of a file.
+    pub(super) fn of(topology: &Topology) -> Self {
+        let kind =
+            |key, cable: &Cable| CableKind { key, length: cable.length, medium: cable.medium.to_string() };
+        let cables = &topology.cables;
+        let mut kinds = vec![kind("nic-t0", &cables.nic_t0)];
+        kinds.extend(topology.has_t1().then(|| kind("t0-t1", &cables.t0_t1)));
+        kinds.extend(
+            cables.t1_t2.as_ref().filter(|_| topology.t2.is_some()).map(|cable| kind("t1-t2", cable)),
+        );
+        Cables { kinds }
+    }
+
+    /// Returns them with the longest lengths of a placement, and media that reach.
+    pub(super) fn reaching(&self, topology: &Topology, longest: Longest) -> anyhow::Result<Self> {
+        let mut found = self.clone();
+        for kind in &mut found.kinds {
+            let (length, lane) = match kind.key {
+                "nic-t0" => (Some(longest.nic_t0), lane(&topology.t0, topology.t0.down)),
+                "t0-t1" => (longest.t0_t1, lane(&topology.t0, topology.t0.up)),
+                _ => (longest.t1_t2, lane(&topology.t1, topology.t1.up)),
+            };
+            kind.length = length.unwrap_or(kind.length);
+            let reaches = |word: &str| {
+                let reach = Medium::find(word).map(|medium| medium.reach(lane));
+                reach.is_none_or(|reach| reach.is_none_or(|reach| kind.length <= reach.length))
+            };
+            if reaches(&kind.medium) {
+                continue;
+            }
+            let Some(medium) = LONGER.into_iter().find(|word| reaches(word)) else {
+                bail!("cables {} would be {} long, and no medium reaches that far", kind.key, kind.length);
+            };
+            medium.clone_into(&mut kind.medium);
+        }
+        Ok(found)
+    }
+}
+
+/// Returns the speed of a serial lane of ports.
+fn lane(tier: &Tier, block: PortBlock) -> Speed {
+    let lanes = u32::from(tier.platform.panel.lanes / block.breakout.ports.max(1)).max(1);
+    Speed::from_mbps(block.breakout.speed.mbps() / lanes).unwrap_or(block.breakout.speed)
+}
+
+/// Returns a file with lengths and media.
+pub(super) fn with_cables(text: &str, cables: &Cables) -> anyhow::Result<String> {
+    let set =
+        |key: &str, name: &str, value: String| Change::Set { path: format!("cables.{key}.{name}"), value };
+    let changes: Vec<Change> = cables
+        .kinds
+        .iter()
+        .flat_map(|kind| {
+            [set(kind.key, "length", kind.length.to_string()), set(kind.key, "medium", kind.medium.clone())]
+        })
+        .collect();
+    let edits = closc_topology::edits(Sources::new().add("", text), text, &changes);
+    let changed = edits.and_then(|edits| closc_topology::apply(text, &edits));
+    changed.context("`cables` have a form that does not permit it")
+}
+
+/// Returns a file with racks at its end.
+pub(super) fn with_racks(text: &str, racks: &Racks) -> String {
+    let mut text =
+        format!("{}\n\nracks:  # from the floor plan\n  height: {}\n", text.trim_end(), racks.height);
+    let rules = [("t0", &racks.t0), ("t1", &racks.t1), ("t2", &racks.t2), ("hosts", &racks.hosts)];
+    for (key, rule) in rules {
+        let Some(RackRule { name, per_rack, units, .. }) = rule else { continue };
+        let _ = writeln!(text, "  {key}: {{ name: \"{name}\", per_rack: {per_rack}, units: {units} }}");
+    }
+    text
+}
