@@ -85,6 +85,7 @@ fn a_cost_is_the_sum_of_given_prices() {
 #[test]
 fn a_need_without_a_design_is_refused_with_a_reason() {
     let place = Place::new();
+    place.write("few.csv", "item,price\nspectrum4-sn5600,1\n");
     for (flags, wanted) in [
         ("--nics 1001", "1001 is not a whole number of nodes of 8 NICs: use `--nics 1008`"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
@@ -101,6 +102,10 @@ fn a_need_without_a_design_is_refused_with_a_reason() {
         ("--nics 64 --platform sn9999", "no platform `sn9999`"),
         ("--nics 8 --planes 1 --platform spectrum4-sn5600", "one T0 holds 8 NICs"),
         ("--nics 400000000 --planes 4", "no design keeps these limits"),
+        ("--nics 4294967295", "use `--nics 4294967288`"),
+        ("--nics 512 --fail t0<=1%", "`--fail` needs 100 planes or more"),
+        ("--nics 512 --grow-to 100", "`--grow-to 100` is less than `--nics 512`"),
+        ("--nics 64 --prices few.csv", "the first lacks `"),
         ("--nics 64 --objective cost", "needs `--prices FILE`"),
         ("--nics 64 --pick 9 --show 2 --out x.yaml", "`--pick 9`: there are 2 designs"),
     ] {
@@ -217,6 +222,7 @@ fn stages_move_no_plugged_cable() {
     }
     place.ends(0, &words(&format!("{flags} --stage 3 --out last.yaml")));
     assert_eq!(place.read("last.yaml"), all(&found)[0]["stages"][2]["file"].as_str().expect("a text"));
+    assert!(all(&found).iter().all(|row| row["stages"][1]["cables_moved"] == 0), "{found:#}");
     for (flags, wanted) in [
         ("--stages 2048,1024", "the smallest first"),
         (
@@ -264,6 +270,39 @@ fn parallel_cables_under_eos_are_proposed_with_their_weakness() {
     let all_routings = designs(&place, "--nics 1024");
     assert_eq!(all_routings["unchecked"], false);
     assert!(all_routings["fewest_switches"]["srv6-static"].as_u64().is_some(), "{all_routings}");
+}
+
+/// Switches of 32 ports: 512 NICs are the most of two tiers, so growth moves cables above the T0s.
+#[test]
+fn stages_move_the_fewest_cables_where_none_move_nothing() {
+    let place = Place::new();
+    let flags = "--stages 512,8192 --planes 1 --platform spectrum3-sn4700 --routing bgp-unnumbered --os nvue";
+    let found = designs(&place, flags);
+    assert!(!all(&found).is_empty(), "{found:#}");
+    for row in all(&found) {
+        let stages = row["stages"].as_array().expect("a list");
+        assert_eq!(stages.len(), 2, "{row:#}");
+        for (at, stage) in stages.iter().enumerate() {
+            place.write(&format!("{at}.yaml"), stage["file"].as_str().expect("a text"));
+            place.ends(0, &["check", &format!("{at}.yaml"), "-D", "warnings", "--allow", "W0203"]);
+        }
+        let order = place.json(2, &["grow", "0.yaml", "1.yaml"]);
+        let jobs = order["jobs"].as_array().expect("a list");
+        let mut moved: Vec<String> = jobs
+            .iter()
+            .filter(|job| job["action"] != "add")
+            .map(|job| format!("{} {}", job["action"], job["lower"]))
+            .collect();
+        assert!(
+            jobs.iter().all(|job| job["kind"] != "nic-t0" || job["action"] == "add"),
+            "cables to NICs stay"
+        );
+        moved.dedup();
+        assert_eq!(stages[1]["cables_moved"].as_u64(), Some(moved.len() as u64), "{row:#}");
+        assert!(stages[0]["cables_moved"] == 0 && !moved.is_empty(), "{row:#}");
+    }
+    let page = place.ends(0, &words(flags));
+    assert!(page.contains("plugged cables move\n"), "{page}");
 }
 
 /// Planes by NIC grow by T0s of each plane, compile, and are proved.

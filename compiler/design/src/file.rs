@@ -221,7 +221,7 @@ fn cables(text: &mut String, design: &Design<'_>) {
     };
     let _ = write!(
         text,
-        "\ncables:  # the longest of each kind: buffers and delays follow from it\n  nic-t0: {}\n  t0-t1: {}\n",
+        "\ncables:  # assumed, the longest of each kind; `closc place` computes them from a floor plan\n  nic-t0: {}\n  t0-t1: {}\n",
         of("2m", Media::DEFAULT.nic_t0),
         of("30m", Media::DEFAULT.t0_t1)
     );

@@ -17,6 +17,8 @@ pub struct Candidates<'a, 'p> {
     pub compared: usize,
     /// Designs that were left out, as an item of them has no price.
     pub unpriced: usize,
+    /// Items without a price of the first of these.
+    pub missing: Vec<String>,
     /// Designs that were left out, as a switch or a module of them has no published power.
     pub unpublished: usize,
 }
@@ -57,7 +59,14 @@ impl Found<'_> {
 impl<'a, 'p> Candidates<'a, 'p> {
     /// Starts without a design.
     pub fn new(numbers: Compared<'p>) -> Self {
-        Candidates { numbers, by_routing: BTreeMap::new(), compared: 0, unpriced: 0, unpublished: 0 }
+        Candidates {
+            numbers,
+            by_routing: BTreeMap::new(),
+            compared: 0,
+            unpriced: 0,
+            missing: Vec::new(),
+            unpublished: 0,
+        }
     }
 
     /// Adds a design.
@@ -65,7 +74,13 @@ impl<'a, 'p> Candidates<'a, 'p> {
         self.compared += 1;
         let measure = match design.measure(self.numbers, &Media::DEFAULT) {
             Ok(measure) => measure,
-            Err(Unmeasured::Price) => return self.unpriced += 1,
+            Err(Unmeasured::Price) => {
+                if let (0, Some(prices)) = (self.unpriced, self.numbers.prices) {
+                    self.missing = prices.missing(&design.bill()).map(str::to_owned).collect();
+                }
+                self.unpriced += 1;
+                return;
+            }
             Err(Unmeasured::Power) => return self.unpublished += 1,
         };
         let equal = self.by_routing.entry(design.routing.word()).or_default().entry(measure).or_default();

@@ -37,6 +37,12 @@ pub enum Outside {
         /// NICs of a node.
         nics: u8,
     },
+    /// A failed T0 costs more than the limit with any of these numbers of planes.
+    #[error("`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane")]
+    Planes {
+        /// The fewest planes that keep the limit.
+        least: u32,
+    },
     /// Planes by NIC do not divide the rails.
     #[error(
         "{rails} rails cannot be divided over any of these numbers of planes by NIC: change `--planes-by-nic` or `--rails`"
@@ -59,7 +65,7 @@ pub enum Outside {
         nics: u32,
         /// NICs of a node.
         node: u8,
-        /// The next larger multiple.
+        /// The next larger multiple, or the largest.
         next: u32,
     },
     /// One T0 holds all NICs.

@@ -29,6 +29,9 @@ pub enum PricesError {
     Header,
 }
 
+/// The highest price. Sums of all items of a fabric then fit into 64 bits.
+const PRICE_MAX: u64 = 1_000_000_000;
+
 impl Prices {
     /// Reads a CSV file with the columns `item` and `price`; prices are whole numbers.
     ///
@@ -49,8 +52,8 @@ impl Prices {
             })?;
             let line = row.position().map_or(0, csv::Position::line);
             let (item, price) = (row[0].to_owned(), &row[1]);
-            let Ok(price) = price.parse::<u64>() else {
-                let cause = format!("`{price}` is not a whole number");
+            let Some(price) = price.parse::<u64>().ok().filter(|price| *price <= PRICE_MAX) else {
+                let cause = format!("`{price}` is not a whole number up to {PRICE_MAX}");
                 return Err(PricesError::Form { line, cause });
             };
             if by_item.insert(item.clone(), price).is_some() {
@@ -95,6 +98,7 @@ mod tests {
             "item,price\na,-1\n",
             "item,price\na,1\na,2\n",
             "item,price\na,1.5\n",
+            "item,price\na,1000000001\n",
         ] {
             assert!(Prices::read(wrong).is_err(), "{wrong}");
         }

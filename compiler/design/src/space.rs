@@ -122,7 +122,10 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
         return Err(Outside::Rails { rails, nics: node });
     }
     if !need.nics.is_multiple_of(node.into()) {
-        let next = need.nics.next_multiple_of(node.into());
+        let next = need
+            .nics
+            .checked_next_multiple_of(node.into())
+            .unwrap_or(need.nics - need.nics % u32::from(node));
         return Err(Outside::Nodes { nics: need.nics, node, next });
     }
     let zones = need.planes_by_nic.iter().copied().min().unwrap_or(1);
@@ -132,7 +135,12 @@ fn speeds(need: &Need) -> Result<Vec<(u16, Speed)>, Outside> {
     }
     let speed = |planes: &u16| Some((*planes, need.port_speed(*planes)?));
     let speeds: Vec<(u16, Speed)> = need.planes.iter().filter_map(speed).collect();
-    if speeds.is_empty() { Err(Outside::Speed(need.speed)) } else { Ok(speeds) }
+    if speeds.is_empty() {
+        return Err(Outside::Speed(need.speed));
+    }
+    let least = need.limits.t0_loss.map_or(1, |most| 100_u32.div_ceil(u32::from(most).max(1)));
+    let keeps = speeds.iter().any(|(planes, _)| u32::from(*planes) >= least);
+    if keeps { Ok(speeds) } else { Err(Outside::Planes { least }) }
 }
 
 /// Returns the numbers of planes by NIC to try: those that divide the rails.

@@ -149,6 +149,12 @@ impl WorkOrder {
         kinds
     }
 
+    /// Counts the cables that are moved or removed.
+    pub fn moved(&self) -> u64 {
+        let kinds = self.kinds().into_iter().filter(|((action, ..), _)| *action != Action::Add);
+        kinds.map(|(_, sum)| sum.cables).sum()
+    }
+
     /// Writes a summary for people: what to order and what to do, by kind, length and medium.
     pub fn summary(&self) -> String {
         let mut text = String::new();

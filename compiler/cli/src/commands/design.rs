@@ -10,6 +10,7 @@ mod compare;
 mod csv;
 mod explain;
 mod html;
+mod moves;
 mod named;
 mod need;
 mod page;
@@ -122,7 +123,10 @@ pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> 
 
 /// Returns at most `show` designs that no other beats, the best by the objective first.
 pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<Designs> {
-    let searched = search(args, asked)?;
+    let searched = match search(args, asked) {
+        Err(error) if error.is::<NoGrowth>() => return moving(args, asked, show).unwrap_or(Err(error)),
+        searched => searched?,
+    };
     let is_priced = asked.compared.prices.is_some();
     let shown = searched.front.iter().take(show.into());
     let designs = shown.map(|found| {
@@ -133,9 +137,14 @@ pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<
         row
     });
     let designs = designs.collect();
+    Ok(designs_of(searched, designs))
+}
+
+/// Returns the document of a search.
+fn designs_of(searched: Searched<'_, '_>, designs: Vec<Row>) -> Designs {
     let Searched { checks, compared, unpriced, unpublished, routings, front } = searched;
     let fewest = routings.iter().map(|row| (row.routing.to_owned(), row.fewest_switches));
-    Ok(Designs {
+    Designs {
         compared,
         unpriced,
         unpublished,
@@ -144,7 +153,26 @@ pub(super) fn found(args: &Args, asked: &Asked<'_>, show: u8) -> anyhow::Result<
         routings,
         unchecked: !checks.unchecked.is_empty(),
         designs,
-    })
+    }
+}
+
+/// Returns designs whose stages move the fewest plugged cables; `None` if a stage has no design with the T0s of the last.
+fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Designs>> {
+    let need = moves::need_of(asked.need, *asked.stages.last()?);
+    let last = Asked { need: &need, stages: &[], ..*asked };
+    let moving = match moves::found(args, asked, &last) {
+        Ok(moving) => moving,
+        Err(error) if error.is::<Outside>() => return None,
+        Err(error) => return Some(Err(error)),
+    };
+    let moves::Moving { searched, stages } = moving;
+    let is_priced = asked.compared.prices.is_some();
+    let rows = stages.into_iter().take(show.into()).map(|(found, stages)| {
+        let row = searched.row(&found, is_priced);
+        Row { stages, ..row }
+    });
+    let rows: Vec<Row> = rows.collect();
+    (!rows.is_empty()).then(|| Ok(designs_of(searched, rows)))
 }
 
 /// Finds the complete front, ordered by the objective.
@@ -152,9 +180,15 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     let mut candidates = Candidates::new(asked.compared);
     closc_design::space(asked.need, asked.catalogue, &mut |design| candidates.add(design))
         .map_err(|why| outside(why, asked.stages))?;
-    let Candidates { compared, unpriced, unpublished, .. } = candidates;
+    let (compared, unpriced, unpublished) =
+        (candidates.compared, candidates.unpriced, candidates.unpublished);
     if compared == unpriced {
-        bail!("{} designs meet the need, and each has an item without a price", number(compared as u64));
+        let missing: Vec<String> = candidates.missing.iter().map(|item| format!("`{item}`")).collect();
+        bail!(
+            "{} designs meet the need, and each has an item without a price; the first lacks {}",
+            number(compared as u64),
+            missing.join(", ")
+        );
     }
     if compared == unpriced + unpublished {
         bail!(
@@ -174,14 +208,18 @@ fn search<'a>(args: &Args, asked: &Asked<'a>) -> anyhow::Result<Searched<'a, 'a>
     Ok(Searched { checks, compared, unpriced, unpublished, routings, front })
 }
 
+/// No design grows without moves.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no design grows to {0} NICs without moving a plugged cable: allow more `--tiers` or more `--planes`, or end with a \
+     smaller stage"
+)]
+struct NoGrowth(String);
+
 /// Returns the reason for an empty search; with stages, the message refers to them.
 fn outside(why: Outside, stages: &[u32]) -> anyhow::Error {
     match (why, stages.last()) {
-        (Outside::Limits, Some(last)) => anyhow::anyhow!(
-            "no design grows to {} NICs without moving a plugged cable: allow more `--tiers` or more `--planes`, or end with \
-             a smaller stage",
-            number((*last).into())
-        ),
+        (Outside::Limits, Some(last)) => NoGrowth(number((*last).into())).into(),
         (why, _) => why.into(),
     }
 }

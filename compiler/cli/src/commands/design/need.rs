@@ -16,6 +16,11 @@ pub(super) fn need(command: &DesignArgs) -> anyhow::Result<Need> {
     if command.stages.windows(2).any(|pair| pair[0] >= pair[1]) {
         bail!("`--stages` lists each stage once, the smallest first");
     }
+    if let (Some(nics), Some(later)) =
+        (command.nics, command.grow_to.filter(|later| command.nics > Some(*later)))
+    {
+        bail!("`--grow-to {later}` is less than `--nics {nics}`");
+    }
     let least = |limits: Vec<u8>| limits.into_iter().min();
     let of = |tier: fn(&FailLimit) -> Option<u8>| least(command.fail.iter().filter_map(tier).collect());
     let all = || vec![Routing::Srv6Static, Routing::EcmpStatic, Routing::BgpUnnumbered];

@@ -119,12 +119,16 @@ fn body(text: &mut String, row: &Row) {
     ));
     for (at, stage) in row.stages.iter().enumerate() {
         line(format!(
-            "stage {}: {} NIC places, {} switches (+{}), +{} cables between switches, no plugged cable moves",
+            "stage {}: {} NIC places, {} switches (+{}), +{} cables between switches, {}",
             at + 1,
             number(stage.places.into()),
             number(stage.switches.into()),
             number(stage.switches_added.into()),
-            number(stage.cables_switch_added)
+            number(stage.cables_switch_added),
+            match stage.cables_moved {
+                0 => "no plugged cable moves".to_owned(),
+                moved => format!("{} plugged cables move", number(moved)),
+            }
         ));
     }
     notes(row).into_iter().for_each(line);

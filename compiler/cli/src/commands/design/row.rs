@@ -89,7 +89,7 @@ pub(crate) struct PowerRow {
     pub maximum_unpublished: Vec<String>,
 }
 
-/// A stage of growth. No plugged cable moves.
+/// A stage of growth.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct StageRow {
     /// NICs that the stage was asked for.
@@ -102,6 +102,8 @@ pub(crate) struct StageRow {
     pub switches_added: u32,
     /// Cables between switches that it adds.
     pub cables_switch_added: u64,
+    /// Plugged cables that it moves or removes.
+    pub cables_moved: u64,
     /// The fabric file.
     pub file: String,
 }
@@ -158,22 +160,33 @@ impl Row {
     }
 }
 
-/// Describes the stages of a design.
+/// Describes the stages of a design that moves no plugged cable.
 pub(super) fn stages(design: &Design<'_>, sizes: &[u32], rails: u8, passed: &Passed) -> Vec<StageRow> {
-    let switches = |design: &Design<'_>| design.tiers().map(|tier| tier.switches).sum::<u32>();
+    let grown = sizes
+        .iter()
+        .enumerate()
+        .map_while(|(at, nics)| if at == 0 { Some(design.clone()) } else { design.grown(*nics, rails) });
+    let grown: Vec<Design<'_>> = grown.collect();
     let files = std::iter::once(&passed.file).chain(&passed.later);
+    let along: Vec<(&Design<'_>, &str, u64)> =
+        grown.iter().zip(files).map(|(design, file)| (design, file.as_str(), 0)).collect();
+    stages_of(sizes, &along)
+}
+
+/// Describes stages by their designs, files and moved cables.
+pub(super) fn stages_of(sizes: &[u32], along: &[(&Design<'_>, &str, u64)]) -> Vec<StageRow> {
+    let switches = |design: &Design<'_>| design.tiers().map(|tier| tier.switches).sum::<u32>();
     let (mut before, mut rows) = ((0, 0), Vec::new());
-    for (at, (nics, file)) in sizes.iter().zip(files).enumerate() {
-        let grown = if at == 0 { Some(design.clone()) } else { design.grown(*nics, rails) };
-        let Some(grown) = grown else { break };
-        let now = (switches(&grown), grown.cables());
+    for (nics, (design, file, moved)) in sizes.iter().zip(along) {
+        let now = (switches(design), design.cables());
         rows.push(StageRow {
             nics: *nics,
-            places: grown.places(),
+            places: design.places(),
             switches: now.0,
-            switches_added: now.0 - before.0,
-            cables_switch_added: now.1 - before.1,
-            file: file.clone(),
+            switches_added: now.0.saturating_sub(before.0),
+            cables_switch_added: now.1.saturating_sub(before.1),
+            cables_moved: *moved,
+            file: (*file).to_owned(),
         });
         before = now;
     }

@@ -1,0 +1,156 @@
+//! Stages of growth with the fewest moved cables, where no design moves none.
+//!
+//! In: sizes of stages. Out: designs of the last stage, each with a design for every stage before. Invariants: T0s and their NICs stay as
+//! they are; moved cables are those of `closc grow` between the files of two stages.
+
+use anyhow::Context as _;
+use closc_compile::front::{self, Options, Source};
+use closc_design::{Design, Found, Limits, Need, Side, Tier};
+use closc_diagnostics::Levels;
+use closc_diff::grow::WorkOrder;
+use closc_plan::Plan;
+
+use super::checks::{Checks, Passed};
+use super::row::{self, StageRow};
+use super::{Asked, Searched, search};
+use crate::args::Args;
+
+/// Designs of the last stage from which stages are traced back.
+const LAST: usize = 3;
+
+/// Designs that are compared for each stage before it.
+const EARLIER: usize = 3;
+
+/// A design of a stage that passed the checks.
+struct Stage<'a> {
+    design: Design<'a>,
+    passed: Passed,
+    plan: Plan,
+}
+
+/// The fewest moved cables up to a design of a stage, and the designs of the stages before.
+struct Chain {
+    moved: u64,
+    moves: Vec<u64>,
+    path: Vec<usize>,
+}
+
+/// A front of the last stage, with the stages of some of its designs.
+pub(super) struct Moving<'a, 'n> {
+    pub searched: Searched<'a, 'n>,
+    pub stages: Vec<(Found<'a>, Vec<StageRow>)>,
+}
+
+/// Returns the need of a stage without growth.
+pub(super) fn need_of(need: &Need, nics: u32) -> Need {
+    Need { nics, limits: Limits { grow_to: None, ..need.limits }, ..need.clone() }
+}
+
+/// Finds designs of the last stage, and for each the stages that move the fewest cables; the fewest first.
+pub(super) fn found<'a>(args: &Args, asked: &Asked<'a>, last: &Asked<'a>) -> anyhow::Result<Moving<'a, 'a>> {
+    let searched = search(args, last)?;
+    let options = Options { platforms: args.platforms.clone(), levels: Levels::default() };
+    let mut stages = Vec::new();
+    for found in searched.front.iter().take(LAST) {
+        let passed =
+            searched.checks.passed(&found.design).context("a design of the front passed the checks")?;
+        let end = Stage {
+            design: found.design.clone(),
+            passed: passed.clone(),
+            plan: plan(&passed.file, &options)?,
+        };
+        if let Some(rows) = traced(asked, &options, end)? {
+            stages.push((found.clone(), rows));
+        }
+    }
+    let moved = |rows: &[StageRow]| rows.iter().map(|stage| stage.cables_moved).sum::<u64>();
+    stages.sort_by_key(|(_, rows)| moved(rows));
+    Ok(Moving { searched, stages })
+}
+
+/// Traces the stages before a design; `None` if a stage has no design with its T0s.
+fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Result<Option<Vec<StageRow>>> {
+    let sizes = asked.stages;
+    let mut stages: Vec<Vec<Stage<'_>>> = Vec::new();
+    for nics in &sizes[..sizes.len() - 1] {
+        let stage = earlier(asked, options, (&end.design, *nics))?;
+        if stage.is_empty() {
+            return Ok(None);
+        }
+        stages.push(stage);
+    }
+    stages.push(vec![end]);
+    let start = || Chain { moved: 0, moves: vec![0], path: Vec::new() };
+    let mut chains: Vec<Chain> = stages[0].iter().map(|_| start()).collect();
+    for pair in stages.windows(2) {
+        let next = pair[1].iter().filter_map(|new| {
+            let ways = pair[0].iter().zip(&chains).enumerate().map(|(at, (old, chain))| {
+                let moved = WorkOrder::between(&old.plan, &new.plan).moved();
+                let path = chain.path.iter().copied().chain([at]).collect();
+                let moves = chain.moves.iter().copied().chain([moved]).collect();
+                Chain { moved: chain.moved + moved, moves, path }
+            });
+            ways.min_by_key(|chain| chain.moved)
+        });
+        chains = next.collect();
+    }
+    let Some(chain) = chains.into_iter().min_by_key(|chain| chain.moved) else { return Ok(None) };
+    let path = chain.path.iter().copied().chain([0]);
+    let along: Vec<(&Design<'_>, &str, u64)> = path
+        .zip(&stages)
+        .zip(&chain.moves)
+        .map(|((at, stage), moved)| (&stage[at].design, stage[at].passed.file.as_str(), *moved))
+        .collect();
+    Ok(Some(row::stages_of(sizes, &along)))
+}
+
+/// Returns the designs of an earlier stage that have the T0s of a later one, those with the fewest switches first.
+fn earlier<'a>(
+    asked: &Asked<'a>,
+    options: &Options,
+    (last, nics): (&Design<'_>, u32),
+) -> anyhow::Result<Vec<Stage<'a>>> {
+    let mut platforms: Vec<String> = last.tiers().map(|tier| tier.platform.id.to_string()).collect();
+    platforms.dedup();
+    let need = Need {
+        planes: vec![last.planes],
+        planes_by_nic: vec![u8::try_from(last.planes_by_nic).unwrap_or(1)],
+        routings: vec![last.routing],
+        oses: vec![last.os],
+        platforms,
+        ..need_of(asked.need, nics)
+    };
+    let mut designs: Vec<Design<'a>> = Vec::new();
+    let searched = closc_design::space(&need, asked.catalogue, &mut |design| {
+        if has_t0s_of(&design, last) {
+            designs.push(design);
+        }
+    });
+    if searched.is_err() {
+        return Ok(Vec::new());
+    }
+    designs.sort_by_key(|design| design.tiers().map(|tier| tier.switches).sum::<u32>());
+    let mut checks = Checks::new(&need, &[], options.clone());
+    let mut stages = Vec::new();
+    for design in designs {
+        checks.pass(&design)?;
+        let Some(passed) = checks.passed(&design) else { continue };
+        stages.push(Stage { plan: plan(&passed.file, options)?, passed: passed.clone(), design });
+        if stages.len() == EARLIER {
+            break;
+        }
+    }
+    Ok(stages)
+}
+
+/// Tells whether T0s are equal, with their NICs and uplinks.
+fn has_t0s_of(design: &Design<'_>, last: &Design<'_>) -> bool {
+    let side = |side: Side| (side.count, side.breakout);
+    let tier = |tier: &Tier<'_>| (tier.platform.id.clone(), side(tier.down), tier.up.map(side));
+    tier(&design.t0) == tier(&last.t0)
+}
+
+fn plan(file: &str, options: &Options) -> anyhow::Result<Plan> {
+    let reading = front::read_text(&Source::Stdin, file.as_bytes(), options)?;
+    reading.plan.context("a design that passed the checks has a plan")
+}
