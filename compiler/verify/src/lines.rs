@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Files;
 
 use crate::finding::Violation;
-use crate::model::place::{Fact, Place, Target, line_of, search};
-use crate::read::json;
+use crate::model::place::{Fact, Place, Step, Target, line_of, search};
+use crate::read::{json, yaml};
 
 /// Fills in the line numbers of violations, reading each file once. Further facts of a place become places of their
 /// own.
@@ -29,7 +29,7 @@ pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
             continue;
         }
         for (number, place) in places {
-            let mut lines = lines(&buffer, &place.target).into_iter();
+            let mut lines = lines(&file, &buffer, &place.target).into_iter();
             place.line = lines.next();
             further.extend(lines.map(|line| (number, Place::line(file.clone(), line))));
         }
@@ -44,25 +44,29 @@ pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
     }
 }
 
+/// Returns where a path is in a text.
+type Find = fn(&str, &[Step]) -> Option<usize>;
+
 /// Returns the lines of a subject in the text of its file, the main one first.
-fn lines(text: &[u8], target: &Target) -> Vec<usize> {
+fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
     let offsets: Vec<usize> = match target {
         Target::File => Vec::new(),
         Target::Text(needles) => search(text, needles).into_iter().collect(),
         Target::Facts(facts) => {
             let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
-            facts.iter().flat_map(|fact| offsets(text, fact)).collect()
+            let find: Find = if file.extension() == Some("yaml") { yaml::find } else { json::find };
+            facts.iter().flat_map(|fact| offsets(find, text, fact)).collect()
         }
     };
     offsets.into_iter().map(|at| line_of(text, at)).collect()
 }
 
 /// Returns where a fact is in a text.
-fn offsets(text: &str, fact: &Fact) -> Vec<usize> {
+fn offsets(find: Find, text: &str, fact: &Fact) -> Vec<usize> {
     match fact {
-        Fact::Path(path) => json::find(text, path).into_iter().collect(),
-        Fact::Setting { language, port, name } => {
-            (language.setting)(text, port, name).iter().filter_map(|path| json::find(text, path)).collect()
+        Fact::Path(path) => find(text, path).into_iter().collect(),
+        Fact::Setting { follow, port, name } => {
+            (follow.0)(text, port, name).iter().filter_map(|path| find(text, path)).collect()
         }
     }
 }

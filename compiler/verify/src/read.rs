@@ -28,6 +28,7 @@ pub(crate) mod sonic;
 pub(crate) mod text_routes;
 pub(crate) mod unjudged;
 pub(crate) mod value;
+pub(crate) mod yaml;
 
 use room::{Pipeline, Room};
 use site::{SiteGroup, SiteSetting};

@@ -256,7 +256,8 @@ impl Work<'_> {
             let dscp = class.dscp.iter().find(|dscp| qos.dscp_to_class.get(dscp) != Some(&number))?;
             Some((class.name.clone(), *dscp, qos.dscp_to_class.get(dscp).copied()))
         });
-        self.expect(wrong.is_none(), (&CLASSES, CODE_POINTS), || {
+        let dscp = wrong.as_ref().map_or(0, |(_, dscp, _)| *dscp);
+        self.expect(wrong.is_none(), (&CLASSES, &*format!("{CODE_POINTS} {dscp}")), || {
             let (name, dscp, found) = wrong.unwrap_or_default();
             let found = found.map_or("no class".to_owned(), |class| format!("class {class}"));
             format!("maps code point {dscp}, which the path tables give to `{name}`, to {found}")

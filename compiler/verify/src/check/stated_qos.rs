@@ -284,7 +284,7 @@ impl Compared<'_> {
             });
         let (dscp, class) = wrong?;
         let message = format!("does not map code point {dscp} to class {}", self.number(*class));
-        Some(differs("dscp_to_tc_map", message))
+        Some(differs(format!("dscp_to_tc_map {dscp}"), message))
     }
 
     fn trimming(&self) -> Option<Difference> {

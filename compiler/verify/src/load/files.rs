@@ -12,7 +12,7 @@ use closc_artefacts::{Entry, FILE_MAX, Files as Source, Manifest};
 
 use crate::error::VerifyError;
 use crate::finding::{Findings, Violation};
-use crate::model::place::Place;
+use crate::model::place::{Fact, Place};
 use crate::read::error::ReadError;
 use crate::read::room::FILES_MAX;
 use crate::rules::files::{DIGEST, KNOWN, PARSES};
@@ -114,7 +114,11 @@ pub(crate) fn unreadable(path: &Utf8Path, error: &ReadError, findings: &mut Find
     let rule = if error.unknown { &KNOWN } else { &PARSES };
     findings.checked(rule, 1);
     let path = &error.file.map_or_else(|| path.to_owned(), |file| path.with_file_name(file));
-    let place = error.line.map_or_else(|| Place::file(path), |line| Place::line(path, line));
+    let place = match error.line {
+        Some(line) => Place::line(path, line),
+        None if error.path.is_empty() => Place::file(path),
+        None => Place::of(path, Fact::Path(error.path.clone())),
+    };
     findings.broken(Violation::new(rule, place, format!("`{path}`: {}", error.message)));
 }
 

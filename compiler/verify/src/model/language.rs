@@ -8,7 +8,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::model::about::About;
-use crate::model::place::{Step, Target};
+use crate::model::place::Target;
 
 /// A language.
 pub(crate) struct Language {
@@ -41,9 +41,6 @@ pub(crate) struct Language {
     /// Returns the file of a subject, and its identity there. The flag states whether routes are in a separate
     /// `frr.conf`.
     pub(crate) place: fn(About<'_>, bool) -> (&'static str, Target),
-    /// Returns the paths of a setting of the quality of service of a port, by the text of the file, the port and the
-    /// setting, the main path first.
-    pub(crate) setting: fn(&str, &str, &str) -> Vec<Vec<Step>>,
 }
 
 impl Language {
@@ -63,7 +60,6 @@ impl Language {
         unsaid: &[],
         port: same_name,
         place: nowhere,
-        setting: no_setting,
     };
 
     /// Returns the keyword of its operating system in the manifest.
@@ -163,11 +159,6 @@ pub(crate) enum Spreading {
 /// A place in no file.
 fn nowhere(_: About<'_>, _: bool) -> (&'static str, Target) {
     ("", Target::File)
-}
-
-/// A setting without a path.
-pub(crate) fn no_setting(_: &str, _: &str, _: &str) -> Vec<Vec<Step>> {
-    Vec::new()
 }
 
 /// Returns a port's name as it is.

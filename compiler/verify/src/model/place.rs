@@ -2,13 +2,12 @@
 //!
 //! In: a file, and the identity of a fact in it. Out: the line, once the file is read again.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use camino::Utf8PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::model::language::Language;
 
 /// A line of an artefact.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -43,12 +42,43 @@ pub(crate) enum Fact {
     /// A setting of the quality of service of a port. Its reader follows the references again.
     Setting {
         /// The reader.
-        language: &'static Language,
+        follow: Follow,
         /// The port.
         port: String,
         /// The setting.
         name: String,
     },
+}
+
+/// Returns the paths of a setting, by the text of the file, the port and the setting, the main path first.
+#[derive(Clone, Copy)]
+pub(crate) struct Follow(pub(crate) fn(&str, &str, &str) -> Vec<Vec<Step>>);
+
+// A file has one reader, so functions need no comparison.
+impl PartialEq for Follow {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Follow {}
+
+impl PartialOrd for Follow {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Follow {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
+
+impl fmt::Debug for Follow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("reader")
+    }
 }
 
 /// A step of a path: a key of a mapping.

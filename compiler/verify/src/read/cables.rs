@@ -312,7 +312,7 @@ impl From<String> for Wrong {
 
 fn fault(error: &csv::Error) -> ReadError {
     let line = error.position().map(|position| position.line() as usize);
-    ReadError { line, message: error.to_string(), file: None, unknown: false }
+    ReadError { line, message: error.to_string(), file: None, unknown: false, path: Vec::new() }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::model::place::line_of;
+use crate::model::place::{Step, line_of};
 
 /// An error of parsing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,22 +15,36 @@ pub(crate) struct ReadError {
     pub(crate) file: Option<&'static str>,
     /// Whether the syntax is valid, but a word is unknown to the verifier.
     pub(crate) unknown: bool,
+    /// The path of the error in its document, if the line is not known.
+    pub(crate) path: Vec<Step>,
 }
 
 impl ReadError {
     /// Makes the error of a line.
     pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
-        ReadError { line: Some(line), message: message.into(), file: None, unknown: false }
+        ReadError { line: Some(line), message: message.into(), file: None, unknown: false, path: Vec::new() }
     }
 
     /// Makes the error of a file.
     pub(crate) fn whole(message: impl Into<String>) -> Self {
-        ReadError { line: None, message: message.into(), file: None, unknown: false }
+        ReadError { line: None, message: message.into(), file: None, unknown: false, path: Vec::new() }
+    }
+
+    /// Makes the error of a path.
+    pub(crate) fn of(path: Vec<Step>, message: impl Into<String>) -> Self {
+        ReadError { path, ..ReadError::whole(message) }
     }
 
     /// Makes the error of an unknown word in a line.
     pub(crate) fn unknown(line: usize, message: impl Into<String>) -> Self {
         ReadError { unknown: true, ..ReadError::at(line, message) }
+    }
+
+    /// Sets the line, unless a more exact one is known.
+    #[must_use]
+    pub(crate) fn or_at(mut self, line: usize) -> Self {
+        self.line.get_or_insert(line);
+        self
     }
 
     /// Sets the file beside the one that was read.
@@ -47,6 +61,18 @@ impl fmt::Display for ReadError {
     }
 }
 
+impl From<String> for ReadError {
+    fn from(message: String) -> Self {
+        ReadError::whole(message)
+    }
+}
+
+impl From<&str> for ReadError {
+    fn from(message: &str) -> Self {
+        ReadError::whole(message)
+    }
+}
+
 impl From<serde_json::Error> for ReadError {
     fn from(error: serde_json::Error) -> Self {
         ReadError {
@@ -54,6 +80,7 @@ impl From<serde_json::Error> for ReadError {
             message: error.to_string(),
             file: None,
             unknown: false,
+            path: Vec::new(),
         }
     }
 }

@@ -48,7 +48,6 @@ pub(crate) static LANGUAGE: Language = Language {
     unsaid: &[],
     port: same_name,
     place: find,
-    setting: sonic::LANGUAGE.setting,
 };
 
 /// The language module.
@@ -94,6 +93,6 @@ fn second_router(device: &mut Device<'_>) {
 fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
     match place::needles(about) {
         Some(needles) => (FILE, needles.into()),
-        None => (sonic::place::FILE, sonic::place::facts(&LANGUAGE, about).into()),
+        None => (sonic::place::FILE, sonic::place::facts(about).into()),
     }
 }

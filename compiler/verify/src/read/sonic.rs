@@ -28,7 +28,6 @@ pub(crate) static LANGUAGE: Language = Language {
     link_local: LinkLocal::Forwards,
     seed: Some(seed),
     place: find,
-    setting: sources::find,
     ..Language::TEXT
 };
 
@@ -79,5 +78,5 @@ fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
         let (file, needles) = frr::place::needles(about);
         return (file, needles.into());
     }
-    (place::FILE, place::facts(&LANGUAGE, about).into())
+    (place::FILE, place::facts(about).into())
 }

@@ -59,17 +59,17 @@ pub(super) fn judge(
             way.take(key);
         }
         way.finish(device);
-        let needles = vec!["control-plane:".to_owned(), format!("{name}:")];
+        let fact = bound.path(name).fact();
         match known.get(name) {
             None if BUILT_IN.contains(&name) => {}
             None => {
                 let message = format!("access list `{name}` is referred to and is not there");
-                device.fault(FaultKind::Dangling, FILE, needles, message);
+                device.fault(FaultKind::Dangling, FILE, fact, message);
             }
             Some(list) => {
                 for what in refused(list) {
                     let message = format!("access list `{name}` of the control plane may drop {what}");
-                    device.fault(FaultKind::Setting, FILE, needles.clone(), message);
+                    device.fault(FaultKind::Setting, FILE, fact.clone(), message);
                 }
             }
         }

@@ -112,7 +112,9 @@ impl<'v> Bgp<'v> {
                     let known =
                         length.checked_add(family.offset()).filter(|known| (own..=128).contains(known));
                     known.map(Some).ok_or_else(|| {
-                        ReadError::whole(format!("`{}` is {length}, which no prefix has", lengths.path(key)))
+                        lengths
+                            .path(key)
+                            .fault(format!("`{}` is {length}, which no prefix has", lengths.path(key)))
                     })
                 };
                 let (least, most) = (length("min-prefix-len")?, length("max-prefix-len")?);
@@ -143,7 +145,7 @@ impl<'v> Bgp<'v> {
                 } else {
                     let message =
                         format!("`{pattern}` of `{name}` matches paths otherwise than by their length");
-                    device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+                    device.fault(FaultKind::Unknown, FILE, rules.path(number).fact(), message);
                 }
             }
             list.finish(device);
@@ -169,7 +171,7 @@ impl<'v> Bgp<'v> {
                 self.names.drained.insert(name);
             } else {
                 let message = format!("`{name}` lists other communities than that of what is drained");
-                device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+                device.fault(FaultKind::Unknown, FILE, lists.path(name).fact(), message);
             }
         }
         Ok(())
@@ -189,7 +191,11 @@ impl<'v> Bgp<'v> {
                 said.clause.permit = match &actions[..] {
                     [word] if word == "permit" => true,
                     [word] if word == "deny" => false,
-                    _ => return Err(ReadError::whole(format!("`{}` is no one action", rules.path(number)))),
+                    _ => {
+                        return Err(rules
+                            .path(number)
+                            .fault(format!("`{}` is no one action", rules.path(number))));
+                    }
                 };
                 clause(&mut said, &mut rule, device)?;
                 rule.finish(device);
@@ -216,7 +222,7 @@ impl<'v> Bgp<'v> {
             && id != all
         {
             let message = format!("router id {all} of all instances is not {id}, which the fabric's has");
-            device.fault(FaultKind::Setting, FILE, vec!["router-id:".to_owned()], message);
+            device.fault(FaultKind::Setting, FILE, own.path("router-id").fact(), message);
         }
         bgp.router_id = id.or(bgp.router_id);
         let mut timers = own.below("timers")?;
@@ -295,7 +301,7 @@ impl<'v> Bgp<'v> {
         let mut bfd = own.below("bfd")?;
         agreed.bfd = bfd.text("profile")?.filter(|_| self.watches);
         if agreed.bfd == Some("") {
-            return Err(ReadError::whole(format!("`{}` is empty", bfd.path("profile"))));
+            return Err(bfd.path("profile").fault(format!("`{}` is empty", bfd.path("profile"))));
         }
         bfd.finish(device);
         let mut families = own.below("address-family")?;
@@ -345,7 +351,7 @@ fn families<'v>(
     let mut multipaths = own.below("multipaths")?;
     let width = multipaths.number("ebgp")?;
     if let Some(width) = width.filter(|width| !(1..=WIDTH_MAX).contains(width)) {
-        return Err(ReadError::whole(format!("`{}` is {width}", multipaths.path("ebgp"))));
+        return Err(multipaths.path("ebgp").fault(format!("`{}` is {width}", multipaths.path("ebgp"))));
     }
     bgp.process.width = width.or(Some(WIDTH));
     multipaths.finish(device);
@@ -363,7 +369,9 @@ fn announcements(timers: &mut Fields<'_>) -> Result<Option<u16>, ReadError> {
     let time = value.as_u64().and_then(|time| u16::try_from(time).ok());
     match time.or((value.as_str() == Some("none")).then_some(0)) {
         Some(time) => Ok(Some(time)),
-        None => Err(ReadError::whole(format!("`{}` is {value}", timers.path("route-advertisement")))),
+        None => Err(timers
+            .path("route-advertisement")
+            .fault(format!("`{}` is {value}", timers.path("route-advertisement")))),
     }
 }
 
@@ -375,12 +383,16 @@ fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_
         Some("ipv4") => Some(Family::V4),
         Some("ipv6") => Some(Family::V6),
         Some(_) => {
-            return Err(ReadError::whole(format!("`{}` is not `ipv4` or `ipv6`", matched.path("type"))));
+            return Err(matched
+                .path("type")
+                .fault(format!("`{}` is not `ipv4` or `ipv6`", matched.path("type"))));
         }
     };
     said.prefixes = matched.text("ip-prefix-list")?;
     if said.prefixes.is_some() && said.family.is_none() {
-        return Err(ReadError::whole(format!("`{}` does not state a type", matched.path("ip-prefix-list"))));
+        return Err(matched
+            .path("ip-prefix-list")
+            .fault(format!("`{}` does not state a type", matched.path("ip-prefix-list"))));
     }
     said.community = matched.text("community-list")?;
     said.path = matched.text("as-path-list")?;
@@ -391,14 +403,16 @@ fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_
     said.clause.drains = !marks.is_empty();
     if marks.iter().any(|mark| !DRAINED.contains(&mark.as_str())) {
         let message = format!("`{}` is another mark than that of what is drained", set.path("community"));
-        device.fault(FaultKind::Unknown, FILE, vec!["community:".to_owned()], message);
+        device.fault(FaultKind::Unknown, FILE, set.path("community").fact(), message);
     }
     said.clause.bandwidth = match set.take("ext-community-bw") {
         None => None,
         Some(Value::String(word)) if word == "cumulative" => Some(Bandwidth::Sum),
         Some(value) => {
             let number = value.as_u64().and_then(|mbps| u32::try_from(mbps).ok());
-            let fault = || ReadError::whole(format!("`{}` is {value}", set.path("ext-community-bw")));
+            let fault = || {
+                set.path("ext-community-bw").fault(format!("`{}` is {value}", set.path("ext-community-bw")))
+            };
             Some(Bandwidth::Mbps(number.ok_or_else(fault)?))
         }
     };
@@ -410,6 +424,8 @@ fn permit(rule: &mut Fields<'_>) -> Result<bool, ReadError> {
     match rule.text("action")? {
         Some("permit") => Ok(true),
         Some("deny") => Ok(false),
-        _ => Err(ReadError::whole(format!("`{}` is neither `permit` nor `deny`", rule.path("action")))),
+        _ => Err(rule
+            .path("action")
+            .fault(format!("`{}` is neither `permit` nor `deny`", rule.path("action")))),
     }
 }

@@ -84,6 +84,18 @@ pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
     Ok(whole.into())
 }
 
+/// Returns the address family of a route, and the type of its next hops.
+fn family(route: &mut Fields<'_>, path: &Path<'_>) -> Result<(Family, &'static str), ReadError> {
+    match route.text("address-family")? {
+        Some("ipv4-unicast") => Ok((Family::V4, "ipv4-address")),
+        Some("ipv6-unicast") => Ok((Family::V6, "ipv6-address")),
+        _ => {
+            let message = format!("`{path}` is of no address family that is known");
+            Err(path.to("address-family").fault(message))
+        }
+    }
+}
+
 fn routes<'v>(
     mut vrfs: Fields<'v>,
     bgp: Option<Bgp<'v>>,
@@ -100,11 +112,7 @@ fn routes<'v>(
     for (prefix, route) in all.entries() {
         let path = all.path(prefix);
         let mut route = Fields::of(path.clone(), Some(route))?;
-        let (family, address) = match route.text("address-family")? {
-            Some("ipv4-unicast") => (Family::V4, "ipv4-address"),
-            Some("ipv6-unicast") => (Family::V6, "ipv6-address"),
-            _ => return Err(ReadError::whole(format!("`{path}` is of no address family that is known"))),
-        };
+        let (family, address) = family(&mut route, &path)?;
         let ways = route.below("via")?;
         let parsed = value::prefix(family, prefix).map_err(ReadError::whole)?;
         let mut none = true;
@@ -125,14 +133,14 @@ fn routes<'v>(
                 _ => {
                     let message =
                         format!("`{path}` goes to `{gateway}` over {} ports as `{kind:?}`", ports.len());
-                    device.fault(FaultKind::Unknown, FILE, vec![format!("'{prefix}'")], message);
+                    device.fault(FaultKind::Unknown, FILE, ways.path(gateway).fact(), message);
                     continue;
                 }
             };
             found.add(parsed, Cow::Owned(prefix.to_owned()), hop).map_err(ReadError::whole)?;
         }
         if none {
-            return Err(ReadError::whole(format!("`{path}` leads nowhere")));
+            return Err(path.fault(format!("`{path}` leads nowhere")));
         }
         route.finish(device);
     }

@@ -6,9 +6,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::site;
 use super::value::{Map, Value};
+use super::{place, site};
 use crate::model::device::Device;
+use crate::model::place::Fact;
 use crate::read::error::ReadError;
 
 /// The keys that lead to a value.
@@ -24,6 +25,16 @@ impl<'v> Path<'v> {
     /// Returns the keys, outermost first.
     pub(super) fn keys(&self) -> &[&'v str] {
         &self.0
+    }
+
+    /// Returns the identity of the value.
+    pub(super) fn fact(&self) -> Fact {
+        place::fact(&self.0)
+    }
+
+    /// Returns an error of the value.
+    pub(super) fn fault(&self, message: impl Into<String>) -> ReadError {
+        ReadError::of(place::path(&self.0), message)
     }
 
     /// Returns the path of an entry below.
@@ -56,7 +67,7 @@ impl<'v> Fields<'v> {
         let map = match value {
             None | Some(Value::Null) => None,
             Some(Value::Object(map)) => Some(map),
-            Some(_) => return Err(ReadError::whole(format!("`{path}` is not a mapping"))),
+            Some(_) => return Err(path.fault(format!("`{path}` is not a mapping"))),
         };
         Ok(Fields { path, map, taken: 0, taken_behind: Vec::new() })
     }
@@ -91,8 +102,9 @@ impl<'v> Fields<'v> {
     /// Returns a text.
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<&'v str>, ReadError> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let text =
-            value.as_str().ok_or_else(|| ReadError::whole(format!("`{}.{key}` is not text", self.path)))?;
+        let text = value
+            .as_str()
+            .ok_or_else(|| self.path(key).fault(format!("`{}.{key}` is not text", self.path)))?;
         Ok(Some(text))
     }
 
@@ -101,7 +113,7 @@ impl<'v> Fields<'v> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = value.as_u64().and_then(|number| T::try_from(number).ok());
         number.map(Some).ok_or_else(|| {
-            ReadError::whole(format!("`{}.{key}` is not a number of its range: {value}", self.path))
+            self.path(key).fault(format!("`{}.{key}` is not a number of its range: {value}", self.path))
         })
     }
 
@@ -112,11 +124,11 @@ impl<'v> Fields<'v> {
 
     /// Returns the keys of a set, parsed: NVUE writes `'3': {}`.
     pub(super) fn set<T: FromStr>(&self) -> Result<Vec<T>, ReadError> {
-        let parse = |(key, value): (&str, &Value<'_>)| {
+        let parse = |(key, value): (&'v str, &'v Value<'v>)| {
             if *value != Value::Null && value.as_object().is_none_or(|below| below.len() > 0) {
-                return Err(ReadError::whole(format!("`{}.{key}` is not empty", self.path)));
+                return Err(self.path.to(key).fault(format!("`{}.{key}` is not empty", self.path)));
             }
-            key.parse().map_err(|_| ReadError::whole(format!("`{}` has no `{key}`", self.path)))
+            key.parse().map_err(|_| self.path.to(key).fault(format!("`{}` has no `{key}`", self.path)))
         };
         self.entries().map(parse).collect()
     }

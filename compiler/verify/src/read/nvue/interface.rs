@@ -11,7 +11,7 @@ use closc_artefacts::Prefix;
 use ipnet::IpNet;
 
 use super::fields::{Fields, Path};
-use super::place::FILE;
+use super::place::{FILE, fact, path};
 use super::value::Value;
 use crate::model::device::{Device, FaultKind, Ports};
 use crate::read::error::ReadError;
@@ -83,7 +83,7 @@ impl Panel {
                 None => format!("interface `{name}` has no `type`; expected `{meant}`"),
                 Some(_) => format!("interface `{name}` is none that the proof knows"),
             };
-            device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+            device.fault(FaultKind::Unknown, FILE, fact(&["interface", name, "type"]), message);
             return Ok(());
         }
         if meant == "swp" {
@@ -99,13 +99,13 @@ impl Panel {
         if vrf.as_deref() != Some("mgmt") {
             let message =
                 "the management port is not in VRF `mgmt`, and its gateway is one of the fabric".to_owned();
-            device.fault(FaultKind::Setting, FILE, vec!["eth0:".to_owned()], message);
+            device.fault(FaultKind::Setting, FILE, fact(&["interface", name, "vrf"]), message);
         }
         for is_v4 in [true, false] {
             let of_family = gateways.iter().filter(|gateway| gateway.is_ipv4() == is_v4).count();
             if of_family > 1 {
                 let message = format!("the management port has {of_family} gateways of one family");
-                device.fault(FaultKind::Setting, FILE, vec!["gateway:".to_owned()], message);
+                device.fault(FaultKind::Setting, FILE, fact(&["interface", name]), message);
             }
         }
         for address in addresses {
@@ -128,7 +128,7 @@ impl Panel {
         let states: Vec<String> = link.below("state")?.set()?;
         let up = states == ["up"];
         if !up && states != ["down"] {
-            return Err(ReadError::whole(format!("`interface.{name}.link.state` is {states:?}")));
+            return Err(odd_link(name, "state", &format!("{states:?}")));
         }
         let mtu = link.number("mtu")?;
         let speed = link.text("speed")?.map(mbps).transpose()?;
@@ -136,19 +136,24 @@ impl Panel {
             None => None,
             Some("rs") => Some(true),
             Some("off") => Some(false),
-            Some(other) => return Err(ReadError::whole(format!("`interface.{name}.link.fec` is `{other}`"))),
+            Some(other) => return Err(odd_link(name, "fec", &format!("`{other}`"))),
         };
         // The switch chooses where nothing is said.
         if link.text("auto-negotiate")?.is_some_and(|word| !["on", "enabled"].contains(&word)) {
             let message = format!("port `{name}` does not negotiate, as cables of copper need");
-            device.fault(FaultKind::Setting, FILE, vec![format!("{name}:"), "auto".to_owned()], message);
+            device.fault(
+                FaultKind::Setting,
+                FILE,
+                fact(&["interface", name, "link", "auto-negotiate"]),
+                message,
+            );
         }
         link.finish(device);
         let description = own.text("description")?.map(|text| Cow::Owned(text.to_owned()));
         let Addresses { own: addresses, gateways, vrf } = self.addresses(name, &mut own, device)?;
         if !gateways.is_empty() || vrf.is_some() {
             let message = format!("port `{name}` has a gateway or a VRF");
-            device.fault(FaultKind::Unknown, FILE, vec![format!("{name}:")], message);
+            device.fault(FaultKind::Unknown, FILE, fact(&["interface", name]), message);
         }
         let attached = attached(&mut own, device)?;
         own.finish(device);
@@ -241,7 +246,7 @@ impl Panel {
         }
         device.ports = ports;
         for (kind, name, message) in faults {
-            device.fault(kind, FILE, vec![format!("{name}:")], message);
+            device.fault(kind, FILE, fact(&["interface", &name]), message);
         }
         self.attached
     }
@@ -290,6 +295,12 @@ fn mbps(text: &str) -> Result<u32, ReadError> {
     let number = text.strip_suffix('G').and_then(|number| number.parse::<u32>().ok());
     let number = number.and_then(|number| number.checked_mul(1_000));
     number.ok_or_else(|| ReadError::whole(format!("`{text}` is not a speed")))
+}
+
+/// Returns the error of a setting of a link.
+fn odd_link(name: &str, key: &str, value: &str) -> ReadError {
+    let message = format!("`interface.{name}.link.{key}` is {value}");
+    ReadError::of(path(&["interface", name, "link", key]), message)
 }
 
 /// Reads the profiles that a port is given.

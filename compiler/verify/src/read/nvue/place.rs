@@ -1,34 +1,121 @@
-//! Where something is in `nvue.yaml`.
+//! Identities of facts in `nvue.yaml`.
 
 use crate::model::about::About;
+use crate::model::place::{Fact, Follow, Step};
+use crate::read::yaml;
 
 /// The file.
 pub(super) const FILE: &str = closc_artefacts::paths::NVUE_YAML;
 
-/// Returns what to look for, outermost first.
-pub(super) fn needles(about: About<'_>) -> Vec<String> {
-    let interface = |name: &str, what: &str| vec![format!("      {name}:"), what.to_owned()];
-    match about {
+/// Returns a path below `set`.
+pub(super) fn path(keys: &[&str]) -> Vec<Step> {
+    let below = keys.strip_prefix(&["set"]).unwrap_or(keys);
+    std::iter::once("set").chain(below.iter().copied()).map(Step::from).collect()
+}
+
+/// Returns the fact at a path below `set`.
+pub(super) fn fact(keys: &[&str]) -> Fact {
+    Fact::Path(path(keys))
+}
+
+/// Returns the facts of a subject, the main one first.
+pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
+    const BGP: [&str; 4] = ["vrf", "default", "router", "bgp"];
+    let bgp = |keys: &[&str]| fact(&[&BGP[..], keys].concat());
+    let any = |keys: &[&str]| Fact::Path([path(keys), vec![Step::Start(String::new())]].concat());
+    let setting = |port: &str, name: &str| Fact::Setting {
+        follow: Follow(self::setting),
+        port: port.to_owned(),
+        name: name.to_owned(),
+    };
+    vec![match about {
         About::Device | About::Stated(_) | About::IngressFilter | About::Source(_) => {
-            vec!["hostname:".to_owned()]
+            fact(&["system", "hostname"])
         }
-        About::Port(name) | About::Neighbour(name) | About::Mac(name) => interface(name, name),
-        About::Peer(name) | About::Description(name) => interface(name, "description:"),
-        About::Address(name) => interface(name, "address:"),
-        About::Qos(name) | About::Setting(name, _) => interface(name, "qos:"),
-        About::Length(name) | About::Headroom(name) => interface(name, "pfc:"),
-        About::Pools => vec!["traffic-pool:".to_owned()],
-        About::Settings | About::Global(_) | About::Counter(_) => vec!["    system:".to_owned()],
-        About::Loopback => interface("lo", "address:"),
-        About::Management => interface("eth0", "address:"),
-        About::Route(prefix) | About::Blackhole(prefix) => vec!["static:".to_owned(), format!("'{prefix}'")],
-        About::Routes => vec!["static:".to_owned()],
-        About::Segment(prefix) => vec!["srv6-sid:".to_owned(), format!("'{prefix}'")],
-        About::Segments => vec!["segment-routing:".to_owned()],
-        About::Bgp => vec!["bgp:".to_owned()],
-        About::Timers => vec!["    vrf:".to_owned(), "timers:".to_owned()],
-        About::Session(name) => vec!["            neighbor:".to_owned(), format!("{name}:")],
-        About::Network(prefix) => vec!["    vrf:".to_owned(), format!("'{prefix}'")],
-        About::Filters => vec!["route-map:".to_owned()],
+        About::Port(name) => {
+            let link = |key| fact(&["interface", name, "link", key]);
+            return ["state", "mtu", "speed", "fec"].map(link).into();
+        }
+        About::Neighbour(name) | About::Mac(name) => fact(&["interface", name]),
+        About::Peer(name) | About::Description(name) => fact(&["interface", name, "description"]),
+        About::Address(name) => any(&["interface", name, "ipv6", "address"]),
+        About::Qos(name) => fact(&["interface", name, "qos"]),
+        About::Setting(port, name) => setting(port, name),
+        About::Length(name) => setting(name, "cable length"),
+        About::Headroom(name) => setting(name, "headroom"),
+        About::Pools => fact(&["qos", "traffic-pool"]),
+        About::Settings | About::Global(_) | About::Counter(_) => fact(&["system"]),
+        About::Loopback => any(&["interface", "lo", "ipv6", "address"]),
+        About::Management => any(&["interface", "eth0", "ipv4", "address"]),
+        About::Route(prefix) | About::Blackhole(prefix) => {
+            let route = ["vrf", "default", "router", "static", prefix];
+            return vec![fact(&route), any(&[&route[..], &["via"]].concat())];
+        }
+        About::Routes => fact(&["vrf", "default", "router", "static"]),
+        About::Segment(prefix) => fact(&["router", "segment-routing", "static", "srv6-sid", prefix]),
+        About::Segments => fact(&["router", "segment-routing"]),
+        About::Bgp => bgp(&[]),
+        About::Timers => bgp(&["timers"]),
+        About::Session(name) => bgp(&["neighbor", name]),
+        About::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
+        About::Filters => fact(&["router", "policy", "route-map"]),
+    }]
+}
+
+/// Returns the paths of a setting of the quality of service of a port.
+pub(super) fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let profile = |kind: &str| {
+        let own = path(&["interface", port, "qos", kind, "profile"]);
+        (yaml::get(text, &own).unwrap_or("default-global").to_owned(), own)
+    };
+    // The values of a mapping, then the reference to it.
+    let block = |kind: &str, rest: &[&str]| {
+        let (profile, own) = profile(kind);
+        let block = path(&[&["qos", kind, &profile], rest].concat());
+        let leaves = yaml::leaves(text, &block).into_iter();
+        let leaves = leaves.map(|leaf| [block.clone(), vec![Step::Key(leaf)]].concat());
+        leaves.chain([block.clone(), own]).collect::<Vec<_>>()
+    };
+    let shares = |keys: &[&str]| {
+        vec![path(&[&["qos", "advance-buffer-config", "default-global"], keys, &["shared-alpha"]].concat())]
+    };
+    let number = name.rsplit(' ').next().unwrap_or_default();
+    match name.strip_suffix(number).unwrap_or(name).trim_end() {
+        "dscp_to_tc_map" => {
+            let all = ["qos", "mapping", "default-global", "dscp", number, "switch-priority"];
+            vec![path(&all), path(&["qos", "mapping", "default-global", "trust"])]
+        }
+        "queue of class" => {
+            let all = ["qos", "egress-queue-mapping", "default-global", "switch-priority", number];
+            vec![path(&[&all[..], &["traffic-class"]].concat())]
+        }
+        "marks of queue" | "wred_profile of queue" => block("congestion-control", &["traffic-class", number]),
+        "queue" => block("egress-scheduler", &["traffic-class", number]),
+        "cable" => vec![path(&["qos", "pfc", &profile("pfc").0, "cable-length"])],
+        "ingress of" if number == "others" => shares(&["ingress-lossy-buffer", "priority-group", "bulk"]),
+        "ingress of" => shares(&["ingress-lossless-buffer"]),
+        "egress of" => shares(&["egress-lossless-buffer"]),
+        "egress of queue" => shares(&["egress-lossy-buffer", "traffic-class", number]),
+        "watchdog" if number == "looks" => vec![path(&["qos", "pfc-watchdog", "robustness"])],
+        "watchdog" => vec![path(&["qos", "pfc-watchdog", number])],
+        "pool" => vec![path(&["qos", "traffic-pool", number, "memory-percent"])],
+        "buffer of queue" | "trimming of class" => {
+            vec![path(&["interface", port, "packet-trim", "egress-eligibility", "traffic-class", number])]
+        }
+        "trimmed" => vec![path(&["system", "forwarding", "packet-trim", "size"])],
+        "class of" => vec![path(&["system", "forwarding", "packet-trim", "switch-priority"])],
+        _ => match name {
+            "pfc_enable" | "headroom" => block("pfc", &[]),
+            "queues" => block("egress-scheduler", &["traffic-class"]),
+            "tc_to_queue_map" => vec![path(&["qos", "egress-queue-mapping", "default-global"])],
+            "tc_to_dscp_map" => {
+                let trim = ["system", "forwarding", "packet-trim"];
+                let class = yaml::get(text, &path(&[&trim[..], &["switch-priority"]].concat()));
+                let mut paths = block("remark", &["switch-priority", class.unwrap_or_default()]);
+                paths.extend(["switch-priority", "remark"].map(|key| path(&[&trim[..], &[key]].concat())));
+                paths
+            }
+            _ => vec![path(&["interface", port, "qos"])],
+        },
     }
 }

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fields::Fields;
 use super::interface::Attached;
-use super::place::FILE;
+use super::place::{FILE, fact};
 use crate::model::device::{Device, FaultKind};
+use crate::model::place::Fact;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
@@ -143,7 +144,7 @@ impl QosReader {
                 );
                 if below.text("red")?.unwrap_or("disable") != "disable" {
                     let message = format!("`{}` drops early at random", queues.path(queue));
-                    device.fault(FaultKind::Qos, FILE, vec!["red: enable".to_owned()], message);
+                    device.fault(FaultKind::Qos, FILE, queues.path(queue).to("red").fact(), message);
                 }
                 match below.text("ecn")? {
                     Some("enable") => found.insert(at, marks),
@@ -152,12 +153,12 @@ impl QosReader {
                     None => {
                         let message =
                             format!("`{}` has no `ecn`; expected `enable` or `disable`", queues.path(queue));
-                        device.fault(FaultKind::Qos, FILE, vec![format!("{name}:")], message);
+                        device.fault(FaultKind::Qos, FILE, queues.path(queue).fact(), message);
                         found.remove(&at)
                     }
                     Some(other) => {
                         let message = format!("`{}` is `{other}`", queues.path(queue).to_string() + ".ecn");
-                        return Err(ReadError::whole(message));
+                        return Err(queues.path(queue).to("ecn").fault(message));
                     }
                 };
                 below.finish(device);
@@ -224,7 +225,7 @@ impl QosReader {
             seen.extend(&priorities);
             if is_there && percent.unwrap_or(0) == 0 {
                 let message = format!("pool `{name}` has no memory");
-                device.fault(FaultKind::Qos, FILE, vec![format!("{name}:")], message);
+                device.fault(FaultKind::Qos, FILE, fact(&["qos", "traffic-pool", name]), message);
             }
             if let Some(percent) = percent {
                 self.settings.insert(format!("pool {name}"), percent.to_string());
@@ -236,7 +237,7 @@ impl QosReader {
         seen.sort_unstable();
         if self.lossless.is_some() && (seen != [0, 1, 2, 3, 4, 5, 6, 7] || sum > 100) {
             let message = format!("pools take {sum} percent of the buffer and switch priorities {seen:?}");
-            device.fault(FaultKind::Qos, FILE, vec!["traffic-pool:".to_owned()], message);
+            device.fault(FaultKind::Qos, FILE, fact(&["qos", "traffic-pool"]), message);
         }
         all.finish(device);
         Ok(())
@@ -304,7 +305,7 @@ impl QosReader {
     pub(super) fn finish(&self, attached: &BTreeMap<u16, Attached>, device: &mut Device<'_>) -> QosConfig {
         let mut config = QosConfig::default();
         let mut known: BTreeMap<Attached, u16> = BTreeMap::new();
-        let mut lost = BTreeSet::new();
+        let mut lost: BTreeMap<String, Fact> = BTreeMap::new();
         for (at, own) in attached {
             let own = &self.effective(own);
             let Some(port) = device.ports.get_mut(usize::from(*at)).filter(|port| port.up) else { continue };
@@ -318,19 +319,34 @@ impl QosReader {
             known.insert(own.clone(), index);
             config.ports.push(self.port(own));
             let there = [
-                (&own.marks, own.marks.as_ref().is_some_and(|name| self.marks.contains_key(name))),
                 (
+                    "congestion-control",
+                    &own.marks,
+                    own.marks.as_ref().is_some_and(|name| self.marks.contains_key(name)),
+                ),
+                (
+                    "egress-scheduler",
                     &own.scheduler,
                     own.scheduler.as_ref().is_some_and(|name| self.schedulers.contains_key(name)),
                 ),
-                (&own.remark, own.remark.as_ref().is_some_and(|name| self.remarks.contains_key(name))),
-                (&own.pauses, own.pauses.as_ref().is_some_and(|name| self.pauses.contains_key(name))),
+                (
+                    "remark",
+                    &own.remark,
+                    own.remark.as_ref().is_some_and(|name| self.remarks.contains_key(name)),
+                ),
+                ("pfc", &own.pauses, own.pauses.as_ref().is_some_and(|name| self.pauses.contains_key(name))),
             ];
-            lost.extend(there.into_iter().filter(|(_, there)| !there).filter_map(|(name, _)| name.clone()));
+            let port = port.name.to_string();
+            for (kind, name, _) in there.into_iter().filter(|(.., there)| !there) {
+                let fact = || fact(&["interface", &port, "qos", kind, "profile"]);
+                for name in name {
+                    lost.entry(name.clone()).or_insert_with(fact);
+                }
+            }
         }
-        for name in lost {
+        for (name, fact) in lost {
             let message = format!("profile `{name}` is referred to and is not there");
-            device.fault(FaultKind::Dangling, FILE, vec![format!("profile: {name}")], message);
+            device.fault(FaultKind::Dangling, FILE, fact, message);
         }
         config
     }

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use closc_artefacts::Prefix;
 
 use super::fields::Fields;
-use super::place::FILE;
+use super::place::{FILE, fact};
 use crate::model::device::{Device, FaultKind, Segment};
+use crate::model::place::Fact;
 use crate::read::error::ReadError;
 use crate::read::value::parse;
 
@@ -19,7 +20,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
     let mut routing = router.below("segment-routing")?;
     let mut srv6 = routing.below("srv6")?;
     let state = srv6.text("state")?;
-    let mut faults: Vec<(String, String)> = Vec::new();
+    let mut faults: Vec<(Fact, String)> = Vec::new();
     let mut locators = locators(&srv6.below("locator")?, device, &mut faults)?;
     let mut fixed = routing.below("static")?;
     let sids = fixed.below("srv6-sid")?;
@@ -30,20 +31,21 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
         let behaviour = sid.text("behavior")?.unwrap_or("nothing");
         sid.finish(device);
         if behaviour != "uN" {
-            faults.push((format!("'{text}'"), format!("segment `{text}` is `{behaviour}` and not `uN`")));
+            faults.push((sids.path(text).fact(), format!("segment `{text}` is `{behaviour}` and not `uN`")));
         }
         if locators.remove(locator) != Some(prefix) {
             let message = format!("segment `{text}` is not that of its locator `{locator}`");
-            faults.push((format!("'{text}'"), message));
+            faults.push((sids.path(text).fact(), message));
         }
         device.segments.push(Segment { prefix, text: Cow::Owned(text.to_owned()) });
     }
     for name in locators.keys() {
-        faults.push((format!("{name}:"), format!("locator `{name}` has no segment of its own")));
+        let fact = fact(&["router", "segment-routing", "srv6", "locator", name]);
+        faults.push((fact, format!("locator `{name}` has no segment of its own")));
     }
     if !device.segments.is_empty() && state != Some("enabled") {
         faults.push((
-            "segment-routing:".to_owned(),
+            fact(&["router", "segment-routing", "srv6", "state"]),
             "segments are there and `srv6.state` is not `enabled`".to_owned(),
         ));
     }
@@ -52,10 +54,10 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
             "{} segments are more than the {SEGMENTS_MAX} that are programmed",
             device.segments.len()
         );
-        faults.push(("srv6-sid:".to_owned(), message));
+        faults.push((fact(&["router", "segment-routing", "static", "srv6-sid"]), message));
     }
-    for (needle, message) in faults {
-        device.fault(FaultKind::Segment, FILE, vec!["segment-routing:".to_owned(), needle], message);
+    for (fact, message) in faults {
+        device.fault(FaultKind::Segment, FILE, fact, message);
     }
     srv6.finish(device);
     fixed.finish(device);
@@ -68,7 +70,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
 fn locators<'v>(
     own: &Fields<'v>,
     device: &mut Device<'_>,
-    faults: &mut Vec<(String, String)>,
+    faults: &mut Vec<(Fact, String)>,
 ) -> Result<BTreeMap<&'v str, Prefix>, ReadError> {
     let mut locators: BTreeMap<&str, Prefix> = BTreeMap::new();
     for (name, value) in own.entries() {
@@ -87,7 +89,7 @@ fn locators<'v>(
             let message = format!(
                 "locator `{name}` cuts addresses at {block} + {node} + {function} bits and not at 32 + 16 + 0"
             );
-            faults.push((format!("{name}:"), message));
+            faults.push((own.path(name).fact(), message));
         }
         locators.insert(name, parse(text).map_err(ReadError::whole)?);
         locator.finish(device);

@@ -4,7 +4,7 @@
 //! below a listed key is accepted only if it is listed too, or the list has `**` there. Text with several lines is a
 //! fault outside `system.message`, because it may be a file of another program.
 
-use super::place::FILE;
+use super::place::{FILE, fact};
 use super::value::Value;
 use crate::model::device::{Device, FaultKind};
 use crate::read::site::SiteGroup;
@@ -296,7 +296,7 @@ fn walk<'v>(path: &mut Vec<&'v str>, value: &'v Value<'v>, device: &mut Device<'
 fn leaf(path: &[&str], value: &Value<'_>, device: &mut Device<'_>) {
     if !path.starts_with(&["system", "message"]) && has_lines(value) {
         let message = format!("`{}` has several lines, and may be a file of another program", path.join("."));
-        device.fault(FaultKind::Unknown, FILE, needles(path), message);
+        device.fault(FaultKind::Unknown, FILE, fact(path), message);
         return;
     }
     let named = match path {
@@ -325,12 +325,7 @@ fn unknown(path: &[&str], key: Option<&str>, device: &mut Device<'_>) {
         ["system", "config", "snippet", ..] => "holds lines of another program's file, which may forward",
         _ => "is none of the keys that the proof knows",
     };
-    device.fault(FaultKind::Unknown, FILE, needles(&path), format!("`{}` {why}", path.join(".")));
-}
-
-/// Keys as they are written, outermost first.
-fn needles(path: &[&str]) -> Vec<String> {
-    path.iter().map(|key| format!("{key}:")).collect()
+    device.fault(FaultKind::Unknown, FILE, fact(&path), format!("`{}` {why}", path.join(".")));
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::access;
 use super::fields::Fields;
-use super::place::FILE;
+use super::place::{FILE, fact, path};
 use super::qos::Trimming;
 use crate::model::device::{Device, FaultKind};
 use crate::read::error::ReadError;
@@ -16,7 +16,7 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
     device.hostname = system.text("hostname")?.map(|name| Cow::Owned(name.to_owned()));
     if device.hostname.is_none() {
         let message = "the switch has no `system.hostname`".to_owned();
-        device.fault(FaultKind::Identity, FILE, vec!["system:".to_owned()], message);
+        device.fault(FaultKind::Identity, FILE, fact(&["system", "hostname"]), message);
     }
     let mut control = system.below("control-plane")?;
     access::judge(&set.below("acl")?, &control.below("acl")?, device)?;
@@ -24,7 +24,7 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
     let mut lldp = system.below("lldp")?;
     if lldp.text("state")? == Some("disabled") {
         let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
-        device.fault(FaultKind::Setting, FILE, vec!["lldp:".to_owned()], message);
+        device.fault(FaultKind::Setting, FILE, fact(&["system", "lldp", "state"]), message);
     }
     lldp.take("tx-interval");
     lldp.take("tx-hold-multiplier");
@@ -41,8 +41,9 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
         Some(value) if value.as_str() == Some("port-level") => Some(None),
         Some(value) => {
             let own = value.as_u64().and_then(|dscp| u8::try_from(dscp).ok()).filter(|dscp| *dscp < 64);
-            let fault =
-                || ReadError::whole(format!("`system.forwarding.packet-trim.remark.dscp` is {value}"));
+            let fault = || {
+                remark.path("dscp").fault(format!("`system.forwarding.packet-trim.remark.dscp` is {value}"))
+            };
             Some(Some(own.ok_or_else(fault)?))
         }
     };
@@ -57,7 +58,8 @@ pub(super) fn read(set: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Opti
         {
             Ok(Some(Trimming { size, priority, dscp }))
         }
-        (Some("enabled"), _) => Err(ReadError::whole(
+        (Some("enabled"), _) => Err(ReadError::of(
+            path(&["system", "forwarding", "packet-trim", "size"]),
             "`system.forwarding.packet-trim` is enabled without a size of 256 to 1024 by 4, a switch priority or a code point",
         )),
         _ => Ok(None),

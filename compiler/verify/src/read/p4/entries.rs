@@ -63,6 +63,16 @@ pub(crate) struct Entry<'n> {
     pub(crate) default: bool,
     /// The meter of the entry.
     pub(crate) meter: Option<Meter>,
+    pub(crate) lines: EntryLines,
+}
+
+/// Lines of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EntryLines {
+    /// The line of the table.
+    pub(crate) table: usize,
+    /// The line of the value of each match field.
+    pub(crate) key: Vec<usize>,
 }
 
 /// Rates per second and bursts of a meter, of the committed and of the peak bucket.
@@ -93,6 +103,8 @@ pub(crate) enum Does<'n> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Action<'n> {
     pub(crate) name: &'n str,
+    /// The line of its name.
+    pub(crate) line: usize,
     arguments: Vec<(&'n str, u128)>,
 }
 
@@ -100,7 +112,7 @@ pub(crate) struct Action<'n> {
 impl<'n> Action<'n> {
     /// Makes one.
     pub(crate) fn new(name: &'n str, arguments: Vec<(&'n str, u128)>) -> Self {
-        Action { name, arguments }
+        Action { name, line: 1, arguments }
     }
 }
 
@@ -137,28 +149,26 @@ pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usiz
     }
     let mut all = Vec::new();
     for (update, line) in request.messages("updates") {
-        let fault = |message: String| ReadError::at(line, message);
         let kind = update.word("type").unwrap_or_default();
         if !matches!(kind, "INSERT" | "MODIFY") {
-            return Err(fault(format!("`{kind}` is not an update that the proof knows")));
+            let message = format!("`{kind}` is not an update that the proof knows");
+            return Err(update.fault("type", message));
         }
-        let entity = update.message("entity").ok_or_else(|| fault("an update of nothing".to_owned()))?;
-        all.push((line, written(entity, names).map_err(fault)?));
+        let entity = update.message("entity").ok_or_else(|| ReadError::at(line, "an update of nothing"))?;
+        all.push((line, written(entity, names).map_err(|error| error.or_at(line))?));
     }
     Ok(all)
 }
 
-fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written<'n>, String> {
+fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written<'n>, ReadError> {
     if let Some(entry) = entity.message("table_entry") {
         return self::entry(entry, names).map(Written::Entry);
     }
     let profile = |message: &Message<'_>| {
         let id = message.number("action_profile_id");
-        names
-            .profiles
-            .get(&id)
-            .map(String::as_str)
-            .ok_or_else(|| format!("action profile {id} is not in the P4Info"))
+        names.profiles.get(&id).map(String::as_str).ok_or_else(|| {
+            message.fault("action_profile_id", format!("action profile {id} is not in the P4Info"))
+        })
     };
     if let Some(member) = entity.message("action_profile_member") {
         let action = member.message("action").ok_or("a member without an action")?;
@@ -173,41 +183,46 @@ fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written
         return Ok(Written::Group {
             profile: profile(group)?,
             id: group.number("group_id"),
-            members: members.collect::<Result<_, String>>()?,
+            members: members.collect::<Result<_, ReadError>>()?,
         });
     }
-    Err(format!("`{}` is not an entity that the proof knows", entity.names().next().unwrap_or_default()))
+    let name = entity.names().next().unwrap_or_default();
+    Err(entity.fault(name, format!("`{name}` is not an entity that the proof knows")))
 }
 
-fn member(member: &Message<'_>) -> Result<Member, String> {
+fn member(member: &Message<'_>) -> Result<Member, ReadError> {
     let id = member.number("member_id");
     let watched = match member.bytes("watch_port").map(number) {
-        Some(None) => return Err(format!("`watch_port` of member {id} does not parse")),
+        Some(None) => {
+            let message = format!("`watch_port` of member {id} does not parse");
+            return Err(member.fault("watch_port", message));
+        }
         watched => watched.flatten(),
     };
     // The field of P4Runtime 1.1 for the same purpose, which contains a target-specific port number.
     if member.word("watch").is_some() {
-        return Err(format!("member {id} has `watch`, which is deprecated; expected `watch_port`"));
+        let message = format!("member {id} has `watch`, which is deprecated; expected `watch_port`");
+        return Err(member.fault("watch", message));
     }
     Ok(Member { id, weight: member.number("weight"), watched })
 }
 
-fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>, String> {
+fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>, ReadError> {
     let id = entry.number("table_id");
-    let (table, fields) = names.tables.get(&id).ok_or_else(|| format!("table {id} is not in the P4Info"))?;
+    let unknown = || entry.fault("table_id", format!("table {id} is not in the P4Info"));
+    let (table, fields) = names.tables.get(&id).ok_or_else(unknown)?;
     let key = entry.messages("match").map(|(field, _)| {
         let id = field.number("field_id");
-        let name = fields.get(&id).ok_or_else(|| format!("`{table}` has no field {id}"))?;
-        Ok((
-            name.as_str(),
-            matched(field).ok_or_else(|| format!("`{table}`: field `{name}` does not parse"))?,
-        ))
+        let unknown = || field.fault("field_id", format!("`{table}` has no field {id}"));
+        let name = fields.get(&id).ok_or_else(unknown)?;
+        let wrong = |line| ReadError::at(line, format!("`{table}`: field `{name}` does not parse"));
+        Ok((name.as_str(), matched(field).map_err(wrong)?))
     });
-    let key = key.collect::<Result<Vec<(&str, Match)>, String>>()?;
+    let key = key.collect::<Result<Vec<(&str, Match)>, ReadError>>()?;
     // P4Runtime 1.3, section 9.1: entries of tables with ternary keys have a priority above zero.
     let ranked = key.iter().any(|(_, matched)| matches!(matched, Match::Ternary(..)));
     if ranked && entry.number("priority") == 0 {
-        return Err(format!("an entry of `{table}` has no priority"));
+        return Err(entry.fault("priority", format!("an entry of `{table}` has no priority")));
     }
     let does = match entry.message("action") {
         None => Does::Nothing,
@@ -219,40 +234,59 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
     };
     let default = entry.word("is_default_action") == Some("true");
     let meter = entry.message("meter_config").map(meter).transpose()?;
-    Ok(Entry { table, key, does, default, meter })
+    let lines = EntryLines {
+        table: entry.line_of("table_id"),
+        key: entry.messages("match").map(|(field, line)| value_line(field).unwrap_or(line)).collect(),
+    };
+    Ok(Entry { table, key, does, default, meter, lines })
 }
 
-fn meter(config: &Message<'_>) -> Result<Meter, String> {
+fn meter(config: &Message<'_>) -> Result<Meter, ReadError> {
     if let Some(name) = config.names().find(|name| !["cir", "cburst", "pir", "pburst"].contains(name)) {
-        return Err(format!("`{name}` is not a part of a meter that the proof knows"));
+        let message = format!("`{name}` is not a part of a meter that the proof knows");
+        return Err(config.fault(name, message));
     }
     let bucket = |rate, burst| (config.number(rate), config.number(burst));
     Ok(Meter { committed: bucket("cir", "cburst"), peak: bucket("pir", "pburst") })
 }
 
-fn matched(field: &Message<'_>) -> Option<Match> {
+/// Reads how a field is matched, or returns the line that does not parse.
+fn matched(field: &Message<'_>) -> Result<Match, usize> {
+    let bytes = |of: &Message<'_>, name: &str| of.bytes(name).and_then(number).ok_or(of.line_of(name));
     if let Some(exact) = field.message("exact") {
-        return number(exact.bytes("value")?).map(Match::Exact);
+        return bytes(exact, "value").map(Match::Exact);
     }
     if let Some(lpm) = field.message("lpm") {
         // P4Runtime 1.3, section 9.1.1: match fields that match anything are omitted, so a length is never 0.
-        let length = Some(lpm.number("prefix_len")).filter(|length| *length > 0)?;
-        return Some(Match::Prefix(number(lpm.bytes("value")?)?, length));
+        let length = Some(lpm.number("prefix_len")).filter(|length| *length > 0);
+        return Ok(Match::Prefix(bytes(lpm, "value")?, length.ok_or(lpm.line_of("prefix_len"))?));
     }
-    let ternary = field.message("ternary")?;
-    Some(Match::Ternary(number(ternary.bytes("value")?)?, number(ternary.bytes("mask")?)?))
+    let ternary = field.message("ternary").ok_or(field.line_of("ternary"))?;
+    Ok(Match::Ternary(bytes(ternary, "value")?, bytes(ternary, "mask")?))
 }
 
-fn action<'n>(action: &Message<'_>, names: &'n PipelineNames) -> Result<Action<'n>, String> {
+/// Returns the line of the value of a match field.
+fn value_line(field: &Message<'_>) -> Option<usize> {
+    let of = ["exact", "lpm", "ternary"].into_iter().find_map(|kind| field.message(kind))?;
+    Some(of.line_of("value"))
+}
+
+fn action<'n>(action: &Message<'_>, names: &'n PipelineNames) -> Result<Action<'n>, ReadError> {
     let id = action.number("action_id");
-    let (name, params) = names.actions.get(&id).ok_or_else(|| format!("action {id} is not in the P4Info"))?;
+    let unknown = || action.fault("action_id", format!("action {id} is not in the P4Info"));
+    let (name, params) = names.actions.get(&id).ok_or_else(unknown)?;
     let arguments = action.messages("params").map(|(param, _)| {
         let id = param.number("param_id");
-        let known = params.get(&id).ok_or_else(|| format!("`{name}` has no parameter {id}"))?;
-        let value = param.bytes("value").and_then(number);
-        Ok((known.as_str(), value.ok_or_else(|| format!("`{name}`: parameter `{known}` does not parse"))?))
+        let unknown = || param.fault("param_id", format!("`{name}` has no parameter {id}"));
+        let known = params.get(&id).ok_or_else(unknown)?;
+        let wrong = || param.fault("value", format!("`{name}`: parameter `{known}` does not parse"));
+        Ok((known.as_str(), param.bytes("value").and_then(number).ok_or_else(wrong)?))
     });
-    Ok(Action { name, arguments: arguments.collect::<Result<_, String>>()? })
+    Ok(Action {
+        name,
+        line: action.line_of("action_id"),
+        arguments: arguments.collect::<Result<_, ReadError>>()?,
+    })
 }
 
 /// Parses a number in network order.

@@ -29,7 +29,7 @@ pub(crate) struct Dialect {
 
 /// Returns the ECN thresholds of a call of `set_ecn_thresholds`: the depths between which the probability rises, and
 /// the parts per million just below the second.
-pub(crate) type Thresholds = fn(&Action<'_>) -> Result<(u64, u64, u64), String>;
+pub(crate) type Thresholds = fn(&Action<'_>) -> Result<(u64, u64, u64), ReadError>;
 
 /// Reads a switch of a fabric in which hosts write the path, or in which switches choose it.
 pub(crate) fn read(
@@ -40,7 +40,7 @@ pub(crate) fn read(
 ) -> Result<Device<'static>, ReadError> {
     let mut reader = Reader::new(dialect);
     for (line, written) in entries::read(text, names)? {
-        reader.take(written).map_err(|message| ReadError::at(line, message))?;
+        reader.take(written).map_err(|error| error.or_at(line))?;
     }
     Ok(reader.finish(source_routed))
 }
@@ -116,11 +116,15 @@ impl Reader {
 }
 
 impl Reader {
-    fn take(&mut self, written: Written<'_>) -> Result<(), String> {
+    fn take(&mut self, written: Written<'_>) -> Result<(), ReadError> {
         match written {
             Written::Entry(entry) => {
                 if !self.seen.insert(format!("{} {:?}", entry.table, entry.key)) {
-                    return Err(format!("`{}` has two entries of this key", entry.table));
+                    let line = entry.lines.key.last().copied().unwrap_or(entry.lines.table);
+                    return Err(ReadError::at(
+                        line,
+                        format!("`{}` has two entries of this key", entry.table),
+                    ));
                 }
                 self.entry(&entry)
             }
@@ -128,45 +132,40 @@ impl Reader {
             Written::Member { profile, id, action } => {
                 let nexthop = argument(&action, "nexthop_id")?;
                 let before = self.members.insert(id, nexthop);
-                before.map_or(Ok(()), |_| Err(format!("`{profile}` has two members {id}")))
+                before.map_or(Ok(()), |_| Err(format!("`{profile}` has two members {id}").into()))
             }
             Written::Group { profile, id, members } => {
                 let before = self.profile_groups.insert(id, members);
-                before.map_or(Ok(()), |_| Err(format!("`{profile}` has two groups {id}")))
+                before.map_or(Ok(()), |_| Err(format!("`{profile}` has two groups {id}").into()))
             }
         }
     }
 
-    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+    fn entry(&mut self, entry: &Entry<'_>) -> Result<(), ReadError> {
         if let Some(limited) = self.limit(entry) {
             return limited;
         }
         if entry.meter.is_some() {
-            return Err(format!("an entry of `{}` has a meter that the proof does not know", entry.table));
+            return Err(
+                format!("an entry of `{}` has a meter that the proof does not know", entry.table).into()
+            );
         }
         if let Does::Group(group) = entry.does {
             return self.group(entry, group);
         }
         let Does::Action(action) = &entry.does else {
-            return Err(format!("an entry of `{}` without an action", entry.table));
+            return Err(format!("an entry of `{}` without an action", entry.table).into());
         };
         match (short(entry.table), short(action.name)) {
             ("wcmp_hash", "set_wcmp_hash") if entry.default => Ok(()),
             _ if entry.default => {
-                Err(format!("`{}` has a default action that the proof does not know", entry.table))
+                Err(format!("`{}` has a default action that the proof does not know", entry.table).into())
             }
             ("port_role", role @ ("nic_port" | "fabric_port")) => {
                 self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
                 Ok(())
             }
-            // Packets that are sent to the controller still reach each NIC: only LLDP is supported here.
-            ("punt", "punt_to_cpu") => match entry.field("ether_type") {
-                Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => {
-                    self.punts = true;
-                    Ok(())
-                }
-                _ => Err("packets other than those of LLDP go to the controller".to_owned()),
-            },
+            ("punt", "punt_to_cpu") => self.punt(entry),
             ("nic_destination", action) => self.allow_prefix(prefix(entry, "dst")?, action),
             ("nic_source", "permit_source") => {
                 let (port, source) = source(entry)?;
@@ -189,12 +188,14 @@ impl Reader {
             }
             ("trim", "set_trim") => self.trim(entry, action),
             ("ecn", "set_ecn_thresholds") => self.thresholds(entry, action),
-            (table, action) => Err(format!("`{action}` of table `{table}` is nothing that the proof knows")),
+            (table, action) => {
+                Err(format!("`{action}` of table `{table}` is nothing that the proof knows").into())
+            }
         }
     }
 
     /// Processes an entry of a table with meters; `None` for other tables.
-    fn limit(&mut self, entry: &Entry<'_>) -> Option<Result<(), String>> {
+    fn limit(&mut self, entry: &Entry<'_>) -> Option<Result<(), ReadError>> {
         let Does::Action(action) = &entry.does else { return None };
         match (short(entry.table), short(action.name)) {
             ("punt_limit", "limit_punts") => Some(self.punt_limit(entry)),
@@ -203,13 +204,25 @@ impl Reader {
         }
     }
 
-    fn punt_limit(&mut self, entry: &Entry<'_>) -> Result<(), String> {
+    /// Packets that are sent to the controller still reach each NIC: only LLDP is supported here.
+    fn punt(&mut self, entry: &Entry<'_>) -> Result<(), ReadError> {
+        self.punts = true;
+        match entry.field("ether_type") {
+            Some(Match::Ternary(0x88cc, 0xffff)) if entry.key.len() == 1 => Ok(()),
+            _ => {
+                let message = "packets other than those of LLDP go to the controller".to_owned();
+                Err(key_fault(entry, "ether_type", message))
+            }
+        }
+    }
+
+    fn punt_limit(&mut self, entry: &Entry<'_>) -> Result<(), ReadError> {
         let limit = one_rate(entry)?;
         self.punt_limits.insert(port(exact(entry, "ingress_port")?)?, limit);
         Ok(())
     }
 
-    fn nic_class(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
+    fn nic_class(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), ReadError> {
         let (rate, burst) = one_rate(entry)?;
         let [dscp, class, queue] = ["dscp", "class", "queue"].map(|name| argument(action, name));
         let limit = [rate, burst, dscp? as u64, class? as u64, queue? as u64];
@@ -218,7 +231,7 @@ impl Reader {
         Ok(())
     }
 
-    fn trim(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
+    fn trim(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), ReadError> {
         let values = ["depth_packets", "size_bytes", "trimmed_dscp"].map(|name| argument(action, name));
         let [depth, size, dscp] = values;
         let values = (depth? as u64, size? as u64, dscp? as u8);
@@ -227,33 +240,33 @@ impl Reader {
         Ok(())
     }
 
-    fn thresholds(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), String> {
+    fn thresholds(&mut self, entry: &Entry<'_>, action: &Action<'_>) -> Result<(), ReadError> {
         let values = (self.dialect.thresholds)(action)?;
         let (port, class) = port_class(entry)?;
         self.marks.entry(port).or_default().insert(class, values);
         Ok(())
     }
 
-    fn group(&mut self, entry: &Entry<'_>, group: u64) -> Result<(), String> {
+    fn group(&mut self, entry: &Entry<'_>, group: u64) -> Result<(), ReadError> {
         if short(entry.table) != "wcmp_group" {
-            return Err(format!("`{}` uses a group, which the proof does not know", entry.table));
+            return Err(format!("`{}` uses a group, which the proof does not know", entry.table).into());
         }
         self.groups.insert(exact(entry, "wcmp_group_id")?, group);
         Ok(())
     }
 
-    fn allow_prefix(&mut self, prefix: Prefix, action: &str) -> Result<(), String> {
+    fn allow_prefix(&mut self, prefix: Prefix, action: &str) -> Result<(), ReadError> {
         let set = match action {
             "permit_encapsulated" => &mut self.ingress.encapsulated,
             "permit_plain" => &mut self.ingress.plain,
             "deny" => &mut self.ingress.denied,
-            other => return Err(format!("`{other}` accepts nothing that the proof knows")),
+            other => return Err(format!("`{other}` accepts nothing that the proof knows").into()),
         };
         set.insert(prefix);
         Ok(())
     }
 
-    fn segment(&mut self, sid: u128, action: &str) -> Result<(), String> {
+    fn segment(&mut self, sid: u128, action: &str) -> Result<(), ReadError> {
         let prefix = Prefix::new(Address::from(sid << 80), 48).map_err(|error| error.to_string())?;
         let text = prefix.to_string();
         if action != "un" {
@@ -265,7 +278,7 @@ impl Reader {
         Ok(())
     }
 
-    fn next_hop(&mut self, id: u128, action: &Action<'_>) -> Result<(), String> {
+    fn next_hop(&mut self, id: u128, action: &Action<'_>) -> Result<(), ReadError> {
         let mac = |value: u128| {
             let bytes = (value as u64).to_be_bytes();
             Mac([bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]])
@@ -279,12 +292,12 @@ impl Reader {
         Ok(())
     }
 
-    fn route(&mut self, prefix: Prefix, name: &str, action: &Action<'_>) -> Result<(), String> {
+    fn route(&mut self, prefix: Prefix, name: &str, action: &Action<'_>) -> Result<(), ReadError> {
         let way = match name {
             "blackhole" => RouteAction::Nowhere,
             "set_nexthop_id" => RouteAction::NextHop(argument(action, "nexthop_id")?),
             "set_wcmp_group" => RouteAction::Group(argument(action, "wcmp_group_id")?),
-            other => return Err(format!("`{other}` is no way of a route that the proof knows")),
+            other => return Err(format!("`{other}` is no way of a route that the proof knows").into()),
         };
         self.routes.push((prefix, way));
         Ok(())
@@ -488,7 +501,7 @@ impl Reader {
 }
 
 /// Returns the ECN thresholds of pipelines that multiply.
-pub(super) fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
+pub(super) fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
     let names = ["min_depth_packets", "max_depth_packets", "max_probability_ppm"];
     let [least, most, probability] = names.map(|name| argument(action, name));
     Ok((least? as u64, most? as u64, probability? as u64))
@@ -499,11 +512,21 @@ fn short(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-fn exact(entry: &Entry<'_>, field: &str) -> Result<u128, String> {
-    entry.exact(field).ok_or_else(|| format!("an entry of `{}` without `{field}`", entry.table))
+fn exact(entry: &Entry<'_>, field: &str) -> Result<u128, ReadError> {
+    entry.exact(field).ok_or_else(|| format!("an entry of `{}` without `{field}`", entry.table).into())
 }
 
-fn prefix(entry: &Entry<'_>, field: &str) -> Result<Prefix, String> {
+fn prefix(entry: &Entry<'_>, field: &str) -> Result<Prefix, ReadError> {
+    prefix_of(entry, field).map_err(|message| key_fault(entry, field, message))
+}
+
+/// Returns the error of a match field.
+fn key_fault(entry: &Entry<'_>, field: &str, message: String) -> ReadError {
+    let at = entry.key.iter().position(|(name, _)| *name == field);
+    ReadError::at(at.and_then(|at| entry.lines.key.get(at)).copied().unwrap_or(entry.lines.table), message)
+}
+
+fn prefix_of(entry: &Entry<'_>, field: &str) -> Result<Prefix, String> {
     match entry.field(field) {
         // A field that is left out matches everything.
         None => Ok(Prefix::default()),
@@ -516,24 +539,24 @@ fn prefix(entry: &Entry<'_>, field: &str) -> Result<Prefix, String> {
     }
 }
 
-fn source(entry: &Entry<'_>) -> Result<(u16, Address), String> {
+fn source(entry: &Entry<'_>) -> Result<(u16, Address), ReadError> {
     let prefix = prefix(entry, "src")?;
     if prefix.prefix_len() != 128 {
-        return Err(format!("NICs may send from all of `{prefix}`"));
+        return Err(key_fault(entry, "src", format!("NICs may send from all of `{prefix}`")));
     }
     Ok((port(exact(entry, "ingress_port")?)?, prefix.addr()))
 }
 
 /// Returns rate and burst of an entry whose meter has one of each.
-fn one_rate(entry: &Entry<'_>) -> Result<(u64, u64), String> {
+fn one_rate(entry: &Entry<'_>) -> Result<(u64, u64), ReadError> {
     let meter = entry.meter.ok_or_else(|| format!("an entry of `{}` has no meter", entry.table))?;
     if meter.committed == meter.peak {
         return Ok(meter.peak);
     }
-    Err(format!("the meter of an entry of `{}` has two rates; expected one", entry.table))
+    Err(format!("the meter of an entry of `{}` has two rates; expected one", entry.table).into())
 }
 
-fn port_class(entry: &Entry<'_>) -> Result<(u16, u8), String> {
+fn port_class(entry: &Entry<'_>) -> Result<(u16, u8), ReadError> {
     Ok((port(exact(entry, "egress_port")?)?, exact(entry, "class")? as u8))
 }
 
@@ -541,6 +564,7 @@ fn port(value: u128) -> Result<u16, String> {
     u16::try_from(value).map_err(|_| format!("{value} is not a port"))
 }
 
-pub(super) fn argument(action: &Action<'_>, name: &str) -> Result<u128, String> {
-    action.argument(name).ok_or_else(|| format!("`{}` without `{name}`", action.name))
+pub(super) fn argument(action: &Action<'_>, name: &str) -> Result<u128, ReadError> {
+    let missing = || ReadError::at(action.line, format!("`{}` without `{name}`", action.name));
+    action.argument(name).ok_or_else(missing)
 }

@@ -9,6 +9,8 @@ use crate::read::error::ReadError;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Message<'a> {
     fields: Vec<(&'a str, Value<'a>, usize)>,
+    /// The line where it starts.
+    line: usize,
 }
 
 /// The value of a field.
@@ -96,6 +98,16 @@ impl<'a> Message<'a> {
         None
     }
 
+    /// Returns the error of a field, at the line of the message if the field is missing.
+    pub(crate) fn fault(&self, name: &str, message: impl Into<String>) -> ReadError {
+        ReadError::at(self.line_of(name), message)
+    }
+
+    /// Returns the line of the single field with a name, or that of the message if the field is missing.
+    pub(crate) fn line_of(&self, name: &str) -> usize {
+        self.fields.iter().rev().find(|field| field.0 == name).map_or(self.line, |field| field.2)
+    }
+
     /// Returns the names of all fields.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
         self.fields.iter().map(|field| field.0)
@@ -150,7 +162,7 @@ impl<'a> Reader<'a> {
         if depth > DEPTH {
             return self.fault("nested too deep");
         }
-        let mut message = Message::default();
+        let mut message = Message { line: self.line, ..Message::default() };
         loop {
             match (self.peek(), close) {
                 (None, None) => return Ok(message),

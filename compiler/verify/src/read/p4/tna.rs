@@ -70,7 +70,7 @@ const PERCENT: u64 = 10_000;
 /// Returns the ECN thresholds: with a ramp of 2^k cells and a share for the second random number, a packet is marked
 /// with the probability `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be
 /// the nearest.
-fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
+fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
     let [least, most, mask, share] =
         ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"].map(|name| argument(action, name));
     let (least, most) = (least?, most?);
@@ -79,13 +79,16 @@ fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), String> {
     if span == 0 || !ramp.is_power_of_two() || ramp != span.next_power_of_two() {
         return Err(format!(
             "a ramp of {ramp} cells is not the power of two of the {span} between the thresholds"
-        ));
+        )
+        .into());
     }
     // Percent, rounded: 16 bits can express at most 65,535 of 65,536.
     let of_share = |percent: u128| ((percent * ramp * 65_536 + span * 50) / (span * 100)).min(65_535);
     let percent = (share * span * 100 + ramp * 32_768) / (ramp * 65_536);
     if of_share(percent) != share {
-        return Err(format!("a share of {share} in 65,536 is not a whole percent just below {most} cells"));
+        return Err(
+            format!("a share of {share} in 65,536 is not a whole percent just below {most} cells").into()
+        );
     }
     Ok((least as u64, most as u64, percent as u64 * PERCENT))
 }

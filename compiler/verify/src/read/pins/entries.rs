@@ -35,9 +35,9 @@ pub(super) fn read(
         let taken =
             match (update.word("type"), update.message("entity").and_then(|e| e.message("table_entry"))) {
                 (Some("INSERT"), Some(entry)) => Row::of(entry, names).and_then(|row| reader.take(&row)),
-                _ => Err("an update that inserts no entry of a table".to_owned()),
+                _ => Err(update.fault("type", "an update that inserts no entry of a table")),
             };
-        taken.map_err(|message| ReadError::at(line, message))?;
+        taken.map_err(|error: ReadError| error.or_at(line))?;
     }
     reader.finish(device);
     Ok(())
@@ -49,13 +49,15 @@ struct Row<'m> {
     key: BTreeMap<&'m str, &'m Message<'m>>,
     priority: u64,
     action: Option<&'m Message<'m>>,
+    entry: &'m Message<'m>,
     names: &'m PipelineNames,
 }
 
 /// An action with its arguments by name.
 struct Call<'m> {
     name: &'m str,
-    arguments: BTreeMap<&'m str, &'m [u8]>,
+    line: usize,
+    arguments: BTreeMap<&'m str, (&'m [u8], usize)>,
 }
 
 /// Returns the last part of a name.
@@ -64,91 +66,113 @@ fn short(name: &str) -> &str {
 }
 
 impl<'m> Row<'m> {
-    fn of(entry: &'m Message<'m>, names: &'m PipelineNames) -> Result<Self, String> {
+    fn of(entry: &'m Message<'m>, names: &'m PipelineNames) -> Result<Self, ReadError> {
         let id = entry.number("table_id");
-        let (table, fields) =
-            names.tables.get(&id).ok_or_else(|| format!("table {id} is not in the P4Info"))?;
+        let unknown = || entry.fault("table_id", format!("table {id} is not in the P4Info"));
+        let (table, fields) = names.tables.get(&id).ok_or_else(unknown)?;
         if entry.word("is_default_action").is_some() {
-            return Err(format!("`{table}` has a default action that the proof does not know"));
+            return Err(format!("`{table}` has a default action that the proof does not know").into());
         }
         let mut key = BTreeMap::new();
         for (field, _) in entry.messages("match") {
             let id = field.number("field_id");
-            let name = fields.get(&id).ok_or_else(|| format!("`{table}` has no field {id}"))?;
+            let unknown = || field.fault("field_id", format!("`{table}` has no field {id}"));
+            let name = fields.get(&id).ok_or_else(unknown)?;
             if key.insert(name.as_str(), field).is_some() {
-                return Err(format!("`{table}`: field `{name}` is there twice"));
+                return Err(field.fault("field_id", format!("`{table}`: field `{name}` is there twice")));
             }
         }
         let priority = entry.number("priority");
-        Ok(Row { table: short(table), key, priority, action: entry.message("action"), names })
+        Ok(Row { table: short(table), key, priority, action: entry.message("action"), entry, names })
     }
 
-    fn exact(&self, field: &str) -> Result<&'m [u8], String> {
+    fn exact(&self, field: &str) -> Result<&'m [u8], ReadError> {
         let exact = self.key.get(field).and_then(|field| field.message("exact"));
         // Empty text is omitted, as all defaults of protocol buffers are.
         let value = exact.map(|exact| exact.bytes("value").unwrap_or_default());
-        value.ok_or_else(|| format!("an entry of `{}` without `{field}`", self.table))
+        value.ok_or_else(|| format!("an entry of `{}` without `{field}`", self.table).into())
     }
 
-    fn text(&self, field: &str) -> Result<String, String> {
+    fn text(&self, field: &str) -> Result<String, ReadError> {
         text_of(self.exact(field)?)
     }
 
-    fn call(&self) -> Result<Call<'m>, String> {
+    /// Returns the error of a match field.
+    fn fault(&self, field: &str, message: impl Into<String>) -> ReadError {
+        let matched = self.key.get(field);
+        let value = matched
+            .and_then(|field| ["exact", "lpm", "ternary"].into_iter().find_map(|kind| field.message(kind)));
+        ReadError::at(
+            value.map_or_else(|| self.entry.line_of("table_id"), |value| value.line_of("value")),
+            message,
+        )
+    }
+
+    fn call(&self) -> Result<Call<'m>, ReadError> {
         let action = self.action.and_then(|action| action.message("action"));
         let action = action.ok_or_else(|| format!("an entry of `{}` without an action", self.table))?;
         Call::of(action, self.names)
     }
 
-    fn has_only(&self, fields: &[&str]) -> Result<(), String> {
+    fn has_only(&self, fields: &[&str]) -> Result<(), ReadError> {
         match self.key.keys().find(|field| !fields.contains(field)) {
-            Some(field) => Err(format!("`{}`: nothing that the proof knows compares `{field}`", self.table)),
+            Some(field) => {
+                Err(format!("`{}`: nothing that the proof knows compares `{field}`", self.table).into())
+            }
             None => Ok(()),
         }
     }
 }
 
 impl<'m> Call<'m> {
-    fn of(action: &'m Message<'m>, names: &'m PipelineNames) -> Result<Self, String> {
+    fn of(action: &'m Message<'m>, names: &'m PipelineNames) -> Result<Self, ReadError> {
         let id = action.number("action_id");
-        let (name, params) =
-            names.actions.get(&id).ok_or_else(|| format!("action {id} is not in the P4Info"))?;
+        let unknown = || action.fault("action_id", format!("action {id} is not in the P4Info"));
+        let (name, params) = names.actions.get(&id).ok_or_else(unknown)?;
         let mut arguments = BTreeMap::new();
         for (param, _) in action.messages("params") {
             let id = param.number("param_id");
-            let known = params.get(&id).ok_or_else(|| format!("`{name}` has no parameter {id}"))?;
-            let value = param.bytes("value").ok_or_else(|| format!("`{name}`: `{known}` has no value"))?;
-            if arguments.insert(known.as_str(), value).is_some() {
-                return Err(format!("`{name}`: parameter `{known}` is there twice"));
+            let unknown = || param.fault("param_id", format!("`{name}` has no parameter {id}"));
+            let known = params.get(&id).ok_or_else(unknown)?;
+            let lacks = || param.fault("value", format!("`{name}`: `{known}` has no value"));
+            let value = param.bytes("value").ok_or_else(lacks)?;
+            if arguments.insert(known.as_str(), (value, param.line_of("value"))).is_some() {
+                return Err(param.fault("param_id", format!("`{name}`: parameter `{known}` is there twice")));
             }
         }
-        Ok(Call { name: short(name), arguments })
+        Ok(Call { name: short(name), line: action.line_of("action_id"), arguments })
     }
 
-    fn bytes(&self, name: &str) -> Result<&'m [u8], String> {
-        self.arguments.get(name).copied().ok_or_else(|| format!("`{}` without `{name}`", self.name))
+    fn bytes(&self, name: &str) -> Result<&'m [u8], ReadError> {
+        let value = self.arguments.get(name).map(|(value, _)| *value);
+        value.ok_or_else(|| ReadError::at(self.line, format!("`{}` without `{name}`", self.name)))
     }
 
-    fn text(&self, name: &str) -> Result<String, String> {
+    fn text(&self, name: &str) -> Result<String, ReadError> {
         text_of(self.bytes(name)?)
     }
 
-    fn mac(&self, name: &str) -> Result<Mac, String> {
-        let value = number(self.bytes(name)?)?;
+    /// Returns the error of an argument.
+    fn fault(&self, name: &str, message: impl Into<String>) -> ReadError {
+        ReadError::at(self.arguments.get(name).map_or(self.line, |(_, line)| *line), message)
+    }
+
+    fn mac(&self, name: &str) -> Result<Mac, ReadError> {
+        let value = number(self.bytes(name)?).map_err(|error| self.fault(name, error.message))?;
         let [0, 0, mac @ ..] = u64::try_from(value).unwrap_or(u64::MAX).to_be_bytes() else {
-            return Err(format!("`{name}` is wider than a MAC address"));
+            return Err(self.fault(name, format!("`{name}` is wider than a MAC address")));
         };
         Ok(Mac(mac))
     }
 }
 
-fn text_of(bytes: &[u8]) -> Result<String, String> {
-    String::from_utf8(bytes.to_vec()).map_err(|_| "a name is not text".to_owned())
+fn text_of(bytes: &[u8]) -> Result<String, ReadError> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| "a name is not text".into())
 }
 
-fn number(bytes: &[u8]) -> Result<u128, String> {
+fn number(bytes: &[u8]) -> Result<u128, ReadError> {
     if bytes.is_empty() || bytes.len() > 16 {
-        return Err(format!("{} bytes are not a number of the pipeline", bytes.len()));
+        return Err(format!("{} bytes are not a number of the pipeline", bytes.len()).into());
     }
     Ok(bytes.iter().fold(0, |number, byte| number << 8 | u128::from(*byte)))
 }
@@ -187,7 +211,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn take(&mut self, row: &Row<'_>) -> Result<(), String> {
+    fn take(&mut self, row: &Row<'_>) -> Result<(), ReadError> {
         let is_new = match row.table {
             "l3_admit_table" => self.own_mac(row)?,
             "router_interface_table" => self.interface(row)?,
@@ -195,100 +219,121 @@ impl<'p> Reader<'p> {
             "nexthop_table" => self.next_hop(row)?,
             "wcmp_group_table" => self.group(row)?,
             "ipv6_table" => self.route(row)?,
-            other => return Err(format!("table `{other}` is none that the proof knows")),
+            other => {
+                let message = format!("table `{other}` is none that the proof knows");
+                return Err(row.entry.fault("table_id", message));
+            }
         };
-        if is_new { Ok(()) } else { Err(format!("`{}` has two entries of this key", row.table)) }
+        let last = row.key.keys().last().copied().unwrap_or_default();
+        let twice = || row.fault(last, format!("`{}` has two entries of this key", row.table));
+        if is_new { Ok(()) } else { Err(twice()) }
     }
 
-    fn own_mac(&mut self, row: &Row<'_>) -> Result<bool, String> {
+    fn own_mac(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         row.has_only(&["dst_mac"])?;
         let ternary = row.key.get("dst_mac").and_then(|field| field.message("ternary"));
         let ternary = ternary.ok_or("every MAC address is accepted")?;
-        let of = |name: &str| ternary.bytes(name).ok_or_else(|| format!("`dst_mac` without {name}"));
-        let (value, mask) = (number(of("value")?)?, number(of("mask")?)?);
+        let of = |name: &str| {
+            let bytes = ternary.bytes(name);
+            let bytes = bytes.ok_or_else(|| ternary.fault(name, format!("`dst_mac` without {name}")))?;
+            number(bytes).map_err(|error| ternary.fault(name, error.message))
+        };
+        let (value, mask) = (of("value")?, of("mask")?);
         if mask != 0xffff_ffff_ffff || value > mask {
-            return Err("more than one MAC address is accepted".to_owned());
+            let wrong = if value > mask { "value" } else { "mask" };
+            return Err(ternary.fault(wrong, "more than one MAC address is accepted"));
         }
         // P4Runtime 1.4, section 9.1: entries of tables with ternary keys have a priority above zero.
         if row.priority == 0 {
-            return Err("an entry of `l3_admit_table` has no priority".to_owned());
+            return Err(row.entry.fault("priority", "an entry of `l3_admit_table` has no priority"));
         }
         if row.call()?.name != "admit_to_l3" {
-            return Err(format!("`{}` accepts nothing that the proof knows", row.call()?.name));
+            let call = row.call()?;
+            let message = format!("`{}` accepts nothing that the proof knows", call.name);
+            return Err(ReadError::at(call.line, message));
         }
         let [0, 0, mac @ ..] = (value as u64).to_be_bytes() else { unreachable!("it is within the mask") };
         Ok(self.accepted.insert(Mac(mac)))
     }
 
-    fn interface(&mut self, row: &Row<'_>) -> Result<bool, String> {
+    fn interface(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let call = row.call()?;
         if !matches!(call.name, "unicast_set_port_and_src_mac" | "set_port_and_src_mac") {
-            return Err(format!("`{}` is not an interface that the proof knows", call.name));
+            let message = format!("`{}` is not an interface that the proof knows", call.name);
+            return Err(ReadError::at(call.line, message));
         }
         let to = (call.text("port")?, call.mac("src_mac")?);
         Ok(self.interfaces.insert(row.text("router_interface_id")?, to).is_none())
     }
 
-    fn neighbour(&mut self, row: &Row<'_>) -> Result<bool, String> {
+    fn neighbour(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let interface = row.text("router_interface_id")?;
         if !self.interfaces.contains_key(&interface) {
-            return Err(format!("router interface `{interface}` is not there before its neighbour"));
+            let message = format!("router interface `{interface}` is not there before its neighbour");
+            return Err(row.fault("router_interface_id", message));
         }
         let call = row.call()?;
         if call.name != "set_dst_mac" {
-            return Err(format!("`{}` is not a neighbour that the proof knows", call.name));
+            let message = format!("`{}` is not a neighbour that the proof knows", call.name);
+            return Err(ReadError::at(call.line, message));
         }
         let key = (interface, number(row.exact("neighbor_id")?)?);
         Ok(self.neighbours.insert(key, call.mac("dst_mac")?).is_none())
     }
 
-    fn next_hop(&mut self, row: &Row<'_>) -> Result<bool, String> {
+    fn next_hop(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let call = row.call()?;
         if call.name != "set_ip_nexthop" {
-            return Err(format!("`{}` is not a next hop that the proof knows", call.name));
+            let message = format!("`{}` is not a next hop that the proof knows", call.name);
+            return Err(ReadError::at(call.line, message));
         }
         let to = (call.text("router_interface_id")?, number(call.bytes("neighbor_id")?)?);
         if !self.neighbours.contains_key(&to) {
             let message = format!("`{}` has no such neighbour before its next hop", to.0);
-            return Err(message);
+            let known = self.interfaces.contains_key(&to.0);
+            return Err(call.fault(if known { "neighbor_id" } else { "router_interface_id" }, message));
         }
         Ok(self.next_hops.insert(row.text("nexthop_id")?, to).is_none())
     }
 
-    fn group(&mut self, row: &Row<'_>) -> Result<bool, String> {
+    fn group(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let set = row.action.and_then(|action| action.message("action_profile_action_set"));
         let set = set.ok_or("a group without members")?;
         let mut members = Vec::new();
         for (member, _) in set.messages("action_profile_actions") {
             let call = Call::of(member.message("action").ok_or("a member without an action")?, row.names)?;
             if call.name != "set_nexthop_id" {
-                return Err(format!("`{}` is not a member that the proof knows", call.name));
+                let message = format!("`{}` is not a member that the proof knows", call.name);
+                return Err(ReadError::at(call.line, message));
             }
             let next_hop = call.text("nexthop_id")?;
             if !self.next_hops.contains_key(&next_hop) {
-                return Err(format!("next hop `{next_hop}` is not there before its group"));
+                let message = format!("next hop `{next_hop}` is not there before its group");
+                return Err(call.fault("nexthop_id", message));
             }
             let weight = u32::try_from(member.number("weight")).unwrap_or(u32::MAX);
             if weight == 0 {
-                return Err(format!("next hop `{next_hop}` has no weight"));
+                return Err(member.fault("weight", format!("next hop `{next_hop}` has no weight")));
             }
             members.push((next_hop, weight, member.bytes("watch_port").map(text_of).transpose()?));
         }
         Ok(self.groups.insert(row.text("wcmp_group_id")?, members).is_none())
     }
 
-    fn route(&mut self, row: &Row<'_>) -> Result<bool, String> {
+    fn route(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let vrf = row.text("vrf_id")?;
         if !vrf.is_empty() {
-            return Err(format!("a route is in VRF `{vrf}`, which no packet is in"));
+            return Err(row.fault("vrf_id", format!("a route is in VRF `{vrf}`, which no packet is in")));
         }
         let prefix = match row.key.get("ipv6_dst") {
             None => (Address::UNSPECIFIED, 0),
             Some(field) => {
                 let lpm = field.message("lpm").ok_or("`ipv6_dst` is not a prefix")?;
                 let length = u8::try_from(lpm.number("prefix_len")).ok().filter(|l| (1..=128).contains(l));
-                let length = length.ok_or("`ipv6_dst` has no length")?;
-                let value = number(lpm.bytes("value").ok_or("`ipv6_dst` without value")?)?;
+                let length = length.ok_or_else(|| lpm.fault("prefix_len", "`ipv6_dst` has no length"))?;
+                let value = lpm.bytes("value");
+                let value = value.ok_or_else(|| lpm.fault("value", "`ipv6_dst` without value"))?;
+                let value = number(value).map_err(|error| lpm.fault("value", error.message))?;
                 (Address::from(value), length)
             }
         };
@@ -297,15 +342,18 @@ impl<'p> Reader<'p> {
             "drop" => RouteAction::Nowhere,
             "set_nexthop_id" => RouteAction::NextHop(call.text("nexthop_id")?),
             "set_wcmp_group_id" => RouteAction::Group(call.text("wcmp_group_id")?),
-            other => return Err(format!("`{other}` is no way of a route that the proof knows")),
+            other => {
+                let message = format!("`{other}` is no way of a route that the proof knows");
+                return Err(ReadError::at(call.line, message));
+            }
         };
         let dangling = match &action {
             RouteAction::Nowhere => None,
-            RouteAction::NextHop(id) => (!self.next_hops.contains_key(id)).then_some(id),
-            RouteAction::Group(id) => (!self.groups.contains_key(id)).then_some(id),
+            RouteAction::NextHop(id) => (!self.next_hops.contains_key(id)).then_some(("nexthop_id", id)),
+            RouteAction::Group(id) => (!self.groups.contains_key(id)).then_some(("wcmp_group_id", id)),
         };
-        if let Some(id) = dangling {
-            return Err(format!("`{id}` is not there before its route"));
+        if let Some((name, id)) = dangling {
+            return Err(call.fault(name, format!("`{id}` is not there before its route")));
         }
         Ok(self.routes.insert(prefix, action).is_none())
     }

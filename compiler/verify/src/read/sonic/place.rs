@@ -1,19 +1,22 @@
 //! Identities of facts in `config_db.json`.
 
 use super::harmless::SERVERS;
+use super::sources;
 use crate::model::about::About;
-use crate::model::language::Language;
-use crate::model::place::{Fact, Step};
+use crate::model::place::{Fact, Follow, Step};
 
 /// The file.
 pub(crate) const FILE: &str = closc_artefacts::paths::CONFIG_DB;
 
 /// Returns the facts of a subject, the main one first.
-pub(crate) fn facts(language: &'static Language, about: About<'_>) -> Vec<Fact> {
+pub(crate) fn facts(about: About<'_>) -> Vec<Fact> {
     let of = |name: &str| Step::Start(format!("{name}|"));
     let with_address = || Step::Part("|".to_owned());
-    let setting =
-        |port: &str, name: &str| Fact::Setting { language, port: port.to_owned(), name: name.to_owned() };
+    let setting = |port: &str, name: &str| Fact::Setting {
+        follow: Follow(sources::find),
+        port: port.to_owned(),
+        name: name.to_owned(),
+    };
     vec![match about {
         About::Device | About::Settings | About::IngressFilter | About::Source(_) | About::Mac(_) => {
             Fact::row("DEVICE_METADATA", "localhost")

@@ -7,13 +7,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use closc_artefacts::paths::CONFIG_DB as FILE;
 use hashbrown::HashMap;
 use serde::Deserialize as _;
 use serde::de::{DeserializeSeed as _, Deserializer};
 use serde_json::value::RawValue;
 
-use super::place::FILE;
-use super::sources::{Sources, row};
 use crate::model::device::{Device, FaultKind, Port, Ports};
 use crate::model::place::{Fact, Step};
 use crate::model::qos::{NamedQos, Pools, PortQos, QosConfig};
@@ -51,6 +50,9 @@ pub(super) const SMALL_TABLES: [&str; 11] = [
     "TC_TO_QUEUE_MAP",
     "WRED_PROFILE",
 ];
+
+/// Paths by setting.
+pub(super) type Sources = BTreeMap<String, Vec<Vec<Step>>>;
 
 /// A small table: fields by row.
 type Small = BTreeMap<String, BTreeMap<String, String>>;
@@ -341,7 +343,9 @@ impl<'r, 'a> Resolver<'r, 'a> {
         if of.is_empty() {
             self.note(&row(table, ""));
         }
-        of.iter().for_each(|number| self.note(&row(table, &number.to_string())));
+        for number in of {
+            self.note(&row(table, &number.to_string()));
+        }
     }
 
     /// Follows a reference and records its target.
@@ -483,6 +487,11 @@ impl<'r, 'a> Resolver<'r, 'a> {
         self.at = (PORT_QOS_MAP, "");
         self.set("trimming".to_owned(), fields(&row));
     }
+}
+
+/// Names the row of a table for a queue or group.
+pub(super) fn row(table: &str, number: &str) -> String {
+    format!("{table} {number}")
 }
 
 /// Sums the ingress pools.

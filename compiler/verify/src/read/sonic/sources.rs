@@ -3,17 +3,12 @@
 //! In: the text of a file with a violation, a port and a setting. Out: paths, the row with the value first, then the rows
 //! that refer to it. Invariants: references are followed by the reader itself, a second time, so both agree.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize as _;
 use serde::de::IgnoredAny;
 
-use super::qos::{self, PORT_TABLES, SMALL_TABLES};
+use super::qos::{self, PORT_TABLES, SMALL_TABLES, row};
 use crate::model::place::Step;
 use crate::read::json::{tables, value};
-
-/// Paths by setting.
-pub(super) type Sources = BTreeMap<String, Vec<Vec<Step>>>;
 
 /// Tables of rows that lack a setting, by the beginning of its name.
 const REFER: [(&str, &str); 8] = [
@@ -37,6 +32,8 @@ pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         parts.extend(known(name).map(|name| (name, &rest[..length])));
         Ok(length)
     });
+    // The map of all code points is one row.
+    let name = if name.starts_with("dscp_to_tc_map ") { "dscp_to_tc_map" } else { name };
     let mut sources = qos::sources(&parts, port).unwrap_or_default();
     if let Some(paths) = sources.remove(name) {
         return paths;
@@ -54,9 +51,4 @@ pub(super) fn find(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
         return paths;
     }
     vec![vec![table.into(), port.into()]]
-}
-
-/// Names the row of a table for a queue or group.
-pub(super) fn row(table: &str, number: &str) -> String {
-    format!("{table} {number}")
 }
