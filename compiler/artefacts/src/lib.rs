@@ -16,6 +16,7 @@ pub mod paths;
 pub mod profile;
 mod release;
 mod routing;
+pub mod site;
 mod table;
 
 pub use address::{Address, Family, Prefix};

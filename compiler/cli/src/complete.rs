@@ -208,6 +208,7 @@ mod tests {
         "NUMBER",
         "SPEED",
         "VERSION",
+        "RELEASE",
         "URL",
         "PATTERN",
         "TRANSPORT",

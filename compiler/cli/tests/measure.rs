@@ -163,3 +163,151 @@ fn differences_and_faults_are_named() {
     let why = fake.place.ends(1, &["platforms", "--measure=-oProxyCommand=id"]);
     assert!(why.contains("is not `[USER@]HOST`"), "{why}");
 }
+
+/// `show hardware capacity | json` of two chips.
+const CAPACITY: &str = r#"{"tables": [
+    {"table": "ECMP", "feature": "", "chip": "0", "used": 4, "free": 4092, "maxLimit": 4096},
+    {"table": "ALPM", "feature": "V6Routes", "chip": "0", "used": 40, "free": 61400, "maxLimit": 61440},
+    {"table": "ALPM", "feature": "V6Routes", "chip": "1", "used": 40, "free": 49960, "maxLimit": 50000},
+    {"table": "ALPM", "feature": "V4Routes", "chip": "0", "used": 7, "free": 1, "maxLimit": 8}]}"#;
+
+/// `nv show platform asic resource -o json`.
+const RESOURCE: &str = r#"{"global": {"ipv4-route-entries": {"count": 22, "max": 65536},
+    "ipv6-route-entries": {"count": 21, "max": 45056}, "ipv6-host-entries": {"count": 4, "max": 8192}},
+    "acl": {"ingress": {"count": 1, "max": 2}}}"#;
+
+/// A switch with a command line that prints JSON.
+struct CommandLine {
+    place: Place,
+}
+
+impl CommandLine {
+    /// `answers` are commands with what they print; all others are refused as the switch refuses them.
+    fn new(os: &str, answers: &[(&str, String)]) -> Self {
+        let place = Place::new();
+        for folder in ["bin", "box"] {
+            fs::create_dir_all(place.path(folder)).expect("a folder of the test");
+        }
+        let here = place.text("box");
+        let mut cases = String::new();
+        for (at, (command, text)) in answers.iter().enumerate() {
+            place.write(&format!("box/{at}"), text);
+            let _ = write!(cases, "'{command}') cat {here}/{at};; ");
+        }
+        let body = if os == "eos" {
+            format!(
+                "while read -r line; do case $line in enable|'terminal length 0') ;; exit) exit 0;; \
+                 'bash date -u +%F') echo 2026-11-29;; {cases}*) echo '% Invalid input';; esac; done"
+            )
+        } else {
+            let nv =
+                format!("case \"$*\" in {cases}*) echo \"Error: '$*' is not a command\" >&2; exit 2;; esac");
+            place.write("bin/nv", format!("#!/bin/sh\n{nv}\n"));
+            place.write("bin/date", "#!/bin/sh\necho 2026-11-29\n");
+            "exec sh -s".to_owned()
+        };
+        place.write("bin/ssh", format!("#!/bin/sh\n{body}\n"));
+        for name in
+            fs::read_dir(place.path("bin")).expect("a folder").map(|entry| entry.expect("a file").path())
+        {
+            fs::set_permissions(name, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        }
+        CommandLine { place }
+    }
+
+    /// Measures; returns the exit code, the file and the messages.
+    fn measure(&self, os: &str) -> (Option<i32>, String, String) {
+        let path = format!("{}:{}", self.place.text("bin"), std::env::var("PATH").unwrap_or_default());
+        let mut command = self.place.command(&["platforms", "--measure", "admin@leaf1", "--os", os]);
+        let output = command.env("PATH", path).output().expect("closc runs");
+        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("text"));
+        (output.status.code(), out, err)
+    }
+}
+
+fn interfaces(count: u16, name: impl Fn(u16) -> String) -> String {
+    let ports: Vec<String> = (1..=count).map(|cage| format!("\"{}\": {{}}", name(cage))).collect();
+    format!("{{{}}}", ports.join(", "))
+}
+
+#[test]
+fn eos_reports_its_own_capacity() {
+    let ports = interfaces(64, |cage| format!("Ethernet{cage}/1"));
+    let switch = CommandLine::new(
+        "eos",
+        &[
+            (
+                "show version | json",
+                r#"{"modelName": "DCS-7060X6-64PE-B-F", "version": "4.35.1F"}"#.to_owned(),
+            ),
+            ("show interfaces hardware | json", format!("{{\"interfaces\": {ports}}}\n")),
+            ("show hardware capacity | json", CAPACITY.to_owned()),
+        ],
+    );
+    let (code, file, said) = switch.measure("eos");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        file.contains("id: th5-64x800g\n")
+            && file.contains("leaf1, DCS-7060X6-64PE-B-F, eos 4.35.1F, 2026-11-29"),
+        "{file}"
+    );
+    // The smaller of two chips.
+    assert!(file.contains("  ipv6_routes: 50000\n") && file.contains("  ecmp_groups: 4096\n"), "{file}");
+    assert!(file.contains(r#"{"measured":"admin@leaf1, DCS-7060X6-64PE-B-F, eos 4.35.1F, 2026-11-29: show hardware capacity, ALPM V6Routes"}"#), "{file}");
+    for limit in ["my_sids", "ecmp_width", "neighbours"] {
+        assert!(said.contains(&format!("the switch does not report {limit}")), "{said}");
+    }
+    // The file is one of a site.
+    fs::create_dir_all(switch.place.path("site")).expect("a folder of the test");
+    switch.place.write("site/own.yaml", &file);
+    let page = switch.place.ends(0, &["platforms", "th5-64x800g", "--platforms", "site"]);
+    assert!(page.contains("50,000 IPv6 routes (measured: admin@leaf1"), "{page}");
+}
+
+#[test]
+fn nvue_reports_the_resources_of_its_asic() {
+    let system = r#"{"hostname": "leaf1", "product-name": "Cumulus Linux", "product-release": "5.16.0"}"#;
+    let answers = |resource: &str| {
+        vec![
+            ("show system -o json", system.to_owned()),
+            ("show platform -o json", r#"{"product-name": "SN5600", "asic-model": "Spectrum-4"}"#.to_owned()),
+            ("show interface -o json", interfaces(65, |cage| format!("swp{cage}"))),
+            (
+                if resource.is_empty() { "none" } else { "show platform asic resource -o json" },
+                resource.to_owned(),
+            ),
+        ]
+    };
+    let (code, file, said) = CommandLine::new("nvue", &answers(RESOURCE)).measure("nvue");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(file.contains("id: spectrum4-sn5600\n"), "{file}");
+    assert!(file.contains("  ipv6_routes: 45056\n") && file.contains("  neighbours: 8192\n"), "{file}");
+    assert!(file.contains("nv show platform asic resource, ipv6-route-entries"), "{file}");
+    assert!(said.contains("the switch does not report ecmp_groups"), "{said}");
+    // A release without the command leaves everything as it was, and names it.
+    let (code, file, said) = CommandLine::new("nvue", &answers("")).measure("nvue");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("does not report ipv6_routes") && !file.contains("{\"measured\""), "{said}");
+}
+
+#[test]
+fn hostile_answers_of_command_lines_are_bounded() {
+    let version = |text: String| CommandLine::new("eos", &[("show version | json", text)]).measure("eos");
+    for (text, reason) in [
+        (format!("{{\"modelName\": [{}0]}}", "0,".repeat(7_000_000)), "of memory, and at most"),
+        ("x".repeat(17 << 20), "cannot read `admin@leaf1`"),
+        ("{\"a\":\n".repeat(100_000), "prints no model"),
+        ("{\n".repeat(1_000_000), "prints no model"),
+        (r#"{"modelName": "DCS-9999-1"}"#.to_owned(), "no entry for DCS-9999-1 with `eos`"),
+        (r#"{"modelName": "\u001b[2Jx", "version": 7}"#.to_owned(), "no entry for"),
+        ("% Invalid input\n".to_owned(), "prints no model with the commands of `eos`"),
+    ] {
+        let (code, out, said) = version(text);
+        assert!(
+            code == Some(1) && out.is_empty() && said.contains(reason) && !said.contains('\u{1b}'),
+            "{reason}: {said}"
+        );
+    }
+    let output = Place::new().closc(&["platforms", "--measure", "leaf1", "--os", "frr"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not `frr`"));
+}

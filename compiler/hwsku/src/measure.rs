@@ -3,6 +3,7 @@
 //! In: the output of [`SCRIPT`], run on a switch, and the catalogue. Out: [`Measured`]. Invariants: a number that the
 //! switch does not report keeps its provenance; the result is an entry that the catalogue accepts.
 
+mod reported;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use closc_platform::{Catalogue, Claim, HwskuFacts, Limit, Platform, Provenance};
+pub use reported::{commands, measure_reported};
 use serde_json::Value;
 
 use crate::{Files, Switch, accept};

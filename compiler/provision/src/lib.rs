@@ -8,12 +8,15 @@
 pub mod ansible;
 pub mod dhcp;
 pub mod hardware;
+pub mod site_text;
 pub mod site_tree;
+mod skeleton;
 pub mod ztp;
 
 use closc_render::Artefact;
 use closc_sonic::{ConfigDb, Overlay, TargetError};
 use serde::Serialize;
+pub use skeleton::{open_value, skeleton};
 
 /// Returns the first configuration of a SONiC switch: closc's part and the additions of the site.
 ///

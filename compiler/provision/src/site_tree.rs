@@ -37,8 +37,8 @@ struct Part {
 pub struct Merged {
     /// The file.
     pub text: String,
-    /// Whether user accounts are in it; without them the switch loses those that it has.
-    pub has_users: bool,
+    /// The paths that the site may set, to compare with the factory configuration.
+    pub places: Vec<String>,
 }
 
 impl SiteTree {
@@ -75,10 +75,10 @@ impl SiteTree {
             merge(&mut set, &part.set, &mut Vec::new())
                 .map_err(|fault| format!("`{file}` for `{device}`: {fault}"))?;
         }
-        let users = set.get("system").and_then(|system| system.get("aaa")).and_then(|aaa| aaa.get("user"));
-        let has_users = users.and_then(Value::as_object).is_some_and(|users| !users.is_empty());
+        let mut places = Vec::new();
+        list(&set, &mut Vec::new(), &mut places);
         if !changed {
-            return Ok(Merged { text: own.to_owned(), has_users });
+            return Ok(Merged { text: own.to_owned(), places });
         }
         let first = own.lines().next().unwrap_or_default();
         let mut text = format!(
@@ -87,7 +87,7 @@ impl SiteTree {
 "
         );
         write(&mut text, &set, 4);
-        Ok(Merged { text, has_users })
+        Ok(Merged { text, places })
     }
 }
 
@@ -122,6 +122,19 @@ fn merge(
     Ok(())
 }
 
+/// Lists the paths of leaves, except those that closc owns. An empty mapping is a leaf below its name only.
+fn list(map: &Map<String, Value>, path: &mut Vec<String>, places: &mut Vec<String>) {
+    for (key, value) in map {
+        path.push(key.clone());
+        match value {
+            _ if is_own(path) => {}
+            Value::Object(below) if !below.is_empty() => list(below, path, places),
+            _ => places.push(path.join(".")),
+        }
+        path.pop();
+    }
+}
+
 fn is_own(path: &[String]) -> bool {
     let fits = |(word, name): (&&str, &String)| match word.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -130,7 +143,8 @@ fn is_own(path: &[String]) -> bool {
     OWN.iter().any(|own| path.len() >= own.len() && own.iter().zip(path).all(fits))
 }
 
-fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
+/// Writes a mapping as YAML that every reader takes in the same way.
+pub(crate) fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
     for (key, value) in map {
         let _ = write!(out, "{:indent$}{}:", "", text(key));
         match value {
@@ -173,7 +187,7 @@ mod tests {
         let site =
             "set: { system: { aaa: { user: { '17': { role: 'on', 'full-name': 'a: b' } } }, hostname: a } }";
         let merged = merged(site).unwrap();
-        assert!(merged.has_users);
+        assert!(merged.places.contains(&"system.aaa.user.17.role".to_owned()), "{:?}", merged.places);
         let back: Vec<Map<String, Value>> = serde_saphyr::from_str(&merged.text).unwrap();
         let user = &back[0]["set"]["system"]["aaa"]["user"]["17"];
         assert_eq!((user["role"].as_str(), user["full-name"].as_str()), (Some("on"), Some("a: b")));
@@ -200,13 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn without_accounts_it_is_said() {
+    fn places_are_those_of_the_site() {
+        let places = |site: &str| merged(site).unwrap().places;
+        let own = ["system.hostname", "system.forwarding"];
+        assert_eq!(places("{ devices: [b], set: { system: { aaa: { user: { x: {} } } } } }"), own);
+        let both =
+            places("set: { system: { aaa: { user: { x: {} } } }, interface: { eth0: { type: eth } } }");
         assert!(
-            !merged("{ devices: [b], set: { system: { aaa: { user: { x: {} } } } } }").unwrap().has_users
+            both.contains(&"system.aaa.user.x".to_owned())
+                && both.contains(&"interface.eth0.type".to_owned())
         );
-        assert!(!merged("set: { system: { aaa: {} } }").unwrap().has_users);
-        assert!(
-            merged("set: { vrf: { mgmt: {} }, system: { aaa: { user: { x: {} } } } }").unwrap().has_users
-        );
+        assert!(!both.iter().any(|place| place.starts_with("interface.swp")), "{both:?}");
     }
 }

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use closc_artefacts::carriers::{SwitchFile, Transport};
+use closc_platform::{FactorySetting, Os};
 pub(crate) use plan::CarriedPlan;
 pub(crate) use system::Texts;
 
@@ -30,6 +31,7 @@ use system::{Held, Making, System};
 use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;
 use crate::event::EventKind;
+use crate::factory::FactoryState;
 use crate::fault::{Fault, Operation};
 use crate::folders::Place;
 use crate::inventory::InventoryError;
@@ -110,6 +112,11 @@ pub(crate) enum CarriedGoal {
 /// Returns whether switches that run `os` are reached over `ssh`.
 pub fn has_carrier(os: &str) -> bool {
     system(os).is_some()
+}
+
+/// Returns whether switches of an operating system read scripts with a shell.
+pub(crate) fn has_shell(os: &str) -> bool {
+    system(os).is_none_or(|system| system.shell().is_some())
 }
 
 /// Returns whether switches of an operating system have folders for closc.
@@ -257,7 +264,20 @@ impl CarriedSwitch {
             held.sections.insert("more".to_owned(), more);
             found = compare(&held)?;
         }
+        self.compare_with_factory(wanted, &held, with.1)?;
         Ok((held, found))
+    }
+
+    /// Reports the settings of the factory configuration that the switch lacks after a push.
+    fn compare_with_factory(&self, wanted: &Texts, held: &Held, progress: &Progress) -> Result<(), Fault> {
+        let places = self.system()?.places(wanted, held).map_err(|reason| Fault::Site { reason })?;
+        let os = Os::ALL.into_iter().find(|os| os.word() == self.os);
+        if let (Some(places), Some(os)) = (places, os) {
+            for setting in FactorySetting::absent(os, None, &places) {
+                progress.factory(setting, FactoryState::Absent);
+            }
+        }
+        Ok(())
     }
 
     async fn held(&self, wanted: &Texts, with: With<'_>) -> Result<Held, Fault> {

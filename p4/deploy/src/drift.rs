@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::device_drift::DeviceDrift;
 use crate::event::{EventKind, Observer, Reporter};
+use crate::factory::FactoryNote;
 use crate::fault::Fault;
 use crate::fleet::Fleet;
 use crate::left_alone::LeftAlone;
@@ -29,6 +30,9 @@ pub struct DriftReport {
     /// Files of the switches above that no transport reads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncarried: Vec<Uncarried>,
+    /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factory: Vec<FactoryNote>,
 }
 
 impl DriftReport {
@@ -70,6 +74,7 @@ impl DriftReport {
 /// Compares every switch of a fleet with its target state.
 pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> DriftReport {
     let (reporter, options) = (Reporter::new(observer), *options);
+    let all = reporter.clone();
     let found = each(fleet.switches(), options.max_parallel, move |switch| {
         let reporter = reporter.of_device(switch.name(), switch.plane());
         async move {
@@ -83,6 +88,7 @@ pub async fn drift(fleet: &Fleet, options: &PushOptions, observer: Observer) -> 
     });
     DriftReport {
         devices: found.await.into_iter().collect(),
+        factory: all.factory(),
         left_alone: fleet.left_alone.clone(),
         uncarried: fleet.uncarried(),
     }

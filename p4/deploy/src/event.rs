@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use closc_platform::FactorySetting;
 use schemars::JsonSchema;
 use serde::Serialize;
 use smol_str::SmolStr;
 
 use crate::difference::Counts;
+use crate::factory::{FactoryNote, FactoryNotes, FactoryState};
 use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
 use crate::report::PipelineStep;
@@ -215,11 +217,13 @@ pub(crate) struct Reporter {
     start: Instant,
     device: Option<SmolStr>,
     plane: Option<u8>,
+    factory: FactoryNotes,
 }
 
 impl Reporter {
     pub(crate) fn new(observer: Observer) -> Self {
-        Reporter { observer, start: Instant::now(), device: None, plane: None }
+        let (start, factory) = (Instant::now(), FactoryNotes::default());
+        Reporter { observer, start, device: None, plane: None, factory }
     }
 
     pub(crate) fn of_plane(&self, plane: Option<u8>) -> Self {
@@ -228,6 +232,18 @@ impl Reporter {
 
     pub(crate) fn of_device(&self, name: &str, plane: Option<u8>) -> Self {
         Reporter { device: Some(name.into()), plane, ..self.clone() }
+    }
+
+    /// Adds a finding about a factory setting of the switch.
+    pub(crate) fn note(&self, setting: &'static FactorySetting, state: FactoryState) {
+        if let Some(device) = &self.device {
+            self.factory.add(device, setting, state);
+        }
+    }
+
+    /// Returns the findings about factory settings, of all switches.
+    pub(crate) fn factory(&self) -> Vec<FactoryNote> {
+        self.factory.all()
     }
 
     pub(crate) fn send(&self, what: EventKind) {

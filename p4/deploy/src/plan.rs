@@ -22,6 +22,7 @@ use crate::device::{self, load};
 use crate::device_plan::DevicePlan;
 use crate::difference::{Counts, difference, updates};
 use crate::event::Reporter;
+use crate::factory::FactoryNote;
 use crate::fault::{DeviceError, Fault};
 use crate::fleet::Fleet;
 use crate::left_alone::LeftAlone;
@@ -53,6 +54,8 @@ pub struct Plan {
     pub(crate) missed: BTreeMap<String, Vec<Missed>>,
     /// Switches of the tree that the push skips; not part of a saved plan.
     pub(crate) left_alone: Vec<LeftAlone>,
+    /// Factory settings that switches lack, and files on switches that undo a push; not part of a saved plan.
+    pub(crate) factory: Vec<FactoryNote>,
 }
 
 /// A plan, or the switches for which it could not be made.
@@ -61,6 +64,7 @@ pub type PlanResult = Result<Plan, Vec<DeviceError>>;
 /// Reads every switch and computes what a push would send. Nothing is written, and no primacy is needed.
 pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::Observer) -> PlanResult {
     let reporter = Reporter::new(observer);
+    let all = reporter.clone();
     let options = *options;
     let sonic = of_sonic(fleet, &options, &reporter).await;
     let carried = carried::of(fleet, &options, &reporter).await;
@@ -84,6 +88,7 @@ pub async fn plan(fleet: &Fleet, options: &PushOptions, observer: crate::event::
         fabric: fleet.fabric.clone(),
         missed: fleet.missed.clone(),
         left_alone: fleet.left_alone.clone(),
+        factory: all.factory(),
         ..Plan::default()
     };
     let mut failed = Vec::new();
@@ -236,6 +241,11 @@ impl Plan {
         uncarried(
             devices.chain(self.sonic.iter().map(|(name, made)| (name.as_str(), made.missed.as_slice()))),
         )
+    }
+
+    /// Returns the factory settings that switches lack, and files on switches that undo a push.
+    pub fn factory(&self) -> &[FactoryNote] {
+        &self.factory
     }
 
     /// Returns the number of updates that a push would send.

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use closc_platform::FactorySetting;
+
 use crate::event::{EventKind, Reporter};
+use crate::factory::FactoryState;
 use crate::fault::Operation;
 
 /// Current step of one switch. Clones share it.
@@ -26,6 +29,11 @@ impl Progress {
     /// Returns the operation that was started last.
     pub(crate) fn operation(&self) -> Operation {
         self.operation.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Adds a finding about a factory setting of the switch.
+    pub(crate) fn factory(&self, setting: &'static FactorySetting, state: FactoryState) {
+        self.reporter.note(setting, state);
     }
 
     pub(crate) fn report(&self, what: EventKind) {

@@ -56,8 +56,10 @@ pub enum PlanTargetError {
 /// Pushes the target state to every switch of a fleet.
 pub async fn push(fleet: &Fleet, options: &PushOptions, observer: Observer, gate: Gate) -> PushReport {
     let jobs = fleet.switches().into_iter().map(Job::Switch);
-    let report = run(jobs.collect(), options, Reporter::new(observer), gate).await;
-    PushReport { left_alone: fleet.left_alone.clone(), uncarried: fleet.uncarried(), ..report }
+    let reporter = Reporter::new(observer);
+    let report = run(jobs.collect(), options, reporter.clone(), gate).await;
+    let factory = reporter.factory();
+    PushReport { factory, left_alone: fleet.left_alone.clone(), uncarried: fleet.uncarried(), ..report }
 }
 
 /// Pushes a plan. A switch that has changed since the plan was made is rejected; switches of the fleet that the plan
@@ -94,8 +96,9 @@ pub async fn push_plan(
         switch.plane = switch.plane.or(made.plane);
         jobs.push(Job::Switch(Arc::new(switch)));
     }
-    let report = run(jobs, options, Reporter::new(observer), gate).await;
-    Ok(PushReport { uncarried: plan.uncarried(), ..report })
+    let reporter = Reporter::new(observer);
+    let report = run(jobs, options, reporter.clone(), gate).await;
+    Ok(PushReport { factory: reporter.factory(), uncarried: plan.uncarried(), ..report })
 }
 
 /// Connections to the switches of a plan.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bind::{self, LeftOut};
 use crate::difference::Counts;
+use crate::factory::FactoryNote;
 use crate::fault::Fault;
 use crate::left_alone::LeftAlone;
 use crate::uncarried::Uncarried;
@@ -81,6 +82,9 @@ pub struct PushReport {
     /// Files of the switches above that no transport brought.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncarried: Vec<Uncarried>,
+    /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub factory: Vec<FactoryNote>,
 }
 
 impl PushReport {

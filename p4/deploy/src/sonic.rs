@@ -31,6 +31,7 @@ pub(crate) use routing::{RoutingMethod, RoutingPlan};
 pub(crate) use script::{put, whole};
 pub(crate) use ssh::{Ssh, SshLink, is_host, is_state, is_user};
 
+use crate::carrier::has_shell;
 use crate::device_drift::{DeviceDrift, Difference};
 use crate::difference::Counts;
 use crate::event::EventKind;
@@ -412,11 +413,21 @@ fn counts(patch: &Patch) -> Counts {
     Counts { insert: wide(insert), modify: wide(modify), delete: wide(delete) }
 }
 
-/// Runs a script on a switch as root and returns its output. The switch is `[USER@]HOST`, as `ssh` takes it.
+/// A script for a switch.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The switch as `[USER@]HOST`, as `ssh` takes it.
+    pub switch: &'a str,
+    /// The keyword of its operating system.
+    pub os: &'a str,
+    /// Commands for a shell, or for its command line.
+    pub script: &'a str,
+}
+
+/// Runs a script on a switch, as root where it has a shell, and returns its output.
 pub fn ask(
-    switch: &str,
+    &Ask { switch, os, script }: &Ask<'_>,
     ssh_config: Option<&str>,
-    script: &str,
     limit: Duration,
     bytes_max: usize,
 ) -> Result<String, String> {
@@ -428,5 +439,10 @@ pub fn ask(
         return Err(format!("`{switch}` is not `[USER@]HOST`"));
     }
     let ssh = Ssh { host: host.to_owned(), port: None, user: user.map(str::to_owned) };
-    ssh.run(ssh_config, &whole(script), (limit, bytes_max)).map_err(|failed| failed.reason)
+    let done = if has_shell(os) {
+        ssh.run(ssh_config, &whole(script), (limit, bytes_max))
+    } else {
+        ssh.run_in(None, ssh_config, script, (limit, bytes_max))
+    };
+    done.map_err(|failed| failed.reason)
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use camino::Utf8PathBuf;
 use closc_artefacts::Routing;
-use closc_platform::Os;
+use closc_platform::{Os, Release};
 use closc_qos::units::Speed;
 
 use super::number;
@@ -111,9 +111,18 @@ pub(crate) struct PlatformsArgs {
     /// Print its file, to copy and change
     #[arg(long, requires = "name")]
     pub yaml: bool,
-    /// Read a SONiC switch over SSH, and print its file with measured limits
+    /// Read a switch over SSH, and print its file with measured limits
     #[arg(long, value_name = "[USER@]HOST", conflicts_with = "name")]
     pub measure: Option<String>,
+    /// Operating system of the switch to measure [default: sonic]
+    #[arg(long, value_name = "OS", value_parser = parse_os, requires = "measure")]
+    pub os: Option<Os>,
+    /// Print the site's part that keeps factory settings
+    #[arg(long, value_name = "OS", value_parser = parse_os, conflicts_with_all = ["name", "measure"])]
+    pub skeleton: Option<Os>,
+    /// Release of that operating system
+    #[arg(long, requires = "skeleton")]
+    pub release: Option<Release>,
     /// OpenSSH client configuration file
     #[arg(long, value_name = "FILE", requires = "measure")]
     pub ssh_config: Option<Utf8PathBuf>,

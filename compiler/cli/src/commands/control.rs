@@ -12,10 +12,12 @@ use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{Files, Manifest, paths};
 use closc_deploy::{
-    CarrierOptions, DeviceError, Event, EventKind, Fleet, Inventory, Observer, Plan, SonicOptions, Tree,
+    CarrierOptions, DeviceError, Event, EventKind, FactoryNote, Fleet, Inventory, Observer, Plan,
+    SonicOptions, Tree,
 };
 use closc_files::{FileError, Folder, Reason};
 use closc_platform::Os;
+use closc_provision::site_text::SiteText;
 use closc_provision::site_tree::SiteTree;
 use closc_sonic::{ConfigDb, Overlay};
 use indicatif::ProgressBar;
@@ -239,6 +241,13 @@ pub(super) fn warn_left_alone(fleet: &Fleet) {
     }
 }
 
+/// Warns of factory settings that switches lack, and of files on switches that undo a push.
+pub(super) fn warn_factory(notes: &[FactoryNote]) {
+    for note in notes {
+        tracing::warn!("{}", note.line());
+    }
+}
+
 /// Combines the errors of several switches into one.
 pub(super) fn faults(faults: &[DeviceError]) -> anyhow::Error {
     let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -291,6 +300,13 @@ pub(super) fn site_tree(path: &Utf8Path) -> anyhow::Result<SiteTree> {
     SiteTree::parse(files).map_err(anyhow::Error::msg).with_context(|| format!("overlay `{path}`"))
 }
 
+/// Reads an overlay of commands of EOS.
+pub(super) fn site_text(path: &Utf8Path) -> anyhow::Result<SiteText> {
+    let texts = texts(path, "conf")?;
+    let files = texts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    SiteText::parse(files).map_err(anyhow::Error::msg).with_context(|| format!("overlay `{path}`"))
+}
+
 /// Reads the files of a folder with an extension, sorted by name.
 fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String)>> {
     let mut names = Vec::new();
@@ -304,6 +320,12 @@ fn texts(path: &Utf8Path, extension: &str) -> anyhow::Result<Vec<(String, String
     let mut texts = Vec::new();
     for name in names {
         let text = output::read(&path.join(&name), closc_files::TEXT_MAX)?;
+        if let Some((line, open)) = closc_provision::open_value(&text) {
+            anyhow::bail!(
+                "overlay `{}`:{line}: `{open}` has no value yet: write the site's",
+                path.join(&name)
+            );
+        }
         texts.push((name, text));
     }
     Ok(texts)

@@ -23,6 +23,7 @@ pub fn run(args: &Args, command: &DriftArgs) -> anyhow::Result<Outcome> {
     let (observer, bar) = control::observer(args, fleet.n_switches(), "comparing");
     let report = control::block_on(async { Ok(drift(&fleet, &command.fleet.options(), observer).await) })?;
     bar.finish_and_clear();
+    control::warn_factory(&report.factory);
     let outcome = if report.is_incomplete() {
         Outcome::Failed
     } else if report.is_clean() {

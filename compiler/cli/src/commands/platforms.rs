@@ -9,7 +9,9 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use closc_diagnostics::Sources;
 use closc_hwsku::{Answer, SCRIPT};
-use closc_platform::{Catalogue, Fault, HwskuFacts, Limit, Platform, Provenance};
+use closc_platform::{
+    Catalogue, FactorySetting, Fault, HwskuFacts, Limit, Os, Platform, Provenance, Release,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,6 +37,8 @@ pub(crate) struct Shown {
     facts: BTreeMap<String, HwskuFacts>,
     /// Known faults of operating systems on it.
     faults: Vec<&'static Fault>,
+    /// Factory settings of its operating systems that a replaced or reloaded configuration removes.
+    factory: Vec<&'static FactorySetting>,
 }
 
 impl Shown {
@@ -44,8 +48,29 @@ impl Shown {
             provenance: platform.limits.provenance.clone(),
             facts: platform.sonic.as_ref().map(|sonic| sonic.facts.clone()).unwrap_or_default(),
             faults: Fault::all().iter().filter(|fault| fault.concerns_platform(platform)).collect(),
+            factory: factory(platform).collect(),
         }
     }
+}
+
+/// Returns the factory settings of the operating systems of a platform.
+fn factory(platform: &Platform) -> impl Iterator<Item = &'static FactorySetting> {
+    let all = FactorySetting::all().iter();
+    all.filter(|setting| setting.oses.iter().any(|os| platform.supports(*os)))
+}
+
+/// Prints the site's part that keeps the factory settings of an operating system.
+fn skeleton(os: Os, release: Option<Release>) -> anyhow::Result<Outcome> {
+    if let (Some(release), Some(known)) = (release, os.releases())
+        && !known.supports(release)
+    {
+        bail!("`{}` has the releases {}, not {release}", os.word(), known.words());
+    }
+    let Some(text) = closc_provision::skeleton(os, release) else {
+        bail!("no change replaces the configuration of `{}`, so the site's part stays", os.word());
+    };
+    output::print(&text)?;
+    Ok(Outcome::Fine)
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -71,11 +96,21 @@ fn measure(
     catalogue: &Catalogue,
 ) -> anyhow::Result<Outcome> {
     let config = command.ssh_config.as_ref().map(|path| path.as_str());
-    let answer = closc_deploy::ask(switch, config, SCRIPT, MEASURE_LIMIT, ANSWER_MAX)
+    let os = command.os.unwrap_or(Os::Sonic);
+    let own = closc_hwsku::commands(os);
+    if own.is_none() && !matches!(os, Os::Sonic | Os::Pins) {
+        bail!("`--measure` reads switches that run sonic, pins, eos or nvue, not `{}`", os.word());
+    }
+    let ask = closc_deploy::Ask { switch, os: os.word(), script: own.unwrap_or(SCRIPT) };
+    let answer = closc_deploy::ask(&ask, config, MEASURE_LIMIT, ANSWER_MAX)
         .map_err(|reason| anyhow!("cannot read `{switch}`: {reason}"))?;
-    let answer = Answer::read(&answer).map_err(|error| anyhow!("cannot read `{switch}`: {error}"))?;
-    let measured = closc_hwsku::measure(&answer, catalogue)
-        .map_err(|reason| anyhow!("`{switch}` has no entry of its own: {reason}"))?;
+    let measured = if own.is_some() {
+        closc_hwsku::measure_reported(switch, os, &answer, catalogue)
+    } else {
+        let answer = Answer::read(&answer).map_err(|error| anyhow!("cannot read `{switch}`: {error}"))?;
+        closc_hwsku::measure(&answer, catalogue)
+    };
+    let measured = measured.map_err(|reason| anyhow!("`{switch}` has no entry of its own: {reason}"))?;
     measured.notes.iter().for_each(|note| tracing::warn!("{note}"));
     let mut own = Catalogue::default();
     let id = own
@@ -88,6 +123,9 @@ fn measure(
 
 /// Lists the catalogue, shows a platform, or measures one.
 pub(super) fn run(args: &Args, command: &PlatformsArgs) -> anyhow::Result<Outcome> {
+    if let Some(os) = command.skeleton {
+        return skeleton(os, command.release);
+    }
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     if let Some(switch) = &command.measure {
         return measure(args, command, switch, &catalogue);

@@ -187,6 +187,7 @@ fn planned(plan: &Plan) -> Outcome {
 
 /// Shows the updates that a push would send.
 fn shown(args: &Args, plan: &Plan) -> anyhow::Result<Outcome> {
+    control::warn_factory(plan.factory());
     if args.format == Format::Json {
         output::print(&output::document(&PREVIEW, &plan.preview())?)?;
     } else {
@@ -252,6 +253,7 @@ fn ended(report: &PushReport) -> (bool, serde_json::Value) {
 }
 
 fn finish(args: &Args, report: &PushReport) -> anyhow::Result<Outcome> {
+    control::warn_factory(&report.factory);
     let outcome = if report.is_good() { Outcome::Fine } else { Outcome::Failed };
     output::judged(args, outcome, &PUSH, report, |report| printable::lines(&human(report)))?;
     if report.devices.is_empty() {

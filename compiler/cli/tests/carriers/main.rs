@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod damage;
+mod factory;
 mod fleet;
 mod frr;
 #[path = "../../../../p4/deploy/tests/deploy/gnmi/server.rs"]

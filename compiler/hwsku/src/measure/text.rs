@@ -27,12 +27,21 @@ pub(super) fn measured(
     limits: &BTreeMap<Limit, (u32, Provenance)>,
     facts: &HwskuFacts,
 ) -> String {
-    let text = replace(text, "limits", &limits_block(base, limits));
+    let text = with_limits(text, base, limits);
     let text = with_facts(&text, base, hwsku, facts);
     if base.features.un || !matches!(facts.un, Some(Claim::Measured(_))) {
         return text;
     }
     text.replacen("\nfeatures: [", "\nfeatures: [un, ", 1).replacen("[un, ]", "[un]", 1)
+}
+
+/// Returns an entry with measured limits.
+pub(super) fn with_limits(
+    text: &str,
+    base: &Platform,
+    limits: &BTreeMap<Limit, (u32, Provenance)>,
+) -> String {
+    replace(text, "limits", &limits_block(base, limits))
 }
 
 fn limits_block(base: &Platform, limits: &BTreeMap<Limit, (u32, Provenance)>) -> String {

@@ -4,6 +4,8 @@
 //! Invariants: the session keeps users, AAA and the rest of the site's settings; a default that EOS does not print
 //! counts as present if `show running-config all` prints it; the session is confirmed over a new connection.
 
+use closc_artefacts::site::is_of_site;
+
 use super::facts::{Facts, Finding, fact, facts, findings, paths, setting};
 use super::system::{Held, Making, Step, System, Texts};
 use crate::folders::Place;
@@ -16,55 +18,6 @@ const PREFIX: &str = "closc-";
 
 /// Backups kept on a switch.
 const KEPT: usize = 8;
-
-/// First words of top-level commands that belong to the site, after an optional `no`.
-const OF_SITE: [&str; 45] = [
-    "aaa",
-    "agent",
-    "alias",
-    "banner",
-    "boot",
-    "clock",
-    "daemon",
-    "dns",
-    "enable",
-    "event-handler",
-    "event-monitor",
-    "hardware counter",
-    "hardware speed-group",
-    "interface Management",
-    "ip access-list",
-    "ip domain",
-    "ip domain-list",
-    "ip domain-name",
-    "ip ftp",
-    "ip host",
-    "ip http",
-    "ip name-server",
-    "ip radius",
-    "ip route",
-    "ip routing",
-    "ip ssh",
-    "ip tacacs",
-    "ipv6 access-list",
-    "ipv6 route vrf",
-    "lldp",
-    "logging",
-    "management",
-    "monitor telemetry",
-    "ntp",
-    "policy-map type copp",
-    "queue-monitor",
-    "radius-server",
-    "sflow",
-    "snmp-server",
-    "spanning-tree",
-    "system control-plane",
-    "tacacs-server",
-    "transceiver",
-    "username",
-    "vrf instance",
-];
 
 /// The operating system.
 pub(super) struct Eos;
@@ -107,13 +60,7 @@ impl<'t> Block<'t> {
     }
 
     fn is_of_site(&self) -> bool {
-        let head = self.head();
-        let head = head.strip_prefix("no ").unwrap_or(&head);
-        OF_SITE.iter().any(|words| {
-            let rest = head.strip_prefix(words);
-            // Port names follow without a space.
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ') || words.ends_with("Management"))
-        })
+        is_of_site(&self.head())
     }
 
     /// Returns whether it is a static route of the fabric; closc owns those of an IPv4 fabric.
@@ -257,6 +204,13 @@ impl System for Eos {
             found.extend(findings(FILE, &saved, &Facts::new()));
         }
         Ok(found)
+    }
+
+    fn places(&self, wanted: &Texts, held: &Held) -> Result<Option<Vec<String>>, String> {
+        let (_, site) = split(held.section("running"), &wanted_facts(wanted)?);
+        let own = wanted.get(FILE).map_or("", String::as_str);
+        let heads = site.into_iter().filter(|line| !line.starts_with(' ')).map(str::to_owned);
+        Ok(Some(blocks(own).iter().map(Block::head).chain(heads).collect()))
     }
 
     fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {

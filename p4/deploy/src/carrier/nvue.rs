@@ -214,6 +214,12 @@ impl System for Nvue {
         Ok(found)
     }
 
+    fn places(&self, wanted: &Texts, held: &Held) -> Result<Option<Vec<String>>, String> {
+        let asked = wanted_leaves(wanted)?;
+        let (_, site) = split(&applied(held)?, &asked);
+        Ok(Some(site.keys().chain(asked.keys()).map(|path| path.join(".")).collect()))
+    }
+
     fn apply(&self, wanted: &Texts, held: &Held, making: &Making<'_>) -> Result<Vec<Step>, String> {
         let asked = wanted_leaves(wanted)?;
         let live = applied(held)?;

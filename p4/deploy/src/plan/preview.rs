@@ -12,6 +12,7 @@ use super::Plan;
 use super::carried::{self, CarriedPreview};
 use super::show::lines;
 use crate::difference::Counts;
+use crate::factory::FactoryNote;
 use crate::left_alone::LeftAlone;
 use crate::sonic::RoutingMethod;
 use crate::uncarried::Uncarried;
@@ -36,6 +37,9 @@ pub struct Preview {
     /// Files of the switches above that no transport would bring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     uncarried: Vec<Uncarried>,
+    /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    factory: Vec<FactoryNote>,
 }
 
 /// Preview of a push to a P4Runtime switch.
@@ -125,6 +129,7 @@ impl Preview {
             carried: carried::preview(plan),
             left_alone: plan.left_alone.clone(),
             uncarried: plan.uncarried(),
+            factory: plan.factory.clone(),
         }
     }
 }

@@ -8,6 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use closc_artefacts::paths::FRR_CONF;
+use closc_platform::FactorySetting;
 use closc_runtime::client::ClientError;
 use closc_runtime::gnmi::GnmiClient;
 use closc_runtime::proto::gnmi::{Encoding, Path, SetRequest};
@@ -18,6 +20,7 @@ use tonic::Code;
 use super::gnmi::{self, BOUNDS, GnmiLink, SET_MAX};
 use super::{Done, SonicSwitch, counts};
 use crate::event::EventKind;
+use crate::factory::FactoryState;
 use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
@@ -217,6 +220,10 @@ impl OverGnmi<'_> {
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<ConfigDb, Fault> {
+        // The files exist or not, whatever the server answers: it serves databases only.
+        if self.switch.missed.iter().any(|missed| missed.file == FRR_CONF) {
+            FactorySetting::boot_files().for_each(|file| progress.factory(file, FactoryState::Unknown));
+        }
         for n_looks in 0..LOOKS {
             if let Some(config) = self.look(tree, options, progress).await? {
                 return Ok(config);

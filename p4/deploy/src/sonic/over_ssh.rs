@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use closc_platform::FactorySetting;
 use closc_sonic::{Change, ConfigDb, Method, Patch};
 
 use super::routing::{HeldRouting, RoutingChange, digest};
@@ -13,6 +14,7 @@ use super::script::{Applied, Claim, lease};
 use super::ssh::{Failed, SshLink};
 use super::{Done, SonicSwitch, counts, gnmi, owner, script};
 use crate::event::EventKind;
+use crate::factory::FactoryState;
 use crate::fault::{Fault, Operation};
 use crate::options::PushOptions;
 use crate::progress::Progress;
@@ -120,7 +122,12 @@ impl OverSsh<'_> {
             |reason: String| Fault::Remote { operation: operation.clone(), reason, is_transient: false };
         let mut lines = text.splitn(if has_routing { 7 } else { 3 }, '\n');
         let mut line = || lines.next().unwrap_or_default();
-        let (first, digest) = (line(), digest(line()).map_err(invalid)?);
+        let mut first = line().split(' ');
+        let is_pending = first.next() == Some("pending");
+        for setting in first.filter_map(boot_file) {
+            progress.factory(setting, FactoryState::Present);
+        }
+        let digest = digest(line()).map_err(invalid)?;
         let routing = if has_routing {
             let [digest, file, running, daemons] = [line(), line(), line(), line()];
             Some(HeldRouting::read(digest, [file, running], daemons).map_err(invalid)?)
@@ -131,7 +138,7 @@ impl OverSsh<'_> {
         gnmi::weigh(dump.as_bytes(), options.client.memory_limit).map_err(&invalid)?;
         let config = ConfigDb::parse_dump(dump)
             .map_err(|error| invalid(format!("sonic-db-dump printed what is not CONFIG_DB: {error}")))?;
-        Ok(Held { config, digest, is_pending: first == "pending", routing })
+        Ok(Held { config, digest, is_pending, routing })
     }
 
     /// Reads back over a new connection, with retries for half of the confirmation time, because a reload takes a
@@ -246,6 +253,11 @@ impl OverSsh<'_> {
         let done = tokio::task::spawn_blocking(move || ssh.run(config.as_deref(), &script, bounds)).await;
         done.map_err(|error| Fault::Ended { reason: error.to_string() })
     }
+}
+
+/// Returns the row of a file that SONiC reads at boot.
+fn boot_file(name: &str) -> Option<&'static FactorySetting> {
+    FactorySetting::boot_files().find(|setting| setting.place.rsplit('/').next() == Some(name))
 }
 
 /// The controller that holds the lease of a switch.

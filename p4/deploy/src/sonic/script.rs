@@ -40,20 +40,20 @@ fn one_asic(namespaces: &str) -> String {
 /// Folder in which Linux lists network namespaces.
 const NAMESPACES: &str = "/run/netns";
 
-/// Prints whether a change is unconfirmed, then a digest of CONFIG_DB, then CONFIG_DB. With `has_routing`, the routing
-/// comes before CONFIG_DB. A push that lost its connection may still be running, so the script waits for its end.
+/// Prints whether a change is unconfirmed, then a digest of CONFIG_DB, then CONFIG_DB. With `has_routing`, the files that
+/// change the routing mode at boot are in the first line, and the routing comes before CONFIG_DB. A push that lost its connection may still be running, so the script waits for its end.
 pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     let (state, one_asic) = (&link.state, one_asic(NAMESPACES));
     let (define, print) = if has_routing {
         let print =
             "held_frr=$(frr)\nprintf '%s\\n' \"$held_frr\" | sha256sum\nprintf '%s\\n' \"$held_frr\"\n";
-        (routing::reading(&link.frr), print)
+        (routing::reading(&link.frr) + &routing::boot_files(&link.frr), print)
     } else {
-        (String::new(), "")
+        ("boot_files=\n".to_owned(), "")
     };
     whole(&format!(
         "{one_asic}{define}if [ -e {state}/lock ]; then exec 9<{state}/lock; flock -s -w 45 9 || :; fi\n\
-         if [ -e {state}/pending ]; then echo pending; else echo settled; fi\n\
+         if [ -e {state}/pending ]; then echo \"pending$boot_files\"; else echo \"settled$boot_files\"; fi\n\
          held=$(sonic-db-dump -n CONFIG_DB -y </dev/null)\n\
          printf '%s\\n' \"$held\" | {DIGEST}\n\
          {print}printf '%s\\n' \"$held\"\n"

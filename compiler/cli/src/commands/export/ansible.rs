@@ -1,7 +1,5 @@
 //! `closc export ansible`: an inventory of all switches, and a play that applies the configuration of each.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use closc_plan::Plan;
 use closc_platform::Os;
 use closc_provision::ansible::{self, Device};
@@ -9,7 +7,7 @@ use closc_render::Artefact;
 use closc_topology::Switch;
 use rayon::prelude::*;
 
-use super::configuration::Source;
+use super::configuration::{Source, count_absent};
 use super::{list_below, put};
 use crate::args::Args;
 use crate::args::export::AnsibleArgs;
@@ -37,26 +35,25 @@ pub(super) fn run(args: &Args, command: &AnsibleArgs) -> anyhow::Result<Outcome>
             ));
         }
     }
-    let without = AtomicUsize::new(0);
     let written = switches.par_iter().map(|switch| {
         if plan.os(*switch).is_programmed() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), (plan.os(*switch), Vec::new())));
         }
         let name = plan.switch_name(*switch);
         let made = source.files(*switch)?;
-        without.fetch_add(usize::from(made.lacks_users), Ordering::Relaxed);
+        // The play merges the configuration of SONiC into that of the switch.
+        let absent = if made.is_sonic { Vec::new() } else { made.absent };
         let files = made.named.into_iter();
         let artefacts: Vec<Artefact> =
             files.map(|(file, bytes)| Artefact::new(ansible::path(&name, &file), bytes)).collect();
-        put(&command.out, &artefacts)
+        Ok((put(&command.out, &artefacts)?, (plan.os(*switch), absent)))
     });
-    let mut files = written.collect::<anyhow::Result<Vec<Vec<String>>>>()?.concat();
-    let without = without.into_inner();
-    if without > 0 && !args.quiet {
-        output::say(format!(
-            "warning: the files of {without} switches name no user accounts (`system.aaa.user`), and `nv config replace` removes \
-             those that a switch has: give them with `--overlay`"
-        ));
+    let (files, absent): (Vec<_>, Vec<_>) = written.collect::<anyhow::Result<Vec<_>>>()?.into_iter().unzip();
+    let mut files: Vec<String> = files.concat();
+    for line in count_absent(absent.iter().map(|(os, absent)| (*os, absent.as_slice()))) {
+        if !args.quiet {
+            output::say(format!("warning: {line}"));
+        }
     }
     let devices: Vec<Device> = switches.iter().map(|switch| device(plan, *switch)).collect();
     files.extend(put(&command.out, &ansible::render(&devices, plan.topology().zones > 1))?);

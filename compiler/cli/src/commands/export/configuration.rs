@@ -11,6 +11,8 @@ use closc_artefacts::carriers::{SwitchFile, Transport};
 use closc_artefacts::paths;
 use closc_compile::Unit;
 use closc_plan::Plan;
+use closc_platform::{FactorySetting, Os};
+use closc_provision::site_text::{self, SiteText};
 use closc_provision::site_tree::{Merged, SiteTree};
 use closc_render::{Artefact, Templates};
 use closc_sonic::{ConfigDb, Overlay};
@@ -24,6 +26,7 @@ pub(super) struct Source<'p> {
     templates: Templates,
     overlay: Option<Overlay>,
     site: SiteTree,
+    lines: SiteText,
 }
 
 /// The files of a switch.
@@ -32,8 +35,8 @@ pub(super) struct Files {
     pub(super) named: Vec<(String, Vec<u8>)>,
     /// Whether the switch runs SONiC.
     pub(super) is_sonic: bool,
-    /// Whether a file replaces the complete configuration of the switch, but defines no user accounts.
-    pub(super) lacks_users: bool,
+    /// Factory settings that a file lacks which replaces the complete configuration of the switch.
+    pub(super) absent: Vec<&'static FactorySetting>,
 }
 
 impl Files {
@@ -56,7 +59,8 @@ impl Files {
 impl<'p> Source<'p> {
     pub(super) fn new(plan: &'p Plan, overlay: Option<&Utf8Path>) -> anyhow::Result<Self> {
         let site = overlay.map(control::site_tree).transpose()?.unwrap_or_default();
-        let mut source = Source { plan, templates: Templates::shipped(), overlay: None, site };
+        let lines = overlay.map(control::site_text).transpose()?.unwrap_or_default();
+        let mut source = Source { plan, templates: Templates::shipped(), overlay: None, site, lines };
         if let Some(folder) = overlay {
             source.overlay = Some(source.overlay_for(folder)?);
         }
@@ -83,29 +87,67 @@ impl<'p> Source<'p> {
     pub(super) fn files(&self, switch: Switch) -> anyhow::Result<Files> {
         let device = self.plan.switch_name(switch);
         let mut files = Vec::new();
-        let (mut is_sonic, mut lacks_users) = (false, false);
+        let os = self.plan.os(switch);
+        let release = self.plan.topology().release(os);
+        let (mut is_sonic, mut absent) = (false, Vec::new());
+        let mut compare = |places: &[String]| absent = FactorySetting::absent(os, release, places).collect();
         for Artefact { path, bytes } in Unit::Switch(switch).render(self.plan, &self.templates)? {
             let name = path.file_name().context("a file has a name")?;
             let is_config = name == paths::CONFIG_DB;
             is_sonic |= is_config;
             let bytes = match &self.overlay {
-                Some(overlay) if is_config => whole(&device, &bytes, overlay)?,
+                overlay if is_config => {
+                    let config = match overlay {
+                        Some(overlay) => closc_provision::whole(&device, &parsed(&bytes)?, overlay)?,
+                        None => parsed(&bytes)?,
+                    };
+                    compare(&config.tables().keys().cloned().collect::<Vec<_>>());
+                    if overlay.is_some() { config.to_json().into_bytes() } else { bytes }
+                }
                 _ if name == paths::NVUE_YAML => {
                     let merged = self.site.merged(&device, std::str::from_utf8(&bytes)?);
-                    let Merged { text, has_users } = merged.map_err(anyhow::Error::msg).context("overlay")?;
-                    lacks_users |= !has_users;
+                    let Merged { text, places } = merged.map_err(anyhow::Error::msg).context("overlay")?;
+                    compare(&places);
+                    text.into_bytes()
+                }
+                _ if name == paths::EOS_CONF => {
+                    let merged = self.lines.merged(&device, std::str::from_utf8(&bytes)?);
+                    let text = merged.map_err(anyhow::Error::msg).context("overlay")?;
+                    compare(&site_text::commands(&text).map(str::to_owned).collect::<Vec<_>>());
                     text.into_bytes()
                 }
                 _ => bytes,
             };
             files.push((name.to_owned(), bytes));
         }
-        Ok(Files { named: files, is_sonic, lacks_users })
+        Ok(Files { named: files, is_sonic, absent })
     }
 }
 
-fn whole(device: &str, bytes: &[u8], overlay: &Overlay) -> anyhow::Result<Vec<u8>> {
-    Ok(closc_provision::whole(device, &parsed(bytes)?, overlay)?.to_json().into_bytes())
+/// Counts the switches whose files lack a factory setting.
+pub(super) fn count_absent<'f>(
+    files: impl IntoIterator<Item = (Os, &'f [&'static FactorySetting])>,
+) -> Vec<String> {
+    let mut found: BTreeMap<(Os, &str), (&FactorySetting, usize)> = BTreeMap::new();
+    for (os, absent) in files {
+        for setting in absent {
+            found.entry((os, &setting.place)).or_insert((setting, 0)).1 += 1;
+        }
+    }
+    let lines = found.into_iter().map(|((os, _), (setting, switches))| {
+        let skeleton = if setting.skeleton.is_some() {
+            format!("; `closc platforms --skeleton {}` prints the site's part for `--overlay`", os.word())
+        } else {
+            "; set `addresses.management` in the fabric file".to_owned()
+        };
+        let of = if switches == 1 {
+            "the file of 1 switch lacks".to_owned()
+        } else {
+            format!("the files of {switches} switches lack")
+        };
+        format!("{of} {}{skeleton}", setting.sentence())
+    });
+    lines.collect()
 }
 
 fn parsed(bytes: &[u8]) -> anyhow::Result<ConfigDb> {

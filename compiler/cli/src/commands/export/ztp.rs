@@ -10,6 +10,7 @@ use camino::Utf8Path;
 use closc_artefacts::carriers::{Missed, Transport, missed};
 use closc_artefacts::paths;
 use closc_plan::Plan;
+use closc_platform::FactorySetting;
 use closc_provision::dhcp::{Dhcp, Identifier, Network, Reservation};
 use closc_provision::hardware::{self, Hardware};
 use closc_provision::ztp;
@@ -17,7 +18,7 @@ use closc_render::Artefact;
 use closc_topology::Switch;
 use rayon::prelude::*;
 
-use super::configuration::Source;
+use super::configuration::{Source, count_absent};
 use super::{list_below, put};
 use crate::args::Args;
 use crate::args::export::ZtpArgs;
@@ -34,8 +35,12 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
     let source = Source::new(plan, command.overlay.as_deref())?;
     let switches: Vec<Switch> = plan.switches().collect();
     let written = switches.par_iter().map(|switch| site.switch(&source, *switch));
-    let written: Vec<(Vec<String>, Vec<Missed>)> = written.collect::<anyhow::Result<_>>()?;
-    let (written, missing): (Vec<Vec<String>>, Vec<Vec<Missed>>) = written.into_iter().unzip();
+    let written: Vec<Written> = written.collect::<anyhow::Result<_>>()?;
+    let absent =
+        written.iter().zip(&switches).map(|(made, switch)| (plan.os(*switch), made.absent.as_slice()));
+    let absent = count_absent(absent);
+    let (written, missing): (Vec<Vec<String>>, Vec<Vec<Missed>>) =
+        written.into_iter().map(|made| (made.files, made.missed)).unzip();
     let missing: BTreeSet<Missed> = missing.into_iter().flatten().collect();
     let sonic: Vec<Switch> = switches
         .iter()
@@ -62,6 +67,9 @@ pub(super) fn run(args: &Args, command: &ZtpArgs) -> anyhow::Result<Outcome> {
                 .to_owned(),
         );
     }
+    for line in absent.iter().filter(|_| !args.quiet) {
+        output::say(format!("warning: {line}"));
+    }
     for note in notes.iter().filter(|_| !args.quiet) {
         output::say(format!("note: {note}"));
     }
@@ -82,6 +90,16 @@ fn hardware(plan: &Plan, file: Option<&Utf8Path>) -> anyhow::Result<BTreeMap<Str
     Ok(list)
 }
 
+/// Files of a switch.
+#[derive(Default)]
+struct Written {
+    files: Vec<String>,
+    /// Those that ZTP does not deliver.
+    missed: Vec<Missed>,
+    /// Factory settings that its configuration lacks.
+    absent: Vec<&'static FactorySetting>,
+}
+
 /// The fabric and its hardware.
 struct Site<'a> {
     command: &'a ZtpArgs,
@@ -90,13 +108,14 @@ struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Writes the files of a switch; none if it does not run SONiC. Also returns the files that ZTP does not deliver.
-    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<(Vec<String>, Vec<Missed>)> {
+    /// Writes the files of a switch; none if it does not run SONiC.
+    fn switch(&self, source: &Source<'_>, switch: Switch) -> anyhow::Result<Written> {
         let made = source.files(switch)?;
         if !made.is_sonic {
-            return Ok((Vec::new(), Vec::new()));
+            return Ok(Written::default());
         }
-        let missing = missed(made.names(), &[Transport::Ztp]);
+        let absent = made.absent.clone();
+        let missed = missed(made.names(), &[Transport::Ztp]);
         let name = self.plan.switch_name(switch);
         let device = ztp::Device {
             name: &name,
@@ -108,7 +127,7 @@ impl Site<'_> {
         artefacts.extend(
             made.of(Transport::Ztp).map(|(file, bytes)| Artefact::new(ztp::path(&name, &file), bytes)),
         );
-        Ok((put(&self.command.out, &artefacts)?, missing))
+        Ok(Written { files: put(&self.command.out, &artefacts)?, missed, absent })
     }
 
     /// Makes the files of all switches.

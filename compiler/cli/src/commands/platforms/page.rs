@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use closc_diagnostics::figures::number;
-use closc_platform::{Breakout, Buffer, Claim, Fault, HwskuFacts, Limit, Platform, Power};
+use closc_platform::{Breakout, Buffer, Claim, FactorySetting, Fault, HwskuFacts, Limit, Platform, Power};
 
 /// Returns the properties of a platform with their sources.
 pub(super) fn page(platform: &Platform) -> String {
@@ -45,6 +45,9 @@ pub(super) fn page(platform: &Platform) -> String {
     let faults = Fault::all().iter().filter(|fault| fault.concerns_platform(platform));
     for (at, fault) in faults.enumerate() {
         line(if at == 0 { "faults" } else { "" }, self::fault(fault));
+    }
+    for (at, setting) in super::factory(platform).enumerate() {
+        line(if at == 0 { "factory" } else { "" }, self::factory(setting));
     }
     for (at, source) in platform.sources.iter().enumerate() {
         line(if at == 0 { "sources" } else { "" }, source.clone());
@@ -95,6 +98,13 @@ fn fault(fault: &Fault) -> String {
     let oses: Vec<&str> = fault.oses.iter().map(|os| os.word()).collect();
     let (oses, releases, impact) = (oses.join(", "), fault.releases(), fault.impact.word());
     format!("{oses} {releases} ({impact}): {} ({})", fault.effect, fault.source)
+}
+
+/// Returns a factory setting: `nvue 5.9 and later (protection): ...`.
+fn factory(setting: &FactorySetting) -> String {
+    let oses: Vec<&str> = setting.oses.iter().map(|os| os.word()).collect();
+    let (oses, releases, impact) = (oses.join(", "), setting.releases(), setting.impact.word());
+    format!("{oses} {releases} ({impact}): {} ({})", setting.sentence(), setting.source)
 }
 
 fn split(platform: &Platform, breakout: Breakout) -> String {

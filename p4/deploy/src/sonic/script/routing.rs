@@ -24,6 +24,18 @@ pub(super) fn reading(folder: &str) -> String {
     )
 }
 
+/// Sets `boot_files` to the names of the files from which SONiC sets the routing mode at boot, a space before each. It is
+/// empty if the mode stays: the golden configuration overrides `minigraph.xml`.
+pub(super) fn boot_files(folder: &str) -> String {
+    let folder = folder.trim_end_matches('/').rsplit_once('/').map_or(".", |(parent, _)| parent);
+    format!(
+        "boot_files=\n\
+         if ! grep -Eqs '\"docker_routing_config_mode\" *: *\"split-unified\"' {folder}/golden_config_db.json; then\n\
+         for file in minigraph.xml golden_config_db.json; do\n\
+         if [ -e {folder}/$file ]; then boot_files=\"$boot_files $file\"; fi\ndone\nfi\n"
+    )
+}
+
 /// Backs up the installed file before the first unconfirmed change.
 pub(super) fn note(state: &str, folder: &str) -> String {
     format!(

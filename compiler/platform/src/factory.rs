@@ -1,0 +1,214 @@
+//! The factory configuration of operating systems, as far as a replaced or reloaded configuration removes it.
+//!
+//! In: `factory.yaml`, built into the program. Out: [`FactorySetting`]s of an operating system and release, and the
+//! site's part that keeps them. Invariants: every row has a public source; a place is a path of NVUE, the first words
+//! of a command of EOS, a table of SONiC's CONFIG_DB, or a file of the switch.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Os, Release};
+
+/// A setting of the factory configuration, or a file that restores one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FactorySetting {
+    /// Operating systems that have it.
+    pub oses: Vec<Os>,
+    /// The first release with it; the oldest one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Release>,
+    /// The last release with it; the newest one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<Release>,
+    /// Its place in the configuration.
+    pub place: String,
+    /// A name for people.
+    pub title: String,
+    /// Consequence of its absence.
+    pub impact: FactoryImpact,
+    /// The command or event that removes it.
+    pub removed_by: String,
+    /// State of the switch without it.
+    pub effect: String,
+    /// The site's part that keeps it, in the language of the switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skeleton: Option<String>,
+    /// Where this is published.
+    pub source: String,
+}
+
+/// Consequence of an absent setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FactoryImpact {
+    /// The switch is not reached, or accounts are missing.
+    Access,
+    /// The control plane of the switch is open.
+    Protection,
+    /// The switch loses its routing.
+    Routing,
+    /// The default of the release applies.
+    Default,
+}
+
+impl FactoryImpact {
+    /// Returns the keyword.
+    pub fn word(self) -> &'static str {
+        match self {
+            FactoryImpact::Access => "access",
+            FactoryImpact::Protection => "protection",
+            FactoryImpact::Routing => "routing",
+            FactoryImpact::Default => "default",
+        }
+    }
+
+    /// Returns whether a configuration without the setting gets a warning.
+    fn warns(self) -> bool {
+        match self {
+            FactoryImpact::Access | FactoryImpact::Protection => true,
+            FactoryImpact::Routing | FactoryImpact::Default => false,
+        }
+    }
+}
+
+impl FactorySetting {
+    /// Returns every setting, in the order of the register.
+    pub fn all() -> &'static [FactorySetting] {
+        static ALL: LazyLock<Vec<FactorySetting>> = LazyLock::new(|| {
+            serde_saphyr::from_str(include_str!("../factory.yaml")).expect("a test reads the register")
+        });
+        &ALL
+    }
+
+    /// Returns the settings of a release, by default the assumed one.
+    pub fn of(os: Os, release: Option<Release>) -> impl Iterator<Item = &'static FactorySetting> {
+        let release = release.or(os.releases().map(|releases| releases.default));
+        FactorySetting::all().iter().filter(move |setting| {
+            let within = |release: Release| {
+                setting.from.is_none_or(|from| from <= release)
+                    && setting.until.is_none_or(|until| release <= until)
+            };
+            setting.oses.contains(&os) && release.is_none_or(within)
+        })
+    }
+
+    /// Returns the settings that a configuration lacks and that need a warning.
+    pub fn absent(
+        os: Os,
+        release: Option<Release>,
+        places: &[String],
+    ) -> impl Iterator<Item = &'static FactorySetting> {
+        FactorySetting::of(os, release)
+            .filter(|setting| setting.impact.warns())
+            .filter(|setting| !places.iter().any(|place| setting.is_at(place)))
+    }
+
+    /// Returns the files of SONiC that set the routing mode at boot.
+    pub fn boot_files() -> impl Iterator<Item = &'static FactorySetting> {
+        FactorySetting::all().iter().filter(|setting| setting.is_file())
+    }
+
+    /// Returns whether the row is a file of the switch and not a setting.
+    pub fn is_file(&self) -> bool {
+        self.place.starts_with('/')
+    }
+
+    /// Returns whether a path, a command or a table belongs to the setting.
+    pub fn is_at(&self, place: &str) -> bool {
+        let place = place.strip_prefix("no ").unwrap_or(place);
+        // The number of a management port follows without a space.
+        let ends = |rest: &str| {
+            rest.is_empty() || rest.starts_with(['.', ' ', '|']) || self.place.ends_with("Management")
+        };
+        place.strip_prefix(&*self.place).is_some_and(ends)
+    }
+
+    /// Returns its releases, for people: `5.9 and later`.
+    pub fn releases(&self) -> String {
+        match (self.from, self.until) {
+            (Some(from), Some(until)) => format!("{from} to {until}"),
+            (Some(from), None) => format!("{from} and later"),
+            (None, Some(until)) => format!("up to {until}"),
+            (None, None) => "all releases".to_owned(),
+        }
+    }
+
+    /// Returns a sentence for messages, without the switches.
+    pub fn sentence(&self) -> String {
+        let FactorySetting { place, title, removed_by, effect, .. } = self;
+        let verb = if self.is_file() { "reads it at boot" } else { "removes it" };
+        format!("`{place}` ({title}): {removed_by} {verb}, and {effect}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_a_source_and_releases_of_its_systems() {
+        for setting in FactorySetting::all() {
+            assert!(setting.source.len() > 20 && !setting.effect.ends_with('.'), "{}", setting.place);
+            assert!(!setting.oses.is_empty(), "{}", setting.place);
+            // A file is not a part of the configuration, so the site cannot keep it there.
+            assert!(setting.skeleton.is_none() || !setting.is_file(), "{}", setting.place);
+            assert_eq!(setting.impact == FactoryImpact::Routing, setting.is_file(), "{}", setting.place);
+            for os in &setting.oses {
+                let releases = os.releases().expect("rows are of systems with releases");
+                for release in setting.from.iter().chain(&setting.until) {
+                    assert!(release.has_form_of(releases.default), "{}: {release}", setting.place);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn settings_are_of_a_release() {
+        let dialect = |release: &str| -> Vec<&str> {
+            let release = release.parse().expect("a release");
+            let found = FactorySetting::of(Os::Nvue, Some(release))
+                .filter(|setting| setting.place == "interface.eth0");
+            found.filter_map(|setting| setting.skeleton.as_deref()).collect()
+        };
+        for (release, part) in [("5.14", "ip: {"), ("5.15", "ipv4: {"), ("5.16", "ipv4: {")] {
+            let [skeleton] = dialect(release)[..] else { panic!("{release}") };
+            assert!(skeleton.contains(part), "{release}: {skeleton}");
+        }
+        let firewall = |release: &str| {
+            let release = release.parse().expect("a release");
+            FactorySetting::of(Os::Nvue, Some(release))
+                .filter(|row| row.impact == FactoryImpact::Protection)
+                .count()
+        };
+        assert_eq!([firewall("5.8"), firewall("5.9")], [0, 2]);
+    }
+
+    #[test]
+    fn absent_settings_are_named_by_their_place() {
+        let places = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let absent = |os: Os, texts: &[&str]| -> Vec<&str> {
+            FactorySetting::absent(os, None, &places(texts)).map(|setting| setting.place.as_str()).collect()
+        };
+        assert_eq!(
+            absent(Os::Eos, &["username ops secret x", "interface Management1", "no aaa root"]),
+            ["management"]
+        );
+        assert_eq!(
+            absent(Os::Eos, &["usernames", "interface Management1", "aaa x", "management ssh"]),
+            ["username"]
+        );
+        let firewall =
+            ["system.control-plane.acl.acl-default-dos", "system.control-plane.acl.acl-default-whitelist"];
+        let kept = [
+            "interface.eth0.type",
+            "system.aaa.user.cumulus.role",
+            "system.control-plane.acl.acl-default-dosx",
+        ];
+        assert_eq!(absent(Os::Nvue, &kept), firewall);
+        assert_eq!(absent(Os::Sonic, &["MGMT_INTERFACE|eth0|192.0.2.1/24"]), [""; 0]);
+        assert_eq!(absent(Os::Linux, &[]), [""; 0]);
+    }
+}

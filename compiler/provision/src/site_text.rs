@@ -1,0 +1,103 @@
+//! Site additions to replaced configurations of EOS, as text: accounts, AAA, the management network.
+//!
+//! In: the texts of a folder, and what closc wrote for a switch. Out: both together. Invariants: a command that closc
+//! owns is refused by name; the site's commands come first, so that a VRF exists before closc's commands name it.
+//!
+//! ```text
+//! ! devices: p*-t0-* p1-t1-*
+//! username ops privilege 15 role network-admin secret sha512 ...
+//! ```
+
+use closc_artefacts::site::is_of_site;
+use closc_sonic::fits;
+
+/// First words of the comment that selects switches.
+const DEVICES: &str = "! devices:";
+
+/// Site additions.
+#[derive(Debug, Default)]
+pub struct SiteText {
+    files: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    name: String,
+    /// Every switch where empty.
+    devices: Vec<String>,
+    text: String,
+}
+
+impl SiteText {
+    /// Reads files by name and text.
+    ///
+    /// # Errors
+    ///
+    /// Returns the place of a command that closc owns.
+    pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+        let mut made = SiteText::default();
+        for (name, text) in files {
+            let mut in_banner = false;
+            for (at, line) in (1..).zip(text.lines()) {
+                let is_command = !in_banner && is_top(line);
+                in_banner = if in_banner { line.trim_end() != "EOF" } else { line.starts_with("banner ") };
+                let head = line.split_whitespace().collect::<Vec<_>>().join(" ");
+                if is_command && !is_of_site(&head) {
+                    return Err(format!("`{name}`:{at}: closc owns `{head}`; write it in the fabric file"));
+                }
+            }
+            let devices = text.lines().find_map(|line| line.strip_prefix(DEVICES)).unwrap_or_default();
+            let devices =
+                devices.split([' ', ',']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+            made.files.push(Part { name: name.to_owned(), devices, text: text.to_owned() });
+        }
+        Ok(made)
+    }
+
+    /// Merges the site's additions for a switch into the configuration that closc wrote.
+    ///
+    /// # Errors
+    ///
+    /// Refuses an interface that closc configures too.
+    pub fn merged(&self, device: &str, own: &str) -> Result<String, String> {
+        let (mut head, mut rest) = own.split_once('\n').unwrap_or((own, ""));
+        let parts = self.files.iter();
+        let parts: Vec<&Part> = parts
+            .filter(|part| {
+                part.devices.is_empty() || part.devices.iter().any(|pattern| fits(pattern, device))
+            })
+            .collect();
+        if parts.is_empty() {
+            return Ok(own.to_owned());
+        }
+        if !head.starts_with('!') {
+            (head, rest) = ("!", own);
+        }
+        let mut text = format!("{head}\n");
+        for Part { name, text: more, .. } in parts {
+            let twice = more
+                .lines()
+                .find(|line| line.starts_with("interface ") && own.lines().any(|own| own == *line));
+            if let Some(line) = twice {
+                return Err(format!(
+                    "`{name}` for `{device}`: `{line}` is also in the configuration that closc writes"
+                ));
+            }
+            for line in more.lines().filter(|line| !line.starts_with(DEVICES)) {
+                text.push_str(line);
+                text.push('\n');
+            }
+            text.push_str("!\n");
+        }
+        Ok(text + rest)
+    }
+}
+
+/// Returns the top-level commands of a configuration.
+pub fn commands(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| is_top(line))
+}
+
+fn is_top(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with([' ', '\t', '!'])
+}
