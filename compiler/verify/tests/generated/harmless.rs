@@ -238,7 +238,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "no device of the fabric sends from the address of a cable",
     ),
     because("*.txtpb ingress.punt", "priority: #", LARGER, "the only entry of its table"),
-    because("*.txtpb ingress.punt", "value: *", LARGER, "the reason for which the CPU receives a packet"),
+    because("*.txtpb ingress.punt", "value: *", LARGER, "only the reason code that the CPU gets with a packet"),
     because("frr.conf", "bgp community-list *", LARGER, "another number in the same order"),
     because("frr.conf", "bgp ebgp-requires-policy", GONE, "every session has its policies"),
     because(
@@ -302,7 +302,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "manifest.json (SONiC)",
         "profile.switches.#.buffer.total_bytes",
         &[],
-        "a pool is as large as the complete buffer only with PFC",
+        "without PFC, no pool is as large as the complete buffer",
     ),
     because(
         "manifest.json (SONiC)",
@@ -390,7 +390,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "nvue.yaml qos",
         "congestion-control.*.traffic-class.#:",
         &[How::Lost, How::Twice, How::Other],
-        "a queue that is not marked is not marked without its line either",
+        "the queue has no ECN marking, with or without its line",
     ),
     because("nvue.yaml qos", "*-#g:", &[How::Twice], "a profile that no port uses"),
     because("nvue.yaml qos", "pfc.cable-#m:", &[How::Twice], "a profile that no port uses"),
@@ -459,7 +459,7 @@ pub(crate) const REASONS: &[Reason] = &[
         "nvue.yaml router",
         "policy.prefix-list.FABRIC.rule.#.match.#*",
         &[How::Lost, How::LostEverywhere, How::Moved, How::MovedEverywhere, How::OtherEverywhere],
-        "no switch announces a prefix that the list would permit or reject otherwise",
+        "the list still gives every announced prefix the same result",
     ),
     because(
         "nvue.yaml vrf",
