@@ -1,8 +1,8 @@
-//! containerlab: a lab of containers, with the configuration of each bound in.
+//! containerlab: a lab of containers, each with its configuration files mounted.
 //!
 //! In: a plan, and which files each device has. Out: `NAME.clab.yml`, and for switches whose container numbers its interfaces the
-//! lanes of each. Invariants: a cable is there at both ends or not at all; an interface has a name that its kind takes; where a
-//! kind numbers them, `ethN` is the Nth port that has a cable, in the order of the panel.
+//! lanes of each. Invariants: a cable is listed with both ends or not at all; every interface name is valid for the kind of its
+//! container. If a kind numbers interfaces, `ethN` is the Nth port with a cable, in the order of the panel.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -36,7 +36,7 @@ pub struct Container {
     pub numbers_interfaces: bool,
     /// Where files go.
     files: &'static [(&'static str, &'static str)],
-    /// Commands run when all interfaces are there, each where the device has the file.
+    /// Commands to run once all interfaces exist, each only if the device has its file.
     run: &'static [(&'static str, &'static str)],
 }
 
@@ -51,8 +51,8 @@ const KERNEL: &[(&str, &str)] = &[
 
 /// The supported kinds. A device runs in the first one whose mark is among its files.
 pub const CONTAINERS: &[Container] = &[
-    // `start.sh` of docker-sonic-vs reads the configuration from `/var/sonic`, and copies from the two lists (`.orig`)
-    // the lines of those interfaces that exist.
+    // `start.sh` of docker-sonic-vs reads the configuration from `/var/sonic`. From the two `.orig` lists it copies the
+    // lines of existing interfaces.
     Container {
         name: "sonic-vs",
         mark: "config_db.json",
@@ -111,7 +111,7 @@ impl Container {
     ///
     /// # Errors
     ///
-    /// Refuses a device whose files no container takes.
+    /// Rejects a device whose files no container supports.
     pub fn of(device: &str, files: &[String]) -> Result<&'static Container, Refusal> {
         let is_marked = |container: &&Container| files.iter().any(|file| file == container.mark);
         CONTAINERS.iter().find(is_marked).ok_or_else(|| Refusal::Unknown {
@@ -206,7 +206,7 @@ impl<'p> Lab<'p> {
         File::new(format!("{}.clab.yml", self.plan.name()), |out| self.write(out))
     }
 
-    /// The name of a port as its container has it.
+    /// Returns the name of a port inside its container.
     fn interface(&self, device: &SmolStr, port: &SmolStr) -> String {
         // Devices are in the order of names.
         let at = self.devices.binary_search_by(|known| known.name.cmp(device)).ok();
@@ -232,7 +232,7 @@ impl<'p> Lab<'p> {
     }
 }
 
-/// Checks how many devices there are, before any is looked at.
+/// Checks the number of devices before any of them is read.
 ///
 /// # Errors
 ///

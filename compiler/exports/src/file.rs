@@ -1,7 +1,7 @@
 //! A file that is written piece by piece.
 //!
-//! In: what writes it. Out: bytes, where they are wanted. Invariants: the content is made while it is written, so a
-//! file may be larger than the memory; it can be written more than once, with the same bytes each time.
+//! In: a function that writes the content. Out: its bytes, in the writer of the caller. Invariants: the content is made while it
+//! is written, so a file may be larger than the memory; it can be written more than once, with the same bytes each time.
 
 use std::io;
 

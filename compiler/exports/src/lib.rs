@@ -1,8 +1,8 @@
-//! The plan as other programs read it: schedulers, simulators, emulators, inventories.
+//! The plan in the formats of other programs: schedulers, simulators, emulators, inventories.
 //!
-//! In: a plan. Out: [`File`]s that are written line by line, or a [`Refusal`] with its arithmetic. Invariants: nothing is
-//! written of a fabric that the format cannot carry; memory does not grow with the square of anything; the same plan gives
-//! the same bytes. What is in each file, and which version of which format it is, is in `docs/exports.md`.
+//! In: a plan. Out: [`File`]s that are written line by line, or a [`Refusal`] with its arithmetic. Invariants: if the format
+//! cannot represent the fabric, nothing is written; no memory use is quadratic in the fabric's size; the same plan gives the same
+//! bytes. `docs/exports.md` lists the contents and format version of each file.
 
 mod file;
 mod refusal;

@@ -1,11 +1,11 @@
 //! Why a format cannot carry a fabric.
 //!
-//! In: what the fabric has and what the format can say. Out: an error with both numbers and a way out.
+//! In: values of the fabric and limits of the format. Out: an error with both values and an alternative.
 
 /// Why a format cannot carry a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is more of something than the format, or a program that reads it, can hold.
+    /// A count exceeds the limit of the format, or of a program that reads it.
     #[error("{format} has room for {most} {what}, and here are {arithmetic} = {count}; {help}")]
     TooMany {
         /// The format.
@@ -21,7 +21,7 @@ pub enum Refusal {
         /// Alternative.
         help: &'static str,
     },
-    /// Something differs, and the format has one value for it.
+    /// Values differ, but the format has a single field for them.
     #[error("{format} has one {what}, and here are several: {values}; {help}")]
     Uneven {
         /// The format.
@@ -33,7 +33,7 @@ pub enum Refusal {
         /// Alternative.
         help: &'static str,
     },
-    /// A number has no place in the format.
+    /// The format cannot represent a number.
     #[error("{format} takes {rule}, and here {arithmetic}; {help}")]
     Number {
         /// The format.
@@ -55,7 +55,7 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
-    /// The format has no word for something.
+    /// The format cannot express an element.
     #[error("{format} has no {what}; {help}")]
     Unknown {
         /// The format.

@@ -1,8 +1,8 @@
-//! The plan as resources: one list of everything there is, each with an address, as Terraform shows a state.
+//! The plan as resources: a list of all elements, each with an address, like a Terraform state.
 //!
-//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`, `closc_node`,
-//! `closc_nic`, `closc_cable`. Invariants: an address names one resource, whatever else there is, so that it is the
-//! same in the next export; a resource that mentions another has its address in `depends_on`; each item is one line.
+//! In: a plan. Out: `resources.json`, schema `closc-resources/1`: `closc_fabric`, `closc_switch`, `closc_node`, `closc_nic`,
+//! `closc_cable`. Invariants: the address of a resource does not depend on other resources, so it stays the same in later
+//! exports; a resource that refers to another has that address in `depends_on`; each item is one line.
 
 use closc_plan::{CableEnd, Plan};
 use closc_topology::{Link, Nic, Node, PortRef, RackPlace, Side, Switch, TierId};
@@ -132,7 +132,7 @@ fn cable(plan: &Plan, link: Link) -> Value {
     let (topology, addresses) = (plan.topology(), plan.addresses());
     let ends = plan.cable_ends(link);
     let cable = plan.fabric().cable(link);
-    // Ports of a switch that speaks BGP to another one have no address but their link-local one.
+    // Ports with a BGP session to another switch have only their link-local address.
     let is_numbered = matches!(link, Link::Host(_)) || !topology.routing.speaks_bgp();
     let (lower, speed) = match link {
         Link::Host(port) => {

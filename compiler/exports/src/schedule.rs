@@ -1,9 +1,9 @@
 //! Inputs of schedulers and launchers: places of nodes, level by level.
 //!
 //! In: a plan. Out: files for Slurm ([`slurm`]), Kueue ([`kueue`]), Kubernetes ([`labels`]), topograph ([`topograph`]) and MPI
-//! ([`mpi`]). Invariants: a node is at one place of each level: in the unit of nodes that share their T0s, in the zone of
-//! these T0s, in the fabric. A node with rails or planes is on many T0s, and no scheduler takes it on more than one leaf, so
-//! the unit stands for all of them.
+//! ([`mpi`]). Invariants: a node is at one place of each level: the unit of nodes that share their T0s, the zone of these T0s,
+//! the fabric. A node with rails or planes is connected to many T0s, but schedulers accept only one leaf per node. So the unit
+//! represents all its T0s.
 
 pub mod kueue;
 pub mod labels;
@@ -14,7 +14,7 @@ pub mod topograph;
 use closc_plan::{Plan, UnitNodes};
 use smol_str::SmolStr;
 
-/// Where all nodes stand.
+/// The positions of all nodes.
 #[derive(Debug, Clone)]
 pub struct Levels {
     fabric: SmolStr,
@@ -71,7 +71,8 @@ fn zone_name(zone: u16) -> String {
     format!("zone{zone}")
 }
 
-/// Writes names as Slurm lists hosts: names that differ only in the number at their end, of one width, as a range.
+/// Writes names in Slurm's host list syntax: names that differ only in their trailing number, of equal width, become a
+/// range.
 fn hostlist(names: &[SmolStr]) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut at = 0;

@@ -1,9 +1,9 @@
 //! Inputs of simulators: the graph of a plane, or its counts, and flows.
 //!
-//! In: a plan, what is to flow. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`])
-//! and ns-3 as HPCC uses it ([`ns3`]). Invariants: drained devices and cables are in no graph; if a format has one
-//! number for values that differ in the fabric, the export is refused; the delay of a cable is that of the plan:
-//! propagation, and the share of the devices at its ends.
+//! In: a plan and its traffic. Out: files for infragraph ([`infragraph`]), ASTRA-sim ([`astra`]), htsim ([`htsim`]) and ns-3 as
+//! HPCC uses it ([`ns3`]). Invariants: drained devices and cables are in no graph; if a format has one number for values that
+//! differ in the fabric, the export is refused; the delay of a cable is that of the plan: propagation, and half of the delay of
+//! the device at each end.
 
 pub mod astra;
 pub mod htsim;
@@ -23,11 +23,11 @@ pub use flows::{Flow, Pattern, Traffic};
 
 use crate::Refusal;
 
-/// Returns the planes that are wanted and carry traffic: all of them where none is named.
+/// Returns the selected planes; without a selection, all that are not drained.
 ///
 /// # Errors
 ///
-/// Refuses a plane that is drained.
+/// Rejects a selected plane that is drained.
 pub fn planes(plan: &Plan, wanted: &[PlaneId]) -> Result<Vec<PlaneId>, Refusal> {
     let drained = &plan.topology().exceptions.drained_planes;
     if let Some(plane) = wanted.iter().find(|plane| drained.contains(*plane)) {
@@ -41,7 +41,7 @@ pub fn planes(plan: &Plan, wanted: &[PlaneId]) -> Result<Vec<PlaneId>, Refusal> 
     Ok(plan.planes().filter(|plane| is_wanted(plane) && !drained.contains(plane)).collect())
 }
 
-/// The cables of a plane that carry traffic: those of NICs, of T0s, of T1s.
+/// The cables of a plane that carry traffic: NIC-T0, T0-T1 and T1-T2.
 fn links(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
     let fabric = plan.fabric();
     fabric.host_links(plane).chain(fabric.switch_links(plane)).filter(|link| !fabric.is_drained(*link))

@@ -1,8 +1,8 @@
 //! Collectors of counters: Prometheus, gNMIc, sFlow collectors.
 //!
-//! In: a plan, and how its devices are reached. Out: lists of targets, subscriptions, an overlay. Invariants: labels are what the
-//! plan says of a device, so that a query by plane or tier needs no list of names; nothing is asked for that the fabric has
-//! not switched on; no credential is in a file.
+//! In: a plan, and the hosts or addresses of its devices. Out: lists of targets, subscriptions, an overlay. Invariants: labels
+//! are properties from the plan, so a query by plane or tier needs no list of names; only counters that the fabric enables are
+//! requested; no file contains credentials.
 
 use std::net::SocketAddr;
 
@@ -18,10 +18,11 @@ pub mod gnmic;
 pub mod prometheus;
 pub mod sflow;
 
-/// Where devices are reached.
+/// How collectors address devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// The domain that their names are in; without one switches are reached at their management addresses, and nodes by name.
+    /// DNS domain of their names. Without one, switches have their management addresses as targets, and nodes their
+    /// names.
     pub domain: Option<String>,
 }
 
@@ -30,7 +31,7 @@ impl Reach {
     ///
     /// # Errors
     ///
-    /// Refuses a switch that has neither.
+    /// Rejects a switch that has neither.
     fn switch(&self, plan: &Plan, switch: Switch) -> Result<String, Refusal> {
         if let Some(domain) = &self.domain {
             return Ok(format!("{}.{domain}", plan.switch_name(switch)));
@@ -58,7 +59,7 @@ fn authority(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// Returns what the plan says of a switch, as labels.
+/// Returns the labels of a switch: its properties in the plan.
 fn switch_labels(plan: &Plan, switch: Switch) -> Map<String, Value> {
     let topology = plan.topology();
     let (platform, os) = topology.hardware(switch);
@@ -82,7 +83,7 @@ fn switch_labels(plan: &Plan, switch: Switch) -> Map<String, Value> {
     labels
 }
 
-/// Returns what the plan says of a node, as labels.
+/// Returns the labels of a node: its properties in the plan.
 fn node_labels(plan: &Plan, node: Node) -> Map<String, Value> {
     let mut labels = Map::new();
     labels.insert("fabric".to_owned(), json!(plan.name()));
@@ -98,7 +99,7 @@ fn site(plan: &Plan, zone: ZoneId) -> Option<&SmolStr> {
     plan.topology().sites.iter().find(|site| site.zones.contains(&zone)).map(|site| &site.name)
 }
 
-/// Tells whether a fabric has what a counter needs.
+/// Tells whether a fabric has the feature that a counter needs.
 fn has(plan: &Plan, need: Need) -> bool {
     let topology = plan.topology();
     match need {
@@ -109,5 +110,5 @@ fn has(plan: &Plan, need: Need) -> bool {
     }
 }
 
-/// Where the collector of gNMIc serves what it reads; its own default port, on loopback.
+/// Address at which gNMIc serves the counters: its default port, on loopback.
 const GNMIC: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9804);

@@ -8,7 +8,7 @@ use closc_exports::containerlab::{
 use closc_exports::{File, resources};
 use closc_plan::Plan;
 
-/// Two planes of SONiC switches, of which a NIC, a T1 and a cable are absent.
+/// Two planes of SONiC switches, with an absent NIC, T1 and cable.
 const SONIC: &str = "\
 fabric: uneven
 planes: 2

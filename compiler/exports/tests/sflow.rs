@@ -1,4 +1,4 @@
-//! sFlow: each system in its own form, for the same collectors and rates; what Arista and NVIDIA say of the form.
+//! sFlow: each system in its own form, for the same collectors and rates; checked by pyavd and by NVUE's schema.
 //!
 //! `CLOSC_PYAVD` names the Python that has pyavd, `CLOSC_NVUESCHEMA` that with `nvueschema` and `PyYAML`; otherwise it is `python3`.
 
@@ -35,7 +35,7 @@ fn collectors() -> Vec<SocketAddr> {
     ["192.0.2.9:6343", "[2001:db8::9]:7000"].map(|text| text.parse().expect("an address")).to_vec()
 }
 
-/// Files by their place.
+/// Files by path.
 fn files(plan: &Plan, collectors: &[SocketAddr]) -> BTreeMap<String, String> {
     let text = |file: closc_exports::File<'_>| {
         let mut out = Vec::new();
@@ -123,7 +123,7 @@ fn pyavd_renders_the_same_lines() {
 #[test]
 fn the_schemas_of_the_first_and_the_last_release_take_it() {
     let Some(python) = python("CLOSC_NVUESCHEMA", "nvueschema, yaml") else { return };
-    // The judge reads complete files, which are lists.
+    // The validator reads complete files, which are lists.
     let whole = |text: &str| {
         let lines = text
             .lines()
@@ -148,7 +148,7 @@ fn the_schemas_of_the_first_and_the_last_release_take_it() {
     assert!(!damaged.status.success(), "the judge is one that can refuse");
 }
 
-/// Returns the Python that has packages.
+/// Returns the Python that has the given packages.
 fn python(variable: &str, packages: &str) -> Option<String> {
     let python = env::var(variable).unwrap_or_else(|_| "python3".to_owned());
     let mut import = Command::new(&python);
@@ -160,7 +160,7 @@ fn python(variable: &str, packages: &str) -> Option<String> {
     None
 }
 
-/// Runs a judge of the crate that renders.
+/// Runs a validator of the render crate.
 fn judge(python: &str, script: &str, input: &Value) -> Output {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../render/tests").join(script);
     let mut child = Command::new(python)

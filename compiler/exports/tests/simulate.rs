@@ -182,7 +182,7 @@ fn the_dimensions_of_astra_sim_multiply_to_the_nics() {
     let all: Vec<PlaneId> = plan.planes().collect();
     let network = text(&astra::network(&plan, &all, "a").expect("whole"));
     assert!(network.contains("npus_count: [ 4, 4 ]\n"), "{network}");
-    // 200 Gb/s are 25 x 10^9 B/s, which are 23.283064 of 2^30; half of that is left behind the T0.
+    // 200 Gb/s are 25 x 10^9 B/s, or 23.283064 times 2^30 B/s; above the T0, half of that remains.
     assert!(network.contains("bandwidth: [ 23.283064, 11.641532 ]"), "{network}");
     // 500 + 700 + 2 x 11 ns; two more switches and two cables of 102 ns on top.
     assert!(network.contains("latency: [ 611.0, 1413.0 ]"), "{network}");

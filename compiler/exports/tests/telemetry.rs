@@ -1,4 +1,4 @@
-//! Targets of counter collection: every device once, with facts of the plan, and nothing that it has no counter for.
+//! Targets of counter collection: every device once, with labels from the plan, and only the counters that it has.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Kueue: the levels of the fabric, and the flavor of its nodes.
 //!
-//! In: where nodes stand, and the keys of labels. Out: a `Topology` and a `ResourceFlavor` of `kueue.x-k8s.io/v1beta2`.
-//! Invariants: levels go from the fabric to the node, whose own label is the last; the flavor selects all nodes that
-//! have the label of the fabric.
+//! In: the positions of nodes, and the keys of labels. Out: a `Topology` and a `ResourceFlavor` of `kueue.x-k8s.io/v1beta2`.
+//! Invariants: levels go from the fabric to the node, whose own label is the last; the flavor selects all nodes that have the
+//! label of the fabric.
 
 use super::Levels;
 use super::labels::Keys;
@@ -12,7 +12,7 @@ use crate::{File, Refusal};
 ///
 /// # Errors
 ///
-/// Refuses a number of keys that is not the number of levels.
+/// Rejects the keys if there is not exactly one per level.
 pub fn objects<'a>(levels: &'a Levels, keys: &Keys) -> Result<File<'a>, Refusal> {
     let keys = keys.of(levels)?;
     Ok(File::new("kueue.yaml", move |out| {

@@ -1,6 +1,6 @@
-//! Labels of Kubernetes nodes: where each stands, level by level.
+//! Labels of Kubernetes nodes: the position of each, level by level.
 //!
-//! In: where nodes stand, and the keys of labels. Out: a `Node` object for each, which holds labels and nothing else.
+//! In: the positions of nodes, and the keys of labels. Out: a `Node` object for each, which holds labels and nothing else.
 //! Invariants: keys are qualified names of Kubernetes and differ; values have at most 63 characters.
 
 use std::io;
@@ -24,7 +24,7 @@ pub enum Keys {
     Topograph,
     /// `network.topology.nvidia.com/leaf`, `spine` and `core`: topograph before 1.0.
     Nvidia,
-    /// Others.
+    /// Keys of the user.
     Own(Vec<String>),
 }
 
@@ -121,7 +121,7 @@ fn is_subdomain(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Refuses a number of keys that is not the number of levels, and names that no `Node` can have.
+/// Rejects the keys if there is not exactly one per level, and names that are invalid for a `Node`.
 pub fn nodes<'a>(levels: &'a Levels, keys: &Keys) -> Result<File<'a>, Refusal> {
     let keys = keys.of(levels)?;
     let names = levels.units.iter().flat_map(|unit| &unit.nodes);

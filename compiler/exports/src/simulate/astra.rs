@@ -1,9 +1,9 @@
 //! ASTRA-sim: the network of its analytical backend, and the logical topology of its ns-3 backend.
 //!
-//! In: a plan. Out: `network.yml`: a switch for each dimension (NICs of a T0 group, groups of a zone, zones), with
-//! counts, bandwidth and latency; `logical.json` beside the graphs of [`ns3`](super::ns3). Invariants: the counts
-//! multiplied are the NICs; bandwidth is that of a NIC after oversubscription; latency is half of the one-way delay,
-//! because ASTRA-sim counts it twice at a switch.
+//! In: a plan. Out: `network.yml`: a switch for each dimension (NICs of a T0 group, groups of a zone, zones), with counts,
+//! bandwidth and latency; `logical.json` beside the graphs of [`ns3`](super::ns3). Invariants: the product of the counts is the
+//! number of NICs; bandwidth is that of a NIC after oversubscription; latency is half of the one-way delay, because ASTRA-sim
+//! adds it twice per switch.
 
 use std::fmt::Write as _;
 
@@ -35,7 +35,7 @@ struct Dimension {
 ///
 /// # Errors
 ///
-/// Refuses a fabric with holes, and cables of one kind that differ.
+/// Rejects a fabric with absent or drained elements, or with different cables of one kind.
 pub fn network<'p>(plan: &'p Plan, planes: &[PlaneId], folder: &str) -> Result<File<'p>, Refusal> {
     uniform::joined(plan, FORMAT)?;
     uniform::whole(plan, FORMAT, planes)?;
@@ -104,7 +104,7 @@ fn dimensions(plan: &Plan, planes: &[PlaneId]) -> Result<Vec<Dimension>, Refusal
         (bits(nic.speed.mbps()), NIC_LATENCY.0 + SWITCH_LATENCY.0 + 2 * light_ns(nic.length));
     let per_group = u64::from(topology.hosts.per_group);
     let mut found = vec![Dimension { what: "NICs of a T0 group", count: per_group, bits: own * many, way }];
-    // A NIC's share of the bandwidth out of its T0, and then of that out of its zone.
+    // A NIC's share of the uplink bandwidth of its T0, then of that of its zone.
     let mut share = own;
     if topology.hosts.groups > 1 || topology.t2.is_some() {
         let up = uniform::cables(plan, FORMAT, planes, TierId::T1)?;

@@ -1,8 +1,7 @@
 //! Flows: a pattern over all NICs, or demands between named ones.
 //!
-//! In: a pattern or demands, and the NICs of a plane. Out: flows by number, in the order of senders. Invariants: no NIC
-//! sends to itself; there are as many flows of a pattern as NICs, never as many as pairs; a plane carries an equal
-//! share of each.
+//! In: a pattern or demands, and the NICs of a plane. Out: flows by number, in the order of senders. Invariants: no NIC sends to
+//! itself; a pattern has one flow per NIC, not one per pair; each plane carries an equal share of every flow.
 
 use closc_topology::Nic;
 use rand_xoshiro::SplitMix64;
@@ -21,14 +20,14 @@ pub enum Pattern {
         /// Bytes of each flow, over all planes.
         bytes: u64,
     },
-    /// Every NIC to another one, each of which receives one flow: a cycle over all of them that is drawn from the seed.
+    /// Every NIC sends one flow and receives one: a random cycle over all NICs, drawn from the seed.
     Permutation {
         /// Bytes of each flow, over all planes.
         bytes: u64,
-        /// Where the draw starts.
+        /// Seed of the random cycle.
         seed: u64,
     },
-    /// These flows.
+    /// Listed flows.
     Flows(Vec<Flow>),
 }
 
@@ -61,7 +60,7 @@ pub(super) struct Numbered {
 }
 
 impl Traffic {
-    /// Returns the flows of a plane; refuses a flow of more than `most` bytes.
+    /// Returns the flows of a plane; rejects a flow of more than `most` bytes.
     pub(super) fn of(
         &self,
         format: &'static str,
@@ -83,7 +82,7 @@ impl Traffic {
                 cycle.into_iter().enumerate().map(flow).collect()
             }
             Pattern::Flows(flows) => {
-                // A NIC without a cable in this plane has no part in it: its flows are in the others.
+                // A NIC without a cable in this plane has no flows here; its traffic uses the other planes.
                 let number = |flow: &Flow| {
                     let (from, to) = (numbers.host(flow.from)?, numbers.host(flow.to)?);
                     Some(Numbered { from, to, bytes: share(flow.bytes) })

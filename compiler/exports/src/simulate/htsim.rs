@@ -1,8 +1,8 @@
-//! htsim (`csg-htsim`): a fat tree by its numbers, and a connection matrix.
+//! htsim (`csg-htsim`): a fat tree described by counts, and a connection matrix.
 //!
-//! In: a plan, planes, what flows. Out: for each plane `plane.topo` (`FatTreeTopology::load`), `flows.cm`
-//! (`ConnectionMatrix::load`) and `nodes.csv`. Invariants: every rule that htsim checks as it starts was checked before: whole
-//! gigabits, whole oversubscription, uplinks that add up; a host has one port, so a plane is a file.
+//! In: a plan, planes, traffic. Out: for each plane `plane.topo` (`FatTreeTopology::load`), `flows.cm` (`ConnectionMatrix::load`)
+//! and `nodes.csv`. Invariants: the rules that htsim checks at startup hold: speeds in whole Gb/s, integer oversubscription,
+//! consistent numbers of uplinks. A host has one port in htsim, so each plane has its own file.
 
 use std::io;
 
@@ -16,7 +16,7 @@ use crate::{File, Refusal};
 
 const FORMAT: &str = "htsim";
 
-/// Numbers are read by `stoi`.
+/// htsim reads numbers with `stoi`.
 const INT_MAX: u64 = 2_147_483_647;
 
 /// A plane, checked and ready to be written.
@@ -44,8 +44,8 @@ impl<'p> Simulation<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses what a fat tree given by counts cannot express: holes, cables that differ, parts of a gigabit,
-    /// oversubscription that is not a whole number, T2s that several T1s of a zone share.
+    /// Rejects a fabric that counts cannot describe: absent or drained elements, different cables, fractions of a Gb/s,
+    /// non-integer oversubscription, T2s shared by several T1s of a zone.
     pub fn new(plan: &'p Plan, plane: PlaneId, traffic: &Traffic) -> Result<Self, Refusal> {
         uniform::joined(plan, FORMAT)?;
         uniform::whole(plan, FORMAT, &[plane])?;
@@ -162,7 +162,7 @@ fn tiers(plan: &Plan, plane: PlaneId) -> Result<Vec<Tier>, Refusal> {
     Ok(tiers)
 }
 
-/// Speed in Gb/s, and how long light takes over a cable in ns: at least 1, because htsim takes 0 for a missing value.
+/// Speed in Gb/s, and propagation delay of a cable in ns: at least 1, because htsim treats 0 as a missing value.
 fn cables(plan: &Plan, plane: PlaneId, upper: TierId) -> Result<(u64, u64), Refusal> {
     let cables = uniform::cables(plan, FORMAT, &[plane], upper)?;
     let mbps = u64::from(cables.speed.mbps());
@@ -186,7 +186,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// Ratio of the traffic that arrives at a switch from below to the traffic that goes on: a whole number, at least 1.
+    /// Oversubscription of a switch: bandwidth of its downlinks to that of its uplinks, an integer of at least 1.
     fn ratio(self) -> Result<u64, Refusal> {
         let (below, above) = (self.below.0 * self.below.1, self.above.0 * self.above.1);
         if above > 0 && below >= above && below.is_multiple_of(above) {
@@ -195,7 +195,7 @@ impl Sides {
         Err(self.refused())
     }
 
-    /// The same for a T0, where the ratio of ports alone, rounded down, must be equal.
+    /// The same for a T0, whose ratio of port counts, rounded down, must be equal to it.
     fn ratio_in_ports(self) -> Result<u64, Refusal> {
         let ratio = self.ratio()?;
         if self.below.0 / self.above.0 == ratio { Ok(ratio) } else { Err(self.refused()) }

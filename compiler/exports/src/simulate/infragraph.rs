@@ -1,9 +1,8 @@
 //! infragraph: devices with ports, and one edge per cable, in its JSON.
 //!
-//! In: a plan and planes. Out: `infragraph.json`, an `Infrastructure`: kinds of devices, kinds of links, an instance
-//! for each switch and node, and an edge for each cable. Invariants: instances have the names of the plan; ports of a
-//! switch are numbered from 0, those towards the NICs first, spare ones included; ports of a node NIC by NIC, and
-//! within a NIC plane by plane.
+//! In: a plan and planes. Out: `infragraph.json`, an `Infrastructure`: kinds of devices, kinds of links, an instance for each
+//! switch and node, and an edge for each cable. Invariants: instances have the names of the plan; ports of a switch are numbered
+//! from 0, those towards the NICs first, spare ones included; ports of a node are ordered by NIC, then by plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -32,7 +31,7 @@ impl<'p> Graph<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses names that infragraph does not take.
+    /// Rejects names that are invalid in infragraph.
     pub fn new(plan: &'p Plan, planes: Vec<PlaneId>) -> Result<Self, Refusal> {
         let of_planes = planes.iter().flat_map(|plane| plan.fabric().plane_switches(*plane));
         let switches = of_planes.map(|switch| plan.switch_name(switch));

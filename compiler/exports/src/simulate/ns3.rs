@@ -1,9 +1,10 @@
-//! ns-3 as the HPCC code uses it, and ASTRA-sim's ns-3 backend after it: a graph of numbers, and flows.
+//! Inputs of ns-3 for the HPCC code and for ASTRA-sim's ns-3 backend, which derives from it: a graph of numbered nodes, and
+//! flows.
 //!
-//! In: a plan, planes, what flows. Out: for each plane `topology.txt` (nodes, switches and cables, then the numbers of
-//! switches, then one cable per line), `flow.txt` (the number of flows, then one per line), `nodes.csv` with the names,
-//! and `paths.txt`: the nodes that each flow passes where hosts choose paths. Invariants: hosts have the first numbers;
-//! what the reader cannot count is refused beforehand.
+//! In: a plan, planes, traffic. Out: for each plane `topology.txt` (nodes, switches and cables, then the numbers of switches,
+//! then one cable per line), `flow.txt` (the number of flows, then one per line), `nodes.csv` with the names, and `paths.txt`:
+//! the nodes that each flow passes where hosts choose paths. Invariants: hosts have the first numbers; numbers that exceed the
+//! limits of the reader are rejected before anything is written.
 
 use std::io;
 
@@ -31,13 +32,13 @@ impl Reader {
     pub const ASTRA: Reader = Reader { name: "ns-3 (ASTRA-sim)", ports: 1024 };
 }
 
-/// Nodes, because an address has 16 bits for them (`node_id_to_ip`).
+/// Maximum number of nodes: an address has 16 bits for the node (`node_id_to_ip`).
 const NODES_MAX: u64 = 1 << 16;
 
-/// Cables, because each gets the network `10.(i / 254 + 1).(i % 254 + 1).0`.
+/// Maximum number of cables: cable i gets the network `10.(i / 254 + 1).(i % 254 + 1).0`.
 const LINKS_MAX: u64 = 254 * 255;
 
-/// Bytes of a flow, which are an `uint32_t`.
+/// Maximum number of bytes of a flow, which the reader stores in a `uint32_t`.
 const BYTES_MAX: u64 = 4_294_967_295;
 
 /// A plane, checked and ready to be written.
@@ -54,7 +55,8 @@ impl<'p> Simulation<'p> {
     ///
     /// # Errors
     ///
-    /// Refuses what the reader cannot count: nodes, cables, ports, bytes of a flow, several cables between two switches.
+    /// Rejects too many nodes, cables, ports or bytes of a flow for the reader, and parallel cables between two
+    /// switches.
     pub fn new(plan: &'p Plan, plane: PlaneId, traffic: &Traffic, reader: Reader) -> Result<Self, Refusal> {
         let format = reader.name;
         let topology = plan.topology();

@@ -1,7 +1,7 @@
 //! Numbers of hosts and switches in a plane, for formats that have no names.
 //!
-//! In: a plan and a plane. Out: NICs from 0, then switches, in the order of all listings. Invariants: a NIC has a number if it has
-//! a cable in the plane; what is absent or drained leaves no hole, because simulators take none.
+//! In: a plan and a plane. Out: NICs from 0, then switches, in the order of all listings. Invariants: a NIC has a number if it
+//! has a cable in the plane; numbers have no gaps for absent or drained elements, because simulators reject gaps.
 
 use std::io;
 

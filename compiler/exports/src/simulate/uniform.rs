@@ -1,7 +1,7 @@
-//! The one number that a tier has for its cables, where there is one.
+//! The common speed and length of the cables of a tier.
 //!
-//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two that differ. Invariants: every cable of
-//! the planes was looked at.
+//! In: a plan, planes, a kind of cable. Out: speed and length, or a refusal that names two that differ. Invariants: all cables of
+//! the planes are compared.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ pub(super) fn cables(
     }
 }
 
-/// Refuses fabrics of several trees: a format of counts has one.
+/// Rejects fabrics of several trees: formats that describe a fabric by counts support one.
 pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
     match plan.topology().island() {
         Island::Zone => Err(Refusal::Unknown {
@@ -86,7 +86,7 @@ pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses planes in which something is absent or drained: what is left is not the same for all.
+/// Rejects planes with absent or drained elements: the rest is not uniform.
 pub(super) fn whole(plan: &Plan, format: &'static str, planes: &[PlaneId]) -> Result<(), Refusal> {
     let exceptions = &plan.topology().exceptions;
     let here = |plane: PlaneId| planes.contains(&plane);
@@ -105,7 +105,7 @@ pub(super) fn whole(plan: &Plan, format: &'static str, planes: &[PlaneId]) -> Re
             "{nics} NICs are absent, and {switches} switches and {links} cables absent or drained in {}",
             if planes.len() == 1 { format!("plane {}", planes[0].0) } else { "these planes".to_owned() }
         ),
-        // A NIC is absent in all planes, and ns-3 takes one cable between two switches.
+        // A NIC is absent in all planes, and ns-3 supports one cable between two switches.
         help: match (nics > 0, plan.topology().t0.up.count > plan.topology().t1_count) {
             (true, true) => "export infragraph, which lists every cable",
             (true, false) => "export ns-3 or infragraph, which list every cable",

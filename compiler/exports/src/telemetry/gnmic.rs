@@ -1,7 +1,7 @@
-//! gNMIc: every switch that has a gNMI server, and what it is asked for.
+//! gNMIc: every switch with a gNMI server, and its subscriptions.
 //!
-//! In: a plan, ports and an interval. Out: `gnmic.yaml`. Invariants: a target is named as the switch is; a subscription that a
-//! switch has no counters for is not among its own; what is read is served on loopback.
+//! In: a plan, ports and an interval. Out: `gnmic.yaml`. Invariants: a target has the name of its switch; a switch has only
+//! subscriptions for which it has counters; gNMIc serves the counters on loopback.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,7 +20,7 @@ use crate::{File, Refusal};
 pub struct Asking {
     /// Seconds between two samples.
     pub interval: u32,
-    /// TCP ports that are not those of the operating system.
+    /// TCP ports that differ from the default of the operating system.
     pub ports: BTreeMap<Os, u16>,
 }
 
@@ -64,7 +64,8 @@ pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -
         {
             wanted(plan, gnmi).try_for_each(|one| subscription(out, os, gnmi, one, asking.interval))?;
         }
-        // SONiC's server has counters as text, OpenConfig's 64-bit ones are text in JSON (RFC 7951 6.1), and Prometheus takes numbers.
+        // SONiC's server sends counters as text, and OpenConfig encodes 64-bit counters as text in JSON (RFC 7951 6.1).
+        // Prometheus needs numbers.
         let counters = ["SAI_", "_[BP]PS$", "PFC_WD_", "/counters/", "/queue/state/"];
         writeln!(
             out,
@@ -80,12 +81,12 @@ pub fn configuration<'a>(plan: &'a Plan, reach: &'a Reach, asking: &'a Asking) -
     }))
 }
 
-/// Returns what is asked of a switch.
+/// Returns the subscriptions of a switch.
 fn wanted<'a>(plan: &'a Plan, gnmi: &'static Gnmi) -> impl Iterator<Item = &'static Subscription> + use<'a> {
     gnmi.subscriptions.iter().filter(|one| one.needs.is_none_or(|need| has(plan, need)))
 }
 
-/// A name of a subscription: systems have different paths for the same counter.
+/// Returns the name of a subscription, with the operating system: each has its own path for a counter.
 fn name(os: Os, one: &Subscription) -> String {
     format!("{}-{}", os.word(), one.name)
 }

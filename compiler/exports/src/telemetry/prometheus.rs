@@ -1,7 +1,8 @@
 //! Prometheus: lists of targets for `file_sd_configs`, and jobs that use them.
 //!
-//! In: a plan, and how devices are reached. Out: `prometheus/switches.json`, `nodes.json`, `agents.json`, `prometheus.yml`. Invariants: a target is a
-//! line, with labels of its own; addresses without a port are for exporters that ask the device themselves (blackbox, SNMP).
+//! In: a plan, and the hosts or addresses of devices. Out: `prometheus/switches.json`, `nodes.json`, `agents.json`,
+//! `prometheus.yml`. Invariants: each target is a line with its own labels; addresses without a port are for exporters that query
+//! the device themselves (blackbox, SNMP).
 
 use std::io;
 
@@ -53,7 +54,7 @@ pub fn nodes<'a>(plan: &'a Plan, reach: &'a Reach, port: u16) -> Result<File<'a>
     }))
 }
 
-/// Returns the agents of all NICs. Each has a port of its own: `first` is that of the first NIC of a node.
+/// Returns the agents of all NICs. Each has its own port, counted from `first` on every node.
 pub fn agents<'a>(plan: &'a Plan, reach: &'a Reach, first: u16) -> File<'a> {
     File::new("prometheus/agents.json", move |out| {
         let agents = plan.fabric().nics().map(|nic| {
@@ -69,7 +70,7 @@ pub fn agents<'a>(plan: &'a Plan, reach: &'a Reach, first: u16) -> File<'a> {
     })
 }
 
-/// Returns the jobs: what closc, gNMIc and node exporters serve, and agents where they are listed.
+/// Returns the scrape jobs: closc, gNMIc, node exporters, and the agents if they are listed.
 pub fn scrape(plan: &Plan, agents: bool) -> File<'_> {
     let streams = gnmic::targets(plan).next().is_some();
     File::new("prometheus/prometheus.yml", move |out| {
@@ -99,6 +100,6 @@ fn write(
         write!(out, "{before}{}", json!({ "targets": [target], "labels": labels }))?;
         before = ",\n";
     }
-    // A fabric without any has an empty list.
+    // Without targets, the list is empty.
     writeln!(out, "{}]", if before == "[\n" { "[" } else { "\n" })
 }

@@ -1,10 +1,10 @@
 //! sFlow: samples of packets, from switches that send them.
 //!
-//! In: a plan and collectors. Out: what the site adds, in the form that each operating system takes:
-//! `overlay/sflow.json` for CONFIG_DB and `overlay/sflow.yaml` for Cumulus Linux, which `--overlay` adds, and
-//! `eos/sflow-PLATFORM.conf`, lines of EOS. Invariants: no line of it is in a file that closc compiles. A port of N
-//! Mb/s samples one in N packets, which is SONiC's own default; where all ports share one rate, it is that of the
-//! fastest. Samples that leave by a management port name its VRF or interface, where that is not the fabric's.
+//! In: a plan and collectors. Out: site additions per operating system. `overlay/sflow.json` (CONFIG_DB) and `overlay/sflow.yaml`
+//! (Cumulus Linux) are for `--overlay`; `eos/sflow-PLATFORM.conf` contains lines for EOS. Invariants: files that closc compiles
+//! contain none of these lines. A port of N Mb/s samples one in N packets, which is SONiC's own default. If all ports of a switch
+//! share one rate, it is that of the fastest. If samples leave by a management port in another VRF, the configuration names its
+//! VRF or interface.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,11 +32,11 @@ const NVUE_SPEEDS: [(&str, u32); 8] = [
     ("speed-800g", 800_000),
 ];
 
-/// Returns one file for each form that the switches of a plan need.
+/// Returns one file for each format that the switches of a plan need.
 ///
 /// # Errors
 ///
-/// Refuses more collectors than a switch takes.
+/// Rejects more collectors than a switch supports.
 pub fn files<'a>(plan: &'a Plan, collectors: &'a [SocketAddr]) -> Result<Vec<File<'a>>, Refusal> {
     let count = collectors.len() as u64;
     if count > COLLECTORS {
