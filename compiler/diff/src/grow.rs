@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the word of the list.
+    /// Returns the keyword used in the list.
     pub fn word(self) -> &'static str {
         match self {
             Action::Remove => "remove",
@@ -55,7 +55,7 @@ pub struct Job {
     pub lower: (String, String),
     /// Device and port at the upper end.
     pub upper: (String, String),
-    /// Where the end that moves is now; a cable of which both ends move is there twice.
+    /// Current port of the end that moves. A cable with two moved ends is listed twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<(String, String)>,
     /// Length.
@@ -71,13 +71,13 @@ pub struct Job {
 pub struct WorkOrder {
     /// New switches.
     pub switches_added: usize,
-    /// Switches that go.
+    /// Removed switches.
     pub switches_removed: usize,
     /// New NICs.
     pub nics_added: usize,
     /// NICs that are replaced by others of another speed or number of lanes.
     pub nics_replaced: usize,
-    /// Changes that renumber what is already there; nothing for growth.
+    /// Changes that renumber existing elements; empty for growth.
     pub renumbers: Vec<String>,
     /// Whether hosts write segments into packets.
     pub source_routed: bool,
@@ -136,7 +136,7 @@ impl WorkOrder {
         text
     }
 
-    /// Counts cables and jobs by kind. Both ends of a cable are at the same place of the list.
+    /// Counts cables and jobs by kind. The jobs of both ends of a cable are adjacent in the list.
     fn kinds(&self) -> BTreeMap<CableKind<'_>, Sum> {
         let mut kinds: BTreeMap<CableKind<'_>, Sum> = BTreeMap::new();
         for jobs in self.jobs.chunk_by(|a, b| (a.action, &a.lower) == (b.action, &b.lower)) {
@@ -201,7 +201,7 @@ type CableKind<'a> = (Action, &'static str, &'a str, &'a str);
 #[derive(Debug, Default)]
 struct Sum {
     cables: u64,
-    /// Of a cable that moves there is one for each end.
+    /// A cable that moves has one job per moved end.
     jobs: u64,
     millimeters: u64,
 }

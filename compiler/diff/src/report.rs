@@ -1,25 +1,25 @@
 //! Output of a difference: lines with signs, impact, artefacts.
 //!
-//! In: nothing. Out: [`Report`] and its parts; every view and the JSON are drawn from them. Invariants: identical changes are one line
-//! with a count; the names behind a count are there where they were asked for.
+//! In: nothing. Out: [`Report`] and its parts; every view and the JSON contain them. Invariants: identical changes are one line
+//! with a count; the names behind a count are included on request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::touched::Artefacts;
 
-/// Form of saved reports.
+/// Name and version of the format of saved reports.
 pub const FORMAT: &str = "closc-diff/1";
 
 /// Change of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sign {
-    /// It comes.
+    /// It is added.
     Add,
     /// It changes.
     Change,
-    /// It goes.
+    /// It is removed.
     Remove,
 }
 
@@ -37,15 +37,15 @@ impl Sign {
 /// One change, or many alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
-    /// Event.
+    /// Whether it is added, changed or removed.
     pub sign: Sign,
     /// Subject: a path in the fabric file, or a word such as `switches`.
     pub subject: String,
-    /// Changes.
+    /// The change in words.
     pub text: String,
-    /// Count.
+    /// Number of identical changes.
     pub count: u64,
-    /// Further effects, beyond the words.
+    /// A side effect of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Their names; only the first where the list was not asked for.
@@ -60,14 +60,14 @@ pub struct Side {
     pub source: String,
     /// Name of the fabric.
     pub fabric: String,
-    /// BLAKE3 of what it means, or of a tree's manifest.
+    /// BLAKE3 digest of the fabric's meaning, or of a tree's manifest.
     pub digest: String,
 }
 
 /// Rollout of a difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rollout {
-    /// Whether no packet is lost: nothing in use is touched, but for routes that gain, in place, ways that forward already.
+    /// Whether no packet is lost: no element in use changes, except for routes that gain working next hops.
     pub hitless: bool,
     /// Action, with the reason.
     pub steps: Vec<String>,
@@ -128,15 +128,15 @@ pub struct Wave {
     pub text: String,
     /// Switches and cables that carry no traffic while it lasts.
     pub drained: Vec<String>,
-    /// Of these, those that do not come back.
+    /// Those of them that are removed permanently.
     pub gone: Vec<String>,
-    /// New equipment without use after the wave, where switches choose the path: until then switches get the file as
-    /// compiled with these in `exceptions.drained`.
+    /// New equipment that is still unused after the wave, if switches choose the path. Switches are configured as if it
+    /// were in `exceptions.drained`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<String>,
     /// Switches that are configured.
     pub switches: Vec<String>,
-    /// Whether these are at most those that are: they were found by rule, and not compared.
+    /// Whether some listed switches may not change: they were found by rule, without comparing files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
     /// Actions, in order.
@@ -150,7 +150,7 @@ pub struct Wave {
 /// Everything about a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Form of the report.
+    /// Name and version of the format.
     pub format: String,
     /// The side before.
     pub old: Side,
@@ -163,10 +163,10 @@ pub struct Report {
     /// Rollout; absent where only files were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
-    /// In which order it goes, where that was asked for.
+    /// The rollout order, if it was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
-    /// Reason for a missing order, if every order exceeds the share of a pair.
+    /// Why there is no order: each would take more than the allowed share from a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
     /// Touched switches, tier by tier of each plane; none where only files were compared, or no switch is touched.
@@ -190,9 +190,9 @@ pub struct TouchedTier {
     pub old: u64,
     /// Switches after.
     pub new: u64,
-    /// Those that come.
+    /// Added switches.
     pub added: u64,
-    /// Those that go.
+    /// Removed switches.
     pub removed: u64,
     /// Those whose artefacts may change.
     pub changed: u64,

@@ -1,7 +1,8 @@
 //! Which artefacts change, by rule.
 //!
-//! In: two plans and their difference; what a field touches is declared where the field is. Out: [`Touched`]: switches, nodes, path tables and cable lists whose artefacts
-//! may change. Invariants: an artefact that is not named here has the same bytes on both sides; a test renders and looks.
+//! In: two plans and their difference; what a field touches is declared where the field is. Out: [`Touched`]: switches, nodes,
+//! path tables and cable lists whose artefacts may change. Invariants: an artefact that is not named here has the same bytes on
+//! both sides; a test renders both sides and compares them.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +40,7 @@ impl Touched {
         touched
     }
 
-    /// Applies the rules, but for the routes of nodes where switches choose the path: those are compared, group by group.
+    /// Applies the rules, without routes of nodes. If switches choose the path, those are compared group by group.
     pub(crate) fn without_routes(difference: &Difference, old: &Plan, new: &Plan) -> Touched {
         let mut touched = Touched::default();
         // Every threshold starts from the delay of the longest path.
@@ -47,7 +48,7 @@ impl Touched {
             touched.tiers.extend(TierId::ALL);
             touched.all_tables = true;
         }
-        // They follow from the first T0 of each zone that is there, and every table and node states one.
+        // The delay of a zone follows from its first existing T0, and every table and node contains one.
         if old.zone_delays() != new.zone_delays() {
             touched.all_tables = true;
             touched.all_hosts |= new.nodes_state_delays();
@@ -105,7 +106,7 @@ impl Touched {
         }
     }
 
-    /// Adds what the declaration of a field says.
+    /// Adds the artefacts that a field is declared to affect.
     fn declared(&mut self, field: Field) {
         let touches = field.touches();
         let tiers = [(TierId::T0, Touches::T0), (TierId::T1, Touches::T1), (TierId::T2, Touches::T2)];
@@ -122,8 +123,8 @@ impl Touched {
             Exception::Cable(link, _) => Excepted::Cable(*link),
             Exception::Device(switch, _) => Excepted::Device(*switch),
         };
-        // Where hosts choose the path their files name what is drained only with routes to every NIC, and those are not
-        // written in a large fabric.
+        // If hosts choose the path, drains affect their files only through routes to every NIC, which large fabrics
+        // lack.
         let topology = fabric.topology();
         let sends = topology.routing.is_source_routed();
         let writes = sends && HostRoutes::new(topology).are_written();
@@ -158,12 +159,12 @@ pub struct Artefacts {
     pub added: u64,
     /// Those whose artefacts change.
     pub changed: u64,
-    /// Whether these are at most so many: they were counted by rule, and not compared.
+    /// Whether fewer may change: they were counted by rule, without comparing files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
     /// Those that lose them.
     pub removed: u64,
-    /// Those of the new side in all.
+    /// Total of the new side.
     pub total: u64,
 }
 
@@ -180,12 +181,12 @@ pub enum Item {
     List(PlaneId),
 }
 
-/// The most artefacts that are made on both sides to see whether they differ. More are counted by rule, and then some of
-/// those that may change do not.
+/// Maximum number of artefacts that are rendered on both sides and compared. If there are more, they are counted by
+/// rule, and some of those counted do not change.
 pub(crate) const LOOKED_AT_MAX: usize = 1024;
 
-/// Counts artefacts by kind, where `differs` tells whether what may change does; kinds of which nothing changes are left
-/// out.
+/// Counts artefacts by kind. `differs` tells whether an artefact that may change does. Kinds without changes are
+/// omitted.
 pub fn artefacts<'a>(
     touched: &Touched,
     old: &'a Plan,
@@ -275,7 +276,7 @@ impl Sides {
         sides
     }
 
-    /// Counts them; of `few` of all kinds together each is looked at.
+    /// Counts them; with `few`, each artefact that may change is compared.
     fn counted(self, differs: Option<&dyn Fn(Item) -> bool>, few: bool) -> Artefacts {
         let changed = match differs {
             Some(differs) if few => self.touched.into_iter().filter(|item| differs(*item)).count(),
