@@ -1,4 +1,4 @@
-//! The entry of a switch with what it reports itself.
+//! The catalogue entry of a switch, with the limits and features that it reports.
 //!
 //! In: the output of [`SCRIPT`], run on a switch, and the catalogue. Out: [`Measured`]. Invariants: a number that the
 //! switch does not report keeps its provenance; the result is an entry that the catalogue accepts.

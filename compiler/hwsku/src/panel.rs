@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::alias::{self, Named};
 use crate::sku::{Cage, Row};
 
-/// The most cages beside the equal ones, which are service ports.
+/// Maximum number of service ports: cages that differ from the equal ones.
 const SERVICE_MAX: usize = 4;
 
 /// A panel of equal cages.
@@ -59,7 +59,7 @@ pub(crate) fn derive(
     Ok(Panel { cages, lanes, lane_mbps, breakouts, aliases, step })
 }
 
-/// The patterns of all aliases; else, where hwskus of one box have aliases of several styles, those of the usual one.
+/// The patterns of all aliases. If hwskus of one box have aliases of several styles, the patterns of the usual hwsku.
 fn aliases(
     cages: &[Cage],
     lanes: usize,
