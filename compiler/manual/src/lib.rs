@@ -15,7 +15,8 @@ pub use troff::{Manual, Page};
 /// Start of the paragraph on exit codes after the options.
 const EXIT_CODES: &str = "Exit codes: ";
 
-/// Makes names and options that are inherited known, and leaves out `help`, which every command has.
+/// Builds the command, so that each subcommand has its full name and inherited options, and omits the subcommand
+/// `help`.
 fn built(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -32,7 +33,7 @@ fn full_name(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Text after the options: paragraphs, and those about exit codes.
+/// Returns the text after the options: paragraphs on other subjects, and paragraphs on exit codes.
 fn behind(command: &Command) -> (Vec<String>, Vec<String>) {
     let text = command.get_after_long_help().or_else(|| command.get_after_help());
     let text = text.map(ToString::to_string).unwrap_or_default();
@@ -44,7 +45,7 @@ fn behind(command: &Command) -> (Vec<String>, Vec<String>) {
     (notes, exits)
 }
 
-/// Tells whether an option is said once, with the whole command, and not again with each of its commands.
+/// Tells whether an option is omitted here: it is hidden, or documented at the top command only.
 fn is_said_above(arg: &Arg, is_top: bool) -> bool {
     let is_everywhere = arg.is_global_set() || ["help", "version"].contains(&arg.get_id().as_str());
     arg.is_hide_set() || (is_everywhere && !is_top)

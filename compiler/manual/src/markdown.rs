@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::{EXIT_CODES, behind, built, full_name, is_said_above, shown};
 
-/// Makes the reference of a command line, without a head.
+/// Makes the reference of a command line, without a page heading.
 pub fn reference(command: Command) -> String {
     let command = built(command);
     let mut text = String::new();
@@ -58,7 +58,7 @@ fn commands(command: &Command, text: &mut String) {
     text.push('\n');
 }
 
-/// The line of usage, with what is required by name.
+/// The usage line, which names required options and arguments.
 fn usage(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     usage.trim_start_matches("Usage:").trim().to_owned()
@@ -132,7 +132,7 @@ fn cell(text: &str) -> String {
     escaped(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Text outside of code with nothing that Markdown takes for markup.
+/// Returns text in which characters outside code are escaped, so that Markdown does not read them as markup.
 fn escaped(text: &str) -> String {
     let mut is_code = false;
     let mut out = String::with_capacity(text.len());

@@ -150,7 +150,7 @@ fn title(command: &Command) -> String {
     full_name(command).replace(' ', "-")
 }
 
-/// Notes as they stand, since they have columns, and exit codes.
+/// Adds notes, without rewrapping those with columns, and exit codes.
 fn end(command: &Command, roff: &mut Roff) {
     let (notes, exits) = behind(command);
     if !notes.is_empty() {
