@@ -1,9 +1,9 @@
 //! CRC-32 as Ethernet and zlib compute it (ISO-HDLC: polynomial 0xEDB88320 reflected, init and xor-out all ones).
 
-/// Bytes that are taken at once.
+/// Bytes processed per step.
 const STRIDE: usize = 8;
 
-/// Contribution of a byte to the checksum, by the number of bytes of a stride behind it.
+/// Contribution of a byte to the checksum, indexed by the number of bytes after it in the step.
 const TABLES: [[u32; 256]; STRIDE] = tables();
 
 const fn tables() -> [[u32; 256]; STRIDE] {

@@ -1,6 +1,6 @@
 //! Choice of an entropy value, and the distance of its packets.
 //!
-//! In: nothing; these are plain data. Out: what the reader and the denials both speak of.
+//! In: nothing. Out: plain data types that the reader and denials share.
 
 /// Distance of a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Unusable elements: one record for each fault, as narrow as its reason.
+//! Unusable elements: one record per fault, which covers only the paths that the fault affects.
 
 use crate::choice::{Choice, Kind};
 use crate::layout::u16_at;
@@ -8,7 +8,7 @@ use crate::layout::u16_at;
 pub enum Reason {
     /// It is not there.
     Absent,
-    /// It is being emptied.
+    /// It is drained.
     Drained,
 }
 
@@ -66,7 +66,7 @@ impl Denied {
         }
     }
 
-    /// Tells whether it covers a path of a sender (by downlink) to a NIC.
+    /// Tells whether it covers a path from a sender, given by its downlink, to a NIC.
     pub fn covers(&self, kind: Kind, source: u16, to: (u16, u16, u16), choice: Choice) -> bool {
         let (zone, group, downlink) = to;
         let within = |range: Option<(u16, u16)>, value: u16| {

@@ -5,7 +5,7 @@
 pub(crate) const MAGIC: [u8; 4] = *b"CLPT";
 /// Tables of two tiers. Their bytes are those that readers of version 1 know.
 pub(crate) const TWO_TIERS: u16 = 1;
-/// Tables of three tiers: with where entropy sets start among the T1 uplinks, and the T2s' uSID.
+/// Tables of three tiers: also contain the first T1 uplink of entropy sets, and the uSID of the first T2.
 pub(crate) const THREE_TIERS: u16 = 2;
 /// Tables of two or three tiers that also say where the plane is, and which T1s share a row.
 pub(crate) const WITH_BLOCKS: u16 = 3;
@@ -62,7 +62,7 @@ pub(crate) const IN_BLOCK: u8 = 1;
 
 pub(crate) const DESTINATION: usize = 24;
 pub(crate) const DENIED: usize = 20;
-/// Bytes of the fabric's name, which one byte counts.
+/// Maximum bytes of the fabric's name, whose length field is one byte.
 #[cfg(any(feature = "write", test))]
 pub(crate) const NAME_MAX: usize = 255;
 

@@ -95,7 +95,7 @@ pub enum PlaneAt {
 }
 
 impl PlaneAt {
-    /// Returns what each plane adds to an address with a list of so many uSIDs.
+    /// Returns the difference between the addresses of adjacent planes, for a list of `segments` uSIDs.
     fn step(self, segments: u32) -> u128 {
         match self {
             PlaneAt::Usids { shift } => {
@@ -121,7 +121,7 @@ pub enum Fault {
     Checksum,
     /// A section lies outside the file, or a number is out of range.
     Layout,
-    /// Behind the denials is something that is not a name of a fabric.
+    /// The bytes after the denials are not a valid fabric name.
     Name,
 }
 
@@ -206,8 +206,8 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    /// Opens bytes again that were opened before and have not changed since, by the header that they had: nothing is checked.
-    /// Of other bytes it says nothing of use, and does not fail either.
+    /// Reopens unchanged bytes with the header of the first [`Table::open`], without checks. With other bytes, results are
+    /// meaningless, but nothing panics.
     pub fn reopen(bytes: &'a [u8], header: Header) -> Self {
         let of = |bits: u8| mask(bits).unwrap_or(0);
         Table { bytes, header, uplink_mask: of(header.uplink_bits), plane_mask: of(header.plane_bits) }
@@ -244,7 +244,7 @@ impl<'a> Table<'a> {
         self.check_name()
     }
 
-    /// The table ends with the denials, or with a name that is there whole.
+    /// The table ends with the denials, or with a complete name.
     fn check_name(&self) -> Result<(), Fault> {
         let start = self.behind_denials().ok_or(Fault::Layout)?;
         if start == self.bytes.len() {
@@ -257,7 +257,7 @@ impl<'a> Table<'a> {
         if fills { Ok(()) } else { Err(Fault::Name) }
     }
 
-    /// Where the denials end; nothing where no table has that place.
+    /// Returns the offset at which the denials end; `None` if it is outside the table.
     fn behind_denials(&self) -> Option<usize> {
         let denials = (u32_at(self.bytes, at::AT_DENIED_COUNT) as usize).checked_mul(at::DENIED)?;
         let start = (u32_at(self.bytes, at::AT_DENIED) as usize).checked_add(denials)?;
@@ -269,15 +269,15 @@ impl<'a> Table<'a> {
         &self.header
     }
 
-    /// Returns the name of the fabric, which is behind the denials; nothing where the table says none, as those of older
-    /// compilers.
+    /// Returns the name of the fabric, which follows the denials; `None` if the table has none, as from older compilers.
     pub fn fabric(&self) -> Option<&'a str> {
         let (len, rest) = self.bytes.get(self.behind_denials()?..)?.split_first()?;
         let name = rest.get(..usize::from(*len))?;
         core::str::from_utf8(name).ok().filter(|name| !name.is_empty())
     }
 
-    /// Returns the checksum of the table: tables that differ have another one but for one chance in four billion.
+    /// Returns the checksum of the table. Two different tables have the same one with a probability of one in four
+    /// billion.
     pub fn checksum(&self) -> u32 {
         u32_at(self.bytes, at::AT_CRC)
     }
@@ -373,8 +373,8 @@ impl<'a> Table<'a> {
 
     /// Returns the entropy values of a NIC in a plane: the active ones, then the backup ones.
     ///
-    /// They are positions of the order of uplinks, counted around; each time around, and with each uplink, the T1
-    /// uplink is the next one.
+    /// They are consecutive positions of the order of uplinks, modulo its length. The T1 uplink advances with each T0
+    /// uplink, and once more with each round.
     pub fn entropy_values(&self, plane: u8, downlink: u16) -> impl Iterator<Item = u32> + '_ {
         let h = &self.header;
         let base =

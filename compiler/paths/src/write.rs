@@ -22,7 +22,7 @@ pub struct Body {
     pub orders: Vec<Vec<u16>>,
     /// Unusable elements.
     pub denied: Vec<Denied>,
-    /// Name of the fabric, at most 255 bytes: a longer one is cut. Empty: the table says none.
+    /// Name of the fabric, at most 255 bytes: a longer one is cut. If empty, the table contains no name.
     pub fabric: String,
     /// Address of the probe to the T0 and back, for plane 0 and downlink 0.
     pub t0_probe: u128,

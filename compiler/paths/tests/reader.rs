@@ -121,15 +121,15 @@ fn a_table_says_its_fabric_and_which_table_it_is() {
     assert_eq!(Table::open(&nameless).unwrap().fabric(), None);
     assert_eq!((nameless.len() % 4, named.len() - nameless.len()), (0, 8));
     assert_ne!(Table::open(&nameless).unwrap().checksum(), table.checksum());
-    // One byte counts: nothing is cut in the middle of a letter.
+    // The length field has one byte; a longer name is not cut inside a character.
     let long = opened(&Body { fabric: "é".repeat(200), ..body });
     assert_eq!(Table::open(&long).unwrap().fabric(), Some(&*"é".repeat(127)));
 }
 
-/// A table, and the name that it says, or why it does not open.
+/// A table, and its name, or why it does not open.
 type Tail = (Vec<u8>, Result<Option<&'static str>, Fault>);
 
-/// Tables with something behind the denials, and the name that it is; nothing where it is none.
+/// Tables with different bytes after the denials, each with its name, or `None` if the bytes are not a name.
 fn tails() -> Vec<Tail> {
     let (header, body) = sample();
     let nameless = write(&header, &Body { fabric: String::new(), ..body });
@@ -378,7 +378,7 @@ fn the_c_header_agrees_with_the_rust_reader() {
         child.stdin.take().unwrap().write_all(bytes).unwrap();
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        // A table that is refused ends it with 1.
+        // It exits with 1 if it rejects a table.
         assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {said}", output.status);
         (output.status.success(), String::from_utf8(output.stdout).unwrap())
     };
@@ -414,7 +414,7 @@ fn names(run: &dyn Fn(&[u8]) -> (bool, String)) {
     }
 }
 
-/// The reader in C takes tables of the version that they have, and of no other.
+/// The reader in C accepts a table only with its own version.
 fn one_version(run: &dyn Fn(&[u8]) -> (bool, String), tables: [&Vec<u8>; 3]) {
     for version in 0..=5 {
         for table in tables {
@@ -425,7 +425,7 @@ fn one_version(run: &dyn Fn(&[u8]) -> (bool, String), tables: [&Vec<u8>; 3]) {
     }
 }
 
-/// Numbers as large as the fields take them: nothing overflows, nothing outside is read, whatever comes out.
+/// The largest number of each field: nothing overflows and nothing outside the table is read, whatever the results.
 fn wild() -> Vec<u8> {
     let (header, body) = sample();
     let wild = Header { per_t1: u16::MAX, t2_step: u16::MAX, t2_row: u16::MAX, uplink_bits: 16, ..header };
@@ -446,7 +446,7 @@ const CORRUPT: u64 = 30;
 /// Exit code of a program in which a sanitizer found something.
 const UNDEFINED: u8 = 99;
 
-/// Changes some bytes of a table, or cuts it, and lets its length and checksum be right.
+/// Changes some bytes of a table, or cuts it, then corrects its length and checksum.
 fn corrupt(whole: &[u8], seed: u64) -> Vec<u8> {
     let mut random = SplitMix64::seed_from_u64(seed);
     let mut below = |limit: usize| (random.next_u64() % limit as u64) as usize;
