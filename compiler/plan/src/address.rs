@@ -112,7 +112,8 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
-    /// Returns the NIC that an address would be that of, in a fabric of any size; nothing for addresses of no such form.
+    /// Returns the NIC whose address this is, even if the fabric is too small to have it; `None` if it is not the
+    /// address of a NIC.
     pub fn nic_of(&self, address: Ipv6Addr) -> Option<Nic> {
         let (own, pool) = (address.segments(), self.pools.hosts.network().segments());
         let place = u32::from(own[3].checked_sub(pool[3])?);
@@ -224,7 +225,7 @@ impl<'a> AddressPlan<'a> {
         }
     }
 
-    /// Returns the place of a switch in so many bits of an IPv4 address.
+    /// Returns the bits of an IPv4 address that identify a switch, `width` bits wide.
     fn switch_bits(&self, switch: Switch, width: u8) -> u32 {
         let place = Ipv4Widths::place(switch.zone.0, switch.ordinal().into(), self.widths.position(width));
         self.widths.above(tier(switch).into(), switch.plane.0, width) | place
@@ -275,13 +276,14 @@ impl<'a> AddressPlan<'a> {
         }))
     }
 
-    /// Returns the router id of a switch: never 0.0.0.0, unique in the fabric. Fits where the fabric speaks BGP (E0504).
+    /// Returns the router id of a switch: never 0.0.0.0, unique in the fabric. Valid only if the fabric uses BGP
+    /// (E0504).
     pub fn router_id(&self, switch: Switch) -> Ipv4Addr {
         Ipv4Addr::from((u32::from(tier(switch)) + 1) << 24 | device_bits(switch))
     }
 
-    /// Returns the autonomous system number of a switch: one for each T0, one for all T1s of a plane and zone,
-    /// one for all T2s of a plane (RFC 7938 section 5.2.2). Fits where the fabric speaks BGP (E0506).
+    /// Returns the autonomous system number of a switch: one for each T0, one for all T1s of a plane and zone, one for
+    /// all T2s of a plane (RFC 7938 section 5.2.2). Valid only if the fabric uses BGP (E0506).
     pub fn asn(&self, switch: Switch) -> u32 {
         let shared = match switch.tier {
             TierId::T0 => switch,
@@ -401,7 +403,7 @@ mod tests {
         assert_eq!(plan.pool_gateway().unwrap().to_string(), "10.12.0.1");
     }
 
-    /// A T2 of 128 pods is the 4,096th: one more than 12 bits count.
+    /// The T2 with index 4,095 has number 4,096, which needs 13 bits.
     #[test]
     fn t2s_have_the_bits_of_the_zone_too() {
         let pools = pools();

@@ -1,9 +1,9 @@
 //! Backup port of each NIC port.
 //!
-//! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC where
-//! there is one that has a path to the same peers, and shares as little as possible: T0, plane, transceiver, power domain, declared domains, in this order
-//! of weight.
-//! Where all ports are there the same step leads from every port to its backup, so that no port backs up two.
+//! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC where there is
+//! one that has a path to the same peers, and shares as little as possible: T0, plane, transceiver, power domain, declared
+//! domains, in this order of weight. On a node without absent ports, every port has its backup at the same offset, so no port
+//! backs up two.
 
 use std::collections::BTreeSet;
 

@@ -86,7 +86,7 @@ impl Plan {
         match topology.island() {
             // All zones share their nodes.
             Island::Zone => self.addresses().zone(topology.nic_of(first, number).zone),
-            // A group is that of a unit, and a port is that of all nodes.
+            // NICs with one number are in different groups on different nodes, so only the pool covers them.
             Island::Group | Island::Fabric => topology.addresses.hosts,
         }
     }

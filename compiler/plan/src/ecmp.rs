@@ -118,8 +118,8 @@ pub struct NextHop {
 }
 
 impl NextHops<'_> {
-    /// Returns every way that the group of a route was chosen from, and whether drained ones were taken because nothing
-    /// else was left; nothing where the prefix is neither a T0 group's nor a zone's.
+    /// Returns all candidates for the next hops of a route, and whether drained ones are used for lack of others.
+    /// Returns `None` if the prefix belongs to neither a T0 group nor a zone.
     pub fn ways(&mut self, switch: Switch, prefix: Prefix) -> Option<(Vec<NextHop>, bool)> {
         let groups = &mut self.groups;
         let (topology, addresses) = (groups.plan.topology(), groups.plan.addresses());

@@ -68,7 +68,8 @@ pub struct System<'a> {
     pub mac: Mac,
     /// Loopback address, /128.
     pub loopback: Address,
-    /// Autonomous system number, where switches exchange routes with BGP: nothing else checks that it fits.
+    /// Autonomous system number, if switches exchange routes with BGP. With other routing modes its range is not
+    /// checked, so it is absent.
     pub asn: Option<u32>,
     /// Management port, if a pool is given.
     pub management: Option<Management>,
@@ -318,7 +319,8 @@ pub struct NicIntent {
 pub struct NicRoute {
     /// Where to: a NIC, a T0 group, a zone, or all NICs of the fabric.
     pub prefix: Prefix,
-    /// Over which of its ports, by index in [`NicIntent::ports`], all equally; none: nothing leads there.
+    /// Ports that share the traffic equally, by index in [`NicIntent::ports`]; empty if no port reaches the
+    /// destination.
     pub ports: Vec<usize>,
 }
 

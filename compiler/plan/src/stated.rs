@@ -119,7 +119,7 @@ impl Plan {
     }
 }
 
-/// Tells whether places in some pool follow from widths.
+/// Tells whether the addresses of some pool depend on the widths.
 fn has_widths(pools: &Addresses) -> bool {
     let fabric = [pools.hosts, pools.links, pools.loopbacks].map(Prefix::family);
     let management = pools.management.filter(|pool| match pool {

@@ -1,5 +1,4 @@
-//! Every fabric file in `tests/errors/plan`, valid by itself and asking too much of its hardware, gives exactly the
-//! message written beside it.
+//! Every fabric file in `tests/errors/plan` is valid but exceeds its hardware, and gives exactly the message beside it.
 //!
 //! In: Markdown files with a fabric and its message. Out: one failure a file. `CLOSC_BLESS=1` writes the messages
 //! anew, to be read before they are committed.

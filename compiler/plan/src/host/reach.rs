@@ -130,8 +130,8 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Tells whether enough is missing to part a T0 from another: ways over different T1s share nothing but T2s, so
-    /// each takes a cable or a switch of its own. A fabric of a single tier has no ways to other T0s.
+    /// Tells whether enough cables and switches are missing to separate two T0s. Paths over different T1s share only
+    /// T2s, so each needs a separate failure. A fabric of a single tier has no paths to other T0s.
     fn may_be_parted(&self, from: Switch, to: Option<Switch>) -> bool {
         let up = &self.plan.topology().t0.up;
         let ways = u64::from(up.count / self.plan.topology().t0.parallel.max(1));

@@ -30,7 +30,7 @@ pub struct Traffic {
 /// Why a job cannot be placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
-    /// The sizes of groups make no job.
+    /// The sizes of groups are invalid.
     #[error(
         "a job of {tensor} x {data} x {pipeline} ranks is none: each is at least 1, and the product fits 32 bits"
     )]
@@ -57,7 +57,7 @@ pub enum JobError {
     TooFewNodes {
         /// Nodes of the job.
         needed: usize,
-        /// Nodes there are.
+        /// Free nodes.
         free: usize,
     },
 }
