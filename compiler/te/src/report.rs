@@ -1,7 +1,7 @@
 //! The figures of an outcome, as people and tools read them.
 //!
-//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a part of 1; planes that are alike are counted as often as
-//! there are; only cables that can be used are counted.
+//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a part of 1; the cables of each of several equal planes are
+//! counted; only cables that can be used are counted.
 
 use closc_plan::Plan;
 use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId};
@@ -14,12 +14,12 @@ use crate::network::Network;
 
 /// Name and version of the form of reports.
 pub const FORMAT: &str = "closc-te/1";
-/// Hottest links named.
+/// Maximum number of listed cables with the highest utilisation.
 const HOTTEST: usize = 10;
-/// Demands without room or path named.
+/// Maximum number of listed demands that are not carried in full.
 const UNPLACED: usize = 1000;
 
-/// Result.
+/// Figures of a placement.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
     /// Name and version of this form.
@@ -34,11 +34,11 @@ pub struct Report {
     pub demand_gbps: f64,
     /// Carried part of them.
     pub carried_gbps: f64,
-    /// Whether all of it is.
+    /// Whether all demands are carried in full.
     pub fits: bool,
     /// The bound that no placement is below.
     pub bound: f64,
-    /// Proof.
+    /// How the bound was proved.
     pub proof: String,
     /// Distance of the placement from the bound, as a fraction.
     pub gap: f64,
@@ -50,7 +50,7 @@ pub struct Report {
     /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by the
     /// weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
-    /// Attempt.
+    /// Figures of each placement: `te`, `ecmp-fluid` and `ecmp-hashed`.
     pub methods: Vec<Method>,
     /// The fullest cables as placed.
     pub hottest: Vec<HotLink>,
@@ -90,7 +90,7 @@ pub struct Figures {
     pub max: f64,
     /// All of them.
     pub mean: f64,
-    /// 99 of 100 are not fuller.
+    /// 99th percentile.
     pub p99: f64,
 }
 
@@ -101,13 +101,13 @@ pub struct HotLink {
     pub cable: String,
     /// Which way.
     pub direction: &'static str,
-    /// Number of planes with the same on their cable of this place.
+    /// Number of planes whose cable at this position has the same utilisation.
     pub planes: usize,
     /// Utilisation as placed.
     pub te: f64,
-    /// Spread wherever there is a choice, as a fluid.
+    /// Utilisation if all traffic is spread as a fluid.
     pub ecmp_fluid: f64,
-    /// Hashed.
+    /// Utilisation if flows are hashed.
     pub ecmp_hashed: f64,
 }
 
@@ -230,7 +230,7 @@ fn tiers(network: &Network, loads: &Loads) -> Vec<Tier> {
     Stage::ALL.into_iter().filter_map(tier).collect()
 }
 
-/// Sums up utilisations that count so many times each.
+/// Summarises utilisations, each with the number of planes that it counts for.
 fn figures(mut cables: Vec<(f64, usize)>) -> Figures {
     cables.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let all: usize = cables.iter().map(|(_, times)| times).sum();

@@ -230,7 +230,7 @@ impl<'a> WaterFilling<'a> {
         all
     }
 
-    /// Converts rooms to weights.
+    /// Converts free capacities to weights.
     fn weights(&self, run: Option<Run>, commodity: &Commodity) -> Weights {
         let kinds = self.problem.network.kinds.len();
         let usable = |kind: usize| commodity.usable >> kind & 1 == 1;
@@ -290,7 +290,7 @@ impl Room {
         all
     }
 
-    /// Converts a room to weights; `None` if they are even.
+    /// Converts the free capacity of a plane to weights; `None` if they are even.
     fn within(&self, network: &Network, kind: &Kind, run: Run) -> Option<Within> {
         let shape = &network.shape;
         let t0 = scaled(&self.t0);
@@ -314,7 +314,7 @@ impl Room {
     }
 }
 
-/// Scales rooms so that the largest is 255.
+/// Scales free capacities so that the largest is 255.
 fn scaled(rooms: &[f64]) -> Vec<u8> {
     let top = rooms.iter().copied().fold(0.0, f64::max);
     let scale = |room: &f64| if top > 0.0 { (room / top * f64::from(u8::MAX)).round() as u8 } else { 0 };
