@@ -1,5 +1,5 @@
 //! The files with unsafe code, by themselves: their own tests run under AddressSanitizer here, without the hundreds of
-//! crates that those around them need.
+//! dependencies of their crates.
 //!
 //! Invariants: what is compiled are the files of the crates, not copies.
 
