@@ -20,7 +20,7 @@ enum Fate {
     Longer,
 }
 
-/// A random thing and its fate: numbers that are cut down to what the shape has.
+/// A random element and its change, as numbers that are reduced to the range of the shape.
 #[derive(Debug, Clone, Copy)]
 struct Pick {
     what: u8,
@@ -69,8 +69,8 @@ pub fn related() -> impl Strategy<Value = (Shape, Shape)> {
     })
 }
 
-/// Makes pairs of fabrics of which the second has more or less of everything that can grow, each number by itself, with
-/// exceptions on both sides: where both reach, and where only one does.
+/// Makes pairs of fabrics with exceptions. Each count that can grow is larger, smaller or equal in the second.
+/// Exceptions name elements of both sides or of one.
 pub fn regrown() -> impl Strategy<Value = (Shape, Shape)> {
     let by = prop_oneof![
         any::<[u8; 5]>().prop_map(|by| by.map(|by| i32::from(by % 3))),
@@ -134,7 +134,7 @@ fn text(named: &BTreeMap<String, Fate>) -> String {
     text
 }
 
-/// Returns the name of what was picked, with a fate that it can have.
+/// Returns the name of the picked element, with a change that is possible for it.
 fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
     let [a, b, c, d] = pick.numbers;
     let plane = PlaneId((a % u16::from(topology.planes)) as u8);
@@ -150,7 +150,7 @@ fn resolve(topology: &Topology, pick: Pick) -> Option<(String, Fate)> {
     match pick.what {
         0 => {
             let found = switch(TierId::ALL[usize::from(d % 3)])?;
-            // In rows some numbers of T2s are left out.
+            // With rows, some T2 indices are unused.
             let there = found.tier != TierId::T2 || found.index % topology.t2_rows() < topology.t1_count;
             there.then(|| (topology.naming.switch(found).to_string(), gone))
         }

@@ -45,7 +45,7 @@ fn runs(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Begins the names of namespaces that nobody else uses: tests run at the same time.
+/// Returns a unique prefix for names of namespaces, because tests run in parallel.
 fn prefix() -> String {
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("closc-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed))

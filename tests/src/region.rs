@@ -1,5 +1,4 @@
-//! Small fabrics whose zones differ: NIC speeds, ports, cables, groups and NICs of each their own, in sites, with and without zones
-//! under a T2 tier.
+//! Small fabrics whose zones differ in NIC speeds, ports, cables, groups and NICs, in sites, with and without a T2 tier.
 //!
 //! In: random numbers. Out: fabric files for every routing. Invariants: every file is valid; a T2 tier may be above one zone.
 
@@ -14,16 +13,16 @@ const SPEEDS: [u32; 4] = [10, 100, 200, 400];
 /// Lengths of a cable.
 const LENGTHS: [&str; 5] = ["1m", "3m", "40m", "2km", "80km"];
 
-/// The numbers of a zone, of which what the first one has is the default of the fabric.
+/// The numbers of a zone. Those of the first zone are the defaults of the fabric.
 #[derive(Debug, Clone, Copy)]
 struct Zone {
     groups: u16,
     per_group: u16,
-    /// By its place among the speeds.
+    /// Speed of NIC ports, as an index in [`SPEEDS`].
     port: usize,
-    /// The same of its fabric links.
+    /// Speed of fabric links, as an index in [`SPEEDS`].
     fabric: usize,
-    /// By its place among the lengths: of the cables to the T2s.
+    /// Length of the cables to the T2s, as an index in [`LENGTHS`].
     length: usize,
 }
 
@@ -35,9 +34,9 @@ pub struct Region {
     t1: u16,
     parallel: u16,
     zones: Vec<Zone>,
-    /// Whether there is a T2 tier: T1 uplinks to other T2s, parallel ones, and rows, none with 0.
+    /// The T2 tier, if any: T2s per T1, parallel cables to each, and rows, with 0 for none.
     t2: Option<(u16, u16, u16)>,
-    /// Of cables from NICs and between T0s and T1s.
+    /// Lengths of NIC-T0 and T0-T1 cables, as indices in [`LENGTHS`].
     lengths: [usize; 2],
     top: usize,
     sites: bool,
@@ -74,7 +73,7 @@ pub fn region() -> impl Strategy<Value = Region> {
             if t2.is_none() {
                 zones.truncate(1);
             }
-            // Fewer rows than T1s divide them.
+            // If there are fewer rows than T1s, the number of rows divides that of T1s.
             let rows = |rows: u16| if rows > 0 && rows < t1 && !t1.is_multiple_of(rows) { t1 } else { rows };
             let t2 = t2.map(|(steps, parallel, number)| (steps, parallel, rows(number)));
             Region { planes, lanes, t1, parallel, zones, t2, lengths, top, sites, in_blocks, absent, routing }
@@ -93,7 +92,8 @@ impl Region {
         self.planes
     }
 
-    /// Returns the fabric file, for Linux, or for FRR where sessions are spoken; nodes have files if they are asked for.
+    /// Returns the fabric file, for Linux, or for FRR if the routing mode uses BGP; nodes have files if they are asked
+    /// for.
     pub fn yaml(&self, nodes: bool) -> String {
         let first = self.zones[0];
         let mut text =
@@ -205,7 +205,7 @@ impl Region {
         }
     }
 
-    /// Returns what zones have of their own, behind their numbers.
+    /// Returns the values of zones that have their own, each after the number of its zone.
     fn by_zone(&self, own: impl Fn(&Zone) -> Option<String>) -> String {
         let zones =
             self.zones.iter().enumerate().filter_map(|(at, zone)| Some(format!("{at}: {}", own(zone)?)));

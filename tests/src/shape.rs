@@ -1,4 +1,4 @@
-//! Small fabrics for tests: numbers to YAML to plan, over the same road as a user's file.
+//! Small fabrics for tests: numbers become YAML, which is planned like a user's file.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -229,7 +229,7 @@ pub fn with_ipv4(yaml: &str) -> String {
         "addresses: { management: 10.64.0.0/14 }",
         "addresses: { hosts: 10.128.0.0/10, links: 100.0.0.0/7, loopbacks: 192.168.0.0/19, management: 10.64.0.0/17 }",
     )
-    // Nodes in several zones make for more zones.
+    // Shapes whose nodes are in several zones have more zones, so their pools are larger.
     .replace(
         "addresses: { management: \"fd00:64::/64\" }",
         "addresses: { hosts: 10.128.0.0/9, links: 100.0.0.0/7, loopbacks: 192.168.0.0/18, management: 10.64.0.0/16 }",
@@ -400,7 +400,7 @@ pub fn three_tiers() -> impl Strategy<Value = Shape> {
                 rails: (in_zone * t2.node_zones) as u8,
                 t1,
                 parallel,
-                // Fewer rows than T1s are shared by all alike.
+                // If there are fewer rows than T1s, every row has the same number of T1s.
                 t2: Some(if t2.rows < t1 && t2.rows > 0 && t1 % t2.rows > 0 {
                     T2 { rows: t1, ..t2 }
                 } else {

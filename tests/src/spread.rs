@@ -1,7 +1,7 @@
-//! Paths where switches choose, counted the slow way: cable by cable, as they are plugged.
+//! Paths where switches choose, counted the slow way: cable by cable.
 //!
-//! In: a fabric and what else carries nothing. Out: paths from one NIC to another, plane by plane. Invariants: nothing is computed from
-//! numbers: every way up is followed from port to port, and counted where it turns.
+//! In: a fabric, and failed planes, switches and cables. Out: paths from one NIC to another, plane by plane. Invariants: no count
+//! is computed from others: paths up are followed cable by cable, and counted at their highest switch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use closc_fabric::Fabric;
 use closc_plan::PathKind;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch};
 
-/// A fabric in which switches choose, and what has failed of it.
+/// A fabric in which switches choose, and its failed elements.
 pub struct Spread<'a> {
     fabric: &'a Fabric,
     planes: BTreeSet<PlaneId>,
@@ -18,7 +18,7 @@ pub struct Spread<'a> {
 }
 
 impl<'a> Spread<'a> {
-    /// Takes a fabric as its file leaves it, drained things aside, with failures.
+    /// Makes a fabric with its exceptions, except for drained elements, and with the given failures.
     pub fn new<'l>(
         fabric: &'a Fabric,
         planes: impl Iterator<Item = &'l PlaneId>,
@@ -63,12 +63,12 @@ impl<'a> Spread<'a> {
                 PathKind::Far => self.up(&self.up(&BTreeMap::from([(nic.t0(plane), 1)]))),
             }
         };
-        // What turns where no way leads down to the other end is lost.
+        // A path up is useless if its highest switch has no path down to the destination.
         let (up, down) = (turns(from), turns(to));
         up.iter().filter(|(switch, _)| down.contains_key(switch)).map(|(_, ways)| ways).sum()
     }
 
-    /// Counts the ways to the switches above some.
+    /// Counts the paths to the switches one tier up.
     fn up(&self, below: &BTreeMap<Switch, u64>) -> BTreeMap<Switch, u64> {
         let mut above = BTreeMap::new();
         for (lower, ways) in below {
