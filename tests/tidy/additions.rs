@@ -15,12 +15,12 @@ const OS_REGISTRIES: &[&str] = &[
     "compiler/verify/src/read.rs",
 ];
 
-/// Where an OS is named as such; the list itself has names only, and languages are known by their files.
+/// Files that may name an OS as `Os::NAME`. The list of OSes itself does not.
 const OS_NAMED: &[&str] = &["compiler/render/src/targets.rs"];
 
-/// Cost of an addition, by its row in CONTRIBUTING.md: places that are written, and files that get a line. That the
-/// files exist, the test of what documents name holds. Whoever needs more moves the wall; whoever needs less lowers the
-/// number here.
+/// Cost of an addition, by its row in CONTRIBUTING.md: places that are written, and files that get a line. Another test
+/// checks that the files exist. If an addition needs more, move the boundary between crates; if it needs fewer, lower
+/// the number here.
 const COSTS: &[(&str, usize, usize)] = &[
     ("a check", 2, 1),
     ("a field of the language", 4, 1),
@@ -49,7 +49,7 @@ fn oses() -> Vec<(String, String)> {
     list
 }
 
-/// A new OS makes the compiler ask at every place that has to know it; no other place knows any.
+/// A new OS causes compile errors wherever it must be handled; no other code names an OS.
 #[test]
 fn an_os_is_named_in_its_registries_only() {
     let list = oses();

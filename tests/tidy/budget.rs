@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use super::rooms::sources;
 
-/// Calls that read as much as comes.
+/// Calls that read an unlimited number of bytes.
 const READS: &[&str] = &["read_to_end(", "read_to_string(", "fs::read("];
 
-/// Calls that allocate at once; with a conversion from another integer in the same line the size is one that was read.
+/// Calls that allocate a given size. If the line also converts an integer, the size probably comes from input.
 const SIZED: &[&str] = &["with_capacity(", "vec![0; ", "vec![0u8; ", "reserve(", "resize("];
 
 /// A file, its calls, and why they are safe.

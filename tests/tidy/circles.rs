@@ -1,8 +1,8 @@
-//! Modules of a crate that need each other: there are none.
+//! Modules of a crate must not depend on each other in cycles.
 //!
-//! In: the sources of a crate. Out: its modules that are in a circle. A module is a file with the folder of its name; its
-//! parent and what is below it do not count, but who names something that another module exports again needs the one it is
-//! from. Tests may use all of their crate and count for nothing.
+//! In: the sources of a crate. Out: its modules that are in a circle. A module is a file with the folder of its name; its parent
+//! and its children do not count. A name that another module re-exports counts as a use of the module that defines it. Tests are
+//! ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -94,7 +94,7 @@ fn written(text: &str) -> Vec<Vec<String>> {
     out
 }
 
-/// Makes a path one from the root of the crate; nothing where it is of another crate.
+/// Makes a path absolute within the crate; `None` for a path of another crate.
 fn absolute(module: &Module, path: &[String], known: &BTreeMap<Module, String>) -> Option<Vec<String>> {
     let mut base = module.clone();
     let mut rest = path;
@@ -116,7 +116,7 @@ fn absolute(module: &Module, path: &[String], known: &BTreeMap<Module, String>) 
     Some(base)
 }
 
-/// The module that something is from, whoever exports it again.
+/// The module that defines an item, even if others re-export it.
 fn origin(
     path: &[String],
     known: &BTreeMap<Module, String>,
@@ -132,7 +132,7 @@ fn origin(
     }
 }
 
-/// The modules of a crate that are in a circle with another in the same folder, each circle by the folder it is in.
+/// The cycles among modules of the same folder, each with its folder.
 fn circles(source: &Path) -> Vec<(String, BTreeSet<String>)> {
     let mut known = BTreeMap::new();
     modules(source, &Vec::new(), &mut known);
@@ -160,7 +160,7 @@ fn circles(source: &Path) -> Vec<(String, BTreeSet<String>)> {
     edges.iter().flat_map(|(folder, edges)| tied(edges).into_iter().map(|c| (folder.join("::"), c))).collect()
 }
 
-/// Groups of which each reaches each other.
+/// Groups of modules that all reach each other.
 fn tied(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
     let reached = |from: &String| -> BTreeSet<String> {
         let (mut found, mut open) = (BTreeSet::new(), vec![from]);

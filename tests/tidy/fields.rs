@@ -1,5 +1,4 @@
-//! Paths of the language in sources: a [`Field`](closc_topology::Field) where a program uses one, and the name of a field
-//! that there is where a text names one.
+//! Paths of the language in sources: code uses a [`Field`](closc_topology::Field), and text names only existing fields.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Lock files of builds that stand apart (fuzz targets, unsafe code under a sanitizer): `--locked` refuses one that has
-//! not followed a crate of the workspace, and only late, as those builds come last. This needs no registry to see it.
+//! Lock files of separate builds (fuzz targets, unsafe code under a sanitizer) must match the workspace. `--locked` would reject
+//! an outdated one too, but those builds run last. This test needs no registry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,8 +1,8 @@
 //! Exports of a crate: as few as others use.
 //!
-//! In: the sources of the workspace. Out: for each crate, its public items and how many of them nobody outside of it names.
-//! A name counts as used wherever it is written outside of the crate's `src`, so this finds most of what is needlessly
-//! public and accuses nothing that is needed by name. Types that only signatures name are among the others.
+//! In: the sources of the workspace. Out: for each crate, its public items and how many of them nobody outside of it names. A
+//! name counts as used wherever it is written outside of the crate's `src`, so this finds most of what is needlessly public and
+//! never reports an item that another crate names. Types that other crates use only through signatures are reported too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,18 +37,22 @@ const UNNAMED: &[(&str, usize)] = &[
     ("whatif", 4),
 ];
 
-/// Public items of crates that export a face and hide the rest. A number may fall and never rises. Of `entries` two are the
-/// pipelines of a fabric and that of SONiC hardware. Of `switch` two show a lab what enters ports, six let a job
-/// in virtual time keep the clock, lose packets by chance, count full queues and take what was lost, and one compiles
-/// pipelines that enforce
-/// restrictions; of `deploy` one asks a switch for its facts,
-/// two are errors of binding entries to another P4Info, four the documents of a push that is shown
-/// or saved, whose schemas the command line prints, and two say whether an inventory has rules for SONiC, and one for a switch;
-/// three say which switches of a tree are left alone, and three are sums and metrics of counters that a collector serves, too.
-/// sixteen are rules of inventories by patterns, addresses of a site, files of a site for a chip, and what saved plans have of CONFIG_DB;
-/// four name files that no transport carries; ten are carriers of files over SSH, their options and what a push of them would do;
-/// one is the sequence number that a switch compares with, and one makes a fleet that of a lab, whose switches have P4Runtime alone.
-/// Of `switch` one says which ports a packet test judges, and one gives a link of a job in virtual time an MTU.
+/// Public items of crates that export an interface and hide the rest. A number may fall and never rises. Among them are:
+///
+/// - `entries`: two for the pipelines of a fabric and for that of SONiC hardware;
+/// - `switch`: two that show a lab the packets which enter ports;
+/// - `switch`: six for jobs in virtual time, which advance the clock, lose packets by chance, count full queues and take
+///   the lost packets, and one that sets the MTU of a link;
+/// - `switch`: one that compiles pipelines which enforce restrictions, and one for the ports that a packet test judges;
+/// - `deploy`: one that reads facts from a switch, and two errors of binding entries to another P4Info;
+/// - `deploy`: four documents of a push that is shown or saved, whose schemas the command line prints;
+/// - `deploy`: three that tell whether an inventory, or a switch, has rules for SONiC;
+/// - `deploy`: three for the switches of a tree that a command skips;
+/// - `deploy`: three sums and metrics of counters, which the collector also serves;
+/// - `deploy`: sixteen for inventory patterns, addresses and chip files of a site, and CONFIG_DB in saved plans;
+/// - `deploy`: four for files that no transport carries;
+/// - `deploy`: ten for files over SSH: transports, options, and the preview of a push;
+/// - `deploy`: one for the sequence number that a switch compares, and one for the fleet of a lab, which has P4Runtime only.
 const FACES: &[(&str, usize)] = &[("deploy", 182), ("entries", 21), ("switch", 124)];
 
 /// The name of a public item that a line declares.
@@ -62,7 +66,7 @@ fn item(line: &str) -> Option<&str> {
         name if is_constant => name,
         _ => return None,
     };
-    // A macro names what it makes elsewhere.
+    // In a macro, the name is a variable, so there is no item here.
     name.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).next().filter(|name| !name.is_empty())
 }
 
@@ -78,7 +82,7 @@ fn exported() -> BTreeMap<String, (usize, Vec<String>)> {
         .flat_map(files)
         .map(|file| (fs::read_to_string(&file).expect("a tracked file can be read"), file))
         .collect();
-    // Of each word the crates in whose `src` it is, and nothing for places that are in none.
+    // For each word, the crates whose `src` contains it; `None` for files outside of all `src`.
     let owner = |file: &std::path::Path| {
         folders.iter().find(|(_, folder)| file.starts_with(folder.join("src"))).map(|(name, _)| name.as_str())
     };

@@ -33,8 +33,8 @@ const BARE: &[(&str, &str)] = &[
     (".per", "sist("),
 ];
 
-/// Files that may use them. Everything else goes through `closc_files::disk`, so that it is whole or not there, also
-/// when the power goes.
+/// Files that may use them. Everything else goes through `closc_files::disk`, so that a file is complete or absent,
+/// even after a power failure.
 const WRITERS: &[(&str, &str)] = &[
     ("compiler/files/src/disk.rs", "the synced writer itself"),
     ("compiler/audit/src/sink.rs", "an audit log is appended to, and synced line by line"),
@@ -107,7 +107,7 @@ fn files_are_written_by_the_synced_writer() {
     }
 }
 
-/// Intents say all: render asks neither the plan nor the topology nor the fabric.
+/// Intents are complete: render uses neither the plan nor the topology nor the fabric.
 #[test]
 fn render_sees_intents_only() {
     let manifest = fs::read_to_string(root().join("compiler/render/Cargo.toml")).expect("it is there");

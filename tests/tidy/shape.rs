@@ -26,7 +26,7 @@ fn function(line: &str) -> Option<&str> {
     words.next()?.split(|sign: char| !(sign.is_alphanumeric() || sign == '_')).next()
 }
 
-/// Names of functions, the line at which each begins, and its lines; of sources that rustfmt has formed.
+/// Names of functions, the line at which each begins, and its lines; for sources that rustfmt has formatted.
 fn functions(text: &str) -> Vec<(&str, usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -87,7 +87,7 @@ fn brought(text: &str) -> Vec<String> {
     out
 }
 
-/// The blocks of imports of a file: of each import what it is of, a block ending with an empty line.
+/// The blocks of imports of a file, separated by empty lines: the origin of each import.
 fn imports(text: &str) -> Vec<Vec<Of>> {
     let mut own = brought(text);
     own.extend(text.lines().filter_map(|line| {
@@ -152,8 +152,8 @@ fn heads_say_in_out_and_invariants() {
     }
 }
 
-/// The macros of the standard library end a program whose output nobody takes, with a code that means nothing: what was
-/// asked for would not be done because a pager was closed.
+/// The print macros of the standard library panic if the output is closed, for example by a pager. The command would
+/// then not do its work.
 #[test]
 fn programs_print_through_what_survives_a_closed_pipe() {
     const MACROS: [&str; 4] = ["println!", "eprintln!", "print!", "eprint!"];

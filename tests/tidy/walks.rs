@@ -81,7 +81,7 @@ fn a_walk_that_returns_is_found() {
     assert!(returns(&walk(&["plan/src/plan.rs", "topology/src/model.rs"])).is_some());
 }
 
-/// From a plan on, units are made of what the plan answers: of the topology only digests are taken, and the front makes it.
+/// After planning, units are made from the plan only. Digests of the topology are computed at the front of compile.
 #[test]
 fn units_ask_the_plan_only() {
     // A part is chosen by position, before there are units.

@@ -1,4 +1,4 @@
-//! Words of the field: what a network engineer would not search for is in no file of the tree.
+//! Words of the field: no file contains a word of the list below, which network engineers would not search for.
 //!
 //! In: every text file that git tracks. Out: the lines with a word of the list, with what to say instead.
 
@@ -76,7 +76,8 @@ fn find(line: &str, phrase: &str, is_word: impl Fn(char) -> bool) -> bool {
     })
 }
 
-/// A name in camel case as its words: `FirstTold` as `first_told`. Round trips are what the field calls them, and `l3_admit` is what SAI does.
+/// A name in camel case as its words: `FirstTold` as `first_told`. Round trips, a term of the field, and `l3_admit`, a
+/// name of SAI, are exempt.
 fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len() + 8);
     let mut last = ' ';
