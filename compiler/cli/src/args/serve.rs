@@ -29,12 +29,13 @@ pub struct ServeArgs {
 }
 
 impl ServeArgs {
-    /// Returns how addresses of what is served begin.
+    /// Returns the URL scheme of the server.
     pub fn scheme(&self) -> &'static str {
         if self.tls_cert.is_some() { "https" } else { "http" }
     }
 
-    /// Returns how connections are encrypted; an error where others would be served in the clear, or anybody at all.
+    /// Returns the certificates for TLS. Fails if other machines would be served without encryption, or without access
+    /// control.
     pub fn certificates(&self, listen: SocketAddr) -> anyhow::Result<Option<Certificates>> {
         let own = |path: &Utf8PathBuf| PathBuf::from(path);
         let is_ours = listen.ip().is_loopback();

@@ -69,7 +69,7 @@ pub(crate) struct Designs {
 struct RoutingRow {
     routing: &'static str,
     fewest_switches: u32,
-    /// Switches above those of the routing with the fewest.
+    /// Additional switches, compared with the routing that needs the fewest.
     more_switches: u32,
     /// Its way of forwarding.
     how: &'static str,

@@ -68,7 +68,7 @@ pub fn run(args: &Args, command: &ExportCommand) -> anyhow::Result<Outcome> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     files: Vec<String>,
-    /// Files beside them that this run did not write: of an export before, as of a plane that is gone, or somebody's own.
+    /// Other files next to them: left by an earlier export, for example for a removed plane, or written by the user.
     others: Vec<String>,
 }
 

@@ -126,9 +126,9 @@ struct Described {
 pub(crate) struct Entry {
     /// Kind and version.
     document: &'static str,
-    /// Its message.
+    /// Its description.
     about: &'static str,
-    /// The commands that write it; `any` of all that read something.
+    /// The commands that write it; `any` stands for all commands that read a file.
     commands: &'static [&'static str],
 }
 

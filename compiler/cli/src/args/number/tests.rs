@@ -16,10 +16,10 @@ const NEVER: [&str; 9] = [
     "99999999999999999999999999",
     "1_0",
 ];
-/// Numbers that only what counts nothing may take: it starts no thread, keeps no row and waits for nothing.
+/// Numbers that are valid only for arguments that limit no resource: no thread, stored row or waiting time depends on
+/// them.
 const HUGE: [&str; 3] = ["9223372036854775807", "18446744073709551615", "1000000000000000"];
-/// Arguments of up to 64 bits: seeds, how many paths there are at most where all of them are walked, and the numbers of
-/// P4Runtime.
+/// Arguments of up to 64 bits: seeds, the limit up to which all paths are walked, and the ids of P4Runtime.
 const ANY: [&str; 4] = ["seed", "walk", "device_id", "election_id"];
 
 /// An argument that takes a number, with the command that it belongs to.
@@ -47,7 +47,7 @@ fn refused(words: &[String], arg: &Arg, value: &str) -> bool {
     })
 }
 
-/// A number is what takes `1` and not `x`; a value with a unit, `8GB`, is one, too.
+/// An argument takes a number if it accepts `1` and rejects `x`, or accepts a value with a unit, such as `8GB`.
 fn numbers() -> Vec<Number> {
     let mut all = Vec::new();
     commands(&["closc".to_owned()], &Args::command(), &mut all);

@@ -30,7 +30,7 @@ pub(crate) struct Explained {
     unbeaten: bool,
     /// Whether the search proposes a design with the same numbers.
     on_front: bool,
-    /// Where it leaves the need.
+    /// Points in which it misses the need.
     outside: Vec<String>,
     /// Warnings of `closc check`, which a design has none of.
     warnings: usize,

@@ -33,7 +33,7 @@ pub(crate) const PATCHES: Document<Index<'static>> = Document::new("closc-patche
 #[derive(Serialize, JsonSchema)]
 struct Group {
     switches: Vec<String>,
-    /// Change of CONFIG_DB: `patch`, `reload`, or `none` where only `frr.conf` does.
+    /// Change of CONFIG_DB: `patch`, `reload`, or `none` if only `frr.conf` changes.
     method: &'static str,
     /// Why a patch will not do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -48,7 +48,7 @@ struct Group {
     /// Change of `frr.conf`, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     routing: Option<Routing>,
-    /// Files of the switches that change and are in no group's files, each with what brings it.
+    /// Changed files of the switches that no group contains, each with the way to deliver it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     uncarried: BTreeMap<String, String>,
 }
@@ -60,7 +60,7 @@ struct Routing {
     method: &'static str,
     /// The file for `/etc/sonic/frr/frr.conf`.
     file: String,
-    /// The lines for `vtysh -f`, where commands do.
+    /// The lines for `vtysh -f`, if commands are sufficient.
     #[serde(skip_serializing_if = "Option::is_none")]
     commands: Option<String>,
     /// The neighbours whose sessions are reset; `*` is all.

@@ -63,7 +63,7 @@ struct Route {
     over: Vec<Hop>,
     /// Ports that lead there, too, and are left out.
     left_out: Vec<Hop>,
-    /// Why it is as it is, where that is not plain.
+    /// Reason for the choice of ports, if it is not obvious.
     why: Option<&'static str>,
 }
 

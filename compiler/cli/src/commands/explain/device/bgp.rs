@@ -29,7 +29,7 @@ pub(super) struct Accepts {
 pub(super) struct Side {
     /// `below` or `above`.
     pub(super) direction: &'static str,
-    /// Most AS numbers in a path that is accepted; nothing: any. Tools know it by its older name.
+    /// Most AS numbers in a path that is accepted; nothing: any. JSON keeps the older name of the field.
     #[serde(rename = "longest_taken")]
     pub(super) longest_accepted: Option<u8>,
     /// Most AS numbers in a path that is announced, own not counted; nothing: any.
