@@ -87,7 +87,7 @@ pub(crate) fn find_link(shape: &Shape, naming: &Naming, name: &str) -> Result<Li
 fn no_cable(shape: &Shape, naming: &Naming, lower: Switch, upper: Switch, number: u16) -> String {
     if lower.tier > upper.tier {
         let turned = format!("{}{LINK_SEPARATOR}{}", naming.switch(upper), naming.switch(lower));
-        return format!("the lower switch stands first: `{turned}`");
+        return format!("write the lower switch first: `{turned}`");
     }
     if lower.plane != upper.plane {
         return format!("they are in different planes, {} and {}", lower.plane, upper.plane);

@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 Diagnostic::error(
                     &RULE,
                     format!(
-                        "the {side}links of {} end behind the last cage of `{}`",
+                        "the {side}links of {} extend past the last cage of `{}`",
                         hardware.who, hardware.platform.id
                     ),
                 )
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { up: { count: 128, first_cage: 40 } } }"), ["E0209"]);
         assert_eq!(
             message("tiers: { t0: { up: { count: 128, first_cage: 40 } } }", "E0209"),
-            "the uplinks of each T0 end behind the last cage of `box-256x200g`"
+            "the uplinks of each T0 extend past the last cage of `box-256x200g`"
         );
     }
 }

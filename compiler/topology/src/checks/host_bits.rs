@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         out.push(
             Diagnostic::error(
                 &RULE,
-                format!("`{path}` is `{}`, which has bits behind its length", draft.written(span)),
+                format!("`{path}` is `{}`, which has bits set after its prefix length", draft.written(span)),
             )
             .at(span, format!("the first {} bits are {}", net.prefix_len(), network.addr()))
             .help(format!("write `\"{network}\"`, or another length")),
@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(codes("srv6: { block: \"fcbb:bbbb:1::/32\" }"), ["E0501"]);
         assert_eq!(
             message("addresses: { hosts: \"2001:db8:1000::1/36\" }", "E0501"),
-            "`addresses.hosts` is `2001:db8:1000::1/36`, which has bits behind its length"
+            "`addresses.hosts` is `2001:db8:1000::1/36`, which has bits set after its prefix length"
         );
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Diagnostic::error(&RULE, format!("the management gateway {gateway} is not in {}", pool.trunc()))
                 .at(at, "outside")
                 .and(pool_at, format!("{} to {}", pool.network(), pool.broadcast()))
-                .help("use an address of the pool, or remove the gateway to get the first one behind those of the switches"),
+                .help("use an address of the pool, or remove the gateway to get the first address after those of the switches"),
         );
     } else if gateway == pool.network() || gateway == pool.broadcast() {
         out.push(

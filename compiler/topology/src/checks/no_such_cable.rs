@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (_, entry) in draft.exceptions.all() {
         if let Err(NameFault::NoCable { why }) = &entry.subject {
             out.push(
-                Diagnostic::error(&RULE, format!("there is no cable `{}`", shorten(&entry.name)))
+                Diagnostic::error(&RULE, format!("no cable `{}` in this fabric", shorten(&entry.name)))
                     .at(entry.span, why.clone())
                     .help("links are named `LOWER--UPPER`, the second of parallel ones `LOWER--UPPER#2`"),
             );
@@ -43,7 +43,7 @@ mod tests {
         }
         assert_eq!(
             message("exceptions: { absent: [p0-t0-001--p1-t1-001] }", "E0806"),
-            "there is no cable `p0-t0-001--p1-t1-001`"
+            "no cable `p0-t0-001--p1-t1-001` in this fabric"
         );
     }
 }

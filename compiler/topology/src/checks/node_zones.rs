@@ -82,7 +82,7 @@ fn alike(draft: &Draft<'_>, out: &mut Diagnostics) {
                 &RULE,
                 format!("zones {first} and {zone} share nodes and have different {what}"),
             )
-            .at(draft.at(field), format!("not alike for zones {first} to {}", first + own - 1))
+            .at(draft.at(field), format!("different for zones {first} to {}", first + own - 1))
             .and(draft.at(field!("hosts.zones_per_node")), format!("{own} zones share their nodes"))
             .help("state the same for all zones that share nodes"),
         );

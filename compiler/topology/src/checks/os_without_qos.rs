@@ -75,7 +75,7 @@ fn way_out(catalogue: &Catalogue, profile: &Profile, platform: &Platform) -> Str
             "no operating system of `{}` supports this: use another platform, for example `{}`, or set `qos: none`",
             platform.id, other.id
         ),
-        None => "say `qos: none`".to_owned(),
+        None => "set `qos: none`".to_owned(),
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             }
             let last = draft.planes.saturating_sub(1);
             out.push(
-                Diagnostic::error(&RULE, format!("there is no plane {plane}: planes count from 0 to {last}"))
+                Diagnostic::error(&RULE, format!("no plane {plane} in this fabric; expected 0 to {last}"))
                     .at(span, "")
                     .and(draft.doc.planes.span, format!("{} planes", draft.planes)),
             );
@@ -42,7 +42,7 @@ mod tests {
         assert!(codes("tiers: { t0: { by_plane: { 2: { os: frr } } } }").contains(&"E0319"));
         assert_eq!(
             message("tiers: { t0: { by_plane: { 2: { os: frr } } } }", "E0319"),
-            "there is no plane 2: planes count from 0 to 1"
+            "no plane 2 in this fabric; expected 0 to 1"
         );
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(
             &RULE,
-            format!("{} do not make whole units of {rails} rails", count(groups, "T0 group")),
+            format!("{} do not fill complete units of {rails} rails", count(groups, "T0 group")),
         )
         .at(draft.at(field!("hosts.groups")), format!("{groups} / {rails} is not a whole number"))
         .and(draft.at(field!("hosts.rails")), count(rails, "rail"))
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(codes("hosts: { groups: 255, rails: 2 }"), ["E0305"]);
         assert_eq!(
             message("hosts: { groups: 255, rails: 2 }", "E0305"),
-            "255 T0 groups do not make whole units of 2 rails"
+            "255 T0 groups do not fill complete units of 2 rails"
         );
     }
 }

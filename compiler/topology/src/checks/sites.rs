@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 out.push(
                     Diagnostic::error(
                         &RULE,
-                        format!("there is no zone {}: zones count from 0 to {last}", zone.value),
+                        format!("no zone {} in this fabric; expected 0 to {last}", zone.value),
                     )
                     .at(zone.span, format!("in site `{}`", site.name.value))
                     .and(draft.at(field!("zones")), format!("{} zones", draft.zones)),

@@ -31,7 +31,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         let (number, count) = (zone.value, u64::from(groups.value));
         if u64::from(number) >= draft.zones {
             let last = draft.zones.saturating_sub(1);
-            let message = format!("there is no zone {number}: zones count from 0 to {last}");
+            let message = format!("no zone {number} in this fabric; expected 0 to {last}");
             out.push(Diagnostic::error(&RULE, message).at(zone.span, "has groups here"));
         } else if let Some(first) = seen.insert(number, zone.span) {
             out.push(
@@ -53,7 +53,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("the {count} T0 groups of zone {number} make no whole units"),
+                    format!("the {count} T0 groups of zone {number} do not fill complete units"),
                 )
                 .at(groups.span, format!("{count} / {rails} is not a whole number"))
                 .and(draft.at(field!("hosts.rails")), format!("{rails} rails, so {rails} groups a unit")),
@@ -103,11 +103,11 @@ mod tests {
         );
         assert_eq!(
             message("hosts: { groups_by_zone: { 1: 30 } }", "E0321"),
-            "there is no zone 1: zones count from 0 to 0"
+            "no zone 1 in this fabric; expected 0 to 0"
         );
         assert_eq!(
             message("hosts: { rails: 4, groups_by_zone: { 0: 30 } }", "E0321"),
-            "the 30 T0 groups of zone 0 make no whole units"
+            "the 30 T0 groups of zone 0 do not fill complete units"
         );
     }
 

@@ -1,4 +1,4 @@
-//! E0306: the NICs of a T0 group do not make whole nodes.
+//! E0306: the NICs of a T0 group do not fill complete nodes.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::checks::words::{count, either};
 use crate::draft::Draft;
 use crate::field;
 
-/// The NICs of a T0 group do not make whole nodes.
+/// The NICs of a T0 group do not fill complete nodes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0306",
     title: "a node would be split between T0 groups",
@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(
         Diagnostic::error(
             &RULE,
-            format!("{} of a T0 group do not make whole nodes", count(per_group, "NIC")),
+            format!("{} of a T0 group do not fill complete nodes", count(per_group, "NIC")),
         )
         .at(draft.at(field!("hosts.per_group")), format!("{per_group} / {share} is not a whole number"))
         .and(
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(codes("hosts: { per_group: 126, rails: 4 }"), Vec::<&str>::new());
         assert_eq!(
             message("hosts: { per_group: 126 }", "E0306"),
-            "126 NICs of a T0 group do not make whole nodes"
+            "126 NICs of a T0 group do not fill complete nodes"
         );
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let tiers = draft.at(field!("tiers"));
     if up.is_some_and(|up| up.0.count.is_none_or(|count| count.value > 0) || up.0.spare.is_some()) {
         out.push(
-            Diagnostic::error(&RULE, "T0s have uplinks, and there is no T1 tier")
+            Diagnostic::error(&RULE, "T0s have uplinks, but there is no T1 tier")
                 .at(draft.at(field!("tiers.t0.up")), "lead nowhere")
                 .and(tiers, "has no `t1`")
                 .help("add `tiers.t1`, or remove `tiers.t0.up`"),

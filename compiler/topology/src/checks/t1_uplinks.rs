@@ -20,14 +20,14 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(t1) = &draft.doc.tiers.t1 else { return };
     match &draft.t2 {
         None if t1.up.is_some() => out.push(
-            Diagnostic::error(&RULE, "T1s have uplinks, and there is no T2 tier")
+            Diagnostic::error(&RULE, "T1s have uplinks, but there is no T2 tier")
                 .at(draft.at(field!("tiers.t1.up")), "lead nowhere")
                 .and(draft.at(field!("tiers")), "has no `t2`")
                 .help("add `tiers.t2`, or remove `tiers.t1.up`"),
         ),
         Some(_) if t1.up.is_none() => out.push(
-            Diagnostic::error(&RULE, "there is a T2 tier, and T1s have no uplinks")
-                .at(draft.at(field!("tiers.t2")), "reached by nobody")
+            Diagnostic::error(&RULE, "there is a T2 tier, but T1s have no uplinks")
+                .at(draft.at(field!("tiers.t2")), "no T1 leads to them")
                 .and(draft.at(field!("tiers.t1")), "has no `up`")
                 .help("set `tiers.t1.up` to the uplinks of a T1"),
         ),
@@ -43,10 +43,10 @@ mod tests {
     fn one_comes_with_the_other() {
         assert!(codes("tiers: { t1: { up: 64 } }").contains(&"E0312"));
         let alone = "tiers: { t2: { platform: box-256x200g } }";
-        assert_eq!(message(alone, "E0312"), "there is a T2 tier, and T1s have no uplinks");
+        assert_eq!(message(alone, "E0312"), "there is a T2 tier, but T1s have no uplinks");
         assert_eq!(
             message("tiers: { t1: { up: 64 } }", "E0312"),
-            "T1s have uplinks, and there is no T2 tier"
+            "T1s have uplinks, but there is no T2 tier"
         );
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("`{path}` describes cables to T2s, and there is no T2 tier"),
+                    format!("`{path}` describes cables to T2s, but there is no T2 tier"),
                 )
                 .at(draft.at(path), "")
                 .help("add `tiers.t2`, or remove the cables"),
@@ -42,7 +42,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("there is no zone {}: zones count from 0 to {last}", zone.value),
+                    format!("no zone {} in this fabric; expected 0 to {last}", zone.value),
                 )
                 .at(zone.span, "")
                 .and(draft.at(field!("zones")), format!("{} zones", draft.zones)),
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(codes("cables: { by_zone: { 0: { length: 100m } } }"), ["E0604"]);
         assert_eq!(
             message("cables: { t1-t2: { length: 100m } }", "E0604"),
-            "`cables.t1-t2` describes cables to T2s, and there is no T2 tier"
+            "`cables.t1-t2` describes cables to T2s, but there is no T2 tier"
         );
     }
 }

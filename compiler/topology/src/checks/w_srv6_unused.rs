@@ -31,12 +31,12 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (message, advice) = match (places.as_slice(), only_widths) {
         ([], _) => ("`srv6` has no effect: this routing uses no segments", "remove `srv6`"),
         (_, true) if !draft.states(field!("srv6.widths")) => (
-            "`srv6.plan` only places numbers: this routing uses no segments",
-            "remove `srv6` where the widths of the other plan do",
+            "`srv6.plan` only affects numbering: this routing uses no segments",
+            "remove `srv6` if the widths of the other plan suffice",
         ),
         (_, true) => (
-            "`srv6.widths` only places numbers: this routing uses no segments",
-            "remove `srv6` where the default widths do",
+            "`srv6.widths` only affects numbering: this routing uses no segments",
+            "remove `srv6` if the default widths suffice",
         ),
         (_, false) => (
             "of `srv6` only the widths have an effect: this routing uses no segments",
@@ -91,7 +91,7 @@ mod tests {
         let widths = "{ widths: { role: 2, plane: 3, zone: 2, index: 9 } }";
         assert_eq!(
             message(&three(widths), "W0401"),
-            "`srv6.widths` only places numbers: this routing uses no segments"
+            "`srv6.widths` only affects numbering: this routing uses no segments"
         );
         let both = widths.replace("{ widths", "{ block: \"fcbb:bbbb::/32\", widths");
         assert_eq!(

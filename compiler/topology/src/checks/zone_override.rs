@@ -67,7 +67,7 @@ fn zones<'a>(draft: &Draft<'_>, named: impl Iterator<Item = &'a Spanned<u16>>, o
         if u64::from(number) >= draft.zones {
             let last = draft.zones.saturating_sub(1);
             out.push(
-                Diagnostic::error(&RULE, format!("there is no zone {number}: zones count from 0 to {last}"))
+                Diagnostic::error(&RULE, format!("no zone {number} in this fabric; expected 0 to {last}"))
                     .at(zone.span, "named here")
                     .and(draft.at(field!("zones")), count(draft.zones, "zone")),
             );
@@ -76,7 +76,7 @@ fn zones<'a>(draft: &Draft<'_>, named: impl Iterator<Item = &'a Spanned<u16>>, o
                 Diagnostic::error(&RULE, format!("zone {number} is named twice"))
                     .at(zone.span, "again here")
                     .and(first, "first here")
-                    .help("say it once"),
+                    .help("name it once"),
             );
         }
     }
@@ -106,7 +106,10 @@ fn sizes(draft: &Draft<'_>, out: &mut Diagnostics) {
             out.push(
                 Diagnostic::error(
                     &RULE,
-                    format!("{} of a T0 group of zone {number} do not make whole nodes", count(size, "NIC")),
+                    format!(
+                        "{} of a T0 group of zone {number} do not fill complete nodes",
+                        count(size, "NIC")
+                    ),
                 )
                 .at(nics.span, format!("{size} / {share} is not a whole number"))
                 .and(
@@ -131,7 +134,7 @@ mod tests {
             "hosts: { per_group_by_zone: { 1: 64 } }",
         ];
         for text in said {
-            assert_eq!(message(text, "E0323"), "there is no zone 1: zones count from 0 to 0", "{text}");
+            assert_eq!(message(text, "E0323"), "no zone 1 in this fabric; expected 0 to 0", "{text}");
         }
         let both = "tiers: { t0: { by_plane: { 1: { os: frr } }, by_zone: { 0: { os: frr } } } }";
         assert_eq!(message(both, "E0323"), "T0s have hardware by plane and by zone");
@@ -145,7 +148,7 @@ mod tests {
         let found = message(&size(129), "E0323");
         assert_eq!(found, "a T0 group of zone 0 has 129 NICs, a group has 1 to 128");
         let found = message(&size(6), "E0323");
-        assert_eq!(found, "6 NICs of a T0 group of zone 0 do not make whole nodes");
+        assert_eq!(found, "6 NICs of a T0 group of zone 0 do not fill complete nodes");
         assert!(codes(&size(0)).contains(&"E0323"));
         assert_eq!(
             message("hosts: { nic_by_zone: { 0: { speed: 400G, lanes: 0 } } }", "E0323"),

@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn zones_need_a_tier_above() {
         assert!(codes("zones: 2").contains(&"E0311"));
-        assert_eq!(message("zones: 2", "E0311"), "2 zones are not joined: there is no T2 tier");
+        assert_eq!(message("zones: 2", "E0311"), "2 zones are not connected: there is no T2 tier");
     }
 
     #[test]

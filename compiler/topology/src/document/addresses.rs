@@ -30,7 +30,7 @@ document! {
         /// `switch`, `address` (with the length of its subnet) and `gateway`. It overrides `management`. Without that
         /// pool every switch needs a line.
         pub management_list: Option<Spanned<SmolStr>> = "management_list" => [SWITCHES],
-        /// The gateway of the management network. Default: the first address behind those of the switches.
+        /// The gateway of the management network. Default: the first address after those of the switches.
         pub management_gateway: Option<Spanned<IpAddr>> = "management_gateway" => [SWITCHES],
         /// The first autonomous system number, for BGP. Default: 4200000000 (private, RFC 6996).
         pub asn_base: Option<Spanned<u32>> = "asn_base" => [SWITCHES],

@@ -31,7 +31,7 @@ pub(crate) fn bad_merge(span: Span) -> Diagnostic {
 
 /// Says that an anchor is used inside itself.
 pub(crate) fn recursive(span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, "an alias stands inside the value of its own anchor")
+    Diagnostic::error(&RULE, "an alias is inside the value of its own anchor")
         .at(span, "")
         .help("a value cannot hold itself; move the anchor")
 }

@@ -22,7 +22,7 @@ pub(crate) fn bad_breakout(path: &str, text: &str, error: &BreakoutError, span: 
     let start = |fault: String| Diagnostic::error(&RULE, format!("`{path}` is `{text}`{fault}")).at(span, "");
     match error {
         BreakoutError::Form { .. } if text.parse::<Speed>().is_ok() => {
-            start(", which is a speed and no breakout".into())
+            start(", which is a speed, not a breakout".into())
                 .help(format!("write how many ports of {text} a cage has, as in `1x{text}`"))
         }
         BreakoutError::Form { .. } | BreakoutError::NotOffered { .. } => {

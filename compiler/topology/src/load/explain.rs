@@ -120,11 +120,11 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
             ("the indentation fits nothing above it", "give keys of one mapping the same number of spaces")
         }
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
-            ("a `:` is missing behind a key", "write `key: value`, with a space behind the colon")
+            ("a `:` is missing after a key", "write `key: value`, with a space after the colon")
         }
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
             if let Some(key) = key_without_colon(span, text) {
-                return faults::syntax("a `:` is missing behind a key", Some("write `key: value`"), key);
+                return faults::syntax("a `:` is missing after a key", Some("write `key: value`"), key);
             }
             (
                 "a `:` where no key can be",
@@ -144,7 +144,7 @@ fn scan(error: &ScanError, span: Span, text: &str) -> Diagnostic {
         ErrorKind::ExpectedDocumentStart | ErrorKind::InvalidDocumentEnd => {
             ("something follows the end of the fabric", STRUCTURE)
         }
-        ErrorKind::BomInsideDocument => ("a byte order mark stands inside the text", "remove it"),
+        ErrorKind::BomInsideDocument => ("a byte order mark is inside the text", "remove it"),
         _ => return faults::syntax(&plain(error), Some(STRUCTURE), span),
     };
     faults::syntax(reason, Some(help), span)
@@ -231,7 +231,7 @@ fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
             ("the file holds too many values", VALUES_MAX)
         }
         BudgetBreach::RecordedAnchorEvents { .. } | BudgetBreach::RecordedAnchorBytes { .. } => {
-            ("too much stands behind anchors", VALUES_MAX)
+            ("anchors hold too many values", VALUES_MAX)
         }
         _ => ("too many aliases, anchors or merge keys", ALIASED_MAX),
     };

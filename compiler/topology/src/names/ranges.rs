@@ -133,7 +133,7 @@ fn wrong(why: &str) -> NameFault {
 }
 
 fn too_many() -> NameFault {
-    NameFault::TooMany { why: format!("it stands for more than {EXPANDED_MAX} names") }
+    NameFault::TooMany { why: format!("it expands to more than {EXPANDED_MAX} names") }
 }
 
 /// The most numbers or runs of numbers in one pair of brackets.

@@ -149,7 +149,7 @@ pub enum PatternError {
         field: &'static str,
     },
     /// The same number twice.
-    #[error("`{{{field}}}` stands twice")]
+    #[error("`{{{field}}}` appears twice")]
     Twice {
         /// The field.
         field: &'static str,
