@@ -45,7 +45,7 @@ fn a_named_failure() {
         ),
         "{text}"
     );
-    assert!(text.contains("7 of 8 paths, 175 Gb/s, and 11 alike"), "{text}");
+    assert!(text.contains("7 of 8 paths, 175 Gb/s, and 11 more like it"), "{text}");
     let json = place.json(0, &["small.yaml", "--fail", "p1-t0-001--p1-t1-002"]);
     assert_eq!(json["left"]["pairs_touched"], 12);
     assert_eq!(json["left"]["gbps_loaded"]["minimum"], 175.0);

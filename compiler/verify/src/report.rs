@@ -204,7 +204,7 @@ impl Report {
         if let Some(delivery) = &self.delivery {
             let _ = writeln!(
                 text,
-                "deliveries: {} of {} that cables lead to arrive whatever switches choose, over {} ways; {} have no way",
+                "deliveries: {} of {} that cables lead to arrive whatever switches choose, over {} paths; {} have no path",
                 thousands(delivery.arrive),
                 thousands(delivery.possible),
                 thousands(delivery.ways),
@@ -214,7 +214,7 @@ impl Report {
         if let Some(walk) = &self.choices {
             let _ = writeln!(
                 text,
-                "walked one by one: {} of {} deliveries arrive, over {} of {} ways",
+                "tested individually: {} of {} deliveries arrive, over {} of {} paths",
                 thousands(walk.arrive),
                 thousands(walk.deliveries),
                 thousands(walk.ways),
@@ -224,7 +224,7 @@ impl Report {
         if let Some(walk) = &self.walk {
             let _ = writeln!(
                 text,
-                "walked one by one: {} of {} arrive, {} are lost without being denied",
+                "tested individually: {} of {} arrive, {} are lost without being denied",
                 thousands(walk.arrive),
                 thousands(walk.walked),
                 thousands(walk.lost),

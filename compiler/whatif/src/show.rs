@@ -129,7 +129,7 @@ fn worst(out: &mut String, left: &Left) {
         for worst in worse {
             let more = match worst.pairs {
                 0 | 1 => String::new(),
-                pairs => format!(", and {} alike", number(pairs - 1)),
+                pairs => format!(", and {} more like it", number(pairs - 1)),
             };
             let _ = writeln!(
                 out,

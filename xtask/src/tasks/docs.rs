@@ -54,7 +54,7 @@ fn site() -> String {
          A site may add these to the files of a tree. A report names them as not judged. Any other setting that closc does not\n\
          write is a violation (V0103), also beside or below one of these. In paths `*` is any name and `**` anything below;\n\
          `>` leads to a command of a mode, and `#` is a number.\n\n\
-         | file | settings | why they move no packet of the fabric |\n|---|---|---|\n",
+         | file | settings | why they do not affect packets of the fabric |\n|---|---|---|\n",
     );
     let mut settings: Vec<SiteSetting> = closc_verify::site_settings();
     settings.sort_by_key(|own| (own.file, own.why));

@@ -214,7 +214,7 @@ impl TryFrom<Vec<String>> for Nics {
             total = total.saturating_add(run.count);
             let runs = all.entry(family).or_default();
             if runs.last().is_some_and(|last| last.end().cmp(&run.first) == Ordering::Greater) {
-                return Err(format!("`{line}` is not behind the run before it"));
+                return Err(format!("`{line}` does not follow the previous run"));
             }
             runs.push(run);
         }

@@ -132,8 +132,8 @@ fn line(network: &Network<'_>, at: SwitchId, address: Address, step: Option<Step
             let place = Some(fabric.place(at, About::Blackhole(&text)));
             return Line { text: format!("`{name}` has a blackhole for it, `{text}`: dropped"), place };
         }
-        1 => "one way".to_owned(),
-        several => format!("{several} ways"),
+        1 => "one path".to_owned(),
+        several => format!("{several} paths"),
     };
     let to = match step {
         Some(Step::Switch { id, .. }) => format!("`{}`", fabric.cabling.switch(id)),

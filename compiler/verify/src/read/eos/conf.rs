@@ -358,7 +358,7 @@ impl<'a> Reader<'a> {
             faults.push((FaultKind::Identity, Vec::new(), "the switch has no `hostname`".to_owned()));
         }
         if let Some(banner) = self.banner {
-            let message = format!("the text of `{banner}` has no end, and everything behind it is in it");
+            let message = format!("the text of `{banner}` has no end, so it contains everything after it");
             faults.push((FaultKind::Unknown, vec![banner.to_owned()], message));
         }
         let mut ports = self.ports.finish();

@@ -194,7 +194,7 @@ impl<'v> Bgp<'v> {
                     _ => {
                         return Err(rules
                             .path(number)
-                            .fault(format!("`{}` is no one action", rules.path(number))));
+                            .fault(format!("`{}` is not a single action", rules.path(number))));
                     }
                 };
                 clause(&mut said, &mut rule, device)?;

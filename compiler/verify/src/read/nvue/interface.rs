@@ -281,7 +281,7 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
     }
     let count: u32 = match way.strip_suffix('x') {
         Some(count) => parse(count).map_err(ReadError::whole)?,
-        None => return Err(ReadError::whole(format!("`{way}` is no way to split a cage"))),
+        None => return Err(ReadError::whole(format!("`{way}` is not a valid split of a cage"))),
     };
     if ![2, 4, 8].contains(&count) || lanes.is_some_and(|lanes| u32::from(lanes) * count > LANES) {
         return Err(ReadError::whole(format!("a cage has {LANES} lanes, and not those of `{way}`")));

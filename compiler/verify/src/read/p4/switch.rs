@@ -297,7 +297,7 @@ impl Reader {
             "blackhole" => RouteAction::Nowhere,
             "set_nexthop_id" => RouteAction::NextHop(argument(action, "nexthop_id")?),
             "set_wcmp_group" => RouteAction::Group(argument(action, "wcmp_group_id")?),
-            other => return Err(format!("`{other}` is no way of a route that the proof knows").into()),
+            other => return Err(format!("`{other}` is not a kind of route that the proof models").into()),
         };
         self.routes.push((prefix, way));
         Ok(())

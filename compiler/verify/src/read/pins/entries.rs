@@ -343,7 +343,7 @@ impl<'p> Reader<'p> {
             "set_nexthop_id" => RouteAction::NextHop(call.text("nexthop_id")?),
             "set_wcmp_group_id" => RouteAction::Group(call.text("wcmp_group_id")?),
             other => {
-                let message = format!("`{other}` is no way of a route that the proof knows");
+                let message = format!("`{other}` is not a kind of route that the proof models");
                 return Err(ReadError::at(call.line, message));
             }
         };
