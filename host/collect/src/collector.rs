@@ -73,7 +73,7 @@ pub enum OrderFault {
     #[error("this is a dry run: start with `--apply` to deny anything")]
     DryRun,
     /// The fabric has no element of this name.
-    #[error("`{0}` names no plane, switch, NIC or cable of this fabric")]
+    #[error("no plane, switch, NIC or cable `{0}` in this fabric")]
     Unknown(String),
     /// The element is denied already.
     #[error("`{0}` is denied already")]

@@ -18,7 +18,7 @@ use crate::element::{Element, nic_name};
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Refusal {
     /// Two NICs would lose their last path.
-    #[error("it would take the last path between {from} and {to}")]
+    #[error("it would remove the last path between {from} and {to}")]
     LastPath {
         /// One NIC.
         from: String,
@@ -26,7 +26,7 @@ pub enum Refusal {
         to: String,
     },
     /// Too much of a plane would be out of use.
-    #[error("{} of plane {plane} would be denied, and {} may be", percent(*.share), percent(*.most))]
+    #[error("{} of plane {plane} would be denied; at most {} is allowed", percent(*.share), percent(*.most))]
     Share {
         /// The plane.
         plane: u8,
@@ -323,7 +323,7 @@ mod tests {
         let up = Element::Cable(Link::Fabric { lower: t0, up: port.at.index });
         assert_eq!(check(&plan, &[], up, 0.1), Ok(()));
         let refused = check(&plan, &[], up, 0.05).expect_err("1 of 16 uplinks").to_string();
-        assert_eq!(refused, "6.25 % of plane 0 would be denied, and 5 % may be");
+        assert_eq!(refused, "6.25 % of plane 0 would be denied; at most 5 % is allowed");
         assert!(check(&plan, &[], Element::Plane(PlaneId(0)), 0.5).is_err());
         assert_eq!(check(&plan, &[], Element::Plane(PlaneId(0)), 1.0), Ok(()));
     }
@@ -369,6 +369,6 @@ mod tests {
         assert_eq!(check(&plan, &[], port(0), 1.0), Ok(()));
         let refused =
             check(&plan, &[port(0)], port(1), 1.0).expect_err("the second of two ports").to_string();
-        assert_eq!(refused, "it would take the last path between z0-su001-n001/nic0 and z0-su001-n002/nic0");
+        assert_eq!(refused, "it would remove the last path between z0-su001-n001/nic0 and z0-su001-n002/nic0");
     }
 }

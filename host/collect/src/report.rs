@@ -84,7 +84,7 @@ pub enum ReportFault {
         most: usize,
     },
     /// The NIC is not in the fabric.
-    #[error("{0} is the address of no NIC of the fabric")]
+    #[error("{0} is not the address of a NIC of the fabric")]
     Nic(Ipv6Addr),
     /// The path table belongs to another fabric.
     #[error(
@@ -92,7 +92,7 @@ pub enum ReportFault {
     )]
     Fabric(String),
     /// The NIC does not have this turn.
-    #[error("it probes {0:?}, which is not there")]
+    #[error("it probes {0:?}, which does not exist")]
     Turn(Turn),
     /// More probes were lost than sent.
     #[error("it counts more losses than probes to {0:?}")]

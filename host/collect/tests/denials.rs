@@ -174,11 +174,11 @@ fn the_guard_holds_what_is_too_much_and_says_why() {
     let applied: Vec<_> = list.iter().filter(|denial| denial.stage == Stage::Applied).collect();
     let held: Vec<_> = list.iter().filter_map(|denial| denial.held.clone()).collect();
     assert_eq!((applied.len(), held.len()), (1, 1));
-    assert_eq!(held[0], "12.5 % of plane 1 would be denied, and 6.25 % may be");
+    assert_eq!(held[0], "12.5 % of plane 1 would be denied; at most 6.25 % is allowed");
     let fault = collector.drain("plane 4", "", 1, fabric.now_ms).expect_err("all of a plane");
     assert_eq!(
         fault.to_string(),
-        "`plane 4` is not denied: 100 % of plane 4 would be denied, and 6.25 % may be"
+        "`plane 4` is not denied: 100 % of plane 4 would be denied; at most 6.25 % is allowed"
     );
 }
 

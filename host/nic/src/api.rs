@@ -154,7 +154,7 @@ pub fn respond(agent: &mut Agent, at: &At<'_>, request: Request, unix: f64) -> (
         Request::Paths { to } => match agent.paths(at, to.octets()) {
             Some(paths) => value(paths),
             None => fault(format_args!(
-                "{to} is the address of no other NIC of the fabric, or there is no room for more"
+                "{to} is not the address of another NIC of the fabric, or there is no room for more"
             )),
         },
         Request::Findings {} => value(agent.findings(at)),

@@ -10,19 +10,19 @@ use closc_nic::io::state;
 const MANUAL: Manual<'static> = Manual {
     section: "1",
     files: &[
-        ("/run/closc/nic0.sock", "Socket of the agent of the first NIC, which other commands speak to"),
-        ("/etc/closc/nic0.env", "Table and address of the NIC, which closc-nic@.service reads"),
+        ("/run/closc/nic0.sock", "Socket of the first NIC's agent, used by the other commands"),
+        ("/etc/closc/nic0.env", "Table and address of the NIC, read by closc-nic@.service"),
         (
             "/var/lib/closc-nic/nic0.json",
-            "Denials, and the fabric and NIC that they are of, which outlive the agent",
+            "Denials with their fabric and NIC, kept across restarts of the agent",
         ),
     ],
     examples: &[
         (
             "closc-nic doctor --table path-tables/group-0001.bin --nic 2001:db8:1000:1::1",
-            "Look at everything that an agent of this NIC needs",
+            "Check everything that the agent of this NIC needs",
         ),
-        ("closc-nic --socket /run/closc/nic0.sock probe", "Show what probes say is broken"),
+        ("closc-nic --socket /run/closc/nic0.sock probe", "Show faults that probes have found"),
         ("closc-nic deny --plane 3 --reason drain", "Take a plane out of use"),
     ],
     see_also: &["closc(1)", "systemctl(1)"],

@@ -42,7 +42,7 @@ pub enum WriteFault {
     #[error("{0} is the address of this NIC itself")]
     Own(Ipv6Addr),
     /// The destination is not a NIC of the fabric.
-    #[error("{0} is the address of no NIC of this fabric")]
+    #[error("{0} is not the address of a NIC of this fabric")]
     Stranger(Ipv6Addr),
     /// The data is outside the local region.
     #[error("the region has {has} bytes, and the write is of {total} from {local} on")]

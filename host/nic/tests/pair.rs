@@ -420,7 +420,7 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         // Denials of part of a plane, or of a plane that is denied already, remove no last path.
         deny(Ban { uplinks: Some((0, 0)), ..ban(3) }).unwrap();
         deny(ban(2)).unwrap();
-        let last = |to: &str| Err(format!("it would take the last path to fd00:c105:1:{to}"));
+        let last = |to: &str| Err(format!("it would remove the last path to fd00:c105:1:{to}"));
         // The first NIC to be found is the other one of the own group.
         assert_eq!(deny(ban(3)), last("1::2"));
         // The far group would be cut off by denied uplinks, in two steps. They do not matter to a NIC of the own group.
@@ -456,7 +456,7 @@ fn a_new_table_ends_denials_of_what_would_be_the_last_path() {
         let new = At { table: &less, now_ns: old.now_ns };
         let ended = net.agents[0].reload(&old, &new).unwrap();
         let ended: Vec<String> = ended.iter().map(|(id, why)| format!("{id}: {why}")).collect();
-        assert_eq!(ended, ["3: it would take the last path to fd00:c105:1:1::2"]);
+        assert_eq!(ended, ["3: it would remove the last path to fd00:c105:1:1::2"]);
         let left: Vec<Option<u8>> = net.agents[0].bans().bans.iter().map(|ban| ban.plane).collect();
         assert_eq!(left, [Some(3), Some(0)]);
         assert!(net.agents[0].reload(&new, &old).unwrap().is_empty(), "there are ways again");
@@ -495,7 +495,7 @@ fn the_plane_of_a_dead_port_is_not_the_last_path() {
             net.agents[0].deny(&at, &ban(plane), 0.0).unwrap();
         }
         let refused = net.agents[0].deny(&at, &ban(2), 0.0).unwrap_err().to_string();
-        assert!(refused.starts_with("it would take the last path to fd00:c105:1:"), "{refused}");
+        assert!(refused.starts_with("it would remove the last path to fd00:c105:1:"), "{refused}");
         // A dead element may be denied.
         net.agents[0].deny(&at, &ban(3), 0.0).unwrap();
     });
@@ -512,7 +512,7 @@ fn denied_paths_carry_nothing_and_the_last_one_cannot_be_denied() {
         }
         let at = net.at(0);
         let refused = net.agents[0].deny(&at, &ban(3), 0.0).unwrap_err().to_string();
-        assert_eq!(refused, "it would take the last path to fd00:c105:1:1::2");
+        assert_eq!(refused, "it would remove the last path to fd00:c105:1:1::2");
         let before = net.agents[0].status(&net.at(0)).channels[0].sent.clone();
         talk(net, 0, 100);
         let after = net.agents[0].status(&net.at(0)).channels[0].sent.clone();

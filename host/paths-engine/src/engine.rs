@@ -63,7 +63,7 @@ pub enum OpenFault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DenyFault {
     /// It would leave a destination without a path that works.
-    #[error("it would take the last path to a destination")]
+    #[error("it would remove the last path to a destination")]
     LastPath(PathId),
     /// All of [`Capacity::denials`] are in force.
     #[error("{0} denials are in force, which is all that there is room for")]

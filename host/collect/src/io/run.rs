@@ -61,7 +61,7 @@ pub enum RunFault {
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, std::io::Error),
     /// The token file of operators cannot be used.
-    #[error("cannot take orders: {0}")]
+    #[error("cannot accept requests: {0}")]
     Orders(std::io::Error),
 }
 

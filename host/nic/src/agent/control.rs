@@ -87,7 +87,7 @@ pub enum BanFault {
     #[error("{}: administrator, drain, gray-loss or fault is", if .0.is_empty() { "no reason is given".to_owned() } else { format!("`{}` is not a reason", .0.escape_default()) })]
     Reason(String),
     /// The denial has no restriction, so it would match every path.
-    #[error("a denial names a plane, an uplink or a destination; this one names everything")]
+    #[error("a denial names a plane, an uplink or a destination; this one would deny everything")]
     Everything,
     /// The plane does not exist.
     #[error("plane {plane} is not there, the NIC has planes 0 to {last}")]
@@ -118,7 +118,7 @@ pub enum BanFault {
         last: u16,
     },
     /// The denial would remove the last path to this NIC, even if no traffic goes there now.
-    #[error("it would take the last path to {0}")]
+    #[error("it would remove the last path to {0}")]
     LastPath(Ipv6Addr),
     /// The end time is in the past.
     #[error("it ends in the past")]

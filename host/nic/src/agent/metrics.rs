@@ -92,11 +92,11 @@ impl Agent {
             }
         }
         out.counter("probes_sent_total", "Probes to a switch and back", turns.0);
-        out.counter("probes_lost_total", "Probes that did not come back", turns.1);
-        let help = "Of those that did not come back, probes whose bytes were changed on their way";
+        out.counter("probes_lost_total", "Probes that did not return", turns.1);
+        let help = "Of those that did not return, probes whose bytes were changed on their way";
         out.counter("probes_damaged_total", help, damaged);
         out.counter("long_probes_sent_total", "Probes to a switch and back as long as data may be", long.0);
-        let help = "Of these, probes that did not come back though a short one did";
+        let help = "Of these, probes that did not return though a short one did";
         out.counter("long_probes_lost_total", help, long.1);
         out.gauge("probe_rtt_seconds", "Round trip of the last probe that came back", turns.2);
     }

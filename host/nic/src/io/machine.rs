@@ -112,7 +112,7 @@ impl Machine {
             if is_wanted && self.unrouted & bit == 0 {
                 let t0 = Ipv6Addr::from(at.table.t0_probe(plane, downlink));
                 say(format_args!(
-                    "plane {plane}: the kernel has no route to {t0}, so that nothing leaves by it: is its port up, and was \
+                    "plane {plane}: the kernel has no route to {t0}, so the plane carries no packets: is its port up, and was \
                      `ip -batch ip.batch` run since then?"
                 ));
             }

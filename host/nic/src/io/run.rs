@@ -103,7 +103,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), SetupFault> {
     let table = Table::open(bytes).map_err(|fault| SetupFault::Table(fault.to_string()))?;
     let to = table.destination(nic.octets());
-    let to = to.ok_or_else(|| SetupFault::Table(format!("{nic} is the address of no NIC of this fabric")))?;
+    let to = to.ok_or_else(|| SetupFault::Table(format!("{nic} is not the address of a NIC of this fabric")))?;
     let h = table.header();
     if (to.zone, to.group) != (h.zone, h.group) {
         let text = format!(
@@ -383,7 +383,7 @@ fn suits(setup: &Setup, table: &Table<'_>) -> Result<(), SetupFault> {
         .collect();
     if !absent.is_empty() {
         let names = absent.join(", ");
-        say(format_args!("no interface {names} of `--ports` is there now: nothing leaves by it before"));
+        say(format_args!("`--ports` names interfaces that do not exist yet: {names}"));
     }
     if !is_here(setup.nic) {
         say(format_args!("{} is not an address of this machine: is it the NIC of another node?", setup.nic));

@@ -221,7 +221,7 @@ impl Server {
                     Some(why) => api::fault(why),
                     None => serde_json::to_value(view).unwrap_or_else(api::fault),
                 });
-                client.say(&said.unwrap_or_else(|| api::fault("the far NIC is no more")));
+                client.say(&said.unwrap_or_else(|| api::fault("the far NIC no longer exists")));
             }
         }
     }

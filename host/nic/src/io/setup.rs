@@ -36,7 +36,7 @@ pub enum SetupFault {
         error: io::Error,
     },
     /// `ip` failed.
-    #[error("`ip` says: {0}")]
+    #[error("`ip` failed: {0}")]
     Ip(String),
     /// The table cannot be used.
     #[error("{0}")]
@@ -51,7 +51,7 @@ pub enum SetupFault {
     )]
     State(String, String),
     /// Another agent has the resource.
-    #[error("{0} is another agent's, which runs: end it first")]
+    #[error("{0} is in use by another agent: stop that one first")]
     Held(String),
     /// The user does not exist.
     #[error("there is no user `{0}` in /etc/passwd")]
