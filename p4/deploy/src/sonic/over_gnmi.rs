@@ -66,7 +66,7 @@ pub(super) fn described(change: &Change, held: &ConfigDb) -> Result<String, Faul
     check(change, held)?;
     let n_sets = change.parts(held, BOUNDS).len();
     let sets = if n_sets == 1 { "one Set".to_owned() } else { format!("{n_sets} Sets") };
-    Ok(format!("{sets} of gNMI, saved at once and taken back by nothing"))
+    Ok(format!("{sets} of gNMI, saved at once, without rollback"))
 }
 
 /// Rejects changes that cannot be made over gNMI.

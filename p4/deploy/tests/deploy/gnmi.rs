@@ -121,7 +121,7 @@ async fn a_push_brings_a_switch_to_the_tree_and_the_second_does_nothing() {
     let switches = of(GnmiSwitch::start(OLD, None));
     let switch = &switches[NAME];
     let shown = plan(&fleet(&switches, NEW), &options(), silent()).await.expect("it can be read").show();
-    assert!(shown.contains("by one Set of gNMI, saved at once and taken back by nothing"), "{shown}");
+    assert!(shown.contains("by one Set of gNMI, saved at once, without rollback"), "{shown}");
     assert!(shown.contains("~ PORT|Ethernet0.mtu 9100"), "{shown}");
     let found = drift(&fleet(&switches, NEW), &options(), silent()).await;
     assert!(matches!(found.devices[NAME], DeviceDrift::Entries { .. }), "{found:?}");

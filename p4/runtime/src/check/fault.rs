@@ -106,7 +106,7 @@ pub enum Fault {
         width: u32,
     },
     /// Bits after the prefix are set.
-    #[error("bits behind the prefix of {length} bits are set")]
+    #[error("bits after the prefix of {length} bits are set")]
     HostBits {
         /// The length.
         length: i32,

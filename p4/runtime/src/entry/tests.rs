@@ -78,7 +78,7 @@ fn a_wrong_key_or_action_is_said_with_names() {
         ),
         (
             entry(&info, "my_sid").lpm("dst", address("fcbb::1"), 48).action("uN", &[]),
-            "table `ingress.my_sid`, match field `dst`: bits behind the prefix of 48 bits are set",
+            "table `ingress.my_sid`, match field `dst`: bits after the prefix of 48 bits are set",
         ),
         (
             entry(&info, "my_sid").lpm("dst", address("fcbb::"), 129).action("uN", &[]),

@@ -145,7 +145,7 @@ pub enum InfoFault {
         name: String,
     },
     /// An object refers to an unknown id.
-    #[error("{kind} `{name}` refers to {wanted} 0x{id:08x}, which is not there")]
+    #[error("{kind} `{name}` refers to {wanted} 0x{id:08x}, which does not exist")]
     Dangling {
         /// The kind of the referrer.
         kind: ObjectKind,
