@@ -106,7 +106,7 @@ fn unreadable_text() {
         "title: A switch",
         "id: again\ntitle: A switch",
         "E1001",
-        "key `id` stands twice in this mapping",
+        "key `id` is set twice in this mapping",
         "id",
     );
 }

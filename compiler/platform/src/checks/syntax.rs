@@ -21,7 +21,7 @@ pub(crate) fn unreadable(message: &str, span: Span) -> Diagnostic {
 
 pub(crate) fn twice(key: Option<&str>, span: Span) -> Diagnostic {
     let key = key.map_or_else(|| "a key".to_owned(), |key| format!("key `{key}`"));
-    Diagnostic::error(&RULE, format!("{key} stands twice in this mapping"))
+    Diagnostic::error(&RULE, format!("{key} is set twice in this mapping"))
         .at(span, "second time")
         .help("keep one of the two")
 }

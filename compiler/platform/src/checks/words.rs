@@ -24,9 +24,12 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
         for (key, name) in names.filter(|(_, name)| !is_word(name)) {
             let shown: String = printable::line(name).chars().take(60).collect();
             found.push(
-                Diagnostic::error(&RULE, format!("`sonic.{key}` is `{shown}`, which is no word of SONiC"))
-                    .at(section.span(source), "")
-                    .help("write letters, digits, `.`, `_`, `+` and `-`, as in `x86_64-nvidia_sn5600-r0`"),
+                Diagnostic::error(
+                    &RULE,
+                    format!("`sonic.{key}` is `{shown}`, which is not a valid SONiC name"),
+                )
+                .at(section.span(source), "")
+                .help("write letters, digits, `.`, `_`, `+` and `-`, as in `x86_64-nvidia_sn5600-r0`"),
             );
         }
     }
