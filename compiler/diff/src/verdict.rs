@@ -148,9 +148,9 @@ pub(crate) mod rule {
     #[allow(clippy::ref_option)]
     pub(crate) fn racks(old: &Option<Racks>, new: &Option<Racks>, _: &Sides<'_>) -> Verdict {
         if old.is_some() && new.is_some() {
-            planes(&ALL, "devices that stand elsewhere now are moved, or were described wrongly")
+            planes(&ALL, "devices at another place are moved, or were described wrongly")
         } else {
-            hitless("lists and labels say where devices stand, and no configuration does")
+            hitless("only lists and labels contain places of devices, and no configuration does")
         }
     }
 

@@ -131,12 +131,13 @@ fn absences(fabric: &Fabric, diagnostics: &mut Diagnostics) -> bool {
     }
     let islands = fabric.islands();
     if islands > fabric.planned_islands() {
-        let diagnostic = Diagnostic::error(&ISLANDS, format!("the fabric falls apart into {islands} pieces"))
-            .help(if topology.has_t1() {
-                "keep at least one plane in which every T0 has an uplink"
-            } else {
-                "keep at least one plane in which every NIC of a T0 group has its cable"
-            });
+        let diagnostic =
+            Diagnostic::error(&ISLANDS, format!("the fabric splits into {islands} disconnected pieces"))
+                .help(if topology.has_t1() {
+                    "keep at least one plane in which every T0 has an uplink"
+                } else {
+                    "keep at least one plane in which every NIC of a T0 group has its cable"
+                });
         diagnostics.push(match place {
             Some(span) => diagnostic.at(span, "leaves no cable between the pieces"),
             None => diagnostic,

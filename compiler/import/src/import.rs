@@ -452,7 +452,7 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
         let [a, b] = cable.ends.map(|plug| plant.devices.name(plug.device));
         faults.push(Fault {
             place: Some(plant.place(cable.at)),
-            text: format!("`{a}` to `{b}` is at no place of it"),
+            text: format!("`{a}` to `{b}` does not match a cable of it"),
         });
     }
     Err(Refused(faults))

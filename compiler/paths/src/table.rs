@@ -130,7 +130,7 @@ impl core::fmt::Display for Fault {
         match self {
             Fault::Short => f.write_str("the file is shorter than its header says"),
             Fault::Long => {
-                f.write_str("the file is longer than its header says: something is behind the table")
+                f.write_str("the file is longer than its header says: there is data after the table")
             }
             Fault::Magic => f.write_str("the file is not a path table: it does not begin with `CLPT`"),
             Fault::Version(version) => {
@@ -139,7 +139,7 @@ impl core::fmt::Display for Fault {
             Fault::Checksum => f.write_str("the checksum does not fit: the file is damaged"),
             Fault::Layout => f.write_str("a section lies outside the file, or a number is out of range"),
             Fault::Name => {
-                f.write_str("what is behind the denials is not a name of a fabric: the file is damaged")
+                f.write_str("the text after the denials is not the name of a fabric: the file is damaged")
             }
         }
     }

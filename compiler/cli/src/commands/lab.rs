@@ -156,7 +156,7 @@ fn down(args: &Args, lab: &LabArgs, options: &Options) -> anyhow::Result<Outcome
 
 /// Prints a message after a second signal.
 fn cleaning_up() {
-    output::say("cleaning up, so that nothing is left behind; a third signal ends `closc` as it stands");
+    output::say("cleaning up; a third signal ends `closc` at once");
 }
 
 /// Sets the program that runs the switches.

@@ -284,7 +284,7 @@ impl fmt::Display for Step {
             Step::StopNics { nics: all } => write!(f, "stop the traffic of {} for good", nics(*all)),
             Step::StartNics { nics: all } => write!(f, "let {} send and receive again", nics(*all)),
             Step::ReplaceNics { nics: all } => {
-                write!(f, "replace {}, node by node: each stands still meanwhile", nics(*all))
+                write!(f, "replace {}, node by node: each is idle in the meantime", nics(*all))
             }
             Step::TakeOut { switches, cables } => by_hand(f, ("take out", "pull"), *switches, *cables),
             Step::WaitIdle => f.write_str("wait until nothing is under way there"),

@@ -78,7 +78,7 @@ pub(super) fn joined(plan: &Plan, format: &'static str) -> Result<(), Refusal> {
     match plan.topology().island() {
         Island::Zone => Err(Refusal::Unknown {
             format,
-            what: "fabric whose zones are joined by nodes alone".to_owned(),
+            what: "fabric whose zones are connected only by nodes".to_owned(),
             help: "export infragraph, which lists every cable, or one zone as a fabric of its own",
         }),
         // With one tier, T0-T1 cables are missing.

@@ -148,7 +148,7 @@ pub(crate) fn findings(
         let [a, b] = cable
             .ends
             .map(|plug| format!("{} {}", plant.devices.name(plug.device), plant.ports.name(plug.port)));
-        found.push(format!("{}: {a} -- {b} is at no place of the fabric", plant.place(cable.at)));
+        found.push(format!("{}: {a} -- {b} does not match a cable of the fabric", plant.place(cable.at)));
     }
     found
 }

@@ -133,7 +133,10 @@ pub fn unchanged(args: &Args, then: &closc_diff::Side) -> anyhow::Result<Side> {
     }
     let reading = read(&input::options(args), &then.source)?;
     let Some(side) = reading.side.filter(|_| !reading.diagnostics.has_errors()) else {
-        bail!("`{}` of the saved difference is no longer valid: `closc check` says why", then.source)
+        bail!(
+            "`{}` of the saved difference is no longer valid: run `closc check` for the reason",
+            then.source
+        )
     };
     let now = side.side();
     if then.digest != now.digest {

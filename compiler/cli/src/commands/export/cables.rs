@@ -24,7 +24,7 @@ pub fn run(args: &Args, command: &CablesArgs) -> anyhow::Result<Outcome> {
     }
     if let Some(kind) = command.label.unplaced(plan.topology()) {
         anyhow::bail!(
-            "`--label` says where devices stand, and the file does not say that of `{kind}`: write `racks.{kind}`"
+            "`--label` prints places of devices, but the file has none for `{kind}`: write `racks.{kind}`"
         );
     }
     let (mut files, mut bill) = (Vec::new(), Bill::default());
