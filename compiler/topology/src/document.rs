@@ -102,7 +102,7 @@ document! {
     }
 }
 
-word!(Routing, "way of routing" {
+word!(Routing, "routing mode" {
     "srv6-static" => Routing::Srv6Static,
     "ecmp-static" => Routing::EcmpStatic,
     "bgp-unnumbered" => Routing::BgpUnnumbered,

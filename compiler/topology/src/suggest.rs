@@ -147,15 +147,15 @@ fn instead(what: &str, word: &str) -> Option<&'static str> {
         }
         ("medium", "copper" | "cu" | "twinax" | "cr" | "cr2" | "cr4" | "cr8") => Some(COPPER),
         ("medium", "zr4" | "zr8" | "zr+" | "zrp" | "400zr" | "800zr" | "openzr+") => {
-            Some("write `zr` for coherent optics, or `dwdm` behind a line system")
+            Some("write `zr` for coherent optics, or `dwdm` with a line system")
         }
-        ("way of routing", "evpn" | "vxlan" | "evpn-vxlan") => {
+        ("routing mode", "evpn" | "vxlan" | "evpn-vxlan") => {
             Some("closc configures no EVPN overlay; `bgp-unnumbered` is an eBGP underlay")
         }
-        ("way of routing", "ospf" | "ospfv3" | "isis" | "is-is") => Some(
+        ("routing mode", "ospf" | "ospfv3" | "isis" | "is-is") => Some(
             "closc configures no link-state routing: use `bgp-unnumbered`, or static paths by `srv6-static`",
         ),
-        ("way of routing", "ecmp") => Some("write `ecmp-static`, or `bgp-unnumbered` for ECMP by BGP"),
+        ("routing mode", "ecmp") => Some("write `ecmp-static`, or `bgp-unnumbered` for ECMP by BGP"),
         ("QoS profile", "roce" | "rocev2" | "roce-v2" | "pfc" | "dcqcn" | "ecn") => {
             Some("use `lossless` for RoCE with PFC and ECN, or `lossy-trim` for packet trimming without PFC")
         }

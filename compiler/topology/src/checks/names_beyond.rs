@@ -22,7 +22,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
         if let Err(NameFault::Beyond { last }) = &entry.subject {
             out.push(
-                Diagnostic::error(&RULE, format!("there is no `{}` in this fabric", shorten(&entry.name)))
+                Diagnostic::error(&RULE, format!("no `{}` in this fabric", shorten(&entry.name)))
                     .at(entry.span, last.clone())
                     .help("correct the name, or remove the exception"),
             );
@@ -49,9 +49,6 @@ mod tests {
             assert_eq!(codes(&format!("exceptions: {{ absent: [{name}] }}")), ["E0802"], "{name}");
         }
         assert_eq!(codes("exceptions: { drained: [plane 2] }"), ["E0802"]);
-        assert_eq!(
-            message("exceptions: { absent: [p0-t0-257] }", "E0802"),
-            "there is no `p0-t0-257` in this fabric"
-        );
+        assert_eq!(message("exceptions: { absent: [p0-t0-257] }", "E0802"), "no `p0-t0-257` in this fabric");
     }
 }

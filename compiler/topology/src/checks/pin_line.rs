@@ -45,7 +45,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
                 .at(*span, "no uplink leads there")
                 .help("remove the line"),
             PinFault::Unjoined => {
-                Diagnostic::error(&RULE, "no switch joins the zones of the T0 and of the NIC")
+                Diagnostic::error(&RULE, "no switch connects the zones of the T0 and of the NIC")
                     .at(*span, "no uplink leads there")
                     .and(draft.at(field!("tiers")), "has no `t2`")
                     .help("remove the line")
@@ -71,6 +71,6 @@ mod tests {
         assert!(!codes(&fragment("good.csv")).contains(&"E0714"));
         let by_nic = "zones: 2, hosts: { groups: 2, nics_per_node: 2, rails: 2, zones_per_node: 2 }";
         let across = format!("{{ routing: ecmp-static, {by_nic}, ecmp: {{ pins: across.csv }} }}");
-        assert_eq!(message(&across, "E0714"), "no switch joins the zones of the T0 and of the NIC");
+        assert_eq!(message(&across, "E0714"), "no switch connects the zones of the T0 and of the NIC");
     }
 }

@@ -1,4 +1,4 @@
-//! E0305: the T0 groups do not make whole units.
+//! E0305: the T0 groups do not fill complete units.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::checks::words::{count, either};
 use crate::draft::Draft;
 use crate::field;
 
-/// The T0 groups do not make whole units.
+/// The T0 groups do not fill complete units.
 pub(crate) static RULE: Rule = Rule {
     code: "E0305",
     title: "the rails do not divide the T0 groups",

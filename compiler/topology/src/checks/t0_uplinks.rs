@@ -25,7 +25,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.has_t1() {
         if up.is_none_or(|up| up.0.count.is_none()) {
             out.push(
-                Diagnostic::error(&RULE, "there is a T1 tier, and T0s have no uplinks")
+                Diagnostic::error(&RULE, "there is a T1 tier, but T0s have no uplinks")
                     .at(draft.at(field!("tiers.t1")), "is not reached")
                     .and(draft.at(field!("tiers.t0")), "has no `up`")
                     .help("set `tiers.t0.up` to the uplinks of a T0, or remove `tiers.t1`"),
@@ -43,7 +43,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         );
     } else if draft.t2.is_some() {
         out.push(
-            Diagnostic::error(&RULE, "there is a T2 tier, and no T1 tier below it")
+            Diagnostic::error(&RULE, "there is a T2 tier, but no T1 tier below it")
                 .at(draft.at(field!("tiers.t2")), "is not reached")
                 .and(tiers, "has no `t1`")
                 .help("add `tiers.t1` and `tiers.t0.up`, or remove `tiers.t2`"),
@@ -56,7 +56,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Path tables name an uplink for each path, and BGP needs sessions between switches.
 fn routing(draft: &Draft<'_>, out: &mut Diagnostics) {
     let why = if draft.routing.is_source_routed() {
-        "its path tables list uplinks of T0s, and there are none"
+        "its path tables list uplinks of T0s, but there are none"
     } else {
         "a switch without uplinks has no BGP neighbour"
     };

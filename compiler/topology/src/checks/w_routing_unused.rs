@@ -1,4 +1,4 @@
-//! W0403: a setting is for another way of routing.
+//! W0403: a setting is for another routing mode.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
 
-/// A setting is for another way of routing.
+/// A setting is for another routing mode.
 pub(crate) static RULE: Rule = Rule {
     code: "W0403",
     title: "a setting has no effect with this routing mode",

@@ -58,10 +58,10 @@ fn places(draft: &Draft<'_>) -> Vec<&'static str> {
         return places;
     }
     if draft.t2.is_some() && !draft.states(field!("tiers.t2.ports_per_zone")) {
-        places.push("the zone bits say how many ports of a T2 are kept for each zone");
+        places.push("the zone bits set how many ports of a T2 are reserved for each zone");
     }
     if draft.t2.is_some() && matches!(draft.addresses.management, Some(IpNet::V4(_))) {
-        places.push("the index bits say where the zone is in IPv4 management addresses");
+        places.push("the index bits place the zone in IPv4 management addresses");
     }
     places
 }

@@ -48,7 +48,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             diagnostic.note(format!("{asks}: the profile where `qos` is not given"))
         };
         out.push(
-            diagnostic.help("set them by the SDE of the switch; until then all queues are served alike"),
+            diagnostic.help("set them by the SDE of the switch; until then all queues are served equally"),
         );
     }
 }

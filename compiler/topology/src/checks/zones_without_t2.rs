@@ -36,7 +36,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 fn not_joined(draft: &Draft<'_>) -> Diagnostic {
     let found = Diagnostic::error(
         &RULE,
-        format!("{} are not joined: there is no T2 tier", count(draft.zones, "zone")),
+        format!("{} are not connected: there is no T2 tier", count(draft.zones, "zone")),
     )
     .at(draft.at(field!("zones")), count(draft.zones, "zone"))
     .and(draft.at(field!("tiers")), "has no `t2`");

@@ -123,10 +123,10 @@ impl DraftDomains {
         for word in by {
             match coordinate(&word.value) {
                 Some(by) if !found.contains(&by) => found.push(by),
-                Some(_) => self.faults.push((word.span, "it stands here twice".to_owned())),
+                Some(_) => self.faults.push((word.span, "it is here twice".to_owned())),
                 None => self.faults.push((
                     word.span,
-                    "a coordinate is `tier`, `plane`, `zone` or `index`; another kind of domain stands alone"
+                    "a coordinate is `tier`, `plane`, `zone` or `index`; another kind of domain must be alone"
                         .to_owned(),
                 )),
             }

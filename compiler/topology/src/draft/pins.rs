@@ -105,7 +105,7 @@ fn pin(line: &str, shape: &Shape, naming: &Naming) -> Result<(Switch, Nic, u16),
     }
     if naming.parse_nic_port(nic_name).is_some() {
         return Err(PinFault::Name(format!(
-            "`{nic_name}` is a port: name its NIC, the switch tells the plane"
+            "`{nic_name}` is a port: name its NIC, the switch determines the plane"
         )));
     }
     let found = match naming.parse_nic(nic_name) {

@@ -244,8 +244,7 @@ impl DraftRacks {
             }
         }
         if rule.per_row.is_none() && rule.name.mentions(Placeholder::Row) {
-            let message =
-                format!("`racks.{}` names rows and does not say how many racks are in one", kind.key);
+            let message = format!("`racks.{}` names rows, but not how many racks a row has", kind.key);
             self.fault(
                 kind.doc.name.span,
                 message,

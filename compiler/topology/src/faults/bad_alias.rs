@@ -26,7 +26,7 @@ pub(crate) fn unknown_anchor(written: &str, span: Span) -> Diagnostic {
 pub(crate) fn bad_merge(span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, "the merge key `<<` takes a mapping or a list of mappings")
         .at(span, "this is neither")
-        .help("write `<<: *name`, where `&name` stands at a mapping")
+        .help("write `<<: *name`, with `&name` at a mapping")
 }
 
 /// Says that an anchor is used inside itself.
