@@ -137,7 +137,7 @@ impl Reader {
                     let strict = |word: &str| match word {
                         "strict" => Ok(true),
                         "ets" => Ok(false),
-                        _ => Err(format!("`{word}` is no way to take turns")),
+                        _ => Err(format!("`{word}` is not a queue scheduler")),
                     };
                     self.qos.strict = eight(list.split(',').map(strict).collect::<Result<_, _>>()?)?;
                 }

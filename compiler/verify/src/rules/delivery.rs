@@ -63,7 +63,7 @@ pub(crate) static UNUSED: Rule = Rule {
 pub(crate) static AGREE: Rule = Rule {
     code: "V0806",
     title: "walking every path gives another number than the proof",
-    what: "If every path is walked one by one, as many arrive as the proof counts. No path ends at another \
+    what: "If every path is tested individually, as many arrive as the proof counts. No path ends at another \
            NIC than the one it names.",
     why: "One of the two is wrong, so neither can be trusted.",
     example: "a route of another prefix length that the proof does not read",

@@ -108,7 +108,7 @@ pub(super) fn read<'a>(
             Ok(()) => {}
             Err(Refusal::Value(message)) => return Err(ReadError::at(at + 1, message)),
             Err(Refusal::Unknown) => {
-                let message = format!("`{line}` is none of the commands that the proof knows");
+                let message = format!("`{line}` is not a command that the proof models");
                 reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
             }
         }

@@ -117,7 +117,7 @@ fn configuration<'a>(
                 break;
             }
             Err(Refusal::Unknown) => {
-                let message = format!("`{line}` is none of the commands that the proof knows");
+                let message = format!("`{line}` is not a command that the proof models");
                 reader.device.fault(FaultKind::Unknown, FILE, vec![line.to_owned()], message);
             }
             Ok(()) => {}

@@ -26,7 +26,7 @@ pub(crate) fn faults(text: &str, bgp: bool) -> Vec<String> {
                 faults.push(format!("`{name}` runs, and would bring routes that nothing proves"));
             }
         } else if value != "no" {
-            faults.push(format!("`{name}` is `{value}`, which the proof does not know"));
+            faults.push(format!("`{name}` is `{value}`, which the proof does not model"));
         } else if QUIET.contains(&name) {
             faults.push(format!("`{name}` does not run"));
         }
@@ -85,7 +85,7 @@ fn options(daemon: &str, text: &str) -> Option<String> {
             }
             ["-s", bytes, rest @ ..] if bytes.parse::<u64>().is_ok_and(|bytes| bytes >= NETLINK_MIN) => rest,
             [option, ..] => {
-                return Some(format!("`{daemon}` has option `{option}`, which the proof does not know"));
+                return Some(format!("`{daemon}` has option `{option}`, which the proof does not model"));
             }
             [] => rest,
         };

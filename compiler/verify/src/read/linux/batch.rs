@@ -183,7 +183,10 @@ fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> 
             }
             ["scope", "global", rest @ ..] => rest,
             _ => {
-                return Err(format!("`{}` is not a part of an address that the proof knows", rest.join(" ")));
+                return Err(format!(
+                    "`{}` is not a part of an address that the proof models",
+                    rest.join(" ")
+                ));
             }
         };
     }
@@ -214,7 +217,7 @@ fn neighbour<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String
             }
             _ => {
                 return Err(format!(
-                    "`{}` is not a part of a neighbour that the proof knows",
+                    "`{}` is not a part of a neighbour that the proof models",
                     rest.join(" ")
                 ));
             }
@@ -278,7 +281,7 @@ fn command<'a>(words: &[&'a str], push: &mut dyn FnMut(Command<'a>)) -> Result<(
                 port,
             });
         }
-        _ => return Err(format!("`{}` is none of the commands that the proof knows", words.join(" "))),
+        _ => return Err(format!("`{}` is not a command that the proof models", words.join(" "))),
     }
     Ok(())
 }
@@ -304,7 +307,9 @@ fn link<'a>(port: &'a str, mut rest: &[&'a str], push: &mut dyn FnMut(Command<'a
                 mtu = Some(value(text)?);
                 rest
             }
-            _ => return Err(format!("`{}` is not a setting of a port that the proof knows", rest.join(" "))),
+            _ => {
+                return Err(format!("`{}` is not a setting of a port that the proof models", rest.join(" ")));
+            }
         };
     }
     // Every setting requires that the device exists; otherwise the batch ends.
@@ -383,7 +388,7 @@ fn scope<'r, 'a>(rest: &'r [&'a str], scope: &mut Scope) -> Result<&'r [&'a str]
         }
         // Defaults of a route.
         ["table", "main" | "254", rest @ ..] | ["proto", "boot" | "static", rest @ ..] => rest,
-        _ => return Err(format!("`{}` is not a part of a route that the proof knows", rest.join(" "))),
+        _ => return Err(format!("`{}` is not a part of a route that the proof models", rest.join(" "))),
     })
 }
 
@@ -399,7 +404,7 @@ fn encapsulate<'a>(text: &'a str, id: &str, mut rest: &[&'a str]) -> Result<Comm
                 mtu = Some(value(number)?);
                 rest
             }
-            _ => return Err(format!("`{}` is not a part of a route that the proof knows", rest.join(" "))),
+            _ => return Err(format!("`{}` is not a part of a route that the proof models", rest.join(" "))),
         };
     }
     Ok(Command::Encapsulate { prefix: prefix(text)?, id: value(id)?, source, mtu })
@@ -492,8 +497,8 @@ mod tests {
     fn what_is_not_understood_has_a_line() {
         for (text, message) in [
             ("\nroute replace nowhere via ::1 dev eth1\n", "`nowhere` is not a prefix"),
-            ("\nrule add from all\n", "`rule add from all` is none of the commands that the proof knows"),
-            ("\nroute replace ::/0 realm 7\n", "`realm 7` is not a part of a route that the proof knows"),
+            ("\nrule add from all\n", "`rule add from all` is not a command that the proof models"),
+            ("\nroute replace ::/0 realm 7\n", "`realm 7` is not a part of a route that the proof models"),
         ] {
             assert_eq!(read(text), Err(ReadError::at(2, message)));
         }

@@ -88,7 +88,7 @@ fn command<'a>(words: &[&'a str], found: &mut BTreeMap<&'a str, Port>) -> Result
             "match",
             rest @ ..,
         ] => of(found, name)?.filter(parse(pref)?, rest),
-        _ => Err(format!("`{}` is none of the commands that the proof knows", words.join(" "))),
+        _ => Err(format!("`{}` is not a command that the proof models", words.join(" "))),
     }
 }
 
@@ -173,9 +173,9 @@ filter add dev eth1 parent 1: protocol ipv6 pref 101 u32 match u32 0 0 flowid 1:
             ("flowid 1:3", "flowid 1:9", "no band 1:9"),
             ("pref 7", "pref 47", "`pref` 47 names no traffic class"),
             ("pref 7", "pref 2", "more than one band for class 1"),
-            ("u32 0 0", "u32 1 1", "none of the matches"),
+            ("u32 0 0", "u32 1 1", "not a match"),
             ("filter del dev eth1 parent 1:", "filter del dev eth2 parent 1:", "port `eth2` has no `ets`"),
-            ("protocol ipv6 pref 7", "protocol ip pref 7", "none of the commands"),
+            ("protocol ipv6 pref 7", "protocol ip pref 7", "not a command"),
             ("pref 101 u32 match u32 0 0", "pref 100 u32 match u32 0 0", "`pref` 100 names no traffic class"),
         ] {
             let text = PORT.replacen(from, to, 1);

@@ -155,7 +155,7 @@ fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, 
         let message = match known(&key, forwards) {
             Some(wanted) if wanted == value => return None,
             Some(wanted) => format!("`{key}` is {value} and must be {wanted}"),
-            None => format!("`{key}` is not a setting that the proof knows"),
+            None => format!("`{key}` is not a setting that the proof models"),
         };
         Some((SETTINGS, key.into_owned(), message))
     }));

@@ -81,7 +81,7 @@ impl Panel {
         if kind != Some(meant) || meant == "swp" && !is_port(name) {
             let message = match kind {
                 None => format!("interface `{name}` has no `type`; expected `{meant}`"),
-                Some(_) => format!("interface `{name}` is none that the proof knows"),
+                Some(_) => format!("interface `{name}` is not one that the proof models"),
             };
             device.fault(FaultKind::Unknown, FILE, fact(&["interface", name, "type"]), message);
             return Ok(());

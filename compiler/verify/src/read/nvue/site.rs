@@ -323,7 +323,7 @@ fn unknown(path: &[&str], key: Option<&str>, device: &mut Device<'_>) {
     let path: Vec<&str> = path.iter().copied().chain(key).collect();
     let why = match path[..] {
         ["system", "config", "snippet", ..] => "holds lines of another program's file, which may forward",
-        _ => "is none of the keys that the proof knows",
+        _ => "is not a key that the proof models",
     };
     device.fault(FaultKind::Unknown, FILE, fact(&path), format!("`{}` {why}", path.join(".")));
 }

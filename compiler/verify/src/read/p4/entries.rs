@@ -142,7 +142,7 @@ impl Entry<'_> {
 pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usize, Written<'n>)>, ReadError> {
     let request = textproto::read(text)?;
     if let Some(name) = request.names().find(|name| *name != "updates") {
-        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof knows")));
+        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof models")));
     }
     if let Some((name, line)) = request.twice() {
         return Err(ReadError::at(line, format!("`{name}` is there twice")));
@@ -151,7 +151,7 @@ pub(crate) fn read<'n>(text: &str, names: &'n PipelineNames) -> Result<Vec<(usiz
     for (update, line) in request.messages("updates") {
         let kind = update.word("type").unwrap_or_default();
         if !matches!(kind, "INSERT" | "MODIFY") {
-            let message = format!("`{kind}` is not an update that the proof knows");
+            let message = format!("`{kind}` is not an update that the proof models");
             return Err(update.fault("type", message));
         }
         let entity = update.message("entity").ok_or_else(|| ReadError::at(line, "an update of nothing"))?;
@@ -187,7 +187,7 @@ fn written<'n>(entity: &Message<'_>, names: &'n PipelineNames) -> Result<Written
         });
     }
     let name = entity.names().next().unwrap_or_default();
-    Err(entity.fault(name, format!("`{name}` is not an entity that the proof knows")))
+    Err(entity.fault(name, format!("`{name}` is not an entity that the proof models")))
 }
 
 fn member(member: &Message<'_>) -> Result<Member, ReadError> {
@@ -243,7 +243,7 @@ fn entry<'n>(entry: &Message<'_>, names: &'n PipelineNames) -> Result<Entry<'n>,
 
 fn meter(config: &Message<'_>) -> Result<Meter, ReadError> {
     if let Some(name) = config.names().find(|name| !["cir", "cburst", "pir", "pburst"].contains(name)) {
-        let message = format!("`{name}` is not a part of a meter that the proof knows");
+        let message = format!("`{name}` is not a part of a meter that the proof models");
         return Err(config.fault(name, message));
     }
     let bucket = |rate, burst| (config.number(rate), config.number(burst));

@@ -147,7 +147,7 @@ impl Reader {
         }
         if entry.meter.is_some() {
             return Err(
-                format!("an entry of `{}` has a meter that the proof does not know", entry.table).into()
+                format!("an entry of `{}` has a meter that the proof does not model", entry.table).into()
             );
         }
         if let Does::Group(group) = entry.does {
@@ -159,7 +159,7 @@ impl Reader {
         match (short(entry.table), short(action.name)) {
             ("wcmp_hash", "set_wcmp_hash") if entry.default => Ok(()),
             _ if entry.default => {
-                Err(format!("`{}` has a default action that the proof does not know", entry.table).into())
+                Err(format!("`{}` has a default action that the proof does not model", entry.table).into())
             }
             ("port_role", role @ ("nic_port" | "fabric_port")) => {
                 self.roles.insert(port(exact(entry, "ingress_port")?)?, role == "nic_port");
@@ -189,7 +189,7 @@ impl Reader {
             ("trim", "set_trim") => self.trim(entry, action),
             ("ecn", "set_ecn_thresholds") => self.thresholds(entry, action),
             (table, action) => {
-                Err(format!("`{action}` of table `{table}` is nothing that the proof knows").into())
+                Err(format!("`{action}` of table `{table}` is nothing that the proof models").into())
             }
         }
     }
@@ -260,7 +260,7 @@ impl Reader {
             "permit_encapsulated" => &mut self.ingress.encapsulated,
             "permit_plain" => &mut self.ingress.plain,
             "deny" => &mut self.ingress.denied,
-            other => return Err(format!("`{other}` accepts nothing that the proof knows").into()),
+            other => return Err(format!("`{other}` accepts nothing that the proof models").into()),
         };
         set.insert(prefix);
         Ok(())

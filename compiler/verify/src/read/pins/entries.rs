@@ -25,7 +25,7 @@ pub(super) fn read(
 ) -> Result<(), ReadError> {
     let request = textproto::read(text)?;
     if let Some(name) = request.names().find(|name| *name != "updates") {
-        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof knows")));
+        return Err(ReadError::whole(format!("`{name}` is not a part of the file that the proof models")));
     }
     if let Some((name, line)) = request.twice() {
         return Err(ReadError::at(line, format!("`{name}` is there twice")));
@@ -71,7 +71,7 @@ impl<'m> Row<'m> {
         let unknown = || entry.fault("table_id", format!("table {id} is not in the P4Info"));
         let (table, fields) = names.tables.get(&id).ok_or_else(unknown)?;
         if entry.word("is_default_action").is_some() {
-            return Err(format!("`{table}` has a default action that the proof does not know").into());
+            return Err(format!("`{table}` has a default action that the proof does not model").into());
         }
         let mut key = BTreeMap::new();
         for (field, _) in entry.messages("match") {
@@ -117,7 +117,7 @@ impl<'m> Row<'m> {
     fn has_only(&self, fields: &[&str]) -> Result<(), ReadError> {
         match self.key.keys().find(|field| !fields.contains(field)) {
             Some(field) => {
-                Err(format!("`{}`: nothing that the proof knows compares `{field}`", self.table).into())
+                Err(format!("`{}`: nothing that the proof models compares `{field}`", self.table).into())
             }
             None => Ok(()),
         }
@@ -220,7 +220,7 @@ impl<'p> Reader<'p> {
             "wcmp_group_table" => self.group(row)?,
             "ipv6_table" => self.route(row)?,
             other => {
-                let message = format!("table `{other}` is none that the proof knows");
+                let message = format!("table `{other}` is none that the proof models");
                 return Err(row.entry.fault("table_id", message));
             }
         };
@@ -249,7 +249,7 @@ impl<'p> Reader<'p> {
         }
         if row.call()?.name != "admit_to_l3" {
             let call = row.call()?;
-            let message = format!("`{}` accepts nothing that the proof knows", call.name);
+            let message = format!("`{}` accepts nothing that the proof models", call.name);
             return Err(ReadError::at(call.line, message));
         }
         let [0, 0, mac @ ..] = (value as u64).to_be_bytes() else { unreachable!("it is within the mask") };
@@ -259,7 +259,7 @@ impl<'p> Reader<'p> {
     fn interface(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let call = row.call()?;
         if !matches!(call.name, "unicast_set_port_and_src_mac" | "set_port_and_src_mac") {
-            let message = format!("`{}` is not an interface that the proof knows", call.name);
+            let message = format!("`{}` is not an interface that the proof models", call.name);
             return Err(ReadError::at(call.line, message));
         }
         let to = (call.text("port")?, call.mac("src_mac")?);
@@ -274,7 +274,7 @@ impl<'p> Reader<'p> {
         }
         let call = row.call()?;
         if call.name != "set_dst_mac" {
-            let message = format!("`{}` is not a neighbour that the proof knows", call.name);
+            let message = format!("`{}` is not a neighbour that the proof models", call.name);
             return Err(ReadError::at(call.line, message));
         }
         let key = (interface, number(row.exact("neighbor_id")?)?);
@@ -284,7 +284,7 @@ impl<'p> Reader<'p> {
     fn next_hop(&mut self, row: &Row<'_>) -> Result<bool, ReadError> {
         let call = row.call()?;
         if call.name != "set_ip_nexthop" {
-            let message = format!("`{}` is not a next hop that the proof knows", call.name);
+            let message = format!("`{}` is not a next hop that the proof models", call.name);
             return Err(ReadError::at(call.line, message));
         }
         let to = (call.text("router_interface_id")?, number(call.bytes("neighbor_id")?)?);
@@ -303,7 +303,7 @@ impl<'p> Reader<'p> {
         for (member, _) in set.messages("action_profile_actions") {
             let call = Call::of(member.message("action").ok_or("a member without an action")?, row.names)?;
             if call.name != "set_nexthop_id" {
-                let message = format!("`{}` is not a member that the proof knows", call.name);
+                let message = format!("`{}` is not a member that the proof models", call.name);
                 return Err(ReadError::at(call.line, message));
             }
             let next_hop = call.text("nexthop_id")?;

@@ -348,7 +348,7 @@ impl<'a> Reader<'a> {
                     FaultKind::Unknown,
                     FILE,
                     Fact::table(other),
-                    format!("table `{other}` is none that the proof knows"),
+                    format!("table `{other}` is none that the proof models"),
                 );
                 map.next_value::<IgnoredAny>().map(|_| ())
             }
@@ -390,7 +390,7 @@ impl<'a> Reader<'a> {
                     Field::Unknown => {
                         let fact =
                             Fact::Path(vec!["DEVICE_METADATA".into(), "localhost".into(), other.into()]);
-                        let message = format!("`{other}` of `DEVICE_METADATA` is none that the proof knows");
+                        let message = format!("`{other}` of `DEVICE_METADATA` is none that the proof models");
                         self.device.fault(FaultKind::Unknown, FILE, fact, message);
                     }
                 }

@@ -287,7 +287,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             _ => &[],
         };
         for field in row.keys().filter(|field| !known.contains(&field.as_str())) {
-            self.fault(table, "global", &format!("has a field `{field}` that the proof does not know"));
+            self.fault(table, "global", &format!("has a field `{field}` that the proof does not model"));
         }
         if let Some(map) = row.get("dscp_to_tc_map").filter(|_| table == PORT_QOS_MAP) {
             let map = self.follow((table, "global"), "dscp_to_tc_map", "DSCP_TO_TC_MAP", map);
@@ -375,7 +375,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
             }
             "pfcwd_sw_enable" => return self.set(field.to_owned(), value.to_owned()),
             other => {
-                let message = format!("has a field `{other}` that the proof does not know");
+                let message = format!("has a field `{other}` that the proof does not model");
                 return self.fault(PORT_QOS_MAP, "", &message);
             }
         };
@@ -406,7 +406,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
     /// Share of each pool that a port may use.
     fn quotas(&mut self, table: usize, field: &str, value: &str) {
         if field != "profile_list" {
-            return self.fault(table, "", &format!("has a field `{field}` that the proof does not know"));
+            return self.fault(table, "", &format!("has a field `{field}` that the proof does not model"));
         }
         for name in value.split(',') {
             let profile = self.follow((table, ""), field, "BUFFER_PROFILE", name);
@@ -417,7 +417,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
 
     fn buffer(&mut self, table: usize, range: &str, field: &str, value: &str) {
         if field != "profile" {
-            return self.fault(table, range, &format!("has a field `{field}` that the proof does not know"));
+            return self.fault(table, range, &format!("has a field `{field}` that the proof does not model"));
         }
         let profile = self.follow((table, range), field, "BUFFER_PROFILE", value);
         if let Some(pool) = profile.get("pool") {
@@ -454,7 +454,7 @@ impl<'r, 'a> Resolver<'r, 'a> {
                 return self.fault(
                     QUEUE,
                     range,
-                    &format!("has a field `{other}` that the proof does not know"),
+                    &format!("has a field `{other}` that the proof does not model"),
                 );
             }
         };

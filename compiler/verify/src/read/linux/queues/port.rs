@@ -60,7 +60,9 @@ impl Port {
                 ("priomap", bands) => {
                     root.priorities = bands.iter().map(|band| parse(band)).collect::<Result<_, _>>()?;
                 }
-                _ => return Err(format!("`{}` is not a part of `ets` that the proof knows", rest.join(" "))),
+                _ => {
+                    return Err(format!("`{}` is not a part of `ets` that the proof models", rest.join(" ")));
+                }
             }
             rest = others;
         }
@@ -91,7 +93,7 @@ impl Port {
                 let (bytes, marks) = red::read(rest)?;
                 (bytes, Some(marks))
             }
-            _ => return Err(format!("`{kind} {}` is not a queue that the proof knows", rest.join(" "))),
+            _ => return Err(format!("`{kind} {}` is not a queue that the proof models", rest.join(" "))),
         };
         match (handle >> 4, marks.is_some()) {
             (1, false) | (2, true) => {}
@@ -119,7 +121,7 @@ impl Port {
         let (byte, mask, to) = match words {
             ["ip6", "priority", byte, mask, to @ ..] => (self::byte(byte)?, self::byte(mask)?, to),
             ["u32", "0", "0", "at", "0", to @ ..] | ["u32", "0", "0", to @ ..] => (0, 0, to),
-            _ => return Err(format!("`{}` is none of the matches that the proof knows", words.join(" "))),
+            _ => return Err(format!("`{}` is not a match that the proof models", words.join(" "))),
         };
         let ["flowid" | "classid", to] = to else {
             return Err(format!("`{}` is not a class that a filter leads to", to.join(" ")));

@@ -70,7 +70,7 @@ pub(super) fn read(mut words: &[&str]) -> Result<(u64, Marks), String> {
                 rest
             }
             [] => break,
-            _ => return Err(format!("`{}` is not a part of `red` that the proof knows", words.join(" "))),
+            _ => return Err(format!("`{}` is not a part of `red` that the proof models", words.join(" "))),
         };
     }
     if marks.least >= marks.most || marks.most >= BYTES_MAX || bytes <= marks.most {
