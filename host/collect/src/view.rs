@@ -57,7 +57,7 @@ pub struct Agents {
     pub nics: usize,
     /// Agents that answer.
     pub speaking: usize,
-    /// Sources that do not answer, or say what is of no use.
+    /// Sources that do not answer, or whose answers are unusable.
     pub failing: usize,
     /// Agents that answered before, or are bound to a NIC, and do not answer: each is an alarm.
     pub dead: usize,

@@ -376,7 +376,7 @@ fn an_agent_that_is_killed_leaves_nothing_and_forgets_no_denial() {
     // An agent's resources are never taken over by another process.
     for words in [&["run", "--tun", "closc1"][..], &["run", "--tun", ""], &["clean"]] {
         let said = site.refused(1, words);
-        assert!(said.contains("is another agent's, which runs"), "{said}");
+        assert!(said.contains("is in use by another agent"), "{said}");
     }
     site.write(1_000_000);
     for round in 0..5 {

@@ -616,7 +616,7 @@ fn a_refused_write_says_why() {
         let far = Ipv6Addr::from(nic(1)).to_string();
         let all = [
             (refused(&own.to_string(), 1, ""), "of this NIC itself"),
-            (refused("2001:db8::1", 1, ""), "address of no NIC of this fabric"),
+            (refused("2001:db8::1", 1, ""), "not the address of a NIC of this fabric"),
             (refused(&far, 0, ""), "one byte at least"),
             (
                 refused(&far, 1 << 40, ""),

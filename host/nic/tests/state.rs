@@ -54,16 +54,16 @@ fn denials_of_another_fabric_are_refused_over_a_restart() {
     }
     // Neither names it, but the previous process saved it.
     let said = says(&table_of(0, ""), &of("yard", &own), &[]);
-    assert!(said.contains("the table does not say that it is of fabric `yard`"), "{said}");
+    assert!(said.contains("the table does not name fabric `yard`"), "{said}");
     let said = says(&table_of(0, ""), &of("yard", &own), &["--fabric", "pair"]);
-    assert!(said.contains("does not say that it is of fabric `pair`"), "{said}");
+    assert!(said.contains("does not name fabric `pair`"), "{said}");
     let said = says(&table(0), &of("pair", "fd00:c105:1:9::1"), &[]);
     assert!(
         said.contains("has 1 denials of the NIC fd00:c105:1:9::1, and this is fd00:c105:1:1::1"),
         "{said}"
     );
     let said = says(&table(0), &of("pair", &own).replace("state/1", "state/2"), &[]);
-    assert!(said.contains("its schema is `closc-nic-state/2`, and this closc-nic knows"), "{said}");
+    assert!(said.contains("its schema is `closc-nic-state/2`, and this closc-nic reads"), "{said}");
 }
 
 /// An existing folder keeps its owner, regardless of the state file in it. Otherwise `--state /run/x` would change the

@@ -45,7 +45,7 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
     text.one(
         "sources_failing",
         "gauge",
-        "Sources that do not answer, or say what is of no use.",
+        "Sources that do not answer, or whose answers are unusable.",
         agents.failing as f64,
     );
     text.one(

@@ -103,7 +103,8 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 pub fn open_table(bytes: &[u8], nic: Ipv6Addr) -> Result<(Table<'_>, u16), SetupFault> {
     let table = Table::open(bytes).map_err(|fault| SetupFault::Table(fault.to_string()))?;
     let to = table.destination(nic.octets());
-    let to = to.ok_or_else(|| SetupFault::Table(format!("{nic} is not the address of a NIC of this fabric")))?;
+    let to =
+        to.ok_or_else(|| SetupFault::Table(format!("{nic} is not the address of a NIC of this fabric")))?;
     let h = table.header();
     if (to.zone, to.group) != (h.zone, h.group) {
         let text = format!(
@@ -126,7 +127,7 @@ pub fn is_of(table: &Table<'_>, fabric: Option<&str>) -> Result<(), SetupFault> 
             other.escape_default()
         ))),
         (Some(wanted), None) => Err(SetupFault::Table(format!(
-            "the table does not say that it is of fabric `{wanted}`: an older `closc` wrote it, compile the fabric again"
+            "the table does not name fabric `{wanted}`: an older `closc` wrote it, compile the fabric again"
         ))),
         (None | Some(_), _) => Ok(()),
     }

@@ -138,7 +138,7 @@ pub fn load(path: &Path) -> io::Result<State> {
     let Document { schema, fabric, nic, next, bans } = serde_json::from_slice(&bytes)?;
     if let Some(schema) = schema.filter(|schema| schema != SCHEMA) {
         let schema = schema.escape_default();
-        return Err(wrong(&format!("its schema is `{schema}`, and this closc-nic knows `{SCHEMA}`")));
+        return Err(wrong(&format!("its schema is `{schema}`, and this closc-nic reads `{SCHEMA}`")));
     }
     let mut seen = BTreeSet::new();
     match bans.iter().filter_map(|ban| ban.id).find(|id| !seen.insert(*id)) {
@@ -204,7 +204,7 @@ mod tests {
         assert!(load(&path).is_err());
         fs::write(&path, r#"{"schema": "closc-nic-state/9", "next": 1, "bans": []}"#).unwrap();
         let said = load(&path).unwrap_err().to_string();
-        assert_eq!(said, "its schema is `closc-nic-state/9`, and this closc-nic knows `closc-nic-state/1`");
+        assert_eq!(said, "its schema is `closc-nic-state/9`, and this closc-nic reads `closc-nic-state/1`");
     }
 
     #[test]
