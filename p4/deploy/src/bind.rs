@@ -116,7 +116,7 @@ pub enum BindError {
         name: String,
     },
     /// The switch has numbers where the tree has names, and not enough of them.
-    #[error("{names} names of `{of}` are more than {bits} bits of the P4Info of the switch tell apart")]
+    #[error("{names} names of `{of}` are more than {bits} bits of the switch's P4Info can number")]
     TooManyNames {
         /// The type.
         of: String,

@@ -64,7 +64,7 @@ pub(crate) fn left_alone(
     };
     if !inventory.has_sonic() {
         for name in tree.sonic().iter().filter(|name| select(name)) {
-            let instead = "a rule under `sonic` in the inventory says how they are reached";
+            let instead = "a rule under `sonic` in the inventory sets their addresses";
             add(name, WITH_RULES, instead.to_owned());
         }
     }

@@ -124,7 +124,7 @@ impl SonicPlan {
             return Err(Fault::Moved { moved: self.live.moved(&found) });
         }
         let other =
-            |reason: String| Fault::Ended { reason: format!("the plan is not what it says: {reason}") };
+            |reason: String| Fault::Ended { reason: format!("the plan contradicts itself: {reason}") };
         let wanted = self.patch.apply(held).map_err(other)?;
         if digest(&wanted, &tables) != self.desired {
             return Err(other("its patch does not lead to the state that it names".to_owned()));

@@ -259,7 +259,7 @@ impl RoutingPlan {
         if change.method == self.how && change.commands == self.commands {
             return Ok(());
         }
-        let reason = "the plan is not what it says: `frr.conf` would be applied in another way than it shows";
+        let reason = "the plan contradicts itself: `frr.conf` would be applied in another way than it shows";
         Err(Fault::Ended { reason: reason.to_owned() })
     }
 }

@@ -25,7 +25,7 @@ pub enum ConnectFault {
     #[error("{0}")]
     Tls(TlsFault),
     /// The peer uses another protocol.
-    #[error("the peer does not speak gRPC: {reason}")]
+    #[error("the peer does not use gRPC: {reason}")]
     NotGrpc {
         /// The error in its first bytes.
         reason: String,
@@ -74,7 +74,7 @@ pub enum TlsFault {
         reason: String,
     },
     /// The peer does not speak TLS.
-    #[error("the target does not speak TLS; is it configured without?")]
+    #[error("the target does not use TLS; is it configured without?")]
     NotTls,
     /// Another error.
     #[error("TLS failed: {reason}")]

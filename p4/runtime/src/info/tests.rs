@@ -89,13 +89,13 @@ fn all_that_is_inconsistent_is_reported_at_once() {
         "match field `y` has the id 0x00000001 of `x`",
         "match field `x` is there twice",
         "match field `z` of `a` has no match type",
-        "table `a` refers to action 0x0000004d, which is not there",
-        "table `a` refers to action profile 0x0000004e, which is not there",
+        "table `a` refers to action 0x0000004d, which does not exist",
+        "table `a` refers to action profile 0x0000004e, which does not exist",
         "table `b` has the id 0x00000005 of `a`",
         "table `a` is there twice",
         "table `c` has no id",
-        "action profile `e` refers to table 0x00000050, which is not there",
-        "direct counter `d` refers to table 0x0000004f, which is not there",
+        "action profile `e` refers to table 0x00000050, which does not exist",
+        "direct counter `d` refers to table 0x0000004f, which does not exist",
     ];
     assert_eq!(found, expected);
 }

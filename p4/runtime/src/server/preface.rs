@@ -14,7 +14,7 @@ pub(super) async fn preface<T: AsyncRead + Unpin>(mut inner: T) -> io::Result<Pr
     let mut found = [0; PREFACE.len()];
     inner.read_exact(&mut found).await?;
     if &found != PREFACE {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak HTTP/2"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not use HTTP/2"));
     }
     Ok(Prefaced { unread: PREFACE, inner })
 }
