@@ -135,7 +135,7 @@ impl<'a> Judge<'a> {
             Far::Front(switch, port) => return self.spot(Spot::End(at), Spot::Front(switch, port)),
             Far::Device(device) => {
                 let name = device.name(self.plan);
-                format!("{name}, which does not say at which port")
+                format!("{name}, port not reported")
             }
             Far::Nameless(seen) | Far::Foreign(seen) => seen,
         };
@@ -258,7 +258,7 @@ impl<'a> Judge<'a> {
             let link = cable_of(self.plan, at);
             self.faulty.extend(link);
             let cable = link.map(|link| self.cable_at(link));
-            let seen = format!("{}, which does not say at which port", device.name(self.plan));
+            let seen = format!("{}, port not reported", device.name(self.plan));
             self.report.findings.push(Finding::Unknown { at: self.port_at(at), cable, seen });
         }
     }

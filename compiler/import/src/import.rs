@@ -202,7 +202,7 @@ fn nearest(
     }
     best.ok_or_else(|| {
         let none =
-            || Fault { place: None, text: "not a Clos: nothing tells where its devices are".to_owned() };
+            || Fault { place: None, text: "not a Clos: the places of its devices are unknown".to_owned() };
         let Refused(mut faults) = refused.unwrap_or_else(|| none().into());
         if let Some(first) = faults.first_mut() {
             let levels: Vec<_> = levels.iter().copied().map(Some).collect();
@@ -220,7 +220,7 @@ fn doubts(
     found: &Candidate,
     is_alone: bool,
 ) -> Vec<String> {
-    const HINT: &str = "`--platform t0=NAME` (and `t1`, `t2`) says whose ports they are";
+    const HINT: &str = "`--platform t0=NAME` (and `t1`, `t2`) sets their platform";
     let (absent, there) = (found.compared.missing.len(), plant.cables());
     let mut doubts = Vec::new();
     if !is_alone {
@@ -443,7 +443,7 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
     let zones = switches.collect::<BTreeSet<_>>().len();
     if zones > 1 && !positions.levels.contains(&Level::T2) {
         let text = format!(
-            "names are of {zones} zones, and no T2 joins them: planes by NIC are not recognised, a list of one zone is"
+            "names are of {zones} zones, and no T2 connects them: planes by NIC are not recognised, a list of one zone is"
         );
         faults.push(Fault { place: None, text });
     }

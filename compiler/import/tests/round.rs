@@ -185,5 +185,5 @@ fn planes_by_nic_are_refused() {
     let t2 = T2 { zones: 2, steps: 0, parallel: 1, rows: 0, node_zones: 2 };
     let shape = Shape { planes: 1, rails: 2, t2: Some(t2), ..Shape::SMALL };
     let refused = imported(&lists(&shape.plan())).expect_err("planes by NIC are not recognised");
-    assert!(refused.to_string().contains("names are of 2 zones, and no T2 joins them"), "{refused}");
+    assert!(refused.to_string().contains("names are of 2 zones, and no T2 connects them"), "{refused}");
 }

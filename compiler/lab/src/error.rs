@@ -370,9 +370,7 @@ pub enum TreeFault {
     #[error("the manifest of the tree does not list it: compile the tree again")]
     Unlisted,
     /// Its contents are not those of the manifest.
-    #[error(
-        "it is not what the manifest says: compile the tree again, or take it as it is with `--no-digests`"
-    )]
+    #[error("it differs from the manifest: compile the tree again, or take it as it is with `--no-digests`")]
     Digest,
     /// It is a folder, link, device or pipe.
     #[error("it is not a regular file of the tree")]

@@ -53,7 +53,7 @@ impl Reason {
         match self {
             Reason::Absent => "no NIC of one side is there",
             Reason::NoPort => "a NIC has no usable cable in any plane",
-            Reason::Unjoined => "no tier joins the two, by design",
+            Reason::Unjoined => "no tier connects the two, by design",
             Reason::NoPath => "no plane has a usable path between the two",
             Reason::Full(Stage::NicUp) => "the ports of a NIC that sends are full",
             Reason::Full(Stage::NicDown) => "the ports of a NIC that receives are full",

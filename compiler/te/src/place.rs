@@ -159,7 +159,7 @@ pub fn fail(topology: &mut Topology, name: &str) -> Result<(), UnknownName> {
     if let Some(plane) = name.strip_prefix("plane").map(|rest| rest.trim_start_matches([' ', '='])) {
         let known = plane.parse().ok().filter(|plane: &u8| *plane < topology.planes);
         let last = topology.planes - 1;
-        let plane = known.ok_or_else(|| unknown(format!("planes count from 0 to {last}")))?;
+        let plane = known.ok_or_else(|| unknown(format!("planes are 0 to {last}")))?;
         topology.exceptions.drained_planes.insert(PlaneId(plane));
         return Ok(());
     }

@@ -183,7 +183,7 @@ impl Elements<'_> {
         let at = self.site(site)?;
         let topology = self.fabric.topology();
         match topology.t2_site() {
-            None => return Err("no site has the T2s: say by `tiers.t2.site` where they are".to_owned()),
+            None => return Err("no site has the T2s: set `tiers.t2.site`".to_owned()),
             Some(t2s) if t2s == usize::from(at) => {
                 return Err(format!("the T2s are in `{site}`: a span is named by the site at its other end"));
             }

@@ -59,7 +59,7 @@ impl Judge<'_> {
         let seen = match worst {
             Far::Port(end) => return self.spot(at, Spot::End(end)),
             Far::Front(switch, port) => return self.spot(at, Spot::Front(switch, port)),
-            Far::Device(device) => format!("{}, which does not say at which port", device.name(plan)),
+            Far::Device(device) => format!("{}, port not reported", device.name(plan)),
             Far::Nameless(seen) | Far::Foreign(seen) => seen,
         };
         let at = self.spot_at(&at);

@@ -110,7 +110,7 @@ impl<'p> Simulation<'p> {
             return Err(Refusal::Number {
                 format,
                 rule: "flows over switches",
-                arithmetic: format!("no switch joins `{}` and `{}`", name(flow.from), name(flow.to)),
+                arithmetic: format!("no switch connects `{}` and `{}`", name(flow.from), name(flow.to)),
                 help: "choose demands inside a plane by NIC or a T0 group with `--demand`",
             });
         }

@@ -233,7 +233,7 @@ impl Site for Embedded {
             }
         }
         let Answer::Address(address) = self.ask(&Request::Where)? else {
-            return Err(LabError::Process("it does not say where it listens".to_owned()));
+            return Err(LabError::Process("it does not report where it listens".to_owned()));
         };
         p4::write_inventory(&self.tree, &self.folder, |_| address.clone())
     }

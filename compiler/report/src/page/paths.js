@@ -73,7 +73,7 @@ function showPair() {
   const { from, to } = pair, kind = distance(from, to), all = planned(kind);
   if (all === 0) {
     at("verdict").className = "verdict";
-    at("verdict").textContent = "No path by design: no tier joins " + (kind > 1 ? "their zones" : "their T0 groups");
+    at("verdict").textContent = "No path by design: no tier connects " + (kind > 1 ? "their zones" : "their T0 groups");
     return at("pair-view").replaceChildren();
   }
   const left = pairPaths(lose(fileState(), FAILED), from, to), sum = left.reduce((a, b) => a + b, 0);

@@ -94,7 +94,10 @@ fn rails_have_no_path_to_each_other_by_design() {
     assert_eq!(browser.text("at('from').value + ' ' + at('to').value"), "su001-n001/nic0 su001-n002/nic0");
     write(&mut browser, "to", "10.0.0.130");
     assert_eq!(browser.text("at('to').value"), "su001-n002/nic1");
-    assert_eq!(browser.text("at('verdict').textContent"), "No path by design: no tier joins their T0 groups");
+    assert_eq!(
+        browser.text("at('verdict').textContent"),
+        "No path by design: no tier connects their T0 groups"
+    );
     write(&mut browser, "to", "su001-n002/nic0");
     write(&mut browser, "fail-name", "p0-t0-001");
     assert_eq!(browser.text("at('verdict').textContent"), "0 of 1 paths are left (0 %)");
