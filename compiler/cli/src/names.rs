@@ -114,7 +114,7 @@ impl Avoid {
         if let Ok(node) = node(plan, name) {
             bail!("`{name}` is a node: give its NIC ports, such as `{}`", first_port(plan, node));
         }
-        bail!("`{name}` names no plane, switch or cable of this fabric")
+        bail!("no plane, switch or cable `{name}` in this fabric")
     }
 
     /// Returns whether a path uses the element.

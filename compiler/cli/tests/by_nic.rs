@@ -25,7 +25,7 @@ fn check_and_verify_count_pairs_that_have_a_path() {
     let place = place();
     let text = place.ends(0, &["check", "fabric.yaml"]);
     assert!(text.contains("2  paths between NICs of different groups\n"), "{text}");
-    assert!(text.contains("0  paths between NICs of different zones: no tier joins zones\n"), "{text}");
+    assert!(text.contains("0  paths between NICs of different zones: no tier connects zones\n"), "{text}");
     place.write("bgp.yaml", yaml(2, "bgp-unnumbered", "frr"));
     for file in ["fabric.yaml", "bgp.yaml"] {
         place.ends(0, &["compile", "--quiet", file, "--out", file.trim_end_matches(".yaml")]);
@@ -94,7 +94,7 @@ fn demands_between_zones_are_not_carried() {
     assert!(text.contains("50.0 Gb/s of 50.0 Gb/s carried"), "{text}");
     place.write("zones.csv", demands("nic1"));
     let text = place.ends(1, &["te", "fabric.yaml", "--demand", "zones.csv"]);
-    assert!(text.contains("z0-group-0001 to z1-group-0002: no tier joins the two, by design"), "{text}");
+    assert!(text.contains("z0-group-0001 to z1-group-0002: no tier connects the two, by design"), "{text}");
 }
 
 #[test]
@@ -107,7 +107,8 @@ fn exports_are_written_or_refused_by_name() {
     for simulator in ["htsim", "astra-sim", "ns3"] {
         let run = place.closc(&["export", "simulation", "--for", simulator, "fabric.yaml", "--out", "sim"]);
         let text = String::from_utf8_lossy(&run.stderr).into_owned();
-        let is_named = text.contains("no switch joins") || text.contains("zones are connected only by nodes");
+        let is_named =
+            text.contains("no switch connects") || text.contains("zones are connected only by nodes");
         assert!(!run.status.success() && is_named, "{simulator}: {text}");
     }
 }

@@ -525,7 +525,9 @@ fn nobody_else_is_served_in_the_clear() {
     let (cert, key, ca) = (file("cert.pem"), file("key.pem"), file("ca.pem"));
     let identity = ["--tls-cert", &cert, "--tls-key", &key];
     let all = [&identity[..], &["--tls-client-ca", &ca]].concat();
-    assert!(says("0.0.0.0:0", &[]).contains("is reached by others, and what is served has no passwords"));
+    assert!(
+        says("0.0.0.0:0", &[]).contains("is reachable from other machines, and the service has no passwords")
+    );
     let open = |mode| {
         let rights = std::os::unix::fs::PermissionsExt::from_mode(mode);
         std::fs::set_permissions(file("key.pem"), rights).expect("it is ours");
@@ -533,8 +535,6 @@ fn nobody_else_is_served_in_the_clear() {
     open(0o644);
     assert!(says("0.0.0.0:0", &all).contains("is a private key that others can read"));
     open(0o600);
-    assert!(
-        says("0.0.0.0:0", &identity).contains("say with `--tls-client-ca` whose certificates are let in")
-    );
+    assert!(says("0.0.0.0:0", &identity).contains("set `--tls-client-ca` to the CA of permitted clients"));
     assert!(says("127.0.0.1:0", &identity).contains("serving https://127.0.0.1:"));
 }

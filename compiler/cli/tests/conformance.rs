@@ -59,7 +59,7 @@ fn what_is_not_judged_is_said_why() {
     let (place, served) = (Place::new(), Served::new());
     let address = served.address();
     let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--section", "99"]);
-    assert!(unknown.contains("no corner is of section `99`"), "{unknown}");
+    assert!(unknown.contains("no corner case in section `99`"), "{unknown}");
     let unknown = place.ends(1, &["conformance", &address, "--device-id", "3", "--corner", "none"]);
     assert!(unknown.contains("no corner has the name `none`"), "{unknown}");
     place.ends(0, &["conformance", &address, "--device-id", "3", "--section", "17"]);

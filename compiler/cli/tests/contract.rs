@@ -312,7 +312,7 @@ fn things_of_another_kind_are_named() {
     for (name, wanted) in [
         ("p0-t0-[001-002]", "error: `p0-t0-[001-002]` is a range of names: give one name at a time\n"),
         ("su001-n001", "error: `su001-n001` is a node: give its NIC ports, such as `su001-n001/nic0.p0`\n"),
-        ("p0-t0-099", "error: `p0-t0-099` names no plane, switch or cable of this fabric"),
+        ("p0-t0-099", "error: no plane, switch or cable `p0-t0-099` in this fabric"),
     ] {
         let said = place.ends(1, &["drain", name, "fabric.yaml"]);
         assert!(said.contains(wanted), "{name}: {said}");

@@ -334,9 +334,7 @@ fn drain_and_undrain_switches_planes_and_cables() {
         assert!(!place.read("a.yaml").contains(name), "{}", place.read("a.yaml"));
     }
     assert!(
-        place
-            .ends(1, &["drain", "p9-t0-001", "a.yaml"])
-            .contains("`p9-t0-001` names no plane, switch or cable")
+        place.ends(1, &["drain", "p9-t0-001", "a.yaml"]).contains("no plane, switch or cable `p9-t0-001`")
     );
 }
 

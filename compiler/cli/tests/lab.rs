@@ -210,7 +210,7 @@ fn a_tree_that_was_changed_is_run_only_where_it_is_asked_for() {
     let text = std::fs::read_to_string(&path).expect("it is there");
     std::fs::write(&path, format!("{text}# by hand\n")).expect("it is ours");
     let why = place.ends(1, &["lab", "up", "tree"]);
-    assert!(why.contains("ip.batch`: it is not what the manifest says"), "{why}");
+    assert!(why.contains("ip.batch`: it differs from the manifest"), "{why}");
     assert!(place.ends(0, &["lab", "up", "tree", "--no-digests"]).contains("is up"));
     place.ends(0, &["lab", "down", "tree"]);
 }

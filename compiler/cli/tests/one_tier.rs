@@ -24,7 +24,7 @@ fn check_and_verify_count_pairs_that_have_a_path() {
     let place = place();
     let text = place.ends(0, &["check", "fabric.yaml"]);
     assert!(text.contains("2  paths between NICs of one T0 group\n"), "{text}");
-    assert!(text.contains("0  paths between NICs of different groups: no tier joins T0s\n"), "{text}");
+    assert!(text.contains("0  paths between NICs of different groups: no tier connects T0s\n"), "{text}");
     place.ends(0, &["compile", "fabric.yaml", "--out", "tree"]);
     // 8 NICs in 2 planes: each reaches 3 of the 7 others.
     let text = place.ends(0, &["verify", "tree"]);
@@ -64,7 +64,7 @@ fn demands_between_rails_are_not_carried() {
     assert!(text.contains("50.0 Gb/s of 50.0 Gb/s carried"), "{text}");
     place.write("rails.csv", demands("nic1"));
     let text = place.ends(1, &["te", "fabric.yaml", "--demand", "rails.csv"]);
-    assert!(text.contains("group-0001 to group-0002: no tier joins the two, by design"), "{text}");
+    assert!(text.contains("group-0001 to group-0002: no tier connects the two, by design"), "{text}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn names_that_mean_nothing_say_what_would() {
     for (name, wanted) in [
         ("p0-t0-1", "did you mean `p0-t0-001`?"),
         ("p0-t0-009", "the last T0 there is `p0-t0-004`"),
-        ("p0-t1-001--p0-t0-001", "the lower switch stands first"),
+        ("p0-t1-001--p0-t0-001", "write the lower switch first"),
         ("plane 2", "the last plane is 1"),
         ("group 5", "counted from 1 to 4"),
         ("p0-t0-001/cage99", "holds no cable"),
@@ -333,5 +333,5 @@ fn what_is_selected_fails_and_nothing_else() {
         assert!(text.contains(why), "{args:?}: {text}");
     }
     let text = place.ends(64, &["small.yaml", "--fail", "p0-t0-001", "--select", "plane=1"]);
-    assert!(text.contains("take apart what is tried one by one"), "{text}");
+    assert!(text.contains("divide failures that are tried one by one"), "{text}");
 }

@@ -42,7 +42,7 @@ impl ServeArgs {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else {
             if !is_ours && !self.plaintext {
                 bail!(
-                    "`{listen}` is reached by others, and what is served has no passwords: name certificates with \
+                    "`{listen}` is reachable from other machines, and the service has no passwords: name certificates with \
                      `--tls-cert`, `--tls-key` and `--tls-client-ca`, use 127.0.0.1 or [::1], or say `--plaintext`"
                 );
             }
@@ -50,7 +50,7 @@ impl ServeArgs {
         };
         if !is_ours && self.tls_client_ca.is_none() {
             bail!(
-                "`{listen}` is reached by others: say with `--tls-client-ca` whose certificates are let in"
+                "`{listen}` is reachable from other machines: set `--tls-client-ca` to the CA of permitted clients"
             );
         }
         let files = TlsFiles {

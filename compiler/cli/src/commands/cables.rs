@@ -113,7 +113,7 @@ fn named_after(plan: &Plan, file: &Utf8Path) -> anyhow::Result<Device> {
     let name = file.file_name().unwrap_or_default();
     let stem = file.file_stem().unwrap_or_default();
     let found = Device::find(plan, stem).or_else(|| Device::find(plan, name));
-    found.with_context(|| format!("`{file}`: {}; `DEVICE={file}` says whose it is", unknown(plan, stem)))
+    found.with_context(|| format!("`{file}`: {}; `DEVICE={file}` names its device", unknown(plan, stem)))
 }
 
 fn unknown(plan: &Plan, name: &str) -> String {

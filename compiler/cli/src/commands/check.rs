@@ -193,12 +193,12 @@ fn human(result: &Result) -> String {
     line("fabric links", counts.fabric_links);
     line("paths between NICs of one T0 group", counts.paths_local);
     if counts.t1 == 0 && counts.t0 > counts.planes {
-        line("paths between NICs of different groups: no tier joins T0s", counts.paths_zone);
+        line("paths between NICs of different groups: no tier connects T0s", counts.paths_zone);
     } else {
         line("paths between NICs of different groups", counts.paths_zone);
     }
     if counts.zones > 1 && counts.t2 == 0 {
-        line("paths between NICs of different zones: no tier joins zones", counts.paths_far);
+        line("paths between NICs of different zones: no tier connects zones", counts.paths_far);
     } else if counts.zones > 1 {
         line("paths between NICs of different zones", counts.paths_far);
     }

@@ -28,7 +28,7 @@ pub fn run(args: &Args, command: &ConformanceArgs) -> anyhow::Result<Outcome> {
     for number in &command.section {
         if !Section::ALL.iter().any(|section| section.is_in(number)) {
             let known: Vec<&str> = Section::ALL.iter().map(|section| section.number()).collect();
-            bail!("no corner is of section `{number}`; expected one of {}", known.join(", "));
+            bail!("no corner case in section `{number}`; expected one of {}", known.join(", "));
         }
     }
     let wanted = |section: Section, id: &str| {

@@ -211,7 +211,7 @@ pub(super) fn fleet_with(
     let fleet = if args.inventory == LAB { fleet.of_lab() } else { fleet };
     warn_left_alone(&fleet);
     if fleet.n_switches() == 0 {
-        anyhow::bail!("no switch of `{}` is selected that the inventory says how to reach", args.source);
+        anyhow::bail!("no selected switch of `{}` has an address in the inventory", args.source);
     }
     Ok(fleet)
 }

@@ -42,7 +42,7 @@ pub fn run(args: &Args, command: &DiffArgs) -> anyhow::Result<Outcome> {
     }
     let (Some(old), Some(new)) = (&command.old, &command.new) else { bail!(Usage("name two sides")) };
     if command.patches.is_some() && (old == LIVE || new == LIVE) {
-        bail!("`--patches` compares two fabric files: of switches `push --dry-run` says what would be sent");
+        bail!("`--patches` compares two fabric files: for switches, use `push --dry-run`");
     }
     if (command.overlay.is_some() || command.ssh_config.is_some()) && old != LIVE && new != LIVE {
         bail!(Usage("`--overlay` and `--ssh-config` are of switches, and neither side is `live`"));

@@ -71,7 +71,7 @@ fn one(args: &Args, command: &FmtArgs, file: &Utf8Path) -> anyhow::Result<Option
         return Ok(None);
     }
     let Some(formatted) = closc_topology::format(&text) else {
-        bail!("`{file}` is left as it is: with other spaces it would not say the same");
+        bail!("`{file}` is unchanged: formatting would change its meaning");
     };
     let changed = formatted != text;
     if is_standard && !command.check {

@@ -160,7 +160,7 @@ where
         let mut line = String::new();
         let read = stdin().read_line(&mut line).context("cannot read the answer")?;
         if read == 0 {
-            bail!("no answer: nothing was written; `--{flag}` says it without a question");
+            bail!("no answer: nothing was written; `--{flag}` answers it without a question");
         }
         if line.trim().is_empty() {
             return Ok(default);

@@ -17,16 +17,13 @@ const MANUAL: Manual<'static> = Manual {
     section: "1",
     files: &[
         ("CLOSC_PLATFORMS", "Folder or file with the platforms of a site, as --platforms"),
-        ("CLOSC_AUDIT_LOG", "File that says who changed what, as --audit-log"),
-        (
-            "CLOSC_RUNTIME",
-            "Folder for what labs that are up have to know, in place of the user's runtime folder",
-        ),
+        ("CLOSC_AUDIT_LOG", "File that records who changed what, as --audit-log"),
+        ("CLOSC_RUNTIME", "Folder for the state of running labs, in place of the user's runtime folder"),
         (
             "CLOSC_YANG_MODELS",
             "Folder with SONiC's YANG models, which --overlay is checked by, in place of /usr/local/yang-models",
         ),
-        ("RUST_LOG", "What is logged, in place of what --verbose and --quiet say"),
+        ("RUST_LOG", "Log filter, in place of --verbose and --quiet"),
         ("NO_COLOR", "If it is set to anything, output has no colour"),
     ],
     examples: &[

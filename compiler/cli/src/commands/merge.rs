@@ -37,7 +37,7 @@ pub fn run(args: &Args, command: &MergeArgs) -> anyhow::Result<Outcome> {
     }
     match (parts.first(), answers.first()) {
         (Some((proof, _)), Some((answer, _))) => {
-            bail!("`{proof}` is of a proof and `{answer}` of what failures cost: merge one after the other")
+            bail!("`{proof}` is from `verify` and `{answer}` from `whatif`: merge them separately")
         }
         (None, Some(_)) => whatif::answered(args, &Each::merge(answers)?),
         (_, None) => show(args, Utf8Path::new(""), &merge(&parts)?),

@@ -108,11 +108,11 @@ fn speaks_http(url: &str, allowed: bool) -> anyhow::Result<bool> {
     let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
     ensure!(
         is_here,
-        "`AWS_ENDPOINT_URL` speaks `http` to `{host}`, and trees would be read and changed on the way: use `https`"
+        "`AWS_ENDPOINT_URL` uses `http` to `{host}`, and trees would be read and changed on the way: use `https`"
     );
     ensure!(
         allowed,
-        "`AWS_ENDPOINT_URL` speaks `http` to this machine: set `AWS_ALLOW_HTTP=true` if that is meant"
+        "`AWS_ENDPOINT_URL` uses `http` to this machine: set `AWS_ALLOW_HTTP=true` if that is meant"
     );
     Ok(true)
 }

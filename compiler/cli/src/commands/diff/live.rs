@@ -67,7 +67,7 @@ pub fn unchanged(
 /// Returns the switches with P4Runtime, and all switches.
 fn fleets(command: &DiffArgs, side: &Side) -> anyhow::Result<[Fleet; 2]> {
     let path = command.inventory.as_deref();
-    let path: &Utf8Path = path.context("`live` needs `--inventory`, which says where the switches are")?;
+    let path: &Utf8Path = path.context("`live` needs `--inventory`, with the addresses of the switches")?;
     let site = control::inventory_of(&side.side().fabric, path)?;
     if let (Side::Plan(_), true) = (side, site.inventory.has_sonic() || site.inventory.has_ssh()) {
         bail!(

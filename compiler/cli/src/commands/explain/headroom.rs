@@ -83,7 +83,7 @@ fn human(e: &Explanation) -> String {
     );
     let _ = writeln!(
         text,
-        "{} lossless classes, {} ports alike; headroom of all ports {} B of a buffer of {} B, {} B left to share",
+        "{} lossless classes, {} identical ports; headroom of all ports {} B of a buffer of {} B, {} B left to share",
         e.lossless_classes, e.ports_alike, e.pool.headroom.0, e.pool.buffer.0, e.pool.shared.0
     );
     text

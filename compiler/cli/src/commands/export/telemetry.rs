@@ -98,7 +98,7 @@ fn notes(plan: &Plan, command: &TelemetryArgs) {
     }
     if plan.is_source_routed() && command.agent_metrics.is_none() {
         output::say(
-            "note: agents of NICs are in no list: `--agent-metrics PORT` says where they serve theirs",
+            "note: agents of NICs are in no list: `--agent-metrics PORT` sets the port of their metrics",
         );
     }
     let has = |os: Os| systems(plan).any(|(own, _)| own == os);

@@ -41,7 +41,7 @@ pub fn push(
     let fleet = |side: &diff::Side, is_new| fleet((command, &over_ssh), &site, side, is_new);
     let whole = fleet(&new, true)?;
     if whole.n_switches() == 0 {
-        bail!("no switch of `{}` is selected that the inventory says how to reach", report.new.source);
+        bail!("no selected switch of `{}` has an address in the inventory", report.new.source);
     }
     let is_half = |member: &&Member| {
         let name = &member.target.name;

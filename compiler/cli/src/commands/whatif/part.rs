@@ -28,7 +28,7 @@ pub(super) fn read(plan: &Plan, command: &WhatifArgs) -> anyhow::Result<Chosen> 
         ensure!(
             command.tries(),
             Usage(
-                "`--shard` and `--select` take apart what is tried one by one, with `--each` or without more"
+                "`--shard` and `--select` divide failures that are tried one by one: use `--each`, or name no failure"
             )
         );
     }
