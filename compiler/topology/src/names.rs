@@ -166,8 +166,8 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),
         Err(NameFault::Unreadable) => Err(match naming.nearest(&name) {
-            Some(near) => format!("`{name}` names nothing of this fabric; did you mean `{near}`?"),
-            None => format!("`{name}` names nothing of this fabric"),
+            Some(near) => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
+            None => format!("`{name}` is not a name in this fabric"),
         }),
         Err(NameFault::Beyond { last }) => Err(format!("`{name}` is not there: {last}")),
         Err(NameFault::NoCable { why }) => Err(format!("`{name}` is not a cable: {why}")),
@@ -177,7 +177,7 @@ pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(S
         Ok(range) => range.names().map(one).collect(),
         Err(NameFault::Range { why } | NameFault::TooMany { why }) => Err(why),
         Err(NameFault::Unreadable | NameFault::Beyond { .. } | NameFault::NoCable { .. }) => {
-            Err(format!("`{name}` names nothing of this fabric"))
+            Err(format!("`{name}` is not a name in this fabric"))
         }
     }
 }
