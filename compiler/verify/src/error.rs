@@ -38,7 +38,7 @@ pub enum VerifyError {
     #[error("there is no {0} in the tree")]
     Absent(String),
     /// Nothing that was requested is in the tree.
-    #[error("nothing of what is asked for is in the tree")]
+    #[error("the tree contains nothing of the selected part")]
     Nothing,
     /// The tree has files of nodes. Each covers all planes, so single planes cannot be proved.
     #[error(

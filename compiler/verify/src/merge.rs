@@ -116,7 +116,7 @@ fn of_one_fabric(parts: Named<'_>) -> Result<(), MergeError> {
     for (other, part) in &parts[1..] {
         let differ = [
             (first.fabric != part.fabric, "their names"),
-            (first.routing != part.routing, "their ways of routing"),
+            (first.routing != part.routing, "their routing modes"),
             (first.source != part.source, "their sources"),
             (first.inputs != part.inputs, "what they were compiled from"),
             (first.counts != part.counts, "the numbers of their manifests"),

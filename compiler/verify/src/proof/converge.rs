@@ -468,7 +468,7 @@ impl<'a> Plane<'a> {
         self.findings.checked(&WIDTH, 1);
         if !speaker.process.relaxed && members.len() > 1 && transit.surely != transit.maybe {
             let message = format!(
-                "`{}` has {} ways of one length with different autonomous systems in them, and uses them one at a time",
+                "`{}` has {} paths of equal length with different autonomous systems in them, and uses them one at a time",
                 self.fabric.cabling.switch(id),
                 members.len()
             );

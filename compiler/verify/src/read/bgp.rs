@@ -204,7 +204,7 @@ impl<'a> Names<'a> {
 /// Returns faults for undefined references.
 pub(crate) fn faults(device: &mut Device<'_>, file: &'static str, lost: &Lost<'_>) {
     for (kind, name) in lost {
-        let message = format!("{kind} `{name}` is referred to and is not there");
+        let message = format!("{kind} `{name}` is referenced but not defined");
         device.fault(FaultKind::Dangling, file, vec![format!(" {name}")], message);
     }
 }

@@ -67,7 +67,7 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     (restart != wanted).then(|| {
         let preserved = if wanted.preserves { " with forwarding preserved" } else { "" };
         format!(
-            "a restart is not graceful{preserved}, {} s to come back and {} s to forget, as is stated",
+            "a restart is not graceful{preserved}, {} s to come back and {} s to forget, as set",
             meant.restart_s, meant.stale_s
         )
     })

@@ -384,7 +384,7 @@ impl<'a> Reader<'a> {
         let Management { shut, vrf, addresses, gateways } = self.management;
         for lost in vrf.into_iter().chain(gateways.iter().map(|(vrf, _)| *vrf)) {
             if !self.vrfs.contains(&lost) {
-                let message = format!("VRF `{lost}` is referred to and is not there");
+                let message = format!("VRF `{lost}` is referenced but not defined");
                 faults.push((FaultKind::Dangling, vec![format!("vrf {lost}")], message));
             }
         }

@@ -122,7 +122,7 @@ impl<'a> QosReader<'a> {
     pub(super) fn finish(&self, ports: &mut [Port<'a>]) -> (Option<QosConfig>, Vec<(String, String)>) {
         let mut faults = Vec::new();
         let mut lost = |kind: &str, name: &str| {
-            faults.push((format!(" {name}"), format!("{kind} `{name}` is referred to and is not there")));
+            faults.push((format!(" {name}"), format!("{kind} `{name}` is referenced but not defined")));
         };
         let shares = self.applied.and_then(|name| {
             let shares = self.shares.get(name);

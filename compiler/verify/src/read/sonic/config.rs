@@ -659,7 +659,7 @@ fn segment_faults(
         faults.push(format!("segment `{text}` has no `decap_dscp_mode`, or one other than `pipe`"));
     }
     let Some(locator) = locator else {
-        faults.push(format!("segment `{text}` names locator `{name}`, which is not there"));
+        faults.push(format!("segment `{text}` names locator `{name}`, which is not defined"));
         return faults;
     };
     if locator.prefix.0.parse() != Ok(prefix.network()) {
