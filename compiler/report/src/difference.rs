@@ -109,7 +109,7 @@ fn verdict(report: &Report) -> (Weight, String) {
     let (impact, plural) = (&report.impact, |count: u64| if count == 1 { "pair" } else { "pairs" });
     if impact.cut_off > 0 {
         let count = impact.cut_off;
-        return (Weight::Bad, format!("{} {} of NICs have no path any more.", number(count), plural(count)));
+        return (Weight::Bad, format!("{} {} of NICs no longer have a path.", number(count), plural(count)));
     }
     // Pairs with a removed NIC are not counted as losing paths.
     let fewer =

@@ -51,7 +51,7 @@ async fn one(
 ) -> Result<usize, String> {
     let (mut line, known) = Line::denials(socket, reading).await?;
     let nic = nic_of(plan, known.nic);
-    let nic = nic.ok_or_else(|| format!("its NIC, {}, is none of this fabric", known.nic))?;
+    let nic = nic.ok_or_else(|| format!("its NIC, {}, is not in this fabric", known.nic))?;
     let Some(scope) = ban(plan.topology(), element, nic) else { return Ok(0) };
     let wanted = Ban { reason: DRAIN.to_owned(), ..scope };
     let same = |own: &&Ban| Ban { id: None, ..(*own).clone() } == wanted;

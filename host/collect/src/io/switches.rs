@@ -91,7 +91,7 @@ async fn pass(shared: &Arc<Shared>, sources: Vec<Source>) -> (Vec<(Source, Count
                 }
                 failed.push(source);
             }
-            Err(error) => tracing::error!("a switch is not read any more: {error}"),
+            Err(error) => tracing::error!("a switch is no longer read: {error}"),
         }
     }
     (read, failed)

@@ -90,7 +90,7 @@ pub enum BanFault {
     #[error("a denial names a plane, an uplink or a destination; this one would deny everything")]
     Everything,
     /// The plane does not exist.
-    #[error("plane {plane} is not there, the NIC has planes 0 to {last}")]
+    #[error("no plane {plane} in this NIC; expected 0 to {last}")]
     Plane {
         /// The plane.
         plane: u8,

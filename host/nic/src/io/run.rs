@@ -651,7 +651,7 @@ impl Stage<'_> {
                 Some(bytes)
             }
             Err(fault) => {
-                say(format_args!("the table stays as it was: {fault}"));
+                say(format_args!("the table is unchanged: {fault}"));
                 self.end_reload(api::fault(fault));
                 None
             }
