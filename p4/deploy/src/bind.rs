@@ -104,7 +104,7 @@ pub enum BindError {
     #[error("the P4Info of the switch: {0}")]
     Full(Excess),
     /// The tree has a kind of entity that cannot be bound by name.
-    #[error("`{entity}` is none of a table or action profile")]
+    #[error("`{entity}` is not of a table or action profile")]
     Kind {
         /// The entity, by names.
         entity: String,

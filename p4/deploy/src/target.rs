@@ -96,7 +96,7 @@ impl Target {
             Dial::Address(endpoint) => Client::connect(endpoint, self.device, options).await,
             Dial::Renewed(before, Renewal(renew)) => {
                 let now = renew().unwrap_or_else(|error| {
-                    tracing::warn!("certificates stay as they were: {error}");
+                    tracing::warn!("certificates are unchanged: {error}");
                     before.clone()
                 });
                 Client::connect(&now, self.device, options).await

@@ -390,7 +390,7 @@ fn still_open(part: &Patch, left: &Change) -> Vec<String> {
 fn failed(error: &ClientError, part: &Patch, open: &[String]) -> Fault {
     let all = part.operations.len();
     let applied = match all - open.len() {
-        0 => "nothing of it was applied".to_owned(),
+        0 => "none of it was applied".to_owned(),
         some => format!("{some} of {all} changes are applied all the same"),
     };
     let (reason, is_transient) = match error {

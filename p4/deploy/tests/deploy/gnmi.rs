@@ -229,7 +229,7 @@ async fn what_the_switch_refuses_is_said_with_its_words() {
     let report = pushed(&switches, &refused, &options()).await;
     let said = fault(&report).to_string();
     assert!(said.contains("Set refused: UNKNOWN: Error: validating function returned False"), "{said}");
-    assert!(said.contains("nothing of it was applied"), "{said}");
+    assert!(said.contains("none of it was applied"), "{said}");
     assert_eq!(fault(&report).kind(), "refused");
     assert_eq!(config(&switches[NAME].lock().running), ConfigDb::parse(OLD).expect("right"));
 }

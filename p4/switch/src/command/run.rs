@@ -148,7 +148,7 @@ fn run(options: &Options, stop: &AtomicBool, started: impl FnOnce(&Addresses)) -
 fn acceptor(files: TlsFiles) -> Result<Acceptor, TlsFileError> {
     files.acceptor(Protocol::Http2, |renewed| match renewed {
         Ok(()) => tracing::info!("certificates were read again"),
-        Err(error) => tracing::warn!("certificates stay as they were: {error}"),
+        Err(error) => tracing::warn!("certificates are unchanged: {error}"),
     })
 }
 
