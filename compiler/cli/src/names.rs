@@ -14,7 +14,7 @@ pub fn nic(plan: &Plan, name: &str, rail: u8) -> anyhow::Result<Nic> {
         .naming
         .parse_nic(name)
         .or_else(|| topology.naming.parse_node(name).map(|node| (node, rail)))
-        .with_context(|| format!("`{name}` names no NIC; names look like `{}`", example(plan)))?;
+        .with_context(|| format!("no NIC `{name}` in this fabric; names look like `{}`", example(plan)))?;
     let nic = topology.nic_of(node, number);
     if number >= topology.hosts.nics_per_node || !plan.fabric().has_nic(nic) {
         bail!("NIC `{name}` is not in this fabric; the first is `{}`", example(plan));

@@ -103,7 +103,7 @@ pub struct Impact {
     pub planes: Vec<u8>,
     /// Pairs that lose or gain paths, the worst first.
     pub pairs: Vec<Pairs>,
-    /// Pairs that have no path any more.
+    /// Pairs that no longer have a path.
     pub cut_off: u64,
 }
 

@@ -70,7 +70,10 @@ pub fn artefacts(report: &Report) -> Option<String> {
     };
     let kinds: Vec<String> = report.artefacts.iter().map(kind).collect();
     let by_rule = report.artefacts.iter().any(|kind| kind.at_most);
-    let limit =
-        if by_rule { "; changed are at most so many: they are too many to compare one by one" } else { "" };
+    let limit = if by_rule {
+        "; the number of changed ones is an upper limit: there are too many to compare one by one"
+    } else {
+        ""
+    };
     (!kinds.is_empty()).then(|| kinds.join(", ") + limit)
 }

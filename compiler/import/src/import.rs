@@ -433,7 +433,7 @@ fn refuse_others(plant: &Plant, positions: &Positions, found: &Candidate) -> Res
         place: None,
         text: format!(
             "not a Clos: of {all} cables {left} are where the nearest Clos has none, and {missing} of its cables are not there; \
-             where platforms share names of ports, `--platform t0=NAME` (and `t1`, `t2`) says whose they are"
+             if platforms share names of ports, set theirs by `--platform t0=NAME` (and `t1`, `t2`)"
         ),
     }];
     let switches = positions.places.iter().filter_map(|place| match place {

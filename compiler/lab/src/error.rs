@@ -87,7 +87,7 @@ pub enum LabError {
         name: String,
     },
     /// The plane does not exist.
-    #[error("plane {plane} is not there: the fabric has planes 0 to {last}")]
+    #[error("no plane {plane} in this fabric; expected 0 to {last}")]
     NoPlane {
         /// The plane.
         plane: u8,

@@ -200,7 +200,7 @@ impl fmt::Display for Finding {
                 evidence
             }
             Finding::Unused { cable, evidence } => {
-                writeln!(f, "found: no route goes over {cable} any more")?;
+                writeln!(f, "found: no route uses {cable} any longer")?;
                 evidence
             }
         };

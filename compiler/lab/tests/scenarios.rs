@@ -136,7 +136,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     let cases = [
         ("  - { at: 2s, cut: p0-t1-033 }\n", "3:5: ", "p0-t1-033"),
         ("  - { at: 2s, cut: su001-n001 }\n", "3:5: ", "su001-n001"),
-        ("  - { at: 2s, plane: 8 }\n", "3:5: ", "plane 8 is not there: the fabric has planes 0 to 7"),
+        ("  - { at: 2s, plane: 8 }\n", "3:5: ", "no plane 8 in this fabric; expected 0 to 7"),
         ("  - { at: 2s, nic-port: p0-t0-001--p0-t1-001 }\n", "3:5: ", "is the cable of no NIC port"),
         (
             "  - { at: 2s, cut: p0-t1-001 }\n  - { at: 3s, cut: p0-t1-001 }\n",

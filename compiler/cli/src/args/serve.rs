@@ -61,7 +61,7 @@ impl ServeArgs {
         };
         let acceptor = files.acceptor(Protocol::Http1, |renewed| match renewed {
             Ok(()) => tracing::info!("certificates were read again"),
-            Err(error) => tracing::warn!("certificates stay as they were: {error}"),
+            Err(error) => tracing::warn!("certificates are unchanged: {error}"),
         })?;
         Ok(Some(Certificates::new(move || acceptor.config())))
     }

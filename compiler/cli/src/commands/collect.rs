@@ -240,7 +240,7 @@ fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
 /// Describes a denial of an element that the fabric no longer has.
 fn gone(denial: &Denial) -> (String, serde_json::Value) {
     let Denial { id, element, .. } = denial;
-    let line = format!("denial {id} of {element}: the fabric does not have it any more");
+    let line = format!("denial {id} of {element}: the fabric no longer has it");
     (line, json!({ "gone": denial }))
 }
 

@@ -268,7 +268,7 @@ impl fmt::Display for Step {
             Step::Join { plane, places: all, routing } => {
                 let how = how(
                     *routing,
-                    "they take back that they are a last resort (RFC 8326)",
+                    "they withdraw that they are a last resort (RFC 8326)",
                     "neighbours add them to their routes",
                 );
                 write!(f, "send over {} of plane {plane} too: {how}", places(*all))

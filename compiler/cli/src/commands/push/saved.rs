@@ -32,7 +32,7 @@ pub fn push(
     options: &PushOptions,
 ) -> anyhow::Result<Outcome> {
     if report.new.source == diff::LIVE {
-        bail!("the new side of `{}` is what switches hold already", command.fleet.source);
+        bail!("the new side of `{}` is already on the switches", command.fleet.source);
     }
     let new = diff::unchanged(args, &report.new)?;
     let old = if report.old.source == diff::LIVE { None } else { Some(diff::unchanged(args, &report.old)?) };
