@@ -163,7 +163,7 @@ fn a_trace_is_followed_and_its_faults_have_lines() {
         "bad.csv:3: `off` is not an event: write `down` or `up`",
         "bad.csv:4: `p0-t1-003` is not down",
         "bad.csv:5: `p0-t1-001` is down already, since line 1",
-        "bad.csv:6: `stranger` names nothing",
+        "bad.csv:6: `stranger` is not a name in this fabric",
         "bad.csv:7: has 2 fields and wants 3",
         "bad.csv:8: `soon` is not a time",
     ] {
