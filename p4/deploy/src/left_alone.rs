@@ -64,7 +64,7 @@ pub(crate) fn left_alone(
     };
     if !inventory.has_sonic() {
         for name in tree.sonic().iter().filter(|name| select(name)) {
-            let instead = "a rule under `sonic` in the inventory sets their addresses";
+            let instead = "a rule under `sonic` in the inventory sets how to reach them";
             add(name, WITH_RULES, instead.to_owned());
         }
     }

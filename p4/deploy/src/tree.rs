@@ -150,7 +150,7 @@ pub enum TreeError {
     #[error(transparent)]
     Bind(#[from] Box<BindError>),
     /// The program that a switch runs cannot be used.
-    #[error("the inventory sets that the switch keeps its program: {reason}")]
+    #[error("the inventory sets `keeps_program` for this switch: {reason}")]
     Kept {
         /// Why not.
         reason: String,

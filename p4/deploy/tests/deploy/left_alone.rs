@@ -45,7 +45,7 @@ async fn they_are_in_every_report() {
             format!("1 switch runs `eos` {rest} `p0-t0-005` with `eos.conf`: do eos"),
             format!("2 switches run `frr` {rest} `p0-t0-003` with `frr.conf`, `ip.batch`: do frr"),
             format!(
-                "1 switch runs `sonic` {rest} `p0-t0-002` with `config_db.json`: a rule under `sonic` in the inventory sets their addresses"
+                "1 switch runs `sonic` {rest} `p0-t0-002` with `config_db.json`: a rule under `sonic` in the inventory sets how to reach them"
             ),
         ]
     );
