@@ -124,7 +124,7 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
     let most = hardware.os.trim_priority_max();
     let Some(most) = most.filter(|most| profile.trim_priority(*most).is_none()) else { return false };
     let os = hardware.os.word();
-    let message = format!("`{os}` has no number left to mark trimmed packets");
+    let message = format!("`{os}` has no number left to identify trimmed packets");
     out.push(
         Diagnostic::error(&RULE, message)
             .at(draft.at(field!("qos.trimming.tc")), format!("it has 0 to {most}, and classes have all"))

@@ -38,7 +38,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         }
         said.push(hardware.os);
         let os = hardware.os.word();
-        let message = format!("`{os}` marks trimmed packets by {used}, not by {}", trimming.tc);
+        let message = format!("`{os}` identifies trimmed packets by {used}, not by {}", trimming.tc);
         out.push(
             Diagnostic::warning(&RULE, message)
                 .at(draft.at(field!("qos.trimming.tc")), "")
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn numbers_end_at_seven() {
-        assert_eq!(message(RULE.example, "W0710"), "`nvue` marks trimmed packets by 7, not by 9");
+        assert_eq!(message(RULE.example, "W0710"), "`nvue` identifies trimmed packets by 7, not by 9");
         assert!(!codes(&RULE.example.replace("tc: 9", "tc: 5")).contains(&"W0710"));
         assert!(!codes(&RULE.example.replace(", tc: 9", "")).contains(&"W0710"));
         assert!(!codes(&RULE.example.replace("nvue", "sonic")).contains(&"W0710"));
