@@ -369,6 +369,9 @@ mod tests {
         assert_eq!(check(&plan, &[], port(0), 1.0), Ok(()));
         let refused =
             check(&plan, &[port(0)], port(1), 1.0).expect_err("the second of two ports").to_string();
-        assert_eq!(refused, "it would remove the last path between z0-su001-n001/nic0 and z0-su001-n002/nic0");
+        assert_eq!(
+            refused,
+            "it would remove the last path between z0-su001-n001/nic0 and z0-su001-n002/nic0"
+        );
     }
 }

@@ -238,7 +238,12 @@ pub(crate) const REASONS: &[Reason] = &[
         "no device of the fabric sends from the address of a cable",
     ),
     because("*.txtpb ingress.punt", "priority: #", LARGER, "the only entry of its table"),
-    because("*.txtpb ingress.punt", "value: *", LARGER, "only the reason code that the CPU gets with a packet"),
+    because(
+        "*.txtpb ingress.punt",
+        "value: *",
+        LARGER,
+        "only the reason code that the CPU gets with a packet",
+    ),
     because("frr.conf", "bgp community-list *", LARGER, "another number in the same order"),
     because("frr.conf", "bgp ebgp-requires-policy", GONE, "every session has its policies"),
     because(

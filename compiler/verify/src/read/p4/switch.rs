@@ -249,7 +249,7 @@ impl Reader {
 
     fn group(&mut self, entry: &Entry<'_>, group: u64) -> Result<(), ReadError> {
         if short(entry.table) != "wcmp_group" {
-            return Err(format!("`{}` uses a group, which the proof does not know", entry.table).into());
+            return Err(format!("`{}` uses a group, which the proof does not model", entry.table).into());
         }
         self.groups.insert(exact(entry, "wcmp_group_id")?, group);
         Ok(())
