@@ -168,6 +168,18 @@ fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     ] } });
     let room = json!({ "tiers": { "t0": { "down": { "count": 4 } } } });
     Some(match leaf {
+        "hosts.packet_order" => {
+            let split = json!({ "breakout": "2x400G" });
+            let up = json!({ "count": 4, "breakout": "2x400G" });
+            let reorders = json!({
+                "ecmp": { "balance": "adaptive" },
+                "hosts": { "nic": { "speed": "800G", "lanes": 8 } },
+                "tiers": { "t0": { "down": split, "up": up }, "t1": { "down": split } },
+            });
+            let mut all = tries(&reorders, [json!("any")]);
+            all.extend(plain([json!("any")]));
+            all
+        }
         "hosts.per_group" => tries(&room, [json!(4)]),
         "hosts.nic.speed" => {
             let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {

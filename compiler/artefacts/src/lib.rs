@@ -23,7 +23,7 @@ pub use address::{Address, Family, Prefix};
 pub use files::{FILE_MAX, Files, Memory};
 pub use manifest::{Counts, Entry, MANIFEST_MAX, Manifest, ManifestError};
 pub use profile::{
-    BgpTimers, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
+    BgpTimers, Stated, StatedAddresses, StatedBalance, StatedBuffer, StatedCable, StatedClass, StatedHosts,
     StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
     StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
 };

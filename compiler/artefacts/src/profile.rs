@@ -131,6 +131,9 @@ pub struct StatedHosts {
     pub queue_pairs: u16,
     /// Whether NICs with the same number share a T0.
     pub has_rails: bool,
+    /// Whether switches reorder packets, and NICs accept them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reorders: bool,
     /// The code point of data.
     pub data_dscp: u8,
     /// The code point of clear-to-send messages, if they have a class.
@@ -199,8 +202,20 @@ pub struct StatedSwitch {
     /// Packet trimming, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trimming: Option<StatedTrimming>,
+    /// Load balancing over next hops; absent if the switch hashes flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<StatedBalance>,
     /// Ports with a cable.
     pub ports: Vec<StatedPort>,
+}
+
+/// Load balancing over next hops, other than by hash.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StatedBalance {
+    /// Its kind, as in fabric files.
+    pub kind: String,
+    /// Next-hop groups that the switch has room to balance.
+    pub groups: u64,
 }
 
 /// The buffer of a switch. Pools are computed from it and the cables of the switch.

@@ -16,8 +16,8 @@ use closc_topology::naming::Pattern;
 use closc_topology::usid::UsidLayout;
 use closc_topology::{
     AddressWidths, Cable, Cages, Domains, Field, HostOs, HostOutput, HostSlot, Link, ManagementList, Nic,
-    NicKind, Pin, Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier, TierId, Topology,
-    Wiring, ZoneId, ZoneTier, field, tier_field,
+    NicKind, PacketOrder, Pin, Pins, PlaneId, Racks, SegmentPlan, Services, Site, Switch, T2, Tier,
+    TierBalance, TierId, Topology, Wiring, ZoneId, ZoneTier, field, tier_field,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -275,6 +275,8 @@ fabric_settings! {
     NicByZone(BTreeMap<ZoneId, NicKind>) = hosts.nic_by_zone, "hosts.nic_by_zone" => nic_ports;
     /// Generated files for hosts.
     HostOs(HostOs) = hosts.os, "hosts.os" => host_files;
+    /// The order in which NICs need packets.
+    PacketOrder(PacketOrder) = hosts.packet_order, "hosts.packet_order" => hosts_only;
     /// Files that are generated for every node.
     HostOutputs(BTreeSet<HostOutput>) = hosts.outputs, "hosts.outputs" => host_files;
     /// PCI slots of a node's NICs.
@@ -289,6 +291,8 @@ fabric_settings! {
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
     /// Uplinks of single destination NICs.
     Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks, pinned;
+    /// How switches choose among next hops.
+    Balance(TierBalance) = ecmp.balance, "ecmp.balance" => balance, balance;
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;
     /// Pool of NIC addresses.

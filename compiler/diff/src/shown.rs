@@ -14,8 +14,8 @@ use closc_topology::naming::Pattern;
 use closc_topology::usid::{Role, UsidLayout};
 use closc_topology::{
     AddressWidths, Cable, Cages, DomainBy, DomainPosition, DomainRule, HostOs, HostOutput, HostSlot,
-    ManagementList, NicKind, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan, Services, Site,
-    Wiring, ZoneId, ZoneTier,
+    ManagementList, NicKind, PacketOrder, Pin, Pins, PlaneId, PortBlock, RackRule, Racks, SegmentPlan,
+    Services, Site, TierBalance, TierId, Wiring, ZoneId, ZoneTier,
 };
 use ipnet::{IpNet, Ipv6Net};
 use smol_str::SmolStr;
@@ -135,6 +135,22 @@ impl Shown for Arc<ManagementList> {
 impl Shown for Pin {
     fn shown(&self) -> String {
         self.word().to_owned()
+    }
+}
+
+impl Shown for PacketOrder {
+    fn shown(&self) -> String {
+        self.word().to_owned()
+    }
+}
+
+impl Shown for TierBalance {
+    fn shown(&self) -> String {
+        if self.t0 == self.t1 && self.t1 == self.t2 {
+            return self.t0.word().to_owned();
+        }
+        let of = |tier: TierId| format!("{} on {}s", self.of(tier).word(), tier.label());
+        TierId::ALL.map(of).join(", ")
     }
 }
 

@@ -133,7 +133,7 @@ pub(crate) fn at_once(why: &'static str) -> Verdict {
 /// Rollout of a changed setting of the fabric, from the values before and after.
 pub(crate) mod rule {
     use closc_topology::TierId::{T0, T1, T2};
-    use closc_topology::{AddressWidths, Racks};
+    use closc_topology::{AddressWidths, Racks, TierBalance, TierId};
 
     use super::{ALL, RolloutMode, Sides, Verdict, at_once, growth, hitless, planes, shrinks};
 
@@ -180,6 +180,15 @@ pub(crate) mod rule {
 
     pub(crate) fn uplinks<T>(_: &T, _: &T, _: &Sides<'_>) -> Verdict {
         hitless("packets change uplinks, and arrive over either")
+    }
+
+    /// Another choice among next hops: switches of the tiers that change reload their forwarding.
+    // The macros of `change.rs` pass values by reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(crate) fn balance(old: &TierBalance, new: &TierBalance, _: &Sides<'_>) -> Verdict {
+        let differs = |tier: &TierId| old.of(*tier) != new.of(*tier);
+        let tiers: Vec<TierId> = ALL.into_iter().filter(differs).collect();
+        planes(&tiers, "switches reload their forwarding when their balancing changes")
     }
 
     pub(crate) fn zones<T: PartialOrd>(old: &T, new: &T, sides: &Sides<'_>) -> Verdict {
@@ -280,7 +289,15 @@ pub(crate) mod note {
 
     use closc_diagnostics::figures::number;
     use closc_plan::Plan;
-    use closc_topology::{AddressWidths, ManagementList, Nic, Pins, Switch};
+    use closc_topology::{AddressWidths, ManagementList, Nic, Pins, Switch, TierBalance, TierId};
+
+    // The macros of `change.rs` pass values by reference.
+    #[allow(clippy::trivially_copy_pass_by_ref)]
+    pub(crate) fn balance(old: &TierBalance, new: &TierBalance, _: &Plan) -> Option<String> {
+        let reorders = |all: &TierBalance| TierId::ALL.into_iter().any(|tier| all.of(tier).reorders());
+        let starts = !reorders(old) && reorders(new);
+        starts.then(|| "reorders packets: set up NICs for any order first".to_owned())
+    }
 
     pub(crate) fn segments<T>(_: &T, _: &T, _: &Plan) -> String {
         "renumbers every segment".to_owned()

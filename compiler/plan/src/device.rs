@@ -8,12 +8,14 @@ use std::net::IpAddr;
 
 use closc_artefacts::{Address, Prefix, Routing};
 use closc_fabric::{End, Port, PortUse};
-use closc_topology::{Link, NicPort, PortRef, Switch, Topology};
+use closc_platform::{Balance, Os};
+use closc_topology::{Link, NicPort, PortRef, Switch, TierId, Topology};
 use smol_str::SmolStr;
 
 use crate::address::{AddressPlan, CableEnd};
 use crate::intent::{
-    Connection, DeviceIntent, Locator, Management, NicPeer, Peer, PortIntent, Srv6Intent, SwitchPeer, System,
+    BalanceIntent, Connection, DeviceIntent, Locator, Management, NicPeer, Peer, PortIntent, Srv6Intent,
+    SwitchPeer, System,
 };
 use crate::plan::Plan;
 use crate::{bgp, ecmp, port_name, routes};
@@ -50,9 +52,17 @@ fn intent(plan: &Plan, switch: Switch) -> DeviceIntent<'_> {
         bgp,
         ports,
         routes,
+        balance: balance(topology, switch.tier, os),
         qos: &topology.qos,
         base_rtt: plan.delay_of_tier(switch.tier).base_rtt,
     }
+}
+
+/// Returns the load balancing of a tier, if it is not by hash.
+fn balance(topology: &Topology, tier: TierId, os: Os) -> Option<BalanceIntent> {
+    let kind = topology.balance(tier);
+    let most = os.balanced_groups_max().map_or(u64::MAX, u64::from);
+    (kind != Balance::Hash).then(|| BalanceIntent { kind, groups: topology.next_hop_groups(tier).min(most) })
 }
 
 /// Returns the SONiC hwsku of a switch, which may depend on how its cages are split, or the platform id.

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use closc_artefacts::{Prefix, Routing};
-use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PortRef, Side, Subject, Topology};
+use closc_topology::{DomainRule, Link, Nic, NicPort, Node, PacketOrder, PortRef, Side, Subject, Topology};
 use ipnet::Ipv6Net;
 use smol_str::SmolStr;
 
@@ -52,6 +52,7 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         has_t2: topology.t2.is_some(),
         is_rail_optimised: topology.hosts.rails > 1,
         queue_pairs: queue_pairs(topology),
+        reorders: reorders(topology),
         os: topology.hosts.os,
         outputs: &topology.hosts.outputs,
         mtu: topology.mtu.link,
@@ -194,6 +195,11 @@ pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
         Routing::Srv6Static => 1,
         Routing::EcmpStatic | Routing::BgpUnnumbered => topology.ecmp.qps_per_connection,
     }
+}
+
+/// Returns whether senders are told that the network reorders packets: switches do, and NICs accept them.
+pub(crate) fn reorders(topology: &Topology) -> bool {
+    topology.reorders() && topology.hosts.packet_order == PacketOrder::Any
 }
 
 fn port(plan: &Plan, number: u8, at: NicPort) -> NicPortIntent {

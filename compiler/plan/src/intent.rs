@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use closc_artefacts::{Address, Prefix, Routing};
-use closc_platform::{Os, PhysicalPort, Platform, Release};
+use closc_platform::{Balance, Os, PhysicalPort, Platform, Release};
 use closc_qos::Nanoseconds;
 use closc_qos::profile::Profile;
 use closc_qos::units::Speed;
@@ -54,11 +54,22 @@ pub struct DeviceIntent<'a> {
     /// Static routes in this order: neighbours or NICs by port, then farther destinations by zone and group, last the
     /// blackhole.
     pub routes: Vec<Route>,
+    /// Load balancing over next hops; absent if the switch hashes flows.
+    pub balance: Option<BalanceIntent>,
     /// Quality of service.
     pub qos: &'a Profile,
     /// Round-trip time without queueing of the longest path that counts for the tier. Computed thresholds are based on
     /// it.
     pub base_rtt: Nanoseconds,
+}
+
+/// Load balancing over next hops, other than by hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BalanceIntent {
+    /// Its kind.
+    pub kind: Balance,
+    /// Next-hop groups to make room for: all that failures can make, or as many as the operating system balances.
+    pub groups: u64,
 }
 
 /// Addresses and numbers of the switch itself.
@@ -123,6 +134,11 @@ impl PortIntent {
     /// Returns whether a NIC is at the other end.
     pub fn faces_nic(&self) -> bool {
         matches!(self.connection, Some(Connection { peer: Peer::Nic(_), .. }))
+    }
+
+    /// Returns whether a switch is at the other end.
+    pub fn faces_switch(&self) -> bool {
+        matches!(self.connection, Some(Connection { peer: Peer::Switch(_), .. }))
     }
 
     /// Returns whether the port is a downlink.
@@ -279,6 +295,8 @@ pub struct HostIntent<'a> {
     pub is_rail_optimised: bool,
     /// Queue pairs per connection: enough to spread over the uplinks, if switches choose paths by hash.
     pub queue_pairs: u16,
+    /// Whether switches reorder packets, and NICs accept them in any order.
+    pub reorders: bool,
     /// Operating system for which files are generated, besides the path table.
     pub os: HostOs,
     /// Further files that are generated for it.

@@ -41,8 +41,8 @@ pub use host::routes::{NodeDestination, NodeRoutes, PortPaths};
 pub use host::written::HostRoutes;
 pub use intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNeighbour, BgpSide};
 pub use intent::{
-    Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer, NicPortIntent,
-    NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
+    BalanceIntent, Connection, DeviceIntent, Hop, HostIntent, Locator, Management, NicIntent, NicPeer,
+    NicPortIntent, NicRoute, Peer, PortIntent, Route, Srv6Intent, SwitchPeer, System, Target,
 };
 pub use mac::Mac;
 pub use path::{Path, PathError, PathHop, PathKind};

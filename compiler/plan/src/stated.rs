@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use closc_artefacts::cables::Kind;
 use closc_artefacts::{
-    Family, Prefix, Stated, StatedAddresses, StatedBuffer, StatedCable, StatedClass, StatedHosts,
-    StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos, StatedSwitch,
-    StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
+    Family, Prefix, Stated, StatedAddresses, StatedBalance, StatedBuffer, StatedCable, StatedClass,
+    StatedHosts, StatedManagement, StatedManagementWidths, StatedNotifications, StatedPort, StatedQos,
+    StatedSwitch, StatedTrimming, StatedWatchdog, StatedWidths, StatedWiring,
 };
 use closc_platform::Breakout;
 use closc_platform::capability::{Capability, Support};
@@ -27,7 +27,7 @@ use ipnet::IpNet;
 use smol_str::SmolStr;
 
 use crate::bgp;
-use crate::host::queue_pairs;
+use crate::host::{queue_pairs, reorders};
 use crate::intent::DeviceIntent;
 use crate::plan::Plan;
 use crate::qos::{SwitchBuffers, SwitchQos};
@@ -180,6 +180,7 @@ fn hosts(topology: &Topology) -> Option<StatedHosts> {
         reach: topology.addresses.hosts.to_string(),
         queue_pairs: queue_pairs(topology),
         has_rails: topology.hosts.rails > 1,
+        reorders: reorders(topology),
         data_dscp: qos.rdma.data.dscp.get(),
         clear_to_send_dscp: qos.rdma.nccl_fifo_tc.map(|tos| tos >> 2),
         notifications,
@@ -238,6 +239,9 @@ fn switch(switch: Switch, intent: &DeviceIntent<'_>) -> Result<StatedSwitch, Qos
         lossless_queue_bytes: most,
         trimming: trimming(intent),
         watchdog: qos.watchdog.and_then(|times| watchdog(intent.qos, times)),
+        balance: intent
+            .balance
+            .map(|own| StatedBalance { kind: own.kind.word().to_owned(), groups: own.groups }),
         ports,
     })
 }

@@ -129,6 +129,12 @@ capabilities! {
     Pins, pins, "pins", "ecmp.pin, ecmp.pins";
     /// Hashing of the RoCE destination queue pair.
     QueuePairHash, queue_pair_hash, "a hash over the RoCE queue pair", "routing: ecmp-static, bgp-unnumbered";
+    /// The least loaded next hop for each burst of a flow.
+    Flowlets, flowlets, "balancing of flowlets by load", "ecmp.balance: flowlet";
+    /// The least loaded next hop for each packet.
+    Adaptive, adaptive, "balancing of packets by load", "ecmp.balance: adaptive";
+    /// Every next hop in turn, packet by packet.
+    Spraying, spraying, "spraying of packets by switches", "ecmp.balance: spray";
     /// BGP over unnumbered cables.
     Bgp, bgp, "BGP", "routing: bgp-unnumbered";
     /// BFD beside BGP.

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::alias::Aliases;
-use crate::{Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Power, Provenance};
+use crate::{Balancing, Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Power, Provenance};
 
 /// A value and where it was written.
 #[derive(Debug, Clone)]
@@ -98,6 +98,9 @@ pub(crate) struct File {
     pub(crate) trimming: Option<At<TrimmingFile>>,
     /// Table sizes.
     pub(crate) limits: LimitsFile,
+    /// Load balancing beyond a hash, by operating system and kind (`ecmp.balance` of a fabric file); none if absent.
+    #[serde(default)]
+    pub(crate) balancing: Balancing,
     /// Layouts of its ports, which a tier of a fabric file names with `layout`.
     #[serde(default)]
     pub(crate) layouts: BTreeMap<String, At<Layout>>,

@@ -5,6 +5,7 @@
 //! so that later stages look things up and check nothing again.
 
 mod alias;
+mod balance;
 mod breakout;
 mod builtin;
 mod cages;
@@ -26,6 +27,7 @@ mod release;
 mod required;
 pub mod telemetry;
 
+pub use balance::{Balance, BalanceFact, Balancing};
 pub use breakout::{BreakoutError, Share};
 pub use cages::{CageError, CageSet};
 pub use catalogue::Catalogue;

@@ -22,6 +22,7 @@ pub(crate) fn lower(file: File) -> Platform {
         buffer: file.buffer.as_ref().map(buffer),
         trimming: file.trimming.map(|trimming| self::trimming(trimming.value)),
         limits: limits(&file.limits),
+        balancing: file.balancing,
         layouts: file.layouts.into_iter().map(|(name, layout)| (name, layout.value)).collect(),
         derived: false,
         sources: file.sources,

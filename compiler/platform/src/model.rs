@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::alias::Aliases;
+use crate::balance::Balancing;
 use crate::breakout::Share;
 use crate::cages::CageSet;
 use crate::claim::{Claim, Provenance};
@@ -94,6 +95,9 @@ pub struct Platform {
     pub limits: Limits,
     /// Capabilities.
     pub features: Features,
+    /// Load balancing beyond a hash. Only checks read it: digests of what a file means leave it out.
+    #[serde(skip)]
+    pub balancing: Balancing,
     /// Layouts of its ports by name. Digests of what a file means have the ports, and leave these out.
     #[serde(skip)]
     pub layouts: BTreeMap<String, Layout>,

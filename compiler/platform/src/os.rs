@@ -131,6 +131,7 @@ struct Facts {
     port_mtu_max: Option<u16>,
     port_number_max: Option<u16>,
     multipath_max: Option<u16>,
+    balanced_groups_max: Option<u32>,
     thresholds_taken: Option<(i8, i8)>,
     watchdog_poll_millis: Option<(u32, u32)>,
     trim_size: Option<(u32, u32)>,
@@ -216,6 +217,11 @@ impl Os {
     /// Returns the most paths to a prefix that its BGP uses, where there is a limit besides that of the platform.
     pub fn multipath_max(self) -> Option<u16> {
         self.facts().multipath_max
+    }
+
+    /// Returns the most ECMP groups that it balances by load, where their number has a limit of its own.
+    pub fn balanced_groups_max(self) -> Option<u32> {
+        self.facts().balanced_groups_max
     }
 
     /// Returns the largest number of a front port, where numbers have a limit of their own.

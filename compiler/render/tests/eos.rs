@@ -23,13 +23,14 @@ use common::switches;
 
 /// Two tiers of a platform, with services, ports without a cable and one that is drained.
 fn fabric(platform: &str, nic: &str, qos: &str, routing: &str, hosts: &str) -> Plan {
+    let ecmp = if platform.starts_with("th5-128") { "ecmp: { balance: flowlet }\n" } else { "" };
     plan(&format!(
         "fabric: eos\nplanes: 1\nrouting: {routing}\nhosts: {{ groups: 3, per_group: 2, nic: {nic} }}\n\
          tiers:\n  t0: {{ platform: {platform}, os: eos, down: {{ count: 2, spare: 1 }}, up: 2 }}\n  \
          t1: {{ platform: {platform}, os: eos }}\naddresses: {{ {hosts}management: 10.64.0.0/14 }}\ncables:\n  \
          nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\nservices:\n  \
          ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9 ]\n  snmp: {{ contact: noc, location: hall 3 }}\n\
-         exceptions: {{ drained: [ p0-t0-002--p0-t1-001 ] }}\n"
+         exceptions: {{ drained: [ p0-t0-002--p0-t1-001 ] }}\n{ecmp}"
     ))
 }
 
@@ -84,6 +85,15 @@ fn structured(intent: &DeviceIntent<'_>) -> Value {
     }
     if system.loopback.family() == Family::V4 {
         ipv4(intent, &mut text);
+    }
+    if let Some(own) = intent.balance {
+        // Of 128 groups at size 1, each larger size has half as many: 7 is for 2.
+        let size = match own.groups {
+            0..=2 => 7,
+            3..=4 => 6,
+            groups => panic!("{groups} groups are more than this fabric needs"),
+        };
+        text["ip_hardware"] = json!({ "fib": { "load_balance_distribution": { "dynamic": { "enabled": true, "flow_set_size": size } } } });
     }
     if !intent.platform.has_virtual_queues() {
         text["platform"] = memory(intent, &qos);
@@ -439,6 +449,8 @@ fn pyavd_renders_the_same_lines() {
         ("th5-64x800g", "{ speed: 800G, lanes: 8 }", "lossless", "bgp-unnumbered", ""),
         ("arista-7808r3-288x400g", "{ speed: 400G, lanes: 8 }", "none", "bgp-unnumbered", ""),
         ("q3d-7280r4-64x400g", "{ speed: 400G, lanes: 4 }", "none", "bgp-unnumbered", IPV4),
+        ("th5-128x400g", "{ speed: 400G, lanes: 4 }", "lossless", "ecmp-static", ""),
+        ("th5-128x400g", "{ speed: 400G, lanes: 4 }", "none", "bgp-unnumbered", IPV4),
     ];
     let mut intents = Map::new();
     let mut own: BTreeMap<String, String> = BTreeMap::new();

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use common::switches;
 
 /// Two tiers of split cages, with services and ports without a cable; with BGP two cables between a T0 and a T1, one drained.
-fn fabric(release: &str, routing: &str, qos: &str, hosts: &str) -> Plan {
+fn fabric(release: &str, routing: &str, qos: &str, hosts: &str, ecmp: &str) -> Plan {
     let (uplinks, exceptions) = if routing == "bgp-unnumbered" {
         ("parallel: 2, up: { count: 4", "exceptions: { drained: [ \"p0-t0-002--p0-t1-001#1\" ] }\n")
     } else {
@@ -32,26 +32,31 @@ fn fabric(release: &str, routing: &str, qos: &str, hosts: &str) -> Plan {
          nic-t0: {{ length: 3m, medium: dac }}\n  t0-t1: {{ length: 30m, medium: dr4 }}\nqos: {qos}\n\
          releases: {{ nvue: \"{release}\" }}\nservices:\n  \
          ntp: [ 192.0.2.1, \"2001:db8::7b\" ]\n  syslog: [ 192.0.2.9, \"1:2:3:4:5:6:7:8\" ]\n  \
-         snmp: {{ contact: 'noc \"24/7\": # 17', location: hall 3 }}\n{exceptions}"
+         snmp: {{ contact: 'noc \"24/7\": # 17', location: hall 3 }}\n{exceptions}{ecmp}"
     ))
 }
+
+/// Adaptive routing.
+const ADAPTIVE: &str = "ecmp: { balance: adaptive }\n";
 
 /// Configuration of a switch, by release, fabric and name.
 fn texts() -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for release in ["5.13", "5.14", "5.15", "5.16", "5.17", "5.18"] {
-        for (routing, qos, hosts) in [
-            ("srv6-static", "lossy-trim", ""),
-            ("ecmp-static", "lossless", ""),
-            ("ecmp-static", "none", "hosts: 10.128.0.0/9, "),
-            ("bgp-unnumbered", "lossless", ""),
-            ("bgp-unnumbered", "none", "hosts: 10.128.0.0/9, "),
+        for (routing, qos, hosts, ecmp) in [
+            ("srv6-static", "lossy-trim", "", ""),
+            ("ecmp-static", "lossless", "", ""),
+            ("ecmp-static", "none", "hosts: 10.128.0.0/9, ", ""),
+            ("bgp-unnumbered", "lossless", "", ""),
+            ("bgp-unnumbered", "none", "hosts: 10.128.0.0/9, ", ""),
+            ("ecmp-static", "nvidia-roce", "", ADAPTIVE),
+            ("bgp-unnumbered", "nvidia-roce", "", ADAPTIVE),
         ] {
             let is_before_bgp = ["5.13", "5.14"].contains(&release) && routing == "bgp-unnumbered";
             if release == "5.13" && qos == "lossy-trim" || is_before_bgp {
                 continue;
             }
-            for artefact in switches(&fabric(release, routing, qos, hosts)) {
+            for artefact in switches(&fabric(release, routing, qos, hosts, ecmp)) {
                 let name = artefact.path.iter().nth(1).expect("below `switches/`");
                 let text = String::from_utf8(artefact.bytes).expect("text");
                 texts.insert(format!("{release}/{routing}-{qos}/{name}"), text);
@@ -110,6 +115,57 @@ fn the_schema_of_every_release_takes_it() {
         assert!(text.contains(from), "{name} has no {from}");
         let damaged = BTreeMap::from([(name.clone(), text.replacen(from, to, 1))]);
         assert!(!judge(&python, &damaged).status.success(), "{from} became {to}, and nothing was said");
+    }
+    // Each release has its own words of adaptive routing.
+    for (release, from, to) in [
+        ("5.14", "adaptive-routing:\n        enable: 'on'", "adaptive-routing:\n        state: enabled"),
+        ("5.15", "adaptive-routing:\n        state: enabled", "adaptive-routing:\n        enable: 'on'"),
+        (
+            "5.18",
+            "adaptive-routing:\n            state: enabled",
+            "adaptive-routing:\n            state: full",
+        ),
+    ] {
+        let adaptive = |(name, text): &(&String, &String)| name.starts_with(release) && text.contains(from);
+        let (name, text) = texts.iter().find(adaptive).unwrap_or_else(|| panic!("{release} has no {from}"));
+        let damaged = BTreeMap::from([(name.clone(), text.replacen(from, to, 1))]);
+        assert!(
+            !judge(&python, &damaged).status.success(),
+            "{release}: {from} became {to}, and nothing was said"
+        );
+    }
+}
+
+/// Adaptive routing is on at every port to a switch, with a cable or drained, and at no other.
+#[test]
+fn adaptive_routing_is_on_towards_switches() {
+    for (routing, release, word) in
+        [("bgp-unnumbered", "5.16", "state: enabled"), ("ecmp-static", "5.13", "enable: 'on'")]
+    {
+        let of = |ecmp: &str| {
+            let all = switches(&fabric(release, routing, "nvidia-roce", "", ecmp));
+            let texts = all.into_iter().map(|own| (own.path, String::from_utf8(own.bytes).expect("text")));
+            texts.collect::<BTreeMap<_, _>>()
+        };
+        let (plain, adaptive) = (of(""), of(ADAPTIVE));
+        for (path, text) in &adaptive {
+            let is_t0 = path.as_str().contains("-t0-");
+            // A T1 has one cable to each T0 without parallel ones, and nothing to choose.
+            let cables = match (is_t0, routing) {
+                (true, "bgp-unnumbered") => 4,
+                (true, _) => 2,
+                (false, "bgp-unnumbered") => 6,
+                (false, _) => 0,
+            };
+            let lines = text.matches(&format!("          adaptive-routing:\n            {word}\n")).count();
+            assert_eq!(lines, cables, "{path}");
+            let own =
+                text.matches(&format!("    router:\n      adaptive-routing:\n        {word}\n")).count();
+            assert_eq!(own, usize::from(cables > 0), "{path}");
+            let differs = text.lines().count() - plain[path].lines().count();
+            let head = if text.contains("bgp:") { 2 } else { 3 };
+            assert_eq!(differs, if cables > 0 { 3 * cables + head } else { 0 }, "{path}");
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod address_fields;
 mod all_drained;
 mod asn_range;
 mod bad_range;
+mod balance_not_supported;
 mod beyond_numbers;
 mod bgp_bandwidth;
 mod block_length;
@@ -116,6 +117,9 @@ mod w_agent_files;
 mod w_agent_values;
 mod w_assumed_feature;
 mod w_assumed_limit;
+mod w_balance_assumed;
+mod w_balance_order;
+mod w_balance_unused;
 mod w_buffer_shares;
 mod w_dark_ports;
 mod w_ecmp_unused;
@@ -297,6 +301,7 @@ const CHECKS: &[Check] = checks![
     neighbour_limit,
     ecmp_groups,
     bgp_bandwidth,
+    balance_not_supported,
     w_no_hwsku,
     w_assumed_feature,
     w_known_fault,
@@ -332,6 +337,9 @@ const CHECKS: &[Check] = checks![
     w_agent_files,
     w_assumed_limit,
     w_even_paths,
+    w_balance_order,
+    w_balance_assumed,
+    w_balance_unused,
 ];
 
 /// Returns every rule of this crate, by code.
@@ -409,6 +417,7 @@ const SETTINGS: &[&Rule] = &[
     &neighbour_limit::RULE,
     &ecmp_groups::RULE,
     &bgp_bandwidth::RULE,
+    &balance_not_supported::RULE,
 ];
 
 /// Tells whether every error is about a setting.

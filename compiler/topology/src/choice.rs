@@ -3,8 +3,11 @@
 //! In: nothing. Out: the enums. Invariants: meanings are methods that match every word, so that a new word does not
 //! compile before it has a meaning.
 
+use closc_platform::Balance;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::coordinate::TierId;
 
 /// Generated files for hosts besides path tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -46,6 +49,36 @@ impl HostOutput {
             HostOutput::Nccl => "nccl",
             HostOutput::Agent => "agent",
         }
+    }
+}
+
+/// The order in which NICs need the packets of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum PacketOrder {
+    /// As they were sent: a packet that is overtaken counts as lost.
+    #[default]
+    Required,
+    /// Any: data is placed as it arrives.
+    Any,
+}
+
+impl PacketOrder {
+    /// Both, in the order of the language.
+    pub const ALL: [PacketOrder; 2] = [PacketOrder::Required, PacketOrder::Any];
+
+    /// Returns the word used in YAML.
+    pub fn word(self) -> &'static str {
+        match self {
+            PacketOrder::Required => "required",
+            PacketOrder::Any => "any",
+        }
+    }
+
+    /// Tells whether it is the order of files that state none, whose meaning is that from before there was a choice.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == PacketOrder::Required
     }
 }
 
@@ -114,6 +147,33 @@ impl Pin {
             Pin::None => "none",
             Pin::Downlink => "downlink",
         }
+    }
+}
+
+/// Balancing that a file asks for, tier by tier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct TierBalance {
+    /// On T0s.
+    pub t0: Balance,
+    /// On T1s.
+    pub t1: Balance,
+    /// On T2s.
+    pub t2: Balance,
+}
+
+impl TierBalance {
+    /// Returns what is asked of a tier.
+    pub fn of(self, tier: TierId) -> Balance {
+        match tier {
+            TierId::T0 => self.t0,
+            TierId::T1 => self.t1,
+            TierId::T2 => self.t2,
+        }
+    }
+
+    /// Tells whether all tiers hash, as in files from before there was a choice.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == TierBalance::default()
     }
 }
 

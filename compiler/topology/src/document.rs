@@ -32,7 +32,7 @@ pub use srv6::{RolesDoc, Srv6Doc, WidthsDoc};
 pub use tiers::{
     HardwareDoc, PortBlockDoc, PortsDoc, SplitDoc, T0Doc, T1Doc, T2Doc, TiersDoc, ZoneHardwareDoc,
 };
-pub use tuning::{EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
+pub use tuning::{BalanceByTierDoc, EcmpDoc, EntropyDoc, MtuDoc, NamingDoc};
 
 use crate::read::{Named, Spanned, document, word};
 

@@ -20,7 +20,7 @@ mod tuning;
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Sources, Span};
-use closc_platform::{Catalogue, Os, Release};
+use closc_platform::{Balance, Catalogue, Os, Release};
 use closc_qos::profile::{self, Preset, Profile, ProfileError};
 use ipnet::Ipv6Net;
 
@@ -42,6 +42,7 @@ pub(crate) use pins::PinFault;
 pub(crate) use place::{Place, PlaceTier};
 pub(crate) use tier::{DraftBlock, DraftTier, DraftZone, resolve};
 
+use crate::balance::Choices;
 use crate::choice::Wiring;
 use crate::coordinate::{Link, Side, TierId};
 use crate::document::{FabricDoc, NicDoc};
@@ -203,6 +204,37 @@ impl<'a> Draft<'a> {
             Wiring::Full => self.t1.count,
             Wiring::Rows => self.t1.count.div_ceil(self.rows.max(1)),
         }
+    }
+
+    /// Returns the numbers that decide which switches have several next hops.
+    pub(crate) fn choices(&self) -> Choices {
+        Choices {
+            groups: self.groups,
+            zones: self.zones_joined(),
+            uplinks: [if self.has_t1() { self.t0.up.count } else { 0 }, self.t1.up.count],
+            t0_parallel: if self.has_t1() { self.t0.parallel } else { 0 },
+            zone_links: if self.t2.is_some() {
+                self.t1s_below_t2().saturating_mul(self.t1.parallel)
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Returns how switches of a tier choose among next hops: by hash if they have no choice, or hosts choose.
+    pub(crate) fn balance(&self, tier: TierId) -> Balance {
+        let has_choice = !self.routing.is_source_routed() && self.choices().groups(tier).1 > 0;
+        if has_choice { self.ecmp.balance.of(tier) } else { Balance::Hash }
+    }
+
+    /// Returns the place that asks for the balancing of a tier.
+    pub(crate) fn balance_span(&self, tier: TierId) -> Span {
+        let own = match tier {
+            TierId::T0 => field!("ecmp.balance_by_tier.t0"),
+            TierId::T1 => field!("ecmp.balance_by_tier.t1"),
+            TierId::T2 => field!("ecmp.balance_by_tier.t2"),
+        };
+        self.stated(own).unwrap_or_else(|| self.at(field!("ecmp.balance")))
     }
 
     /// Returns the same fabric with another routing; `None` if this draft is such a trial itself.

@@ -4,6 +4,7 @@
 //! lines. Invariants: no I/O and no panic on any input; a `Topology` exists only if no check reported an error, so
 //! later stages do not check again.
 
+mod balance;
 mod choice;
 mod coordinate;
 mod domain;
@@ -41,7 +42,7 @@ pub mod naming;
 pub mod usid;
 
 pub use checks::BANDWIDTH_CABLES_MAX;
-pub use choice::{Face, HostOs, HostOutput, Pin, SegmentPlan, Wiring};
+pub use choice::{Face, HostOs, HostOutput, PacketOrder, Pin, SegmentPlan, TierBalance, Wiring};
 pub use coordinate::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Subject, Switch, TierId, ZoneId};
 pub use domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 pub use edit::{Edit, apply, edits};

@@ -17,7 +17,7 @@ use ipnet::{IpNet, Ipv6Net};
 use serde::Serialize;
 use smol_str::SmolStr;
 
-use crate::choice::{HostOs, HostOutput, Pin, SegmentPlan, Wiring};
+use crate::choice::{HostOs, HostOutput, PacketOrder, Pin, SegmentPlan, TierBalance, Wiring};
 use crate::coordinate::{Link, Nic, PlaneId, PortRef, Side, Switch, TierId, ZoneId};
 use crate::domain::Domains;
 use crate::ipv4::{Ipv4Counts, Ipv4Widths};
@@ -110,6 +110,9 @@ pub struct Hosts {
     /// NICs of zones that have a different one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub nic_by_zone: BTreeMap<ZoneId, NicKind>,
+    /// The order in which NICs need packets.
+    #[serde(skip_serializing_if = "PacketOrder::is_default")]
+    pub packet_order: PacketOrder,
     /// Generated files for hosts besides path tables.
     pub os: HostOs,
     /// Files that are generated for every node too.
@@ -349,6 +352,9 @@ pub struct Ecmp {
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
     pub qps_per_connection: u16,
+    /// How switches choose among next hops of equal cost, where they have a choice: see [`Topology::balance`].
+    #[serde(skip_serializing_if = "TierBalance::is_default")]
+    pub balance: TierBalance,
 }
 
 /// Single pins: for each T0 that has some, the uplink (from 0) to NICs on other T0s.

@@ -2,6 +2,7 @@
 
 pub(crate) mod addresses;
 pub(crate) mod agents;
+pub(crate) mod balance;
 pub(crate) mod bgp;
 pub(crate) mod buffers;
 pub(crate) mod cabling;

@@ -159,6 +159,7 @@ fn by_choice<'f>(fabric: &'f Fabric, zones: &Zones, stated: Option<&Stated>) -> 
 fn as_stated(fabric: &Fabric, stated: &Stated, (counts, zones): (&Counts, &Zones)) -> Findings {
     let mut findings = check::coordinates::check(fabric, stated, counts, zones);
     check::profile::check(fabric, stated, &mut findings);
+    check::balance::check(fabric, stated, &mut findings);
     check::stated_qos::check(fabric, stated, &mut findings);
     check::bgp::stated::check(fabric, stated, &mut findings);
     findings

@@ -53,6 +53,9 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
         | Capability::StaticWeights
         | Capability::Pins
         | Capability::QueuePairHash
+        | Capability::Flowlets
+        | Capability::Adaptive
+        | Capability::Spraying
         | Capability::Bgp
         | Capability::Bfd
         | Capability::Bandwidths

@@ -10,8 +10,8 @@ mod qos;
 use std::net::IpAddr;
 
 use closc_artefacts::{Family, Prefix, paths};
-use closc_plan::{Connection, DeviceIntent, Management, PortIntent};
-use closc_platform::PortNaming;
+use closc_plan::{BalanceIntent, Connection, DeviceIntent, Management, PortIntent};
+use closc_platform::{Balance, PortNaming};
 use serde::Serialize;
 
 use self::qos::{ClassView, MemoryView, ProfileView, Qos};
@@ -56,6 +56,8 @@ struct View<'a> {
     is_ipv4: bool,
     routes: Vec<RouteView<'a>>,
     bgp: Option<BgpView<'a>>,
+    /// Size of the flow sets of dynamic load balancing; absent without.
+    flow_set: Option<u32>,
 }
 
 /// The management port.
@@ -91,6 +93,22 @@ struct LinkView {
     profile: Option<String>,
 }
 
+/// Groups with the smallest flow sets, and sizes of flow sets. Each size has half the groups of the one before it, with
+/// twice the entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is 2 of 16384).
+const FLOW_SETS: (u64, u32) = (128, 7);
+
+/// Returns the largest flow sets of which there are enough.
+fn flow_set(intent: &DeviceIntent<'_>) -> Option<u32> {
+    let BalanceIntent { kind, groups } = intent.balance?;
+    match kind {
+        Balance::Flowlet => {}
+        // Checks refuse both for this system.
+        Balance::Hash | Balance::Adaptive | Balance::Spray => return None,
+    }
+    let (most, sizes) = FLOW_SETS;
+    (1..=sizes).rev().find(|size| most >> (size - 1) >= groups).or(Some(1))
+}
+
 impl<'a> View<'a> {
     fn of(intent: &'a DeviceIntent<'a>) -> Result<Self, RenderError> {
         let Qos { memory, profiles, classes, names } = Qos::of(intent)?;
@@ -120,6 +138,7 @@ impl<'a> View<'a> {
             classes,
             routes: routes(intent),
             bgp: BgpView::of(intent),
+            flow_set: flow_set(intent),
         })
     }
 }

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 use closc_artefacts::{Prefix, paths};
 use closc_plan::{DeviceIntent, Management};
-use closc_platform::Release;
+use closc_platform::{Balance, Release};
 use serde::Serialize;
 
 use self::panel::{CageView, PortView};
@@ -60,6 +60,8 @@ struct View<'a> {
     locators: Vec<LocatorView>,
     routes: Vec<RouteView<'a>>,
     bgp: Option<BgpView<'a>>,
+    /// Switches on adaptive routing; absent without.
+    adaptive: Option<&'static str>,
 }
 
 /// The management port.
@@ -104,7 +106,18 @@ impl<'a> View<'a> {
             locators: locators(intent),
             routes: routes(intent),
             bgp: BgpView::of(intent),
+            adaptive: adaptive(intent, release),
         })
+    }
+}
+
+/// Returns the line that switches on adaptive routing, of the switch and of a port alike, as a release has it.
+fn adaptive(intent: &DeviceIntent<'_>, release: Release) -> Option<&'static str> {
+    let switched_on = if release >= BY_FAMILY { "state: enabled" } else { "enable: 'on'" };
+    match intent.balance?.kind {
+        Balance::Adaptive => Some(switched_on),
+        // Checks refuse both for this system.
+        Balance::Hash | Balance::Flowlet | Balance::Spray => None,
     }
 }
 

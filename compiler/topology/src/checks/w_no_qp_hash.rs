@@ -2,6 +2,7 @@
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
+use closc_platform::Balance;
 use closc_platform::capability::Capability;
 
 use crate::checks::or_routing;
@@ -17,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "A training job has few flows between two NICs. Hashed by addresses and ports only, they collide on \
            uplinks, and up to a third of the bandwidth is lost. P4 targets hash the queue pair.",
     example: "routing: ecmp-static",
-    fix: "Use more queue pairs with different UDP source ports at the hosts, a P4 target, or `routing: \
+    fix: "Set `ecmp.balance` where the switch supports `flowlet` or `adaptive`. Otherwise use more queue pairs with different UDP source ports at the hosts, a P4 target, or `routing: \
            srv6-static`, where the NIC chooses the path.",
 };
 
@@ -28,6 +29,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let spreads = |hardware: &&Hardware| draft.tier(hardware.tier).is_some_and(|tier| tier.up.count > 1);
     let blind = |hardware: &&Hardware| {
+        // Balancing by load, or packet by packet, does not depend on what a hash can tell apart.
+        if draft.balance(hardware.tier) != Balance::Hash {
+            return false;
+        }
         let hashes = hardware.platform.features.qp_hash && hardware.os.renders(Capability::QueuePairHash);
         !hashes && hardware.platform.supports(hardware.os)
     };
@@ -44,14 +49,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(hardware.platform_span, format!("for {}", hardware.who))
             .and(draft.at(field!("routing")), "spreads by hashing")
             .note("between two NICs there are few flows; hashed by addresses and ports they collide")
-            .help(or_routing(
-                "let hosts use several UDP source ports a connection, or use a P4 target",
-                "",
-                draft,
-                &[Routing::Srv6Static],
-            )),
+            .help(or_routing(&advice(hardware), "", draft, &[Routing::Srv6Static])),
         );
     }
+}
+
+/// Returns the advice besides another routing: the balancing that the switch supports first.
+fn advice(hardware: &Hardware) -> String {
+    let usable = Balance::ALL.into_iter().find(|balance| hardware.balance(*balance).is_some());
+    let balance = usable.map(|balance| format!("set `ecmp.balance: {}`, ", balance.word()));
+    let ports = "let hosts use several UDP source ports a connection, or use a P4 target";
+    format!("{}{ports}", balance.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -61,6 +69,8 @@ mod tests {
     #[test]
     fn hashing_is_reported() {
         assert_eq!(codes("routing: ecmp-static"), ["W0203", "W0901"]);
+        let balanced = "{ routing: ecmp-static, ecmp: { balance: adaptive } }";
+        assert!(!codes(balanced).contains(&"W0901"), "load decides, not a hash");
         assert_eq!(
             message("routing: ecmp-static", "W0901"),
             "`sonic` on `box-256x200g` cannot hash the RoCE destination queue pair"

@@ -3,7 +3,7 @@
 use closc_qos::units::Speed;
 use smol_str::SmolStr;
 
-use crate::choice::{HostOs, HostOutput};
+use crate::choice::{HostOs, HostOutput, PacketOrder};
 use crate::pci::PciAddress;
 use crate::read::{Named, Spanned, document, word};
 
@@ -40,6 +40,10 @@ document! {
         pub nic: NicDoc = "nic" => [ALL],
         /// Other NICs for single zones, by zone.
         pub nic_by_zone: Option<Named<u16, NicDoc>> = "nic_by_zone" => [ALL],
+        /// The order in which NICs need the packets of a flow: `required`, or `any` if they and their transport accept
+        /// packets out of order, as RoCE NICs set up for adaptive routing do. `ecmp.balance: adaptive` and `spray` need
+        /// `any` (W0907); NCCL is then told that the network reorders. Default: `required`.
+        pub packet_order: Option<Spanned<PacketOrder>> = "packet_order" => [NODES],
         /// Generated files for nodes besides path tables. Default: `none`.
         pub os: Option<Spanned<HostOs>> = "os" => [NODES],
         /// Additional files for every node. `closc export host` writes them for single nodes of any fabric. Default:
@@ -64,6 +68,8 @@ document! {
         pub power: Option<Spanned<SmolStr>> = "power",
     }
 }
+
+word!(PacketOrder, "packet order", PacketOrder::word);
 
 word!(HostOutput, "host file" {
     "nic" => HostOutput::Nic,

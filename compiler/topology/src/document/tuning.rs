@@ -1,5 +1,6 @@
 //! `mtu`, `ecmp`, `entropy` and `naming`.
 
+use closc_platform::Balance;
 use smol_str::SmolStr;
 
 use crate::choice::Pin;
@@ -28,10 +29,32 @@ document! {
         /// T0), `nic` and `uplink` (from 0): packets of that T0 to that NIC use that uplink while it leads there,
         /// otherwise the group of all uplinks. It overrides `pin`. `closc te` writes such files. Needs `ecmp-static`.
         pub pins: Option<Spanned<SmolStr>> = "pins" => [NAMED],
+        /// How switches choose among next hops of equal cost. `hash`: one for each flow. `flowlet`: the least loaded one
+        /// for each burst of a flow, in order. `adaptive`: the least loaded one for each packet. `spray`: each in turn,
+        /// packet by packet. With the last two, packets arrive out of order (`hosts.packet_order`). A switch whose
+        /// system, release or platform cannot do it is an error (E0910). Default: `hash`.
+        pub balance: Option<Spanned<Balance>> = "balance" => [SWITCHES, NODES],
+        /// Other balancing in single tiers.
+        pub balance_by_tier: Option<BalanceByTierDoc> = "balance_by_tier",
         /// Queue pairs that hosts open per connection, so that a hash can spread them: 1 to 128. Default: the number
         /// of uplinks of a T0, at most 16.
         #[schemars(range(min = 1, max = 128))]
         pub qps_per_connection: Option<Spanned<u16>> = "qps_per_connection" => [HOSTS],
+    }
+}
+
+word!(Balance, "way of balancing", Balance::word);
+
+document! {
+    /// Balancing tier by tier. Each default is `ecmp.balance`.
+    #[derive(Default)]
+    pub struct BalanceByTierDoc as "BalanceByTier" {
+        /// On T0s: over their uplinks.
+        pub t0: Option<Spanned<Balance>> = "t0" => [T0, NODES],
+        /// On T1s: over their uplinks, and over parallel links to a T0.
+        pub t1: Option<Spanned<Balance>> = "t1" => [T1, NODES],
+        /// On T2s: over all links to a zone.
+        pub t2: Option<Spanned<Balance>> = "t2" => [T2, NODES],
     }
 }
 

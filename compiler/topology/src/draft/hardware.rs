@@ -1,9 +1,11 @@
 //! Every kind of switch of a fabric: the tiers', those of single planes and those of single devices.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use closc_diagnostics::Span;
-use closc_platform::{Breakout, Catalogue, Os, Platform, SkuFeature, Standing};
+use closc_platform::{Balance, BalanceFact, Breakout, Catalogue, Os, Platform, SkuFeature, Standing};
+use closc_qos::units::Speed;
 
 use super::exceptions::{DraftExceptions, Entry};
 use super::tier::resolve;
@@ -35,6 +37,21 @@ impl Hardware {
     pub(crate) fn breakouts(&self) -> impl Iterator<Item = Breakout> {
         let used = [&self.down, &self.up].into_iter().filter(|block| block.count + block.spare > 0);
         used.filter_map(|block| block.breakout)
+    }
+
+    /// Returns the speeds of its ports towards other switches.
+    pub(crate) fn fabric_speeds(&self) -> BTreeSet<Speed> {
+        let down = (self.tier != TierId::T0).then_some(&self.down);
+        let used = [down, Some(&self.up)].into_iter().flatten().filter(|block| block.count > 0);
+        used.filter_map(|block| Some(block.breakout?.speed)).collect()
+    }
+
+    /// Returns what is known of a kind of balancing on it, if it has that at the speeds of its ports.
+    pub(crate) fn balance(&self, balance: Balance) -> Option<&BalanceFact> {
+        let takes = |fact: &&BalanceFact| {
+            fact.speeds.as_ref().is_none_or(|speeds| self.fabric_speeds().is_subset(speeds))
+        };
+        self.platform.balance(balance, self.os).filter(takes)
     }
 
     /// Returns how certain it is that it has a feature in which hwskus differ.

@@ -4,9 +4,10 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use closc_artefacts::{Family, Prefix};
+use closc_platform::Balance;
 
 use super::number;
-use crate::choice::Pin;
+use crate::choice::{Pin, TierBalance};
 use crate::document::{AddressWidthsDoc, AddressesDoc, EcmpDoc, EntropyDoc, MtuDoc};
 use crate::model::{Addresses, Ecmp, Entropy, Mtu, Topology};
 use crate::read::Spanned;
@@ -83,7 +84,16 @@ pub(super) fn ecmp(doc: Option<&EcmpDoc>, uplinks: u64) -> Ecmp {
         pin: doc.pin.map_or(Pin::None, |pin| pin.value),
         pins: Arc::default(),
         qps_per_connection: u16::try_from(qps).unwrap_or(u16::MAX),
+        balance: balance(&doc),
     }
+}
+
+/// Returns how switches choose among next hops: as stated for their tier, or for all.
+fn balance(doc: &EcmpDoc) -> TierBalance {
+    let usual = doc.balance.map_or(Balance::Hash, |balance| balance.value);
+    let own = doc.balance_by_tier.clone().unwrap_or_default();
+    let of = |stated: Option<Spanned<Balance>>| stated.map_or(usual, |own| own.value);
+    TierBalance { t0: of(own.t0), t1: of(own.t1), t2: of(own.t2) }
 }
 
 /// Returns the entropy values, stated or default: never more than there are uplinks.

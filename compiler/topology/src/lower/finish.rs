@@ -9,7 +9,7 @@ use std::sync::Arc;
 use closc_platform::{Os, Platform};
 use closc_qos::profile::Profile;
 
-use crate::choice::HostOs;
+use crate::choice::{HostOs, PacketOrder};
 use crate::coordinate::{Nic, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::document::SlotDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, DraftZone, resolve};
@@ -84,6 +84,7 @@ impl Draft<'_> {
             nic_speed: hosts.nic.speed.value,
             nic_lanes: u8::try_from(self.nic_lanes).ok()?,
             nic_by_zone: self.nics_by_zone()?,
+            packet_order: hosts.packet_order.map_or(PacketOrder::Required, |order| order.value),
             os: hosts.os.map_or(HostOs::None, |os| os.value),
             outputs: hosts.outputs.iter().flatten().map(|output| output.value).collect(),
             slots: hosts.slots.iter().flatten().map(slot).collect(),

@@ -52,7 +52,7 @@ pub(crate) struct Context<'a> {
 }
 
 /// Parts of the facts of a port, quality of service by its number on the switch.
-pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<u16>);
+pub(crate) type FactsKey = (bool, Wire, Option<u8>, Option<u32>, Option<bool>, Option<bool>, Option<u16>);
 
 /// The state of binding one switch.
 pub(crate) struct Binding<'c, 'd> {

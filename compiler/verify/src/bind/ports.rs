@@ -70,7 +70,8 @@ impl Binding<'_, '_> {
     }
 
     fn facts(&mut self, port: &Port<'_>, qos: &[Arc<PortQos>]) -> FactsId {
-        let key = (port.up, port.wire, port.lane_count, port.length_m, port.faces_nic, port.qos);
+        let key =
+            (port.up, port.wire, port.lane_count, port.length_m, port.faces_nic, port.balances, port.qos);
         if let Some((_, id)) = self.seen.iter().find(|(seen, _)| *seen == key) {
             return *id;
         }
@@ -80,6 +81,7 @@ impl Binding<'_, '_> {
             lane_count: port.lane_count,
             length_m: port.length_m,
             faces_nic: port.faces_nic,
+            balances: port.balances,
             qos: port.qos.and_then(|at| qos.get(usize::from(at)).cloned()),
         });
         self.seen.push((key, id));
@@ -253,7 +255,8 @@ impl Binding<'_, '_> {
                 || port.up
                 || !port.addresses.is_empty()
                 || !port.neighbours.is_empty()
-                || port.peer.is_some();
+                || port.peer.is_some()
+                || port.balances == Some(true);
             if alive {
                 let message = format!("port `{}` is in use, and no cable list has a cable in it", port.name);
                 self.unlike(&POWER, About::Port(&port.name), None, &message);

@@ -64,6 +64,7 @@ pub(crate) fn bind(
         peers: Arc::clone(&device.peers),
         sizes: sizes(&device),
         counters: pairs(context, device.counters.iter().map(|name| (&**name, "enable"))),
+        balance: device.balance,
         pools: device.qos.as_ref().and_then(|qos| qos.pools),
         settings: pairs(context, device.settings.iter().map(|(name, value)| (&**name, &**value))),
         lanes: context.lanes.of(&device, context.pairs),

@@ -241,6 +241,9 @@ fn environment(hosts: &StatedHosts, devices: &str, has_topology: bool) -> BTreeM
     if let Some(dscp) = hosts.clear_to_send_dscp {
         wanted.insert("NCCL_IB_FIFO_TC", (dscp << 2).to_string());
     }
+    if hosts.reorders {
+        wanted.insert("NCCL_IB_ADAPTIVE_ROUTING", "1".to_owned());
+    }
     if hosts.has_rails {
         wanted.insert("NCCL_CROSS_NIC", "0".to_owned());
         wanted.insert("NCCL_PXN_DISABLE", "0".to_owned());

@@ -53,6 +53,8 @@ pub(crate) enum About<'a> {
     Loopback,
     /// The management address.
     Management,
+    /// Load balancing over next hops.
+    Balance,
     /// BGP as a whole.
     Bgp,
     /// Timers of failure detection.

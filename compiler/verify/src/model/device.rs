@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use closc_artefacts::{Address, Prefix};
+use closc_platform::Balance;
 use ipnet::IpNet;
 
 use crate::model::bgp::Config;
@@ -76,6 +77,8 @@ pub(crate) struct Device<'a> {
     pub(crate) bgp: Option<Config<'a>>,
     /// Whether routes are in a separate `frr.conf`.
     pub(crate) routes_in_frr: bool,
+    /// Load balancing over next hops, if it is not by hash.
+    pub(crate) balance: Option<DeviceBalance>,
     /// QoS settings, if the language has any.
     pub(crate) qos: Option<Arc<QosConfig>>,
     /// Settings of the whole device that are the same on all of its kind.
@@ -88,6 +91,15 @@ pub(crate) struct Device<'a> {
     pub(crate) not_judged: Vec<String>,
     /// Forbidden and missing statements.
     pub(crate) faults: Vec<Fault>,
+}
+
+/// Load balancing of a switch over next hops, other than by hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeviceBalance {
+    /// Its kind.
+    pub(crate) kind: Balance,
+    /// Next-hop groups that have room, if the language states it.
+    pub(crate) groups: Option<u64>,
 }
 
 /// A fault in a file that no rule about the fabric covers, such as unknown keywords and dangling references.
@@ -197,6 +209,8 @@ pub(crate) struct Port<'a> {
     pub(crate) discovery: NeighbourDiscovery,
     /// Own MAC address, where it is set.
     pub(crate) mac: Option<Mac>,
+    /// Whether it takes part in load balancing, if the language states it for each port.
+    pub(crate) balances: Option<bool>,
     /// Index in [`QosConfig::ports`].
     pub(crate) qos: Option<u16>,
     /// Whether NICs are expected at the other end, where the language says so.
@@ -246,6 +260,7 @@ impl<'a> Device<'a> {
             asn: None,
             bgp: None,
             routes_in_frr: false,
+            balance: None,
             qos: None,
             settings: Vec::new(),
             plain: None,

@@ -17,7 +17,7 @@ use ipnet::IpNet;
 use smol_str::SmolStr;
 
 use crate::model::bgp::Speaker;
-use crate::model::device::{Mac, Wire};
+use crate::model::device::{DeviceBalance, Mac, Wire};
 use crate::model::language::Language;
 use crate::model::peer::Peer;
 use crate::model::qos::{Pools, PortQos};
@@ -68,6 +68,8 @@ pub(crate) struct Switch {
     pub(crate) peers: Arc<[Peer]>,
     /// Numbers of entries in tables with hardware limits.
     pub(crate) sizes: Sizes,
+    /// Load balancing over next hops, if it is not by hash.
+    pub(crate) balance: Option<DeviceBalance>,
     /// The buffer, where the language shares it out.
     pub(crate) pools: Option<Pools>,
     /// Settings of the whole device.
@@ -151,6 +153,8 @@ pub(crate) struct Facts {
     pub(crate) length_m: Option<u32>,
     /// Whether a NIC is expected at the other end, where the language says so.
     pub(crate) faces_nic: Option<bool>,
+    /// Whether it takes part in load balancing, if the language states it for each port.
+    pub(crate) balances: Option<bool>,
     /// Quality of service.
     pub(crate) qos: Option<Arc<PortQos>>,
 }

@@ -1,6 +1,7 @@
 //! The room of Cumulus Linux: `nvue.yaml`, as `nv config replace` takes it, for everything.
 
 mod access;
+mod adaptive;
 mod bgp;
 mod device;
 mod fields;

@@ -70,7 +70,12 @@ fn seed(kind: &str) -> Option<u8> {
 /// With BGP, routes and all BGP settings are in `frr.conf`.
 fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
     let routing = match about {
-        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => true,
+        About::Balance
+        | About::Bgp
+        | About::Timers
+        | About::Session(_)
+        | About::Network(_)
+        | About::Filters => true,
         About::Route(_) | About::Routes => routed_by_frr,
         _ => false,
     };

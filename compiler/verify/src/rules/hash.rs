@@ -1,4 +1,4 @@
-//! V12: hash seeds of tiers.
+//! V12: hash seeds and load balancing.
 
 use closc_diagnostics::Rule;
 
@@ -16,5 +16,19 @@ pub(crate) static SEED: Rule = Rule {
            from another tier. The type follows from the tier and cannot be set.",
 };
 
+/// Switches balance load as stated.
+pub(crate) static BALANCE: Rule = Rule {
+    code: "V1202",
+    title: "a switch does not balance load as stated",
+    what: "A switch balances load by the `ecmp.balance` of its tier, with room for the next-hop groups that it \
+           can need. On Cumulus Linux, adaptive routing is enabled on the switch and on every port to another \
+           switch, and on no other port. A switch without a stated balance hashes.",
+    why: "A switch that hashes instead lets flows collide. One that balances without being asked to reorders \
+          packets that NICs need in order. A next-hop group with ports of both kinds distributes packets \
+          unpredictably.",
+    example: "router:\n  adaptive-routing:\n    state: disabled",
+    fix: "Restore the setting in the edited file, or change `ecmp.balance` in the fabric file and compile again.",
+};
+
 /// The family, in the order of codes.
-pub(super) const RULES: &[&Rule] = &[&SEED];
+pub(super) const RULES: &[&Rule] = &[&SEED, &BALANCE];

@@ -116,7 +116,9 @@ fn node_cases(trees: &Trees, cases: &mut Vec<Case>) {
 /// Damage to `nvue.yaml` of each tier: segments, then routes and PFC, then BGP.
 fn nvue_cases(trees: &Trees, cases: &mut Vec<Case>) {
     let mut seen = BTreeSet::new();
-    for (base, devices) in [(Base::Nvue, PODS), (Base::ChosenNvue, PODS), (Base::BgpNvue, ZONES)] {
+    for (base, devices) in
+        [(Base::Nvue, PODS), (Base::ChosenNvue, PODS), (Base::BgpNvue, ZONES), (Base::AdaptiveNvue, PODS)]
+    {
         for (tier, pair) in devices.iter().enumerate() {
             nvue::file(trees.tree(base), base, (tier, *pair), (&mut seen, cases));
         }
@@ -180,6 +182,8 @@ const TEXTS: Texts = &[
     (Base::ChosenZones, ZONES, &["ip.batch"]),
     (Base::ChosenEos, PODS, &["eos.conf"]),
     (Base::BgpEos, PODS, &["eos.conf"]),
+    (Base::FlowletEos, PODS, &["eos.conf"]),
+    (Base::AdaptiveNvue, NODES, &["nccl.conf"]),
     (Base::Linux, NODES, &["ip.batch", "devices.batch", "sysctl.conf", "routes.batch"]),
     (Base::ChosenLinux, NODES, &["ip.batch", "sysctl.conf"]),
     (Base::Fixed, NODES, &["nic-qos.sh", "nccl.conf", "vccl.conf"]),
@@ -276,8 +280,8 @@ fn what_forwards_marks_pauses_or_drops_is_found() {
 
 #[test]
 fn files_that_are_written_again_hold() {
-    let trees = Trees::of(&[Base::Nvue, Base::ChosenNvue, Base::BgpNvue]);
-    for base in [Base::Nvue, Base::ChosenNvue, Base::BgpNvue] {
+    let trees = Trees::of(&[Base::Nvue, Base::ChosenNvue, Base::BgpNvue, Base::AdaptiveNvue]);
+    for base in [Base::Nvue, Base::ChosenNvue, Base::BgpNvue, Base::AdaptiveNvue] {
         let mut tree = trees.tree(base).clone();
         assert!(nvue::rewrite(&mut tree) > 3, "{base:?}");
         sign(&mut tree);

@@ -66,6 +66,10 @@ pub(crate) enum Base {
     ChosenNvue,
     /// BGP on Cumulus Linux, with three tiers, two cables between a T0 and a T1 and one that is drained.
     BgpNvue,
+    /// Adaptive routing on Cumulus Linux, with two cables between a T0 and a T1, and nodes that are told.
+    AdaptiveNvue,
+    /// Dynamic load balancing of EOS.
+    FlowletEos,
     /// Nodes with two NICs in known slots, set up by netplan and systemd-networkd.
     Tools,
     /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
@@ -77,7 +81,7 @@ const PARALLEL_HOLES: &str =
     "exceptions:\n  absent: [p0-t0-002--p0-t1-001#1]\n  drained: [p0-t0-003--p0-t1-002#2]\n";
 
 impl Base {
-    pub(crate) const ALL: [Base; 32] = [
+    pub(crate) const ALL: [Base; 34] = [
         Base::Sonic,
         Base::Lossless,
         Base::Frr,
@@ -108,6 +112,8 @@ impl Base {
         Base::Nvue,
         Base::ChosenNvue,
         Base::BgpNvue,
+        Base::AdaptiveNvue,
+        Base::FlowletEos,
         Base::Tools,
         Base::ChosenTools,
     ];
@@ -143,6 +149,8 @@ impl Base {
             | Base::ChosenPins
             | Base::ChosenEos
             | Base::ChosenNvue
+            | Base::AdaptiveNvue
+            | Base::FlowletEos
             | Base::ChosenTools => "ecmp-static",
         }
     }
@@ -168,7 +176,8 @@ impl Base {
             Base::ChosenTofino => (Target::Tofino, chosen),
             Base::Pins => (Target::Pins, small),
             Base::ChosenPins => (Target::Pins, chosen),
-            Base::ChosenEos => (Target::Eos, chosen),
+            Base::ChosenEos | Base::FlowletEos => (Target::Eos, chosen),
+            Base::AdaptiveNvue => (Target::Nvue, Shape { parallel: 2, ..chosen }),
             Base::Nvue => (Target::Nvue, chosen),
             Base::ChosenNvue => (Target::NvueLossless, chosen),
             Base::ChosenLinux => (
@@ -223,6 +232,12 @@ impl Base {
         let yaml = match self {
             Base::Tools => yaml.replace("  os: linux\ntiers:", &tools),
             Base::ChosenTools => yaml.replace("tiers:", &tools),
+            Base::AdaptiveNvue => {
+                let hosts = "  outputs: [nic, nccl]\n  packet_order: any\ntiers:";
+                let yaml = yaml.replace("256x100g", "256x200g").replace("200G, lanes: 2", "400G, lanes: 4");
+                yaml.replace("  os: linux\ntiers:", hosts) + "ecmp: { balance: adaptive }\n"
+            }
+            Base::FlowletEos => yaml + "ecmp: { balance: flowlet }\n",
             Base::Blocks | Base::BlocksP4 => shape::in_blocks(&yaml),
             Base::BlocksZones => shape::in_blocks(&yaml).replace("rows: 8", "rows: 2"),
             _ => yaml,

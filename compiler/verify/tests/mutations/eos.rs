@@ -1,7 +1,7 @@
 //! Damage to switches that run EOS: `eos.conf`.
 
 use crate::Mutation;
-use crate::base::Base::{BgpEos as Bgp, ChosenEos as Eos};
+use crate::base::Base::{BgpEos as Bgp, ChosenEos as Eos, FlowletEos as Flowlet};
 use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Lost, More, Same, Text, Twice};
 
 const T0: &str = "switches/p0-t0-001/eos.conf";
@@ -172,4 +172,15 @@ pub(crate) const BGP: &[Mutation] = &[
     ("more paths than EOS takes", Bgp, T0, Text("maximum-paths 256 ecmp 256", "maximum-paths 601 ecmp 601"), "V0102"),
     ("an address where BGP finds the other end", Bgp, T0, Behind("interface Ethernet33/1\n", "ipv6 enable", "ipv6 enable\n   ipv6 address fd00:c105:2::1/127"), "V0301"),
     ("a static route over a port to a switch", Bgp, T1, More("ipv6 route fd00:c105:1:1::/64 Ethernet1/1 fd00::1\n"), "V0603"),
+];
+
+const DYNAMIC: &str = "ip hardware fib load-balance distribution dynamic\n";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const BALANCE: &[Mutation] = &[
+    ("a switch hashes instead", Flowlet, T0, Text(DYNAMIC, ""), "V1202"),
+    ("no size of flow sets", Flowlet, T0, Lost("flow-set-size"), "V1202"),
+    ("too few flow sets", Flowlet, T0, Text("flow-set-size 7", "flow-set-size 9"), "V0102"),
+    ("balancing in words that do not exist", Flowlet, T0, Text("flow-set-size 7", "packet 7"), "V0103"),
+    ("balancing without being asked", Eos, T0, Text("ipv6 unicast-routing", "ip hardware fib load-balance distribution dynamic\n!\nipv6 unicast-routing"), "V1202"),
 ];

@@ -40,7 +40,7 @@ use common::damage::{Damage, damage};
 /// A mutation: its description, the fabric, the file, the damage, and the rule that must find it.
 type Mutation = (&'static str, Base, &'static str, Damage, &'static str);
 
-const TABLES: [&[Mutation]; 44] = [
+const TABLES: [&[Mutation]; 46] = [
     sonic::ROUTES,
     sonic::SEGMENTS,
     sonic::PORTS,
@@ -76,6 +76,7 @@ const TABLES: [&[Mutation]; 44] = [
     eos::PORTS,
     eos::QUEUES,
     eos::BGP,
+    eos::BALANCE,
     everywhere::SONIC,
     everywhere::OTHERS,
     network::NETPLAN,
@@ -84,6 +85,7 @@ const TABLES: [&[Mutation]; 44] = [
     nvue::PORTS,
     nvue::QUEUES,
     nvue::BGP,
+    nvue::BALANCE,
     tools::FILES,
 ];
 

@@ -1,7 +1,7 @@
 //! Damage to switches that run Cumulus Linux: `nvue.yaml`.
 
 use crate::Mutation;
-use crate::base::Base::{BgpNvue as Bgp, ChosenNvue as Chosen, Nvue};
+use crate::base::Base::{AdaptiveNvue as Adaptive, BgpNvue as Bgp, ChosenNvue as Chosen, Nvue};
 use crate::common::damage::Damage::{All, Behind, Cut, Exchange, Lost, More, Same, Text};
 
 const T0: &str = "switches/p0-t0-001/nvue.yaml";
@@ -202,4 +202,26 @@ pub(crate) const BGP: &[Mutation] = &[
     ("a number that is text", Bgp, LOWER, All("autonomous-system: 4200000001", "autonomous-system: '4200000001'"), "V0102"),
     ("an address where BGP finds the other end", Bgp, LOWER, Behind("      swp33s0:\n        type", "        qos:", "        ipv6:\n          address:\n            'fd00:c105:2::1/127': {}\n        qos:"), "V0301"),
     ("a VRF of its own", Bgp, LOWER, Behind(PROCESS, "      default:", "      other:\n        router: {}\n      default:"), "V0103"),
+];
+
+/// The uplink to a T1, and a NIC port, where cages are split in four.
+const UPLINK: &str = "      swp33s0:\n";
+
+const ON: &str = "          adaptive-routing:\n            state: enabled";
+
+#[rustfmt::skip] // A table: one row a line.
+pub(crate) const BALANCE: &[Mutation] = &[
+    ("a switch hashes instead", Adaptive, T0, Text("      adaptive-routing:\n        state: enabled", "      adaptive-routing:\n        state: disabled"), "V1202"),
+    ("nothing about balancing of the switch", Adaptive, T0, Text("    router:\n      adaptive-routing:\n        state: enabled\n", ""), "V1202"),
+    ("an uplink that hashes", Adaptive, T0, Behind(UPLINK, "            state: enabled", "            state: disabled"), "V1202"),
+    ("nothing about balancing of an uplink", Adaptive, T0, Behind(UPLINK, "        router:\n          adaptive-routing:\n            state: enabled\n", ""), "V1202"),
+    ("a NIC port that balances", Adaptive, T0, Behind(NIC, "        qos:", "        router:\n          adaptive-routing:\n            state: enabled\n        qos:"), "V1202"),
+    ("a downlink of a T1 that hashes", Adaptive, "switches/p0-t1-001/nvue.yaml", Behind(NIC, "            state: enabled", "            state: disabled"), "V1202"),
+    ("a word of releases before 5.15", Adaptive, T0, Behind(UPLINK, "            state: enabled", "            enable: 'on'"), "V0105"),
+    ("a state that is none", Adaptive, T0, Behind(UPLINK, "            state: enabled", "            state: full"), "V0102"),
+    ("a threshold in a file of the switch", Adaptive, T0, Text("      adaptive-routing:\n        state: enabled", "      adaptive-routing:\n        profile: profile-custom\n        state: enabled"), "V0103"),
+    ("a threshold of a port", Adaptive, T0, Behind(UPLINK, ON, "          adaptive-routing:\n            link-utilization-threshold: 70\n            state: enabled"), "V0103"),
+    ("a switch that balances without being asked", Nvue, T0, Text("    router:\n", "    router:\n      adaptive-routing:\n        state: enabled\n"), "V1202"),
+    ("a port that balances without being asked", Chosen, T0, Behind(UP, "        qos:", "        router:\n          adaptive-routing:\n            enable: 'on'\n        qos:"), "V1202"),
+    ("a sender that expects packets in order", Adaptive, "hosts/su001-n001/nccl.conf", Lost("NCCL_IB_ADAPTIVE_ROUTING"), "V1307"),
 ];

@@ -38,6 +38,9 @@ pub(super) fn page(platform: &Platform) -> String {
         line(if at == 0 { "limits" } else { "" }, self::limit(platform, limit));
     }
     line("features", features(platform));
+    for (at, fact) in balancing(platform).into_iter().enumerate() {
+        line(if at == 0 { "balancing" } else { "" }, fact);
+    }
     let facts = platform.sonic.iter().flat_map(|sonic| &sonic.facts);
     for (at, fact) in facts.flat_map(|(hwsku, facts)| self::facts(hwsku, facts)).enumerate() {
         line(if at == 0 { "hwskus" } else { "" }, fact);
@@ -82,6 +85,20 @@ fn limit(platform: &Platform, limit: Limit) -> String {
         format!(" ({word}: {source})")
     });
     format!("{} {of}{}", number(platform.limits.get(limit).into()), source.unwrap_or_default())
+}
+
+/// Returns the load balancing beyond a hash, one line per kind: ``adaptive with nvue at 200G, 400G (published: ...)``.
+fn balancing(platform: &Platform) -> Vec<String> {
+    let all = platform.balancing.iter().flat_map(|(os, kinds)| kinds.iter().map(move |kind| (os, kind)));
+    all.map(|(os, (balance, fact))| {
+        let speeds = fact.speeds.iter().map(|speeds| {
+            let speeds: Vec<String> = speeds.iter().map(ToString::to_string).collect();
+            format!(" at {}", speeds.join(", "))
+        });
+        let (word, source) = fact.source.parts();
+        format!("{} with {}{} ({word}: {source})", balance.word(), os.word(), speeds.collect::<String>())
+    })
+    .collect()
 }
 
 /// Returns the known facts about a hwsku, one line per feature.

@@ -29,6 +29,8 @@ struct View {
     /// Traffic class of clear-to-send messages, if the profile has a class for them.
     clear_to_send: Option<u8>,
     queue_pairs: u16,
+    /// Whether switches reorder packets, and NICs accept them.
+    reorders: bool,
     /// Whether NIC k reaches only NICs k of other nodes without the second tier.
     rails: bool,
     /// Path of the topology file on the node; empty if no NIC is assigned to a GPU.
@@ -101,6 +103,7 @@ fn view(files: &Files<'_>) -> View {
         traffic_class: marks.nccl_tc,
         clear_to_send: marks.nccl_fifo_tc,
         queue_pairs: intent.queue_pairs,
+        reorders: intent.reorders,
         rails: intent.is_rail_optimised,
         topology: if has_pairs { "/etc/closc/nccl-topology.xml" } else { "" },
     }

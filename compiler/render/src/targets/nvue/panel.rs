@@ -48,6 +48,9 @@ struct LinkView {
     kind: String,
     /// The name of its PFC settings.
     pauses: Option<String>,
+    /// Whether the port takes part in adaptive routing, where the switch does: every port to a switch has to, because a
+    /// group that is mixed hashes.
+    adaptive: bool,
 }
 
 /// Returns the cages of a switch that are split or disabled.
@@ -72,15 +75,21 @@ pub(super) fn cages(intent: &DeviceIntent<'_>) -> Vec<CageView> {
 pub(super) fn ports<'a>(intent: &'a DeviceIntent<'a>, qos: &QosView) -> Vec<PortView<'a>> {
     let mut order: Vec<usize> = (0..intent.ports.len()).collect();
     order.sort_by_key(|at| (intent.ports[*at].physical.panel, intent.ports[*at].physical.subport));
-    order.into_iter().map(|at| port(&intent.ports[at], qos.of_port(at))).collect()
+    let port = |at: usize| {
+        let own = &intent.ports[at];
+        let adaptive = intent.balance.is_some() && own.faces_switch();
+        self::port(own, qos.of_port(at), adaptive)
+    };
+    order.into_iter().map(port).collect()
 }
 
-fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>) -> PortView<'_> {
+fn port(port: &PortIntent, of_port: Option<(String, Option<String>)>, adaptive: bool) -> PortView<'_> {
     let physical = &port.physical;
     let link = |(connection, (kind, pauses)): (&Connection, (String, Option<String>))| LinkView {
         address: (!connection.unnumbered).then(|| connection.address.to_string()),
         kind,
         pauses,
+        adaptive,
     };
     PortView {
         name: &physical.name,

@@ -10,17 +10,49 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use closc_artefacts::{Family, Routing};
+use closc_platform::Balance;
 use ipnet::IpNet;
 
 use super::bgp::{BgpReader, Node};
 use super::place::FILE;
 use super::qos::{Mode, QosReader, Refusal};
 use super::site::{self, SiteMode};
-use crate::model::device::{Device, FaultKind, Hop, Ports};
+use crate::model::device::{Device, DeviceBalance, FaultKind, Hop, Ports};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
 use crate::read::value::{self, parse};
+
+/// Dynamic load balancing: whether it is on, and the next-hop groups that have room.
+#[derive(Default)]
+struct Flowlets {
+    is_on: bool,
+    groups: u64,
+}
+
+impl Flowlets {
+    /// Reads the words behind `ip hardware fib load-balance distribution dynamic`.
+    fn read(&mut self, words: &[&str]) -> Result<(), Refusal> {
+        match words {
+            [] => self.is_on = true,
+            ["flow-set-size", size] => {
+                // pyavd 6.4: size 1 is 128 groups of 256 entries, size 7 is 2 groups of 16384.
+                let size = parse::<u32>(size)?;
+                if !(1..=7).contains(&size) {
+                    return Err(Refusal::Value(format!("a flow set has no size {size}: 1 to 7")));
+                }
+                self.groups = 128 >> (size - 1);
+            }
+            _ => return Err(Refusal::Unknown),
+        }
+        Ok(())
+    }
+
+    /// Returns the balancing of the switch.
+    fn finish(self) -> Option<DeviceBalance> {
+        self.is_on.then_some(DeviceBalance { kind: Balance::Flowlet, groups: Some(self.groups) })
+    }
+}
 
 /// An open mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +89,7 @@ struct Reader<'a> {
     management: Management<'a>,
     forwards: bool,
     forwards_ipv4: Ipv4Forwarding,
+    flowlets: Flowlets,
     /// Whether routing is done by agents that know BGP over link-local addresses.
     multi_agent: bool,
     /// The banner that is being read.
@@ -99,6 +132,7 @@ pub(super) fn read<'a>(
         management: Management::default(),
         forwards: false,
         forwards_ipv4: Ipv4Forwarding::default(),
+        flowlets: Flowlets::default(),
         multi_agent: false,
         banner: None,
     };
@@ -246,6 +280,9 @@ impl<'a> Reader<'a> {
             ["ip", "routing", "ipv6", "interfaces"] => {
                 self.forwards_ipv4 = Ipv4Forwarding { by_addresses: true, over_ipv6: true };
             }
+            ["ip", "hardware", "fib", "load-balance", "distribution", "dynamic", rest @ ..] => {
+                self.flowlets.read(rest)?;
+            }
             ["end" | "exit"] => self.context.clear(),
             ["no", "lldp", "run"] => {
                 let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
@@ -378,6 +415,7 @@ impl<'a> Reader<'a> {
         self.device.qos = config.map(Arc::new);
         self.device.ports = ports;
         self.device.routes = self.routes.list;
+        self.device.balance = self.flowlets.finish();
         for (name, message) in dangling {
             faults.push((FaultKind::Dangling, vec![name], message));
         }

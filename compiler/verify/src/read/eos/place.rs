@@ -29,6 +29,7 @@ pub(super) fn needles(about: About<'_>) -> Vec<String> {
         About::Route(prefix) | About::Blackhole(prefix) => vec![format!("ipv6 route {prefix} ")],
         About::Routes => vec!["ipv6 route".to_owned()],
         About::Segment(_) | About::Segments | About::Stated(_) => Vec::new(),
+        About::Balance => vec!["ip hardware fib load-balance".to_owned()],
         About::Bgp => vec!["router bgp".to_owned()],
         About::Timers => vec!["router bgp".to_owned(), "timers bgp".to_owned()],
         About::Session(name) => vec!["router bgp".to_owned(), format!("neighbor interface {name} ")],

@@ -28,6 +28,7 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
         About::Routes => (FILE, vec!["ipv6 route".to_owned()]),
         About::Segment(prefix) => (FILE, vec!["static-sids".to_owned(), format!("sid {prefix} ")]),
         About::Segments => (FILE, vec!["static-sids".to_owned()]),
+        About::Balance => (FILE, Vec::new()),
         About::Bgp => (FILE, vec!["router bgp".to_owned()]),
         About::Timers => (FILE, vec!["router bgp".to_owned(), "timers bgp".to_owned()]),
         About::Session(name) => (FILE, vec!["router bgp".to_owned(), format!("neighbor {name} interface")]),

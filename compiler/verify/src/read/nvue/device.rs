@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use closc_artefacts::{Family, Routing};
+use closc_platform::Balance;
 
 use super::bgp::Bgp;
 use super::fields::{Fields, Path};
@@ -14,8 +15,8 @@ use super::interface::Panel;
 use super::place::FILE;
 use super::qos::QosReader;
 use super::value::Value;
-use super::{plain, segments, system};
-use crate::model::device::{Device, FaultKind, Hop};
+use super::{adaptive, plain, segments, system};
+use crate::model::device::{Device, DeviceBalance, FaultKind, Hop};
 use crate::model::language::Language;
 use crate::read::error::ReadError;
 use crate::read::text_routes::TextRoutes;
@@ -53,6 +54,10 @@ pub(super) fn read<'a>(
     }
     let mut qos = QosReader::read(set.below("qos")?, &mut device)?;
     let mut router = set.below("router")?;
+    if let Some(adaptive) = adaptive::read(&mut router, &mut device)? {
+        panel.note_dialect("adaptive-routing", adaptive);
+        device.balance = adaptive.is_on.then_some(DeviceBalance { kind: Balance::Adaptive, groups: None });
+    }
     // Its words are understood only where the fabric speaks it.
     let bgp = if routing.speaks_bgp() { Some(Bgp::read(&mut router, &mut device)?) } else { None };
     segments::read(router, &mut device)?;

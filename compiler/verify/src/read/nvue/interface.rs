@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use closc_artefacts::Prefix;
 use ipnet::IpNet;
 
+use super::adaptive::{self, Adaptive};
 use super::fields::{Fields, Path};
 use super::place::{FILE, fact, path};
 use super::value::Value;
@@ -38,7 +39,7 @@ pub(super) struct Panel {
     /// Ports and lanes of split cages; none where one is disabled.
     cages: BTreeMap<String, Option<(u32, u8)>>,
     attached: BTreeMap<u16, Attached>,
-    /// Interfaces with addresses below `ip`, and below their family.
+    /// Interfaces written as before 5.15 (addresses below `ip`), and as from then on (below their family).
     dialects: [Option<String>; 2],
 }
 
@@ -62,6 +63,11 @@ impl Panel {
         let port = self.ports.port_named(name);
         port.discovery.link_local = true;
         port.discovery.advertises = true;
+    }
+
+    /// Notes which releases have a setting in its form.
+    pub(super) fn note_dialect(&mut self, name: &str, adaptive: Adaptive) {
+        self.dialects[usize::from(!adaptive.is_old)].get_or_insert_with(|| name.to_owned());
     }
 
     /// Reads an interface.
@@ -155,6 +161,10 @@ impl Panel {
             let message = format!("port `{name}` has a gateway or a VRF");
             device.fault(FaultKind::Unknown, FILE, fact(&["interface", name]), message);
         }
+        let mut router = own.below("router")?;
+        let adaptive = adaptive::read(&mut router, device)?;
+        router.finish(device);
+        adaptive.into_iter().for_each(|adaptive| self.note_dialect(name, adaptive));
         let attached = attached(&mut own, device)?;
         own.finish(device);
         let index = self.index(name);
@@ -166,6 +176,7 @@ impl Panel {
         port.wire.speed = speed;
         port.wire.fec = fec;
         port.description = description;
+        port.balances = Some(adaptive.is_some_and(|adaptive| adaptive.is_on));
         port.addresses = addresses.into_iter().map(Prefix::from).collect();
         Ok(())
     }
@@ -210,7 +221,7 @@ impl Panel {
     pub(super) fn finish(self, device: &mut Device<'_>) -> BTreeMap<u16, Attached> {
         let mut faults = Vec::new();
         if let [Some(before), Some(after)] = &self.dialects {
-            let message = format!("`{before}` has addresses as before 5.15, and `{after}` as from then on");
+            let message = format!("`{before}` is written as before 5.15, and `{after}` as from then on");
             faults.push((FaultKind::Setting, before.clone(), message));
         }
         for cage in crowded(&self.cages) {

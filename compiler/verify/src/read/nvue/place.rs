@@ -54,6 +54,7 @@ pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
         About::Routes => fact(&["vrf", "default", "router", "static"]),
         About::Segment(prefix) => fact(&["router", "segment-routing", "static", "srv6-sid", prefix]),
         About::Segments => fact(&["router", "segment-routing"]),
+        About::Balance => fact(&["router", "adaptive-routing"]),
         About::Bgp => bgp(&[]),
         About::Timers => bgp(&["timers"]),
         About::Session(name) => bgp(&["neighbor", name]),

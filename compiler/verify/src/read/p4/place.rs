@@ -18,6 +18,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         | About::Global(_)
         | About::Counter(_)
         | About::Pools
+        | About::Balance
         | About::Bgp
         | About::Timers
         | About::Session(_)

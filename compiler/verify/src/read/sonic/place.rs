@@ -45,8 +45,11 @@ pub(crate) fn facts(about: About<'_>) -> Vec<Fact> {
         About::Qos(name) => Fact::row("PORT_QOS_MAP", name),
         About::Loopback => Fact::row("LOOPBACK_INTERFACE", with_address()),
         About::Management => Fact::row("MGMT_INTERFACE", with_address()),
-        About::Bgp | About::Timers | About::Session(_) | About::Network(_) | About::Filters => {
-            return Vec::new();
-        }
+        About::Balance
+        | About::Bgp
+        | About::Timers
+        | About::Session(_)
+        | About::Network(_)
+        | About::Filters => return Vec::new(),
     }]
 }

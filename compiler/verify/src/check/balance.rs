@@ -1,0 +1,73 @@
+//! V1202: load balancing is as stated in the manifest.
+
+use closc_platform::Balance;
+
+use crate::check::profile;
+use crate::finding::{Findings, Violation};
+use crate::model::about::About;
+use crate::model::cabling::{Kind, SwitchId};
+use crate::model::device::DeviceBalance;
+use crate::model::fabric::Fabric;
+use crate::model::stated::{Stated, StatedBalance};
+use crate::model::switch::Switch;
+use crate::rules::hash::BALANCE;
+
+/// Compares every switch with the manifest.
+pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
+    for id in fabric.cabling.switch_ids() {
+        let Some(switch) = fabric.switch(id) else { continue };
+        let Some(tier) = switch.tier else { continue };
+        // V0305 reports a switch that the manifest does not state.
+        let Some(own) = profile::own(fabric, stated, (id, switch), tier) else { continue };
+        let stated = own.balance.as_ref();
+        if stated.is_none() && switch.balance.is_none() && !is_on_ports(fabric, switch) {
+            continue;
+        }
+        findings.checked(&BALANCE, 1);
+        if let Some(message) = fault(switch.balance, stated) {
+            let message = format!("`{}` {message}", fabric.cabling.switch(id));
+            findings.broken(Violation::new(&BALANCE, fabric.place(id, About::Balance), message));
+        }
+        ports(fabric, (id, switch), stated.is_some(), findings);
+    }
+}
+
+/// Tells whether a port takes part in load balancing.
+fn is_on_ports(fabric: &Fabric, switch: &Switch) -> bool {
+    switch.ends.iter().any(|end| end.facts.of(&fabric.facts).balances == Some(true))
+}
+
+/// Compares the setting of the whole switch.
+fn fault(own: Option<DeviceBalance>, stated: Option<&StatedBalance>) -> Option<String> {
+    let hash = Balance::Hash.word();
+    let kind = own.map_or(hash, |own| own.kind.word());
+    let wanted = stated.map_or(hash, |stated| &stated.kind);
+    if kind != wanted {
+        return Some(format!("balances by `{kind}`, and the manifest states `{wanted}`"));
+    }
+    let (room, needed) = (own?.groups?, stated?.groups);
+    (room < needed).then(|| match room {
+        0 => "does not state the size of its flow sets".to_owned(),
+        _ => format!(
+            "has room for {room} next-hop groups, and {needed} are needed if each destination has its own"
+        ),
+    })
+}
+
+/// Compares the ports, if the language states balancing for each.
+fn ports(fabric: &Fabric, (id, switch): (SwitchId, &Switch), balances: bool, findings: &mut Findings) {
+    for (slot, end) in switch.ends.iter().enumerate().filter(|(_, end)| end.configured) {
+        let Some(own) = end.facts.of(&fabric.facts).balances else { continue };
+        let (cable_id, cable, side) = fabric.plugged(id, slot as u16);
+        let wanted = balances && cable.kind != Kind::NicT0;
+        findings.checked(&BALANCE, 1);
+        if own == wanted {
+            continue;
+        }
+        let name = fabric.cabling.names.text(cable.ends(side).0.port);
+        let does = if own { "takes part in load balancing" } else { "takes no part in load balancing" };
+        let message = format!("`{}`: port `{name}` {does}", fabric.cabling.switch(id));
+        let violation = Violation::new(&BALANCE, fabric.place(id, About::Port(name)), message);
+        findings.broken(violation.and(fabric.cabling.place(cable_id)));
+    }
+}
