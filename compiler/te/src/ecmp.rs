@@ -11,6 +11,7 @@
 mod hops;
 
 use closc_plan::NextHops;
+use closc_topology::{TierId, Topology};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
@@ -20,7 +21,7 @@ use crate::load::{Loads, PerLink};
 use crate::network::{Kind, Network};
 use crate::route::Route;
 use crate::split::{Parts, Run, share};
-use hops::{Hops, Members};
+use hops::{Flow, Hops, Members};
 
 /// Placement of traffic on paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,25 @@ pub(crate) enum Spreading<'a> {
     Pinned(&'a [Option<Route>]),
     /// Flow by flow, with a seed.
     Hashed(u64),
+    /// Flow by flow, with a seed, except that switches of some tiers split every flow over their next hops.
+    Balanced(u64, Splitting),
+}
+
+/// Whether switches split flows packet by packet, by tier.
+pub(crate) type Splitting = [bool; TierId::ALL.len()];
+
+/// Returns the spreading by switches as the fabric file sets it, without pins. Flowlets count as flows: senders of RDMA
+/// leave few gaps in which a flow could move.
+pub(crate) fn by_file<'a>(topology: &Topology, seed: u64) -> Spreading<'a> {
+    let splits = TierId::ALL.map(|tier| topology.balance(tier).reorders());
+    let hashes = |tier: TierId| topology.next_hop_groups(tier) > 0 && !topology.balance(tier).reorders();
+    if splits == [false; TierId::ALL.len()] {
+        Spreading::Hashed(seed)
+    } else if TierId::ALL.into_iter().any(hashes) {
+        Spreading::Balanced(seed, splits)
+    } else {
+        Spreading::Even
+    }
 }
 
 /// Computes the load of every cable.
@@ -82,6 +102,7 @@ impl Lane<'_> {
         for (at, commodity) in self.problem.commodities.all.iter().enumerate() {
             let Some((run, rate)) = self.run(commodity) else { continue };
             parts.spread(network, self.kind, run, None);
+            // Hosts spray packet by packet unless each flow is to have one path.
             let Spreading::Hashed(seed) = self.spreading else {
                 parts.add(network, run, rate, load);
                 continue;
@@ -116,6 +137,14 @@ impl Lane<'_> {
                     Spreading::Pinned(routes) => {
                         if let Some(route) = routes[at * network.kinds.len() + self.number] {
                             hops.carry(network, run, &Members::one(route.up as usize), rate, load);
+                        }
+                    }
+                    Spreading::Balanced(seed, splits) => {
+                        let ups = hops.uplinks(network, self.kind, &mut plan, run.a);
+                        let one = rate / f64::from(commodity.flows);
+                        for flow in 0..commodity.flows {
+                            let flow = Flow { hash: hash(seed, at, self.number, flow), splits, gbps: one };
+                            hops.split(network, run, &ups, flow, load);
                         }
                     }
                     Spreading::Hashed(seed) => {

@@ -5,6 +5,7 @@
 
 use closc_artefacts::Routing;
 use closc_plan::Plan;
+use closc_topology::TierId;
 
 use crate::bound::{self, Bound, Proof};
 use crate::class::Classes;
@@ -88,8 +89,11 @@ pub fn engineer(plan: &Plan, matrix: &Matrix, options: &Options) -> Result<Outco
     let hashed = ecmp::loads(&problem, Spreading::Hashed(options.seed));
     let cuts = bound::cuts(&problem, &even);
     let target = cuts.max * (1.0 + options.tolerance);
-    let (placement, te) =
-        if network.hop_by_hop { pinned(&problem, &hashed, target) } else { sprayed(&problem, &even, target) };
+    let (placement, te) = if network.hop_by_hop {
+        by_switches(&problem, &hashed, (options.seed, target))
+    } else {
+        sprayed(&problem, &even, target)
+    };
     let max = te.max(&network);
     // Loads are sums of many numbers. A bound may exceed them by rounding errors only.
     let bound = if cuts.max * 1.001 >= max {
@@ -152,19 +156,35 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
     if loads.max(network) < even.max(network) { (Placement::Sprayed(splits), loads) } else { as_is() }
 }
 
+/// Places traffic of switches as the file has them balance, with pins if those lower the maximum.
+fn by_switches(problem: &Problem<'_>, hashed: &Loads, (seed, target): (u64, f64)) -> (Placement, Loads) {
+    match ecmp::by_file(problem.topology, seed) {
+        Spreading::Hashed(_) => pinned(problem, hashed, target),
+        spreading => {
+            let loads = ecmp::loads(problem, spreading);
+            // A T0 that splits every flow has no use for a pin.
+            if problem.topology.balance(TierId::T0).reorders() {
+                (Placement::Pinned(None), loads)
+            } else {
+                pinned(problem, &loads, target)
+            }
+        }
+    }
+}
+
 /// Computes pins and their loads. A pin fixes the uplink of the T0; behind it, switches choose as without pins.
-fn pinned(problem: &Problem<'_>, hashed: &Loads, target: f64) -> (Placement, Loads) {
+fn pinned(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, Loads) {
     match problem.topology.routing {
         Routing::EcmpStatic => {}
         // BGP over unnumbered cables has no static routes that could pin. `srv6-static` uses `sprayed`.
-        Routing::BgpUnnumbered | Routing::Srv6Static => return (Placement::Pinned(None), hashed.clone()),
+        Routing::BgpUnnumbered | Routing::Srv6Static => return (Placement::Pinned(None), unpinned.clone()),
     }
     let routes = pin::place(problem, target);
     let loads = ecmp::loads(problem, Spreading::Pinned(&routes));
-    if loads.fabric_max(problem.network) < hashed.fabric_max(problem.network) {
+    if loads.fabric_max(problem.network) < unpinned.fabric_max(problem.network) {
         (Placement::Pinned(Some(routes)), loads)
     } else {
-        (Placement::Pinned(None), hashed.clone())
+        (Placement::Pinned(None), unpinned.clone())
     }
 }
 

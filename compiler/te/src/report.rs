@@ -4,7 +4,8 @@
 //! counted; only cables that can be used are counted.
 
 use closc_plan::Plan;
-use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId};
+use closc_platform::Balance;
+use closc_topology::{Ecmp, Link, NicPort, Pin, PlaneId, TierId, Topology};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,6 +48,10 @@ pub struct Report {
     /// Pins that the fabric file has already: figures are those of the fabric without them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
+    /// Balancing of the file other than by hash, by tier of switches. `te` has `adaptive` and `spray` split every flow over
+    /// all next hops, and counts `flowlet` as a hash.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub balanced: Vec<String>,
     /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by the
     /// weights of the plan's next-hop groups, where switches do.
     pub ecmp: &'static str,
@@ -131,6 +136,13 @@ fn own_pins(ecmp: &Ecmp) -> Vec<String> {
     all.into_iter().chain(single).collect()
 }
 
+/// Names the tiers that balance otherwise than by hash.
+fn balanced(topology: &Topology) -> Vec<String> {
+    let of = |tier: TierId| (tier, topology.balance(tier));
+    let all = TierId::ALL.into_iter().map(of).filter(|(_, balance)| *balance != Balance::Hash);
+    all.map(|(tier, balance)| format!("`{}` on {}s", balance.word(), tier.label())).collect()
+}
+
 impl Outcome {
     /// Makes the report; `failed` names what was declared broken.
     pub fn report(&self, plan: &Plan, failed: &[String]) -> Report {
@@ -168,6 +180,7 @@ impl Outcome {
             gap: if self.bound() > 0.0 { self.max() / self.bound() - 1.0 } else { 0.0 },
             pins: self.pin_count(),
             not_counted: own_pins(&topology.ecmp),
+            balanced: balanced(topology),
             ecmp: if self.network.hop_by_hop { "weighted" } else { "even" },
             methods: named.into_iter().map(method).collect(),
             hottest: self.hottest(plan),

@@ -55,6 +55,9 @@ pub fn human(report: &Report) -> String {
         let _ = writeln!(text, "  and {more} more pairs");
     }
     let _ = writeln!(text, "\n{}", pins(report));
+    if !report.balanced.is_empty() {
+        let _ = writeln!(text, "as placed, switches balance: {}", report.balanced.join(", "));
+    }
     if !report.not_counted.is_empty() {
         let own = report.not_counted.join(" and ");
         let _ = writeln!(text, "not counted: {own} of the file; the figures are those of the fabric without");

@@ -1,8 +1,10 @@
 //! Small fabrics that can be checked by hand.
 
 use closc_plan::Plan;
+use closc_platform::Balance;
 use closc_te::{FaultKind, Matrix, Options, Outcome, Via, engineer, fail};
-use closc_tests::shape::plan;
+use closc_tests::shape::{Shape, T2, plan};
+use closc_topology::TierBalance;
 
 /// Two planes of two T0s and two T1s, two NICs of 2 x 100G in each group.
 const LAB: &str = include_str!("../../../topologies/lab/two-planes.yaml");
@@ -52,6 +54,63 @@ fn pins_of_the_file_are_not_counted_and_named() {
     assert_eq!(found.not_counted, ["`ecmp.pin: downlink`"]);
     assert_eq!(found.methods, report(&hashed).methods);
     assert!(closc_te::human(&found).contains("not counted: `ecmp.pin: downlink` of the file"));
+}
+
+/// The same plan with another balance of its switches. Checks of files know which systems have it; the model does not ask.
+fn balanced(plan: &Plan, balance: TierBalance) -> Plan {
+    let mut topology = plan.topology().clone();
+    topology.ecmp.balance = balance;
+    Plan::new(closc_fabric::Fabric::new(std::sync::Arc::new(topology)))
+}
+
+/// Flows of a hash collide. Switches that go by load or spray use all paths, and flowlets count as a hash.
+#[test]
+fn balancing_by_packet_spreads_every_flow() {
+    let hashed = plan(&LAB.replace("srv6-static", "ecmp-static"));
+    let rows = "group-0001,group-0002,100\n";
+    let of = |balance| {
+        let plan = balanced(&hashed, TierBalance { t0: balance, ..TierBalance::default() });
+        let placed = place(&plan, rows);
+        (placed.max(), placed.pin_count(), placed.report(&plan, &[]))
+    };
+    let (hash, ..) = of(Balance::Hash);
+    for balance in [Balance::Adaptive, Balance::Spray] {
+        let (max, pins, report) = of(balance);
+        close(max, 0.25);
+        assert_eq!((pins, &report.balanced[..]), (0, &[format!("`{}` on T0s", balance.word())][..]));
+        assert!(closc_te::human(&report).contains("as placed, switches balance: `"));
+    }
+    let (flowlets, pins, report) = of(Balance::Flowlet);
+    close(flowlets, hash);
+    assert_eq!((pins > 0, report.balanced.len()), (place(&hashed, rows).pin_count() > 0, 1));
+}
+
+/// With a hash in one tier only, no flow collides in the other, and everything arrives.
+#[test]
+fn tiers_balance_by_themselves() {
+    let t2 = T2 { zones: 2, steps: 4, parallel: 1, rows: 0, node_zones: 1 };
+    let yaml = Shape { groups: 4, t1: 4, t2: Some(t2), ..Shape::SMALL }.yaml();
+    let plan = plan(&format!("routing: ecmp-static\n{yaml}"));
+    let rows = "zone 0,zone 1,100\n";
+    let of = |t0, t1, t2| {
+        let placed = place(&balanced(&plan, TierBalance { t0, t1, t2 }), rows);
+        let report = placed.report(&plan, &[]);
+        let te = report.methods.into_iter().find(|method| method.name == "te").expect("the method");
+        te.tiers.into_iter().map(|tier| (tier.figures.max, tier.figures.mean)).collect::<Vec<_>>()
+    };
+    let (hash, adaptive) = (Balance::Hash, Balance::Adaptive);
+    let all = of(adaptive, adaptive, adaptive);
+    let above = of(adaptive, hash, hash);
+    let below = of(hash, adaptive, adaptive);
+    for (one, other) in [(&all, &above), (&all, &below)] {
+        for ((_, mean), (_, of_other)) in one.iter().zip(other) {
+            close(*mean, *of_other);
+        }
+    }
+    // The stages are the NICs, T0 up, T1 up, T1 down and T0 down.
+    assert!(all.iter().zip(&above).all(|((one, _), (other, _))| *one <= other + 1e-9), "{all:?} {above:?}");
+    close(all[1].0, above[1].0);
+    assert!(all.iter().zip(&above).any(|((one, _), (other, _))| *one < other - 1e-9), "{all:?} {above:?}");
 }
 
 #[test]

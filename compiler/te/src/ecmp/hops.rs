@@ -9,7 +9,7 @@ use closc_fabric::Shape;
 use closc_plan::NextHops;
 use closc_topology::{Link, Switch, TierId, ZoneId};
 
-use super::{mix, pick};
+use super::{Splitting, mix, pick};
 use crate::load::PerLink;
 use crate::network::{Kind, Network};
 use crate::split::Run;
@@ -61,6 +61,25 @@ impl Members {
     fn choose(&self, hash: u64) -> usize {
         let at = pick(hash, self.all());
         self.cables[self.upto.partition_point(|upto| *upto <= at)]
+    }
+}
+
+/// A flow that switches of some tiers split.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flow {
+    pub(super) hash: u64,
+    pub(super) splits: Splitting,
+    pub(super) gbps: f64,
+}
+
+impl Flow {
+    /// Returns the cables that a flow uses at a switch, with its fractions on them. Each step of a path hashes again.
+    fn parts(self, ways: &Members, tier: TierId, step: u64) -> Vec<(usize, f64)> {
+        if self.splits[usize::from(tier.level())] {
+            ways.parts().collect()
+        } else {
+            vec![(ways.choose(mix(self.hash ^ step)), 1.0)]
+        }
     }
 }
 
@@ -162,6 +181,34 @@ impl Hops {
         for (last, rate) in self.last.iter().zip(&at_last).filter(|(_, rate)| **rate > 0.0) {
             for (at, part) in last.parts() {
                 load.t0_down[at] += rate * part;
+            }
+        }
+    }
+
+    /// Adds one flow, which switches of some tiers split by weight, and all others hash.
+    pub(super) fn split(&self, network: &Network, run: Run, ups: &Members, flow: Flow, load: &mut PerLink) {
+        let shape = &network.shape;
+        let mut last = |t1: usize, gbps: f64, load: &mut PerLink| {
+            for (at, part) in flow.parts(&self.last[t1], TierId::T1, 3) {
+                load.t0_down[at] += gbps * part;
+            }
+        };
+        for (up, part) in flow.parts(ups, TierId::T0, 0) {
+            let gbps = flow.gbps * part;
+            load.t0_up[up] += gbps;
+            let t1 = up % shape.t0_up / shape.t0_parallel;
+            if !run.far {
+                last(t1, gbps, load);
+                continue;
+            }
+            for (over, part) in flow.parts(&self.over[shape.zone(run.a) * shape.t1s + t1], TierId::T1, 1) {
+                let gbps = gbps * part;
+                load.t1_up[over] += gbps;
+                let t2 = shape.t2_of(t1, over % shape.t1_up);
+                for (down, part) in flow.parts(&self.down[t2], TierId::T2, 2) {
+                    load.t1_down[down] += gbps * part;
+                    last(down / shape.t1_up % shape.t1s, gbps * part, load);
+                }
             }
         }
     }

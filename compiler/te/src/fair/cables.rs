@@ -200,7 +200,7 @@ fn computed(problem: &Problem<'_>, footprints: &Footprints<'_>, mut each: impl F
             ecmp::each(problem, Spreading::Pinned(routes), &mut scratch, &mut found);
         }
         Placement::Pinned(None) => {
-            ecmp::each(problem, Spreading::Hashed(footprints.seed), &mut scratch, &mut found);
+            ecmp::each(problem, ecmp::by_file(problem.topology, footprints.seed), &mut scratch, &mut found);
         }
     }
 }
