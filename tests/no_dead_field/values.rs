@@ -161,6 +161,20 @@ fn platforms() -> Vec<Try> {
     plain(names.map(|name| json!(name)))
 }
 
+/// With switches that reorder packets, and without.
+fn packet_order() -> Vec<Try> {
+    let split = json!({ "breakout": "2x400G" });
+    let reorders = json!({
+        "ecmp": { "balance": "adaptive" },
+        "hosts": { "nic": { "speed": "800G", "lanes": 8 } },
+        "tiers": {
+            "t0": { "down": split, "up": { "count": 4, "breakout": "2x400G" } },
+            "t1": { "down": split },
+        },
+    });
+    tries(&reorders, [json!("any")]).into_iter().chain(plain([json!("any")])).collect()
+}
+
 fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     let slots = json!({ "hosts": { "slots": [
         { "pci": "0000:18:00.0", "gpu": "0000:1b:00.0", "numa": 0, "power": "a" },
@@ -168,18 +182,7 @@ fn hosts(leaf: &str, base: &Value) -> Option<Vec<Try>> {
     ] } });
     let room = json!({ "tiers": { "t0": { "down": { "count": 4 } } } });
     Some(match leaf {
-        "hosts.packet_order" => {
-            let split = json!({ "breakout": "2x400G" });
-            let up = json!({ "count": 4, "breakout": "2x400G" });
-            let reorders = json!({
-                "ecmp": { "balance": "adaptive" },
-                "hosts": { "nic": { "speed": "800G", "lanes": 8 } },
-                "tiers": { "t0": { "down": split, "up": up }, "t1": { "down": split } },
-            });
-            let mut all = tries(&reorders, [json!("any")]);
-            all.extend(plain([json!("any")]));
-            all
-        }
+        "hosts.packet_order" => packet_order(),
         "hosts.per_group" => tries(&room, [json!(4)]),
         "hosts.nic.speed" => {
             let of = |(breakout, speed, lanes): (Breakout, String, Option<u16>)| {

@@ -197,7 +197,7 @@ pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
     }
 }
 
-/// Returns whether senders are told that the network reorders packets: switches do, and NICs accept them.
+/// Returns whether files of senders state that the network reorders packets: switches do, and NICs accept them.
 pub(crate) fn reorders(topology: &Topology) -> bool {
     topology.reorders() && topology.hosts.packet_order == PacketOrder::Any
 }

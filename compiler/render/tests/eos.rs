@@ -86,19 +86,23 @@ fn structured(intent: &DeviceIntent<'_>) -> Value {
     if system.loopback.family() == Family::V4 {
         ipv4(intent, &mut text);
     }
-    if let Some(own) = intent.balance {
-        // Of 128 groups at size 1, each larger size has half as many: 7 is for 2.
-        let size = match own.groups {
-            0..=2 => 7,
-            3..=4 => 6,
-            groups => panic!("{groups} groups are more than this fabric needs"),
-        };
-        text["ip_hardware"] = json!({ "fib": { "load_balance_distribution": { "dynamic": { "enabled": true, "flow_set_size": size } } } });
-    }
+    text["ip_hardware"] = balancing(intent);
     if !intent.platform.has_virtual_queues() {
         text["platform"] = memory(intent, &qos);
     }
     text
+}
+
+/// Dynamic load balancing. Of 128 groups at size 1, each larger size has half as many: 7 is for 2.
+fn balancing(intent: &DeviceIntent<'_>) -> Value {
+    let Some(own) = intent.balance else { return json!({}) };
+    let size = match own.groups {
+        0..=2 => 7,
+        3..=4 => 6,
+        groups => panic!("{groups} groups are more than this fabric needs"),
+    };
+    let dynamic = json!({ "enabled": true, "flow_set_size": size });
+    json!({ "fib": { "load_balance_distribution": { "dynamic": dynamic } } })
 }
 
 /// Moves what is about IPv4 to the words that pyavd has for it.

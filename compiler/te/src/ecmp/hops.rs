@@ -188,7 +188,7 @@ impl Hops {
     /// Adds one flow, which switches of some tiers split by weight, and all others hash.
     pub(super) fn split(&self, network: &Network, run: Run, ups: &Members, flow: Flow, load: &mut PerLink) {
         let shape = &network.shape;
-        let mut last = |t1: usize, gbps: f64, load: &mut PerLink| {
+        let last = |t1: usize, gbps: f64, load: &mut PerLink| {
             for (at, part) in flow.parts(&self.last[t1], TierId::T1, 3) {
                 load.t0_down[at] += gbps * part;
             }

@@ -42,7 +42,7 @@ document! {
         pub nic_by_zone: Option<Named<u16, NicDoc>> = "nic_by_zone" => [ALL],
         /// The order in which NICs need the packets of a flow: `required`, or `any` if they and their transport accept
         /// packets out of order, as RoCE NICs set up for adaptive routing do. `ecmp.balance: adaptive` and `spray` need
-        /// `any` (W0907); NCCL is then told that the network reorders. Default: `required`.
+        /// `any` (W0907); `nccl.conf` then states that the network reorders. Default: `required`.
         pub packet_order: Option<Spanned<PacketOrder>> = "packet_order" => [NODES],
         /// Generated files for nodes besides path tables. Default: `none`.
         pub os: Option<Spanned<HostOs>> = "os" => [NODES],
