@@ -74,8 +74,7 @@ pub(crate) fn bind(
         needless_segments(context, id, &device, findings);
     }
     device.not_judged.iter().for_each(|what| findings.not_judged(what));
-    let name = context.cabling.switch(id);
-    device.faults.into_iter().for_each(|fault| self::fault(name, fault, findings));
+    device.faults.into_iter().for_each(|fault| self::fault(context.cabling.switch(id), fault, findings));
     switch
 }
 

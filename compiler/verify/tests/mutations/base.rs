@@ -66,7 +66,7 @@ pub(crate) enum Base {
     ChosenNvue,
     /// BGP on Cumulus Linux, with three tiers, two cables between a T0 and a T1 and one that is drained.
     BgpNvue,
-    /// Adaptive routing on Cumulus Linux, with two cables between a T0 and a T1, and nodes that are told.
+    /// Adaptive routing on Cumulus Linux, with two cables between a T0 and a T1, and NCCL files that state it.
     AdaptiveNvue,
     /// Dynamic load balancing of EOS.
     FlowletEos,
@@ -157,8 +157,7 @@ impl Base {
 
     /// The language of its switches, and its numbers.
     fn shape(self) -> (Target, Shape) {
-        let small = Shape::SMALL;
-        let chosen = Shape { groups: 3, ..small.clone() };
+        let (small, chosen) = (Shape::SMALL, Shape { groups: 3, ..Shape::SMALL });
         match self {
             Base::Sonic => (Target::Sonic, small),
             Base::Lossless | Base::BgpLossless | Base::Fixed => (Target::Lossless, small),

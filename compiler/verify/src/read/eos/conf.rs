@@ -31,11 +31,11 @@ struct Flowlets {
 }
 
 impl Flowlets {
-    /// Reads the words behind `ip hardware fib load-balance distribution dynamic`.
+    /// Reads the words behind `ip hardware fib`.
     fn read(&mut self, words: &[&str]) -> Result<(), Refusal> {
         match words {
-            [] => self.is_on = true,
-            ["flow-set-size", size] => {
+            ["load-balance", "distribution", "dynamic"] => self.is_on = true,
+            ["load-balance", "distribution", "dynamic", "flow-set-size", size] => {
                 // pyavd 6.4: size 1 is 128 groups of 256 entries, size 7 is 2 groups of 16384.
                 let size = parse::<u32>(size)?;
                 if !(1..=7).contains(&size) {
@@ -280,9 +280,7 @@ impl<'a> Reader<'a> {
             ["ip", "routing", "ipv6", "interfaces"] => {
                 self.forwards_ipv4 = Ipv4Forwarding { by_addresses: true, over_ipv6: true };
             }
-            ["ip", "hardware", "fib", "load-balance", "distribution", "dynamic", rest @ ..] => {
-                self.flowlets.read(rest)?;
-            }
+            ["ip", "hardware", "fib", rest @ ..] => self.flowlets.read(rest)?,
             ["end" | "exit"] => self.context.clear(),
             ["no", "lldp", "run"] => {
                 let message = "LLDP is off, and cables cannot be compared with the plan".to_owned();
