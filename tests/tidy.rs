@@ -34,12 +34,13 @@ use words::has_phrase;
 
 /// The stages in order. A crate may import the crates of earlier lines only; crates of one line do not know each
 /// other. `paths` and `runtime` stand alone, so that hosts and other controllers can use them by themselves; `deploy`
-/// speaks to switches and reads trees, so it comes before everything that plans.
+/// speaks to switches and reads trees, so it comes before everything that plans. It reads factory settings of `platform`.
 const STAGES: &[&[&str]] = &[
     &["budget"],
     &["diagnostics", "files", "http", "manual", "paths", "qos", "runtime", "sonic"],
     &["artefacts", "audit"],
-    &["platform", "deploy", "paths-engine", "conformance"],
+    &["platform", "paths-engine", "conformance"],
+    &["deploy"],
     &["topology", "design", "hwsku", "nic"],
     &["fabric"],
     &["plan"],

@@ -16,7 +16,12 @@ const OS_REGISTRIES: &[&str] = &[
 ];
 
 /// Files that may name an OS as `Os::NAME`. The list of OSes itself does not.
-const OS_NAMED: &[&str] = &["compiler/render/src/targets.rs"];
+const OS_NAMED: &[&str] = &[
+    // Matches that name every OS.
+    "compiler/hwsku/src/measure/reported.rs",
+    "compiler/provision/src/skeleton.rs",
+    "compiler/render/src/targets.rs",
+];
 
 /// Cost of an addition, by its row in CONTRIBUTING.md: places that are written, and files that get a line. Another test
 /// checks that the files exist. If an addition needs more, move the boundary between crates; if it needs fewer, lower

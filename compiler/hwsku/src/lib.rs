@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use closc_diagnostics::Sources;
 use closc_platform::{Breakout, Catalogue, Platform, Slot};
 
-pub use self::measure::{Answer, Measured, SCRIPT, commands, measure, measure_reported};
+pub use self::measure::{Answer, Measured, USUAL_OS, commands, measure, measure_output};
 pub use self::sdk::Sdk;
 pub use self::sku::Row;
 

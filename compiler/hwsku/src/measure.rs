@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use closc_platform::{Catalogue, Claim, HwskuFacts, Limit, Platform, Provenance};
-pub use reported::{commands, measure_reported};
+pub use reported::{USUAL_OS, commands, measure_output};
 use serde_json::Value;
 
 use crate::{Files, Switch, accept};
 
 /// Prints the files that describe a switch and what its daemons report. Bytes are in base64.
-pub const SCRIPT: &str = r#"set -u
+const SCRIPT: &str = r#"set -u
 platform=$(sonic-cfggen -H -v DEVICE_METADATA.localhost.platform </dev/null) || exit 1
 hwsku=$(sonic-cfggen -d -v DEVICE_METADATA.localhost.hwsku </dev/null) || exit 1
 printf 'name %s\ndate %s\nplatform %s\nhwsku %s\n' "$(hostname)" "$(date -u +%F)" "$platform" "$hwsku"

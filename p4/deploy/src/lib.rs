@@ -11,6 +11,7 @@
 //! - [`CounterReader`] reads the counters of a switch without disturbing its controller.
 //! - [`drift`] compares; [`watch`] keeps comparing and repairing, with metrics and a standby.
 
+mod ask;
 mod bind;
 mod carrier;
 mod configured;
@@ -48,6 +49,7 @@ mod tree;
 mod uncarried;
 mod watch;
 
+pub use ask::{Ask, ask};
 pub use bind::BindError;
 pub use carrier::{CarrierOptions, has_carrier};
 pub use configured::configured;
@@ -69,7 +71,7 @@ pub use plan::{Plan, PlanFile, PlanFileError, PlanResult, Preview, plan};
 pub use push::{Gate, GateResult, PlanTargetError, Reached, open_gate, push, push_plan};
 pub use report::{Outcome, PipelineStep, PushReport, Pushed};
 pub use roles::RolesError;
-pub use sonic::{Ask, SonicOptions, ask};
+pub use sonic::SonicOptions;
 pub use state::{ObjectDigest, State, StateDigest};
 pub use target::{Cookie, Dial, Program, Target};
 pub use tree::{Desired, Tree, TreeError, Wanted, desired};

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use closc_diagnostics::Sources;
-use closc_hwsku::{Answer, SCRIPT};
 use closc_platform::{
     Catalogue, FactorySetting, Fault, HwskuFacts, Limit, Os, Platform, Provenance, Release,
 };
@@ -96,20 +95,14 @@ fn measure(
     catalogue: &Catalogue,
 ) -> anyhow::Result<Outcome> {
     let config = command.ssh_config.as_ref().map(|path| path.as_str());
-    let os = command.os.unwrap_or(Os::Sonic);
-    let own = closc_hwsku::commands(os);
-    if own.is_none() && !matches!(os, Os::Sonic | Os::Pins) {
+    let os = command.os.unwrap_or(closc_hwsku::USUAL_OS);
+    let Some(script) = closc_hwsku::commands(os) else {
         bail!("`--measure` reads switches that run sonic, pins, eos or nvue, not `{}`", os.word());
-    }
-    let ask = closc_deploy::Ask { switch, os: os.word(), script: own.unwrap_or(SCRIPT) };
+    };
+    let ask = closc_deploy::Ask { switch, os: os.word(), script };
     let answer = closc_deploy::ask(&ask, config, MEASURE_LIMIT, ANSWER_MAX)
         .map_err(|reason| anyhow!("cannot read `{switch}`: {reason}"))?;
-    let measured = if own.is_some() {
-        closc_hwsku::measure_reported(switch, os, &answer, catalogue)
-    } else {
-        let answer = Answer::read(&answer).map_err(|error| anyhow!("cannot read `{switch}`: {error}"))?;
-        closc_hwsku::measure(&answer, catalogue)
-    };
+    let measured = closc_hwsku::measure_output(switch, os, &answer, catalogue);
     let measured = measured.map_err(|reason| anyhow!("`{switch}` has no entry of its own: {reason}"))?;
     measured.notes.iter().for_each(|note| tracing::warn!("{note}"));
     let mut own = Catalogue::default();

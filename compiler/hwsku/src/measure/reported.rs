@@ -10,7 +10,7 @@ use closc_budget::decoded_json_bytes;
 use closc_platform::{Catalogue, Limit, Os, Platform, Provenance};
 use serde_json::Value;
 
-use super::{Measured, accept, text};
+use super::{Answer, Measured, SCRIPT, accept, measure, text};
 
 /// Most bytes of memory for the JSON of a switch.
 const MEMORY_MAX: usize = 256 << 20;
@@ -26,12 +26,16 @@ const EOS: &str = "enable\nterminal length 0\nbash date -u +%F\nshow version | j
 const NVUE: &str = "date -u +%F\nfor what in system platform interface 'platform asic resource'; do\n\
     nv show $what -o json </dev/null || :; echo\ndone\n";
 
-/// Returns the commands that a switch runs; `None` for systems that print no JSON about themselves.
+/// The operating system of a switch, unless the user states another.
+pub const USUAL_OS: Os = Os::Sonic;
+
+/// Returns the commands that a switch runs; `None` for systems that report too little about themselves.
 pub fn commands(os: Os) -> Option<&'static str> {
     match os {
         Os::Eos => Some(EOS),
         Os::Nvue => Some(NVUE),
-        Os::Sonic | Os::Pins | Os::Frr | Os::Linux | Os::P4 => None,
+        Os::Sonic | Os::Pins => Some(SCRIPT),
+        Os::Frr | Os::Linux | Os::P4 => None,
     }
 }
 
@@ -162,8 +166,23 @@ fn nvue_limits(document: &Value, found: &mut BTreeMap<Limit, (u32, String)>) {
     }
 }
 
+/// Returns the entry of a switch from the output of its [`commands`].
+///
+/// # Errors
+///
+/// Returns why the output is not that of such a switch.
+pub fn measure_output(host: &str, os: Os, output: &str, catalogue: &Catalogue) -> Result<Measured, String> {
+    match os {
+        Os::Eos | Os::Nvue => measure_reported(host, os, output, catalogue),
+        Os::Sonic | Os::Pins | Os::Frr | Os::Linux | Os::P4 => {
+            let answer = Answer::read(output).map_err(|why| format!("its answer is unreadable: {why}"))?;
+            measure(&answer, catalogue)
+        }
+    }
+}
+
 /// Returns the entry of a switch with the limits that it reports.
-pub fn measure_reported(host: &str, os: Os, output: &str, catalogue: &Catalogue) -> Result<Measured, String> {
+fn measure_reported(host: &str, os: Os, output: &str, catalogue: &Catalogue) -> Result<Measured, String> {
     let reported = Reported::read(output)?;
     let (model, release) = match os {
         Os::Eos => (reported.text("modelName"), reported.text("version")),

@@ -339,7 +339,7 @@ impl QosReader {
             let port = port.name.to_string();
             for (kind, name, _) in there.into_iter().filter(|(.., there)| !there) {
                 let fact = || fact(&["interface", &port, "qos", kind, "profile"]);
-                for name in name {
+                if let Some(name) = name {
                     lost.entry(name.clone()).or_insert_with(fact);
                 }
             }

@@ -1,0 +1,43 @@
+//! Questions to a single switch, outside of any push.
+//!
+//! In: an address and a script. Out: what the script prints. Invariants: a switch is reached by `ssh` only; the answer
+//! is bounded in time and bytes.
+
+use std::time::Duration;
+
+use crate::carrier::has_shell;
+use crate::sonic::{Ssh, is_host, is_user, whole};
+
+/// A script for a switch.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The switch as `[USER@]HOST`, as `ssh` takes it.
+    pub switch: &'a str,
+    /// The keyword of its operating system.
+    pub os: &'a str,
+    /// Commands for a shell, or for its command line.
+    pub script: &'a str,
+}
+
+/// Runs a script on a switch, as root where it has a shell, and returns its output.
+pub fn ask(
+    &Ask { switch, os, script }: &Ask<'_>,
+    ssh_config: Option<&str>,
+    limit: Duration,
+    bytes_max: usize,
+) -> Result<String, String> {
+    let (user, host) = match switch.split_once('@') {
+        Some((user, host)) => (Some(user), host),
+        None => (None, switch),
+    };
+    if !is_host(host) || !user.is_none_or(is_user) {
+        return Err(format!("`{switch}` is not `[USER@]HOST`"));
+    }
+    let ssh = Ssh { host: host.to_owned(), port: None, user: user.map(str::to_owned) };
+    let done = if has_shell(os) {
+        ssh.run(ssh_config, &whole(script), (limit, bytes_max))
+    } else {
+        ssh.run_in(None, ssh_config, script, (limit, bytes_max))
+    };
+    done.map_err(|failed| failed.reason)
+}
