@@ -32,7 +32,7 @@ fn check_and_verify_count_pairs_that_have_a_path() {
         // 8 NICs: each reaches 3 of the 7 others.
         let text = place.ends(0, &["verify", file.trim_end_matches(".yaml")]);
         assert!(text.contains("deliveries: 24 of 24 that cables lead to arrive"), "{text}");
-        assert!(text.contains("; 32 have no way\n"), "{text}");
+        assert!(text.contains("; 32 have no path\n"), "{text}");
     }
 }
 

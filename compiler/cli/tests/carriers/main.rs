@@ -32,6 +32,24 @@ fn fleets() -> Vec<Fleet> {
     over_ssh_alone().filter_map(|system| Fleet::new(system, &system.small())).collect()
 }
 
+/// Checks that a Linux switch has the queues of a tree and FRRouting its routes, without closc's own comparison.
+fn assert_applied(fleet: &Fleet, tree: &str, name: &str) {
+    let Kind::Kernel { has_frr } = fleet.system.kind else { return };
+    let file = |file: &str| {
+        let path = format!("{tree}/switches/{name}/{file}");
+        if fleet.place.path(&path).exists() { fleet.place.read(&path) } else { String::new() }
+    };
+    let queues = fleet.read(name, "tc");
+    for line in file("tc.batch").lines().filter(|line| line.contains(" root handle ")) {
+        let port = line.split(' ').nth(3).expect("a port");
+        assert!(queues.contains(&format!("\"{port}\"")), "{port}: {queues}");
+    }
+    let running = fleet.read(name, "frr");
+    for line in file("frr.conf").lines().filter(|line| has_frr && line.starts_with("ipv6 route ")) {
+        assert!(running.contains(line), "{line}: {running}");
+    }
+}
+
 #[test]
 fn a_push_is_confirmed_read_back_and_drift_is_clean() {
     for fleet in fleets() {
@@ -45,6 +63,7 @@ fn a_push_is_confirmed_read_back_and_drift_is_clean() {
             assert!(fleet.ends(0, &["push", tree]).contains("; 0 updates sent"), "{}", fleet.system.name);
             fleet.ends(0, &["drift", tree]);
             fleet.names.iter().for_each(|name| fleet.assert_site(name));
+            fleet.names.iter().for_each(|name| assert_applied(&fleet, tree, name));
         }
         let said = fleet.ends(2, &["diff", "live", "a", "--list"]);
         assert!(said.contains("p0-t0-001"), "{said}");

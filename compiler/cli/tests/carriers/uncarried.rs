@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use closc_artefacts::carriers::{SwitchFile, Transport};
@@ -151,5 +152,28 @@ fn a_push_that_leaves_a_file_behind_fails_and_names_it() {
         }
         let said = fleet.ends(1, &["push", "a", "--dry-run"]);
         assert!(said.contains(&line), "{name}: {said}");
+        // Everything that is compared agrees.
+        let said = fleet.ends(1, &["diff", "live", "a"]);
+        assert!(said.contains(&line) && said.contains("nothing else differs"), "{name}: {said}");
     }
+}
+
+#[test]
+fn a_watch_names_the_files_that_it_does_not_compare() {
+    let sonic = system("sonic-gnmi");
+    let Some(fleet) = Fleet::new(sonic, &Shape { routing: "bgp-unnumbered", ..sonic.small() }) else {
+        return;
+    };
+    let mut child = fleet
+        .command(&["watch", "a", "--inventory", "inventory.yaml", "--format", "json"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let lines = BufReader::new(child.stderr.take().expect("it is ours")).lines();
+    let started = lines.map(|line| line.expect("text")).find(|line| line.contains("\"watching\""));
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let started = started.expect("a watch begins");
+    assert!(started.contains("`frr.conf`") || started.contains("\"frr.conf\""), "{started}");
 }
