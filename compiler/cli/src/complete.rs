@@ -124,7 +124,7 @@ fn by_meaning(path: &str, id: &str) -> Option<ArgValueCompleter> {
         (_, "select") => Some(ArgValueCompleter::new(select)),
         ("whatif", "each" | "random") => words(words::kinds),
         ("platforms", "name") | ("init", "platform") => words(words::platforms),
-        (_, "os") => words(words::systems),
+        (_, "os") | ("platforms", "skeleton") => words(words::systems),
         (_, "routing") => words(words::routings),
         ("export tables", "only") => words(words::tables),
         ("export host", "only") => words(words::host_outputs),

@@ -29,7 +29,7 @@ fn check_and_verify_count_pairs_that_have_a_path() {
     // 8 NICs in 2 planes: each reaches 3 of the 7 others.
     let text = place.ends(0, &["verify", "tree"]);
     assert!(text.contains("deliveries: 48 of 48 that cables lead to arrive"), "{text}");
-    assert!(text.contains("; 64 have no way\n"), "{text}");
+    assert!(text.contains("; 64 have no path\n"), "{text}");
 }
 
 #[test]
