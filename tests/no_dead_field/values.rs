@@ -130,6 +130,10 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
         | "cables.nic-t0.medium"
         | "cables.t0-t1.medium"
         | "cables.t1-t2.medium" => plain([json!("aoc"), json!("dr4")]),
+        // `hash` is the default.
+        leaf if leaf == "ecmp.balance" || leaf.starts_with("ecmp.balance_by_tier.") => {
+            plain(["flowlet", "adaptive", "spray"].map(|word| json!(word)))
+        }
         "ecmp.pin" => plain([json!("downlink")]),
         "ecmp.pins" => plain([json!(if is_zoned(base) { "pins.csv" } else { "pins-two-tiers.csv" })]),
         "entropy.backup" => tries(&few, [json!(2), json!(4), json!(0)]),
