@@ -39,6 +39,10 @@ pub(crate) fn values(leaf: &str, base: &Value) -> Option<Vec<Try>> {
         ["tiers", tier, ..] => tiers(leaf, tier, base),
         ["hosts", ..] => hosts(leaf, base),
         ["srv6", ..] => srv6(leaf),
+        // `hash` is the default.
+        ["ecmp", "balance" | "balance_by_tier", ..] => {
+            Some(plain(["flowlet", "adaptive", "spray"].map(|word| json!(word))))
+        }
         ["domains", ..] => domains(leaf, base),
         _ => others(leaf, base),
     }
@@ -130,10 +134,6 @@ fn others(leaf: &str, base: &Value) -> Option<Vec<Try>> {
         | "cables.nic-t0.medium"
         | "cables.t0-t1.medium"
         | "cables.t1-t2.medium" => plain([json!("aoc"), json!("dr4")]),
-        // `hash` is the default.
-        leaf if leaf == "ecmp.balance" || leaf.starts_with("ecmp.balance_by_tier.") => {
-            plain(["flowlet", "adaptive", "spray"].map(|word| json!(word)))
-        }
         "ecmp.pin" => plain([json!("downlink")]),
         "ecmp.pins" => plain([json!(if is_zoned(base) { "pins.csv" } else { "pins-two-tiers.csv" })]),
         "entropy.backup" => tries(&few, [json!(2), json!(4), json!(0)]),

@@ -215,8 +215,12 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_site() {
-        let places = |site: &str| merged(site).unwrap().places;
-        let own = ["system.hostname", "system.forwarding"];
+        let places = |site: &str| {
+            let mut places = merged(site).unwrap().places;
+            places.sort();
+            places
+        };
+        let own = ["system.forwarding", "system.hostname"];
         assert_eq!(places("{ devices: [b], set: { system: { aaa: { user: { x: {} } } } } }"), own);
         let both =
             places("set: { system: { aaa: { user: { x: {} } } }, interface: { eth0: { type: eth } } }");

@@ -172,6 +172,7 @@ impl TierBalance {
     }
 
     /// Tells whether all tiers hash, as in files from before there was a choice.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
     pub(crate) fn is_default(&self) -> bool {
         *self == TierBalance::default()
     }

@@ -210,7 +210,11 @@ async fn a_switch_without_a_program_has_none_to_keep() {
     let report = site.push(&Files::new()).await;
     let said = faults(&report);
     assert_eq!(said.len(), 4);
-    assert!(said[0].contains("the switch keeps its program: it runs none"), "{}", said[0]);
+    assert!(
+        said[0].contains("the inventory sets `keeps_program` for this switch: it runs none"),
+        "{}",
+        said[0]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
