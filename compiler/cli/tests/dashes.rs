@@ -210,7 +210,7 @@ fn place() -> Place {
     place.write("drained.yaml", format!("{text}exceptions: {{ drained: [p0-t1-001] }}\n"));
     let sonic = std::fs::read_to_string(root().join("tests/cases/sonic-pod/topology.yaml"));
     place.write("sonic.yaml", sonic.expect("it is in the tree"));
-    let racks = (0..64).map(|at| format!("R{at},A,{at},0,48\n")).collect::<String>();
+    let racks = (0..64).map(|at| format!("R{at},A,{at},0,48\n")).collect::<Vec<_>>().concat();
     place.write("floor.csv", format!("rack,row,x,y,units\n{racks}"));
     place.write("demand.csv", "source,destination,gbps\nsu001-n001/nic0,su002-n001/nic0,1\n");
     place.write("trace.csv", "10,down,p0-t1-001\n20,up,p0-t1-001\n");

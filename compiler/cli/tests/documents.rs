@@ -22,7 +22,7 @@ fn place() -> Place {
     place.write("sonic.yaml", &sonic);
     place.write("longer.yaml", sonic.replace(cable, &cable.replace("length: ", "length: 1")));
     place.write("broken.yaml", "fabric: x\nplanes: many\n");
-    let racks = (0..64).map(|at| format!("R{at},A,{at},0,48\n")).collect::<String>();
+    let racks = (0..64).map(|at| format!("R{at},A,{at},0,48\n")).collect::<Vec<_>>().concat();
     place.write("floor.csv", format!("rack,row,x,y,units\n{racks}"));
     place.write("demand.csv", "source,destination,gbps\nsu001-n001/nic0,su002-n001/nic0,1\n");
     place.write("trace.csv", "10,down,p0-t1-001\n20,up,p0-t1-001\n");

@@ -81,7 +81,7 @@ fn the_schema_of_every_release_takes_the_site_part_of_nvue() {
     let texts = NVUE.map(|release| {
         let text = place.ends(0, &["platforms", "--skeleton", "nvue", "--release", release]);
         let lines = text.lines().skip_while(|line| *line != "set:");
-        let indented: String = lines.map(|line| format!("  {line}\n")).collect();
+        let indented = lines.map(|line| format!("  {line}\n")).collect::<Vec<_>>().concat();
         (format!("{release}/site"), json!(indented.replacen("  set:", "- set:", 1)))
     });
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../render/tests/nvue_schema.py");

@@ -36,7 +36,7 @@ const SUPERPOD: &str =
     "--nics 512 --speed 800G --planes 2 --rails 8 --platform spectrum4-sn5600 --routing bgp-unnumbered";
 
 /// Compares an order with the longest cables of the file.
-fn order_has_lengths_of(place: &Place, wanted: [String; 2]) {
+fn order_has_lengths_of(place: &Place, wanted: &[String; 2]) {
     place.ends(0, &words("export order b.yaml --floor c.csv --out o"));
     let cables = rows(&place.read("o/order/cables.csv"));
     let meters = |text: &str| text.trim_end_matches('m').parse::<f64>().expect("metres");
@@ -97,7 +97,7 @@ fn racks_and_lengths_follow_from_the_floor() {
         text.starts_with(place.read("a.yaml").lines().next().expect("a comment")),
         "comments stay: {text}"
     );
-    order_has_lengths_of(&place, [cable(0, "length"), cable(1, "length")]);
+    order_has_lengths_of(&place, &[cable(0, "length"), cable(1, "length")]);
     let said = place.ends(1, &words("place b.yaml --floor floor.csv"));
     assert!(said.contains("has `racks` already"), "{said}");
 }

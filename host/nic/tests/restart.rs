@@ -92,8 +92,8 @@ impl Manager {
         if self.kept.is_empty() {
             return String::new();
         }
-        let moved: String =
-            (3..).zip(self.kept.values()).map(|(number, kept)| format!(" {number}<&{kept}")).collect();
+        let moved = (3..).zip(self.kept.values()).map(|(number, kept)| format!(" {number}<&{kept}"));
+        let moved = moved.collect::<Vec<_>>().concat();
         let names = self.kept.keys().cloned().collect::<Vec<_>>().join(":");
         format!("exec{moved}; export LISTEN_PID=$$ LISTEN_FDS={} LISTEN_FDNAMES={names}; ", self.kept.len())
     }

@@ -66,9 +66,12 @@ impl FactoryNote {
 /// A setting by its place, and its state.
 type Key = (&'static str, FactoryState);
 
+/// Settings with the switches that lack them.
+type Found = BTreeMap<Key, (&'static FactorySetting, BTreeSet<SmolStr>)>;
+
 /// Findings about the switches of one run. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FactoryNotes(Arc<Mutex<BTreeMap<Key, (&'static FactorySetting, BTreeSet<SmolStr>)>>>);
+pub(crate) struct FactoryNotes(Arc<Mutex<Found>>);
 
 impl FactoryNotes {
     /// Adds a finding about a switch.

@@ -96,9 +96,10 @@ impl<'f> Bill<'f> {
         let stated = plan.fabric().cable(line.link).length;
         let Some(positions) = self.positions else { return stated };
         let mut missing = None;
-        let [from, to] = [&line.a, &line.b].map(|plug| match &plug.place {
-            Some(place) => place.rack.as_str(),
-            None => {
+        let [from, to] = [&line.a, &line.b].map(|plug| {
+            if let Some(place) = &plug.place {
+                place.rack.as_str()
+            } else {
                 missing = Some(plug.at.device.as_str());
                 ""
             }

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, command: &PlaceArgs) -> anyhow::Result<Outcome> {
 
 /// Reads a floor plan.
 pub(super) fn floor(path: &camino::Utf8Path, trays: &TrayArgs) -> anyhow::Result<Floor> {
-    let crossings = trays.crossings.iter().map(|length| length.millimeters() as i64).collect();
+    let crossings = trays.crossings.iter().map(|length| length.millimeters().cast_signed()).collect();
     let trays = Trays { crossings, drop: trays.drop.millimeters() };
     let floor: Result<Floor, FloorError> = Floor::read(&output::read(path, FLOOR_MAX)?, trays);
     floor.with_context(|| format!("cannot read `{path}`"))

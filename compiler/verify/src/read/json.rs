@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(line(&[b.clone(), Step::Start("x|".to_owned())]), Some(6));
         assert_eq!(line(&[b, "y".into()]), Some(5), "a missing row is missing from its table");
         assert_eq!(line(&["C".into()]), Some(1), "a missing table is missing from the file");
-        assert_eq!(find("", &[a.clone()]), None);
+        assert_eq!(find("", std::slice::from_ref(&a)), None);
         assert_eq!(find("{\"A\": 1, }", &[a]), Some(6), "what is behind does not matter");
     }
 

@@ -221,6 +221,7 @@ fn sample(cases: &mut Vec<Case>, seed: u64) {
 }
 
 /// Verifies the damaged tree; `None` if the damage has no effect on the file. Damage that is found is placed.
+#[expect(clippy::option_option, reason = "not detected, detected without a place, or with one")]
 fn found(trees: &Trees, case: &Case) -> Option<Option<Placed>> {
     let own = trees.tree(case.base);
     let mut tree = own.clone();

@@ -26,8 +26,8 @@ pub(super) fn orders(floor: &Floor) -> Vec<Vec<usize>> {
     rows.sort_unstable();
     rows.dedup_by_key(|(_, row)| *row);
     let mut number: BTreeMap<&str, i64> = BTreeMap::new();
-    for (at, (_, row)) in rows.iter().enumerate() {
-        number.entry(row).or_insert(at as i64);
+    for (at, (_, row)) in (0_i64..).zip(&rows) {
+        number.entry(row).or_insert(at);
     }
     let walk = |bands: i64| {
         let width = ((most - least) / bands + 1).max(1);

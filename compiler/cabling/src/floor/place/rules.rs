@@ -44,21 +44,19 @@ impl<'a> Sizes<'a> {
         for switch in plan.fabric().switches() {
             let platform = plan.topology().hardware(switch).0;
             let units = platform.rack_units.ok_or_else(|| PlaceError::Height(platform.id.clone()))?;
-            let power = match watts.get(&platform.id) {
-                Some(power) => *power,
-                None => {
-                    let power =
-                        power(plan, switch, platform).or_else(|why| match (switch_watts, has_limit) {
-                            (Some(watts), _) => Ok(Some(watts)),
-                            (None, false) => Ok(None),
-                            (None, true) => Err(PlaceError::Power(why)),
-                        })?;
-                    watts.insert(platform.id.clone(), power);
-                    power
-                }
+            let power = if let Some(power) = watts.get(&platform.id) {
+                *power
+            } else {
+                let power = power(plan, switch, platform).or_else(|why| match (switch_watts, has_limit) {
+                    (Some(watts), _) => Ok(Some(watts)),
+                    (None, false) => Ok(None),
+                    (None, true) => Err(PlaceError::Power(why)),
+                })?;
+                watts.insert(platform.id.clone(), power);
+                power
             };
             let size = tiers.entry(switch.tier).or_insert((0, Some(0)));
-            size.0 = size.0.max(u16::from(units));
+            size.0 = size.0.max(units);
             size.1 = size.1.zip(power).map(|(known, power)| known.max(power));
         }
         let mut racks: Vec<(u16, Option<u32>)> =

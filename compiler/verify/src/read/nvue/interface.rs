@@ -164,7 +164,9 @@ impl Panel {
         let mut router = own.below("router")?;
         let adaptive = adaptive::read(&mut router, device)?;
         router.finish(device);
-        adaptive.into_iter().for_each(|adaptive| self.note_dialect(name, adaptive));
+        if let Some(adaptive) = adaptive {
+            self.note_dialect(name, adaptive);
+        }
         let attached = attached(&mut own, device)?;
         own.finish(device);
         let index = self.index(name);
