@@ -37,12 +37,9 @@ impl SiteText {
     pub fn parse<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut made = SiteText::default();
         for (name, text) in files {
-            let mut in_banner = false;
-            for (at, line) in (1..).zip(text.lines()) {
-                let is_command = !in_banner && is_top(line);
-                in_banner = if in_banner { line.trim_end() != "EOF" } else { line.starts_with("banner ") };
+            for (at, line) in numbered(text) {
                 let head = line.split_whitespace().collect::<Vec<_>>().join(" ");
-                if is_command && !is_of_site(&head) {
+                if !is_of_site(&head) {
                     return Err(format!("`{name}`:{at}: closc owns `{head}`; write it in the fabric file"));
                 }
             }
@@ -95,9 +92,30 @@ impl SiteText {
 
 /// Returns the top-level commands of a configuration.
 pub fn commands(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| is_top(line))
+    numbered(text).map(|(_, line)| line)
+}
+
+/// Returns the top-level commands with their lines. The text of a banner is no command.
+fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut in_banner = false;
+    (1..).zip(text.lines()).filter(move |(_, line)| {
+        let is_command = !in_banner && is_top(line);
+        in_banner = if in_banner { line.trim_end() != "EOF" } else { line.starts_with("banner ") };
+        is_command
+    })
 }
 
 fn is_top(line: &str) -> bool {
     !line.trim().is_empty() && !line.starts_with([' ', '\t', '!'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_banner_is_no_command() {
+        let text = "banner login\nusername a secret b\nEOF\n! c\nntp server d\n   e\n";
+        assert_eq!(commands(text).collect::<Vec<_>>(), ["banner login", "ntp server d"]);
+    }
 }

@@ -38,12 +38,16 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             Some(note) => finding.note(note),
             None => finding,
         };
-        let tier = hardware.tier.word();
-        out.push(
-            finding
-                .note(able(draft.catalogue, balance))
-                .help(format!("use one of these, or set `ecmp.balance_by_tier: {{ {tier}: hash }}`")),
-        );
+        let hash = format!("set `ecmp.balance_by_tier: {{ {}: hash }}`", hardware.tier.word());
+        out.push(match able(draft.catalogue, balance) {
+            Some(able) => finding.note(able).help(format!("use one of these, or {hash}")),
+            None => finding
+                .note(format!(
+                    "no operating system renders `{}`; with `routing: srv6-static`, hosts spray",
+                    balance.word()
+                ))
+                .help(hash),
+        });
     }
 }
 
@@ -79,8 +83,8 @@ fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(St
     })
 }
 
-/// Names the systems and platforms that have a kind of balancing.
-fn able(catalogue: &Catalogue, balance: Balance) -> String {
+/// Names the systems and platforms that have a kind of balancing, if there are any.
+fn able(catalogue: &Catalogue, balance: Balance) -> Option<String> {
     let on = |os: Os| {
         let has = catalogue.usual().filter(|platform| platform.balance(balance, os).is_some());
         let names: Vec<String> = has.map(|platform| format!("`{}`", platform.id)).collect();
@@ -88,13 +92,7 @@ fn able(catalogue: &Catalogue, balance: Balance) -> String {
         (!names.is_empty()).then(|| format!("`{}` on {names}", os.word()))
     };
     let all: Vec<String> = Os::ALL.into_iter().filter_map(on).collect();
-    if all.is_empty() {
-        return format!(
-            "no operating system renders `{}`; with `routing: srv6-static`, hosts spray",
-            balance.word()
-        );
-    }
-    format!("`{}` is supported by {}", balance.word(), all.join(", and "))
+    (!all.is_empty()).then(|| format!("`{}` is supported by {}", balance.word(), all.join(", and ")))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_socket_for_frames_is_taken() {
+    fn a_socket_for_frames_is_taken() {
         let Ok(socket) = sys::open_packets() else {
             closc_skip::skip("packet sockets need CAP_NET_RAW");
             return;
