@@ -99,7 +99,7 @@ fn filled(command: &clap::Command, matches: &ArgMatches) -> Result<(), clap::Err
     }
 }
 
-/// Returns whether an unreadable command line asks for JSON.
+/// Returns whether an invalid command line asks for JSON.
 pub(crate) fn asks_for_json(line: impl Iterator<Item = OsString>) -> bool {
     let words: Vec<OsString> = line.take_while(|word| word != "--").collect();
     words.iter().any(|word| word == "--format=json")

@@ -47,7 +47,7 @@ impl Audit {
 
     /// Makes a change and logs its result: success or failure, and details.
     ///
-    /// If a change was made but cannot be logged, returns an error, because the log would lack it.
+    /// If the change was made but its result cannot be logged, returns an error.
     pub fn record<T>(
         &self,
         change: impl FnOnce() -> anyhow::Result<T>,

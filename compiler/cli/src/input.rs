@@ -33,7 +33,8 @@ pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     Ok(plan.map(|plan| Input { plan, warnings: diagnostics.warnings() }))
 }
 
-/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated: people get their number.
+/// Reads a fabric that `check` or `compile` has read before. Its warnings are not repeated: text output
+/// contains only their number.
 pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
     let warnings = diagnostics.warnings();

@@ -1,7 +1,7 @@
 //! The closc command: the only crate of the compiler with a terminal interface and exit codes.
 //!
-//! Results go to stdout, messages and progress to stderr. Exit codes are a contract (`docs/cli.md`): 0 fine, 1 failed or
-//! something does not hold, 2 there are differences, 64 the command line cannot be understood.
+//! Results go to stdout, messages and progress to stderr. Exit codes are a contract (`docs/cli.md`): 0
+//! success, 1 failure or a violation, 2 differences, 64 invalid command line.
 
 #![allow(unreachable_pub, reason = "a program has no outside: `pub` says what a module offers the others")]
 

@@ -106,7 +106,7 @@ pub(crate) const ERROR: Document<Failure> = Document::new("closc-error/1");
 /// Message after a failed command.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Failure {
-    /// Why, and what it was about.
+    /// The error with its causes.
     error: String,
 }
 

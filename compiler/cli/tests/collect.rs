@@ -318,7 +318,8 @@ fn readers_of_the_page_do_not_order_and_the_log_names_the_operator() {
     assert_eq!(ordered["uid"], own);
 }
 
-/// A log that fails shows to a monitor. Formerly `/healthz` answered 200, and a drain could not be lifted.
+/// `/healthz` reports that the log fails. In earlier versions it answered 200, and a drain could not be
+/// lifted.
 #[test]
 fn a_log_that_fails_refuses_drains_and_no_lift_and_shows() {
     let folder = folder();

@@ -272,7 +272,7 @@ fn parallel_cables_under_eos_are_proposed_with_their_weakness() {
     assert!(all_routings["fewest_switches"]["srv6-static"].as_u64().is_some(), "{all_routings}");
 }
 
-/// Switches of 32 ports: 512 NICs are the most of two tiers, so growth moves cables above the T0s.
+/// With switches of 32 ports, two tiers have at most 512 NICs, so growth moves cables above the T0s.
 #[test]
 fn stages_move_the_fewest_cables_where_none_move_nothing() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Random needs: `closc check` accepts each design that `closc design` proposes without findings; some are also
+//! Random needs: `closc check` accepts each design that `closc design` proposes. Some designs are also
 //! compiled and proved.
 
 mod common;

@@ -20,7 +20,7 @@ struct Published {
     per_group: u64,
     /// `hosts` of the file.
     hosts: &'static str,
-    /// Platform with operating system, and breakouts: of T0s down and up, of T1s down.
+    /// Platform with operating system, and the breakouts of T0 downlinks, T0 uplinks and T1 downlinks.
     t0: &'static str,
     t1: &'static str,
     splits: [&'static str; 3],

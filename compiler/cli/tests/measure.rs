@@ -257,7 +257,7 @@ fn eos_reports_its_own_capacity() {
     for limit in ["my_sids", "ecmp_width", "neighbours"] {
         assert!(said.contains(&format!("the switch does not report {limit}")), "{said}");
     }
-    // The file is one of a site.
+    // The file is a valid platform of a site.
     fs::create_dir_all(switch.place.path("site")).expect("a folder of the test");
     switch.place.write("site/own.yaml", &file);
     let page = switch.place.ends(0, &["platforms", "th5-64x800g", "--platforms", "site"]);

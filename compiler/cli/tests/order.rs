@@ -50,7 +50,7 @@ fn an_order_has_the_counts_of_the_design() {
     assert_eq!(Some(sum(&power, "typical_watts")), design["power"]["typical_watts"].as_u64());
     assert!(power.iter().all(|row| row["maximum_watts"].is_empty()), "no maximum is published: {power:?}");
     assert!(power[0]["without_published_power"].contains("spectrum4-sn5600 (maximum)"), "{power:?}");
-    // Equal orders are equal bytes, so the workbook has no clock.
+    // Equal orders are equal bytes, so the workbook contains no timestamp.
     let workbook = |folder: &str| {
         std::fs::read(place.path(&format!("{folder}/order/order.xlsx"))).expect("it is written")
     };

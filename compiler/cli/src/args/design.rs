@@ -113,7 +113,7 @@ pub(crate) struct DesignArgs {
 }
 
 impl DesignArgs {
-    /// Tells whether it prints a list of designs, which has forms of its own.
+    /// Returns whether a list of designs is printed, which has additional output formats.
     pub(crate) fn has_list(&self) -> bool {
         self.compare.is_empty() && self.explain.is_none()
     }
@@ -137,7 +137,7 @@ pub(crate) enum Objective {
 }
 
 impl Objective {
-    /// Returns it as the search knows it.
+    /// Returns the objective of the search.
     pub fn of(self) -> closc_design::Objective {
         match self {
             Objective::Cost => closc_design::Objective::Cost,
@@ -150,7 +150,7 @@ impl Objective {
     }
 }
 
-/// The most that the failure of a switch of a tier may cost.
+/// Maximum loss when one switch of a tier fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailLimit {
     /// Of a T0, in percent.

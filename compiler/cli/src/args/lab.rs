@@ -235,7 +235,7 @@ pub struct ExtentArgs {
 }
 
 impl ExtentArgs {
-    /// Returns how much is walked.
+    /// Returns the paths to walk: all of them, or a random sample.
     pub fn extent(&self) -> Extent {
         let random = || {
             let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

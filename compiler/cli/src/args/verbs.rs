@@ -38,7 +38,7 @@ pub(super) fn grouped(mut command: Command) -> Command {
     command.help_template(template)
 }
 
-/// Answers an unknown command by the one that does its work; other errors stay.
+/// Replaces the error for an unknown command by advice, if another command does its work. Other errors stay.
 pub(super) fn answered(error: Error) -> Error {
     let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     match synonym(verb) {
@@ -50,7 +50,7 @@ pub(super) fn answered(error: Error) -> Error {
     }
 }
 
-/// The command that does the work of a command of other tools.
+/// Returns advice for a command name of another tool.
 fn synonym(verb: &str) -> Option<&'static str> {
     Some(match verb {
         "plan" => {

@@ -49,7 +49,7 @@ pub struct WhatifArgs {
 }
 
 impl WhatifArgs {
-    /// Tells whether failures are tried one after the other, and not those that are given alone.
+    /// Returns whether failures are tried one by one.
     pub(crate) fn tries(&self) -> bool {
         let given = self.fail.is_empty() && self.random.is_empty();
         self.trace.is_none() && self.against.is_none() && (!self.each.is_empty() || given)

@@ -1,4 +1,5 @@
-//! `closc design`: the fabrics that meet a need and that no other fabric beats in every number.
+//! `closc design`: the Pareto-optimal fabrics for a need. No other design is better in one number and worse
+//! in none.
 //!
 //! In: a need, from flags. Out: a few designs, each with its counts; the file of one of them. Invariants: a printed
 //! design passed all checks without findings, except known faults of releases, which are printed. Costs are sums of the
@@ -55,11 +56,11 @@ pub(crate) struct Designs {
     unpublished: usize,
     /// Of these, the ones that pass the checks and that no other beats.
     front: usize,
-    /// Whether checks ended before all were made, so that designs may be missing.
+    /// Whether the limit of checks was reached, so that designs may be missing.
     unchecked: bool,
-    /// The fewest switches of a design of each routing.
+    /// The fewest switches of any design, per routing.
     fewest_switches: BTreeMap<String, u32>,
-    /// Gains and losses of each routing here.
+    /// Forwarding and disadvantages of each routing, for this need.
     routings: Vec<RoutingRow>,
     pub(super) designs: Vec<Row>,
 }
@@ -71,9 +72,9 @@ struct RoutingRow {
     fewest_switches: u32,
     /// Additional switches, compared with the routing that needs the fewest.
     more_switches: u32,
-    /// Its way of forwarding.
+    /// How it forwards packets.
     how: &'static str,
-    /// Its disadvantages here.
+    /// Its disadvantages for this need.
     loses: Vec<&'static str>,
 }
 
@@ -88,7 +89,7 @@ pub(super) struct Asked<'a> {
     pub stages: &'a [u32],
 }
 
-/// A complete front.
+/// A complete Pareto front.
 struct Searched<'a, 'n> {
     checks: Checks<'n>,
     compared: usize,
@@ -156,7 +157,8 @@ fn designs_of(searched: Searched<'_, '_>, designs: Vec<Row>) -> Designs {
     }
 }
 
-/// Returns designs whose stages move the fewest plugged cables; `None` if a stage has no design with the T0s of the last.
+/// Returns designs whose stages move the fewest plugged cables. Returns `None` if a stage has no design with
+/// the same T0s as the last stage.
 fn moving(args: &Args, asked: &Asked<'_>, show: u8) -> Option<anyhow::Result<Designs>> {
     let need = moves::need_of(asked.need, *asked.stages.last()?);
     let last = Asked { need: &need, stages: &[], ..*asked };

@@ -48,7 +48,7 @@ pub fn run(args: &Args, command: &DrainArgs, turn: Turn) -> anyhow::Result<Outco
     if (*found, *what) != (turn, thing) {
         bail!("`{name}` would drain something else: change `{file}` yourself");
     }
-    // Ask hosts before the difference is computed, which they do not need.
+    // Ask hosts first: they do not need the difference.
     let asked = write(args, command, turn, &old.plan, (&name, &text, &changed));
     let report = diff::of_plans(&old, &new, Options::default());
     // If the file goes to stdout, nothing else may be printed there.

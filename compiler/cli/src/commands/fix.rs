@@ -1,4 +1,4 @@
-//! `closc fix`: applies the certain fixes of fabric files.
+//! `closc fix`: applies automatic fixes to fabric files.
 //!
 //! In: files. Out: the fixed files, the list of fixes, and the remaining findings. Invariants: a file is written
 //! atomically, and only if it changes; a suggestion that is not certain is applied only if `--code` names its code.
@@ -21,7 +21,7 @@ use crate::output::{self, Document, Items, Outcome, Usage};
 /// Fixes of files.
 pub(crate) const FIX: Document<Items<FixedFile>> = Document::new("closc-fix/1");
 
-/// Action on a file.
+/// Result for a file.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FixedFile {
     file: String,

@@ -106,7 +106,7 @@ fn pick<'a>(command: &InitArgs, found: &'a Designs) -> anyhow::Result<&'a Row> {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Written {
     file: String,
-    /// Places for NICs: as many as were asked for, or the next larger number that T0s of one size make up.
+    /// Places for NICs: the requested number, rounded up so that all T0s have the same size.
     nics: u32,
     planes: u16,
     switches: u32,

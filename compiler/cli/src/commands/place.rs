@@ -63,7 +63,7 @@ pub(super) fn floor(path: &camino::Utf8Path, trays: &TrayArgs) -> anyhow::Result
     floor.with_context(|| format!("cannot read `{path}`"))
 }
 
-/// Places devices until the media of cables reach as far as their racks are apart.
+/// Repeats the placement until the medium of every cable reaches from rack to rack.
 fn placed(
     args: &Args,
     command: &PlaceArgs,

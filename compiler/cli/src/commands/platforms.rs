@@ -58,7 +58,7 @@ fn factory(platform: &Platform) -> impl Iterator<Item = &'static FactorySetting>
     all.filter(|setting| setting.oses.iter().any(|os| platform.supports(*os)))
 }
 
-/// Prints the site's part that keeps the factory settings of an operating system.
+/// Prints an overlay that keeps the factory settings of an operating system.
 fn skeleton(os: Os, release: Option<Release>) -> anyhow::Result<Outcome> {
     if let (Some(release), Some(known)) = (release, os.releases())
         && !known.supports(release)

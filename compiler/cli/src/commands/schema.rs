@@ -110,7 +110,7 @@ const ALL: &[Described] = &[
 /// Commands of documents that are served over HTTP, but not printed.
 const SERVED: &[&str] = &["collect"];
 
-/// For documents that any command which reads a file can write.
+/// For documents of every command that reads a file.
 const ANY: &[&str] = &["any"];
 
 /// A document without its type parameter.

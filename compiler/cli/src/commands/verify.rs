@@ -124,7 +124,7 @@ fn verdict(report: &Report) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Judged parts of the tree: planes are proved in whole.
+/// Parts of the tree to verify. A plane is always verified completely.
 fn judged(part: &PartArgs) -> anyhow::Result<Judged> {
     let terms = &part.select;
     if let Some(shard) = part.shard {

@@ -38,7 +38,7 @@ impl Line {
         self.words.iter().take(self.at).rev().map(String::as_str)
     }
 
-    /// The words but the program and the one under the cursor.
+    /// The words except the program and the one under the cursor.
     fn others(&self) -> impl Iterator<Item = &str> {
         let others = self.words.iter().enumerate().skip(1).filter(|(at, _)| *at != self.at);
         others.map(|(_, word)| word.as_str())

@@ -12,7 +12,7 @@ use object_store::{GetOptions, GetRange, ObjectStore as _, ObjectStoreExt as _};
 
 use super::store::{Object, wait};
 
-/// Bytes per request: when all bytes are read, and when a single frame is.
+/// Bytes per request: to read a complete object, and to read a single frame.
 const PORTIONS: [usize; 2] = [4 << 20, 64 << 10];
 
 /// One version of an object.

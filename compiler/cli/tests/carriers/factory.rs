@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::fleet::Fleet;
 use crate::system::{Shape, system};
 
-/// What cEOS, vEOS and switches of a factory configuration print besides accounts and ports.
+/// Settings that cEOS, vEOS and switches with a factory configuration print besides accounts and ports.
 const EOS: &str = "no service interface inactive port-id allocation disabled\n\
     transceiver qsfp default-mode 4x10G\nspanning-tree mode mstp\n\
     system l1\n   unsupported speed action error\n   unsupported error-correction action error\n";

@@ -126,7 +126,7 @@ fn prove(system: &'static System, number: u64) -> Option<Vec<Case>> {
     if number.is_multiple_of(8) {
         fleet.ends(0, &["drift", "a"]);
     }
-    // What only a daemon has is lost with the daemon.
+    // Configuration that only a daemon holds is lost when the daemon stops.
     let is_down = |((_, _, place, act), _): &(Case, Damage)| (*place, *act) == (Place::Running, Act::Emptied);
     let is_lost = change.as_ref().is_some_and(SiteChange::is_running_only)
         && done.get(touched.as_str()).is_some_and(|damages| damages.iter().any(is_down));

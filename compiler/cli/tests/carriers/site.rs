@@ -71,7 +71,7 @@ const SONIC: [[&str; 4]; 6] = [
 /// Site settings of FRR in the `bgp` container.
 const SONIC_FRR: [&str; 2] = ["log syslog errors\n", "vrf MGMT\n ip route 0.0.0.0/0 192.0.2.1\n"];
 
-/// First words of the statement with FRR's level of messages.
+/// First words of FRR's statement for its log level.
 const LEVEL: &str = "log syslog";
 
 /// A change by the site.
@@ -94,7 +94,7 @@ fn of<T: Copy>(pick: &mut Pick<'_>, among: &[T]) -> T {
 pub(crate) fn touch(fleet: &Fleet, name: &str, pick: &mut Pick<'_>) -> Option<SiteChange> {
     let lines = |file: &'static str, lines: &'static str| {
         let text = fleet.read(name, file);
-        // FRR has one level of messages.
+        // FRR has a single log level.
         let is_replaced = |line: &&str| lines.starts_with(LEVEL) && line.starts_with(LEVEL);
         let kept: String = text.split_inclusive('\n').filter(|line| !is_replaced(line)).collect();
         fleet.put(&format!("fleet/{name}/{file}"), &(kept + lines), 0o644);

@@ -6,7 +6,7 @@
 
 use closc_artefacts::carriers::{SwitchFile, Transport};
 
-/// How these tests simulate a switch.
+/// Simulation of a switch in these tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Eos,

@@ -1,5 +1,6 @@
-//! The power of the collector's machine fails at many moments of drains and lifts: the state has every answered order, the
-//! audit log has its line, and a collector that starts from what is left brings all agents to its state.
+//! Power failures of the collector's machine during drains and lifts. The state has every answered order, and
+//! the audit log has its line. A collector that starts from the remaining files brings all agents to its
+//! state.
 
 use std::collections::BTreeSet;
 use std::fs;

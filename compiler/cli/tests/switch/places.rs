@@ -23,7 +23,7 @@ use crate::process::SwitchProcess;
 /// Environment variable that enables all pairs.
 const ALL: &str = "CLOSC_PLACES";
 
-/// Without [`ALL`], one pair in this many runs.
+/// Without [`ALL`], one of this many pairs is tested.
 const EVERY: usize = 11;
 
 /// Pairs that failed in earlier versions; they always run.

@@ -188,7 +188,7 @@ fn parse_gnmi_port(text: &str) -> Result<(Os, u16), String> {
     Ok((os, port))
 }
 
-/// Word of `--image` for nodes.
+/// Name that `--image` uses for nodes.
 pub(crate) const NODE: &str = "node";
 
 fn parse_image(text: &str) -> Result<(String, String), String> {
@@ -204,7 +204,7 @@ fn parse_image(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Takes the name of an image.
+/// Parses the name of an image.
 pub(super) fn image(text: &str) -> Result<String, String> {
     let wrong = || "an image is a name of letters, digits, `-_./:@`".to_owned();
     is_image(text).then(|| text.to_owned()).ok_or_else(wrong)

@@ -37,7 +37,7 @@ fn commands(words: &[String], command: &clap::Command, found: &mut Vec<(Vec<Stri
     }
 }
 
-/// Effect of an argument on a value, independent of the rest of the command line.
+/// Returns whether an argument rejects a value, independent of the rest of the command line.
 fn refused(words: &[String], arg: &Arg, value: &str) -> bool {
     let name = arg.get_long().expect("numbers have long names");
     let line = words.iter().cloned().chain([format!("--{name}={value}")]);
@@ -84,7 +84,7 @@ fn no_number_is_unbounded() {
     }
 }
 
-/// Where 0 is taken, the help says what it does.
+/// If an argument accepts 0, its help explains the meaning of 0.
 #[test]
 fn nothing_is_a_number_only_where_it_means_something() {
     for Number { words, command, arg } in numbers() {

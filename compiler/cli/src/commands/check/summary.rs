@@ -16,7 +16,7 @@ use serde::Serialize;
 /// Figures of a fabric.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Summary {
-    /// NICs of a node that are on different T0 groups.
+    /// T0 groups that the NICs of a node are spread over.
     rails: u8,
     /// Switches by tier, hardware and ports.
     models: Vec<Model>,

@@ -414,7 +414,7 @@ fn line(change: &Change) -> String {
 }
 
 impl End {
-    /// Returns whether no fault was missed, nothing else was named, and no byte arrived wrong.
+    /// Returns whether no fault was missed, nothing else was named, and no byte arrived corrupted.
     pub(super) fn is_met(&self) -> bool {
         let is_whole = self.reports.iter().all(|report| report.wrong_bytes == 0);
         is_whole && self.ledger.missed.is_empty() && self.ledger.wrong.is_empty()

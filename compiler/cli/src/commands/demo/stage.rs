@@ -44,7 +44,7 @@ pub(super) struct Frame {
 pub(super) struct Lane {
     /// Bytes of messages that arrived, in Mb/s.
     pub(super) mbps: f64,
-    /// Packets sent by each plane, in Mb/s.
+    /// Packets sent over each plane, in Mb/s.
     pub(super) planes: Vec<f64>,
     /// Packets lost.
     pub(super) lost: u64,

@@ -32,7 +32,7 @@ pub(crate) struct Explained {
     on_front: bool,
     /// Points in which it misses the need.
     outside: Vec<String>,
-    /// Warnings of `closc check`, which a design has none of.
+    /// Warnings of `closc check`. A design has none that its file does not accept by name.
     warnings: usize,
     /// Size of the front that it was compared with.
     front: usize,
@@ -50,7 +50,7 @@ struct Better {
     design: Row,
 }
 
-/// A number of both.
+/// A number that differs, with the values of both fabrics.
 #[derive(Serialize, JsonSchema)]
 struct Difference {
     number: &'static str,

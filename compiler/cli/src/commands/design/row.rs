@@ -1,4 +1,4 @@
-//! A design in the form of documents.
+//! A design as it is written in JSON documents.
 
 use closc_design::{Design, Measure, Media};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub(crate) struct Row {
     pub largest: u32,
     pub cables_nic: u64,
     pub cables_switch: u64,
-    /// Cages of switches that hold the modules of cables between switches.
+    /// Cages of switches that hold modules for cables between switches.
     pub modules: u64,
     /// Bandwidth of all switches in Gb/s, used or not.
     pub capacity_gbps: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Row {
     pub cost: Option<u64>,
     /// Weaknesses that the file accepts by name.
     pub weaknesses: Vec<&'static str>,
-    /// A limit of its switches that it goes beyond, which is assumed and not published.
+    /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,
     /// Known faults of the assumed releases that this design meets.
     pub known_faults: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) struct TierRow {
 pub(crate) struct PowerRow {
     /// Typical power, where every part of it is published.
     pub typical_watts: Option<u64>,
-    /// Maximum power, likewise.
+    /// Maximum power, where every part of it is published.
     pub maximum_watts: Option<u64>,
     /// Switches and modules without a typical figure.
     pub typical_unpublished: Vec<String>,
@@ -92,7 +92,7 @@ pub(crate) struct PowerRow {
 /// A stage of growth.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct StageRow {
-    /// NICs that the stage was asked for.
+    /// NICs requested for the stage.
     pub nics: u32,
     /// Places for NICs.
     pub places: u32,

@@ -48,7 +48,7 @@ struct Group {
     /// Change of `frr.conf`, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     routing: Option<Routing>,
-    /// Changed files of the switches that no group contains, each with the way to deliver it.
+    /// Changed files that no patch contains, each with the transport that delivers it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     uncarried: BTreeMap<String, String>,
 }

@@ -35,7 +35,7 @@ pub enum Side {
 pub struct Planned {
     /// Its plan.
     pub plan: Plan,
-    /// Where it is from.
+    /// Its source, fabric name and digest.
     pub side: closc_diff::Side,
 }
 
@@ -44,12 +44,12 @@ pub struct Compiled {
     place: Utf8PathBuf,
     files: Arc<dyn closc_artefacts::Files>,
     manifest: Manifest,
-    /// Where it is from.
+    /// Its source, fabric name and digest.
     pub side: closc_diff::Side,
 }
 
 impl Side {
-    /// Returns where it is from.
+    /// Returns its source, fabric name and digest.
     pub fn side(&self) -> &closc_diff::Side {
         match self {
             Side::Plan(planned) => &planned.side,

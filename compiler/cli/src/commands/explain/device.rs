@@ -28,7 +28,7 @@ pub(crate) struct Explanation {
     loopback: String,
     management: Option<String>,
     mac: String,
-    /// Where it stands, where the file says that.
+    /// Its rack position, if the file gives one.
     place: Option<Place>,
     segments: Vec<String>,
     ports: Vec<Port>,
@@ -59,9 +59,9 @@ struct Port {
 #[derive(Serialize, JsonSchema)]
 struct Route {
     prefix: String,
-    /// Ports, in their order; none: packets are dropped.
+    /// Ports, in their order. If there are none, packets are dropped.
     over: Vec<Hop>,
-    /// Ports that lead there, too, and are left out.
+    /// Ports that also lead to the prefix but are not used.
     left_out: Vec<Hop>,
     /// Reason for the choice of ports, if it is not obvious.
     why: Option<&'static str>,
@@ -70,7 +70,7 @@ struct Route {
 #[derive(Serialize, JsonSchema)]
 struct Hop {
     port: String,
-    /// Its share of the traffic; 0 where it is left out.
+    /// Its share of the traffic; 0 if the port is not used.
     weight: u16,
     /// Remaining share of the planned capacity over its neighbour, for example `1/2`.
     left: Option<String>,

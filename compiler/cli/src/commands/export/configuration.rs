@@ -35,7 +35,7 @@ pub(super) struct Files {
     pub(super) named: Vec<(String, Vec<u8>)>,
     /// Whether the switch runs SONiC.
     pub(super) is_sonic: bool,
-    /// Factory settings that a file lacks which replaces the complete configuration of the switch.
+    /// Missing factory settings, if a file replaces the complete configuration of the switch.
     pub(super) absent: Vec<&'static FactorySetting>,
 }
 

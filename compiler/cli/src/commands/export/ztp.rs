@@ -130,7 +130,7 @@ impl Site<'_> {
         Ok(Written { files: put(&self.command.out, &artefacts)?, missed, absent })
     }
 
-    /// Makes the files of all switches.
+    /// Generates the files that all switches share.
     fn common(&self, sonic: &[Switch], notes: &mut Vec<String>) -> Vec<Artefact> {
         let addresses = self.plan.addresses();
         let (mut without_serial, mut without_all, mut reservations) = (Vec::new(), Vec::new(), Vec::new());

@@ -32,7 +32,7 @@ const VIRTUAL_MBPS: u32 = 100;
 pub(crate) struct Jobs<'a> {
     fabric: &'a str,
     title: &'a str,
-    /// Whether the first is as the scenario expects.
+    /// Whether the first job meets the expectations of the scenario.
     met: bool,
     #[serde(rename = "jobs")]
     reports: &'a [Report],

@@ -32,9 +32,9 @@ pub(crate) struct Report {
     test: TestReport,
     #[serde(skip_serializing_if = "Option::is_none")]
     down: Option<DownReport>,
-    /// Time of everything.
+    /// Duration of all stages, in seconds.
     seconds: f64,
-    /// Most memory that the process has had: with the switches in it, unless they stay.
+    /// Peak memory of the process. Includes the switches, unless they keep running after the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_memory_bytes: Option<u64>,
 }
@@ -46,7 +46,7 @@ struct Pushed {
     seconds: f64,
 }
 
-/// Runs everything.
+/// Runs all stages.
 pub fn run(
     args: &Args,
     command: &RunArgs,

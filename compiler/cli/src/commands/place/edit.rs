@@ -12,7 +12,7 @@ use closc_qos::units::{Length, Speed};
 use closc_topology::media::Medium;
 use closc_topology::{Cable, PortBlock, RackRule, Racks, Tier, Topology};
 
-/// Media in the place of one that does not reach, the shortest first.
+/// Media that replace one that does not reach, the shortest reach first.
 const LONGER: [&str; 6] = ["dac", "aec", "dr4", "fr4", "lr4", "er4"];
 
 /// Length and medium of each kind of cable.

@@ -1,4 +1,4 @@
-//! A placement for people, and as documents.
+//! A placement as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,10 +27,10 @@ pub(crate) struct PlacedFabric {
 #[derive(Serialize, JsonSchema)]
 struct PlacedCable {
     kind: &'static str,
-    /// Length of the longest, as it is ordered.
+    /// Ordered length of the longest cable.
     length: String,
     medium: String,
-    /// Medium of the file before, if it does not reach.
+    /// Previous medium in the file, if it does not reach.
     replaces: Option<String>,
 }
 

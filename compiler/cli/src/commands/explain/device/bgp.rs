@@ -7,11 +7,11 @@ use serde::Serialize;
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Bgp {
     pub(super) asn: u32,
-    /// Paths to one prefix that are used at a time.
+    /// Maximum number of paths per prefix.
     pub(super) multipath: u16,
     /// Its own announcements.
     pub(super) announces: Vec<String>,
-    /// Prefixes accepted from all: the pool, and the length of prefixes in it.
+    /// Prefixes accepted from all neighbours: the pool, and the length of prefixes in it.
     pub(super) accepts: Vec<Accepts>,
     pub(super) sides: Vec<Side>,
     pub(super) sessions: Vec<Session>,
@@ -29,14 +29,14 @@ pub(super) struct Accepts {
 pub(super) struct Side {
     /// `below` or `above`.
     pub(super) direction: &'static str,
-    /// Most AS numbers in a path that is accepted; nothing: any. JSON keeps the older name of the field.
+    /// Maximum AS path length that is accepted; absent if unlimited. JSON keeps the older name of the field.
     #[serde(rename = "longest_taken")]
     pub(super) longest_accepted: Option<u8>,
-    /// Most AS numbers in a path that is announced, own not counted; nothing: any.
+    /// Maximum AS path length that is announced, without the own AS; absent if unlimited.
     pub(super) longest_announced: Option<u8>,
-    /// Prefixes of one neighbour beyond which the session is ended.
+    /// Maximum number of prefixes from one neighbour. If it sends more, the session is closed.
     pub(super) prefixes_max: u32,
-    /// The bandwidth announced with each route: `cable` or `sum`; nothing: none.
+    /// Bandwidth announced with each route: `cable` or `sum`; absent if none.
     pub(super) bandwidth: Option<&'static str>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Timers {
     pub(super) hold_s: u16,
     pub(super) bfd_interval_ms: u32,
     pub(super) bfd_multiplier: u8,
-    /// Minutes until a session that passed its number of prefixes is tried again.
+    /// Minutes until a session that exceeded its maximum number of prefixes is started again.
     pub(super) retry_min: u16,
 }
 
