@@ -1,7 +1,8 @@
 //! Load balancing of switches, tier by tier.
 //!
-//! In: what a file asks of each tier. Out: what its switches do, and how many next-hop groups they need.
-//! Invariants: a tier whose switches have one next hop to everywhere is not configured for balancing.
+//! In: the balancing that a file asks of each tier. Out: the balancing of its switches, and the number of
+//! next-hop groups they need. Invariants: a tier whose switches have only one next hop per destination is not
+//! configured for balancing.
 
 use closc_platform::Balance;
 
@@ -23,8 +24,8 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// Returns the next-hop groups of a switch with all cables in place, and the most that failures can make: then each
-    /// destination has its own.
+    /// Returns the number of next-hop groups of a switch: with all cables in place, and the maximum after
+    /// failures, when each destination has its own group.
     pub(crate) fn groups(self, tier: TierId) -> (u64, u64) {
         let several = |links: u64, destinations: u64| if links > 1 { destinations } else { 0 };
         let (local, far) = (self.groups.saturating_sub(1), self.zones.saturating_sub(1));
@@ -46,13 +47,14 @@ impl Choices {
 }
 
 impl Topology {
-    /// Returns how switches of a tier choose among next hops: by hash if they have no choice, or hosts choose.
+    /// Returns how switches of a tier choose among next hops. It is by hash if they have no choice, or if
+    /// hosts choose.
     pub fn balance(&self, tier: TierId) -> Balance {
         let has_choice = !self.routing.is_source_routed() && self.next_hop_groups(tier) > 0;
         if has_choice { self.ecmp.balance.of(tier) } else { Balance::Hash }
     }
 
-    /// Returns the most next-hop groups that a switch of a tier needs at a time, whatever fails.
+    /// Returns the maximum number of next-hop groups of a switch of a tier, whatever fails.
     pub fn next_hop_groups(&self, tier: TierId) -> u64 {
         self.choices().groups(tier).1
     }

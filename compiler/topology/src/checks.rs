@@ -1,9 +1,10 @@
 //! Every rule of the language.
 //!
-//! In: what the loader met, and the resolved numbers of a document. Out: diagnostics. Invariants: one file per rule,
-//! with what it checks, why, an example that breaks it and the fix; checks work on numbers and never walk devices, so a
-//! fabric of any size is checked in the same time; a check reports nothing about an input that another check refuses,
-//! so that one slip gives one message.
+//! In: findings of the loader, and the resolved numbers of a document. Out: diagnostics.
+//!
+//! Invariants: there is one file per rule, with its purpose, reason, an example that breaks it and the fix.
+//! Checks work on numbers and never walk devices, so their time does not depend on the size of the fabric. A
+//! check reports nothing about an input that another check refuses, so one mistake gives one message.
 
 mod words;
 
@@ -179,7 +180,7 @@ tiers:
 addresses: { management: 10.64.0.0/14 }
 ";
 
-/// A rule of meaning and the function that checks it.
+/// A rule, and the function that checks it.
 struct Check {
     rule: &'static Rule,
     run: fn(&Draft<'_>, &mut Diagnostics),
@@ -354,8 +355,7 @@ pub(crate) fn run(draft: &Draft<'_>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Adds to an advice those of the given routings under which the fabric has no error: advice must not lead to another
-/// error.
+/// Adds routing modes to an advice: those of `routings` with which the fabric has no error.
 pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: &[Routing]) -> String {
     let does = |routing: &&Routing| {
         let Some(tried) = draft.with_routing(**routing) else { return false };
@@ -372,7 +372,7 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
 const REFUSALS: &[&Rule] =
     &[&unknown_platform::RULE, &layout::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
 
-/// Rules about how devices are set up, whose faults leave no doubt which devices and cables there are.
+/// Rules about settings of devices. A violation leaves the devices and cables of the fabric certain.
 const SETTINGS: &[&Rule] = &[
     &os_not_supported::RULE,
     &routing_not_supported::RULE,
@@ -426,7 +426,7 @@ pub(crate) fn only_settings(found: &Diagnostics) -> bool {
     found.iter().all(|finding| finding.severity != Severity::Error || is_setting(finding.rule.code))
 }
 
-/// Rules about counts and patterns: where one is broken, it is not known which devices there are.
+/// Rules about counts and patterns. If one is violated, the devices of the fabric are unknown.
 const COUNTS: &[&Rule] = &[
     &plane_count::RULE,
     &zero_count::RULE,
@@ -444,7 +444,7 @@ const COUNTS: &[&Rule] = &[
     &same_names::RULE,
 ];
 
-/// Tells whether it is known which devices there are.
+/// Tells whether the devices of the fabric are known.
 pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
     let mut found = Diagnostics::new();
     let about_counts = |check: &&Check| COUNTS.iter().any(|rule| rule.code == check.rule.code);

@@ -1,7 +1,7 @@
-//! Words of which the language takes one: wiring, what is generated for hosts.
+//! Enumerations of the language, such as wiring and the generated host files.
 //!
-//! In: nothing. Out: the enums. Invariants: meanings are methods that match every word, so that a new word does not
-//! compile before it has a meaning.
+//! Invariants: meanings are methods that match every word, so a new word does not compile before it has a
+//! meaning.
 
 use closc_platform::Balance;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub enum HostOs {
     Linux,
 }
 
-/// Files for a node that has a kernel, a NIC driver and NCCL of its own.
+/// Files for a node that has its own kernel, NIC driver and NCCL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum HostOutput {
@@ -75,7 +75,8 @@ impl PacketOrder {
         }
     }
 
-    /// Tells whether it is the order of files that state none, whose meaning is that from before there was a choice.
+    /// Tells whether it is the default. Files that state no order keep the meaning from before there was a
+    /// choice.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == PacketOrder::Required
@@ -114,7 +115,8 @@ impl SegmentPlan {
         }
     }
 
-    /// Tells whether it is the plan of files that state none, which keep the meaning from before there was a choice.
+    /// Tells whether it is the default. Files that state no plan keep the meaning from before there was a
+    /// choice.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == SegmentPlan::PlaneInUsid

@@ -61,8 +61,8 @@ impl TierId {
     }
 }
 
-/// A switch. The derived order is the order of every listing: plane by plane, zone by zone, tier by tier; T2s
-/// carry zone 0 and are in it.
+/// A switch. The derived order is that of every listing: plane by plane, zone by zone, tier by tier. T2s have
+/// zone 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Switch {
     /// The plane it belongs to.

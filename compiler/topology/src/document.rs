@@ -1,8 +1,9 @@
 //! A fabric file, word for word: every value with its place, nothing filled in, nothing checked but
 //! its shape.
 //!
-//! In: the text. Out: a [`FabricDoc`]. Invariants: every field is declared once; from it follow the JSON Schema, the language
-//! reference (the doc comments), the paths of messages and what a change of the field touches.
+//! In: the text. Out: a [`FabricDoc`]. Invariants: every field is declared once. The declaration determines
+//! the JSON Schema, the language reference (the doc comments), the paths of messages and the artefacts that a
+//! change affects.
 
 mod addresses;
 mod cables;

@@ -13,7 +13,7 @@ use crate::coordinate::{Subject, Switch, TierId};
 /// Kinds of domains, by name.
 pub type Domains = BTreeMap<SmolStr, DomainRule>;
 
-/// Field that distinguishes the domains of a kind.
+/// Rule that assigns elements to the domains of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainRule {
     /// Position.
@@ -25,7 +25,7 @@ pub enum DomainRule {
 /// A function of position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DomainPosition {
-    /// The values that it goes by.
+    /// Inputs of the function.
     pub by: DomainBy,
     /// Consecutive numbers that share a domain; at least 1.
     pub run: u16,

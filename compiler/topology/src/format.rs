@@ -59,18 +59,18 @@ fn is_same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// What the lines below a line belong to.
+/// Context of the lines below a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
-    /// Nothing: they are lines of their own.
+    /// None: they begin new values.
     Nothing,
-    /// A value in brackets or quotes that goes on.
+    /// A value in brackets or quotes that continues.
     Flow(flow::State),
     /// The text of a `|` or `>` whose key is at this indentation.
     Text(usize),
 }
 
-/// Levels of indentation: as they are written, and as they are to be.
+/// Levels of indentation: the original one, and the new one.
 struct Levels(Vec<(usize, usize)>);
 
 impl Levels {
@@ -87,7 +87,7 @@ impl Levels {
         new + 2
     }
 
-    /// Returns the new indentation of what is not a level of its own.
+    /// Returns the new indentation of a line that does not begin a level.
     fn of(&self, old: usize) -> usize {
         self.0.iter().rev().find(|(known, _)| *known <= old).map_or(0, |(_, new)| *new)
     }
@@ -97,7 +97,7 @@ impl Levels {
 struct Line {
     /// Spaces before it; `None` for a comment, which is indented like the line below.
     indent: Option<usize>,
-    /// Spaces before it as it was.
+    /// Original number of spaces before it.
     old: usize,
     text: String,
 }
@@ -143,7 +143,7 @@ fn lines(text: &str) -> String {
     join(&mut out, &levels)
 }
 
-/// Writes a line without its indentation, and returns what the lines below belong to.
+/// Writes a line without its indentation, and returns the context of the lines below.
 fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String, Inside) {
     let mut text = String::new();
     let mut new = new;
@@ -173,7 +173,7 @@ fn content(head: &Head, line: &str, new: usize, levels: &mut Levels) -> (String,
     (text, value.inside)
 }
 
-/// Puts lines together: comments at the indentation of what follows, and one empty line at the most.
+/// Joins lines. Comments get the indentation of the line below, and at most one empty line is kept.
 fn join(lines: &mut [Line], levels: &Levels) -> String {
     let mut below: Option<(usize, usize)> = None;
     for line in lines.iter_mut().rev() {

@@ -29,7 +29,8 @@ pub struct Document {
     pub file: FabricDoc,
     /// Places in the text, by dotted path.
     pub spans: Spans,
-    /// The files that this one names, once the caller, who may read files, has added them; or why they cannot be read.
+    /// Files that this one names, or why they cannot be read. The caller adds them, because this crate does
+    /// no I/O.
     pub companions: BTreeMap<Companion, Result<SourceId, String>>,
     /// Faults of single values, which are absent in `file`.
     pub faults: Diagnostics,
@@ -69,8 +70,8 @@ pub const ALIASED_MAX: usize = 100_000;
 
 /// Reads a fabric file; `name` is shown in messages.
 ///
-/// The text is added to `sources`, also when it is refused, so that messages can show it. A document may have faults of
-/// its own; [`lower`](crate::lower) reports them with those of meaning, and makes no topology of it.
+/// The text is added to `sources`, also when it is refused, so that messages can show it. A document may
+/// contain faults. [`lower`](crate::lower) then reports them together with its own, and returns no topology.
 pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document, Diagnostics> {
     let source = decode(sources, name, bytes)?;
     let mut diagnostics = Diagnostics::new();
@@ -154,7 +155,7 @@ fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
     }
 }
 
-/// Collects the places of all values by dotted path: of single values the value, of mappings and lists the key.
+/// Collects the places of all values by dotted path. The place of a mapping or list is that of its key.
 fn spans(source: SourceId, root: &Item) -> Spans {
     let mut found = BTreeMap::new();
     let start = root.entries().iter().find(|entry| entry.key == "fabric").or(root.entries().first());

@@ -247,7 +247,7 @@ pub struct PortBlock {
     pub first_port: u8,
 }
 
-// Serde asks by reference.
+// Serde passes a reference.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(port: &u8) -> bool {
     *port == 0
@@ -347,7 +347,7 @@ pub(crate) fn block_of(first: Ipv6Net, plan: SegmentPlan, plane: PlaneId) -> Ipv
 pub struct Ecmp {
     /// Destinations that use one uplink instead of a group.
     pub pin: Pin,
-    /// Destinations that use one uplink, NIC by NIC; goes before `pin`.
+    /// Destinations that use one uplink, NIC by NIC; overrides `pin`.
     #[serde(serialize_with = "shared::value")]
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
@@ -668,7 +668,7 @@ impl Topology {
         })
     }
 
-    /// Returns the number of zones as an iterator of ids.
+    /// Returns the ids of all zones.
     pub fn zone_ids(&self) -> impl Iterator<Item = ZoneId> + use<> {
         (0..self.zones).map(ZoneId)
     }
@@ -678,6 +678,6 @@ impl Topology {
         (0..self.planes).map(PlaneId)
     }
 
-    /// Returns the largest encapsulated packet's overhead: one outer IPv6 header (RFC 8200 section 3).
+    /// Overhead of encapsulation: one outer IPv6 header (RFC 8200 section 3).
     pub const ENCAPSULATION: Bytes = Bytes(40);
 }

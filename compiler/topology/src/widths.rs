@@ -38,7 +38,7 @@ impl AddressWidths {
     const DEVICE: u8 = 12;
 
     /// Tells whether the file states none, or the defaults.
-    // Serde asks by reference.
+    // Serde passes a reference.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     pub(crate) fn is_default(&self) -> bool {
         *self == AddressWidths::default()

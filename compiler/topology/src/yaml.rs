@@ -54,7 +54,7 @@ pub(crate) struct Entry {
 }
 
 impl Item {
-    /// Returns the entries of a mapping; nothing else has any.
+    /// Returns the entries of a mapping. Other values have none.
     pub(crate) fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Mapping(entries) => entries,

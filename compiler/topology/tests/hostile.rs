@@ -1,8 +1,8 @@
-//! No fabric file takes much time or memory, whoever wrote it.
+//! No fabric file takes much time or memory, even a hostile one.
 //!
-//! In: hostile files of every kind, small ones by the hundred and a large one of each kind. Out: for each, less
-//! memory than the budget, and less time of the processor than work that grows with the square of a file would take.
-//! `CLOSC_HOSTILE=COUNT,BYTES` tries as many files of that size and prints the worst of each kind.
+//! In: hostile files of every kind, many small ones and a large one of each kind. Out: for each, less memory
+//! than the budget, and less processor time than quadratic work would take. `CLOSC_HOSTILE=COUNT,BYTES` tries
+//! as many files of that size and prints the worst of each kind.
 
 #[path = "support/hostile.rs"]
 mod hostile;

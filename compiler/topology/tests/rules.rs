@@ -1,4 +1,4 @@
-//! Every rule has a case, and a page that says all it should.
+//! Every rule has a test case and a complete page.
 
 use std::collections::BTreeSet;
 use std::path::Path;

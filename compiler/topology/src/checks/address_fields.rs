@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
           `addresses.widths.index`.",
 };
 
-/// Compares coordinates with their places.
+/// Compares coordinates with their bits.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !ranges(draft, out) {
         return;

@@ -1,4 +1,4 @@
-//! E0807: a range in brackets cannot be read or names too much.
+//! E0807: a range in brackets is malformed or stands for too many names.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::names::NameFault;
 use crate::suggest::shorten;
 
-/// A range in brackets cannot be read or names too much.
+/// A range in brackets is malformed or stands for too many names.
 pub(crate) static RULE: Rule = Rule {
     code: "E0807",
     title: "an invalid or too long range in a name",
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Correct the range. To omit very many devices, lower the counts instead.",
 };
 
-/// Reports ranges that cannot be written out.
+/// Reports ranges that cannot be expanded.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
         let (why, help) = match &entry.subject {

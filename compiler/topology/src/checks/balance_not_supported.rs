@@ -1,4 +1,4 @@
-//! E0910: a switch cannot balance as `ecmp.balance` asks.
+//! E0910: a switch does not support the balancing of `ecmp.balance`.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Support;
@@ -7,7 +7,7 @@ use closc_platform::{Balance, Catalogue, Os};
 use crate::checks::words::{self, count};
 use crate::draft::{Draft, Hardware};
 
-/// A switch cannot balance as `ecmp.balance` asks.
+/// A switch does not support the balancing of `ecmp.balance`.
 pub(crate) static RULE: Rule = Rule {
     code: "E0910",
     title: "the switch does not support the balance",

@@ -6,8 +6,8 @@ use closc_platform::capability::Capability;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 
-/// Most cables whose bandwidths a BGP daemon can announce as one. Each counts 1 Mb/s, the least that FRR announces; FRR
-/// adds them up in bytes a second and cuts the sum to 32 bits: (2^32 - 1) / 125,000.
+/// Maximum number of cables whose bandwidths FRR can announce as one sum. Each counts as 1 Mb/s, the minimum
+/// that FRR announces. FRR adds bytes per second, and cuts the sum to 32 bits: (2^32 - 1) / 125,000.
 pub const BANDWIDTH_CABLES_MAX: u64 = 34_359;
 
 /// Bandwidths that BGP adds up do not fit 32 bits.

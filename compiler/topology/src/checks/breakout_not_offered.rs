@@ -1,11 +1,11 @@
-//! E0204: a breakout is none of those that a platform offers.
+//! E0204: a platform does not offer the stated breakout.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::suggest::listed;
 
-/// A breakout is none of those that a platform offers.
+/// A platform does not offer the stated breakout.
 pub(crate) static RULE: Rule = Rule {
     code: "E0204",
     title: "the platform does not offer the breakout",

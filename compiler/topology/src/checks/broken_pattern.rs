@@ -1,10 +1,10 @@
-//! E0507: a pattern holds characters or holes that names cannot have.
+//! E0507: a name pattern contains invalid characters or placeholders.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 
-/// A pattern holds characters or holes that names cannot have.
+/// A name pattern contains invalid characters or placeholders.
 pub(crate) static RULE: Rule = Rule {
     code: "E0507",
     title: "a name pattern cannot be read",

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a medium with enough reach; the message proposes one. It names the source of the reach.",
 };
 
-/// Checks every kind of cable, and every cable of its own.
+/// Checks every kind of cable, and every cable of `exceptions.cables`.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let cables = &draft.cables;
     let zones = cables

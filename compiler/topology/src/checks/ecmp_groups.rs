@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use single links between a T0 and a T1, a platform with more groups, or fewer T0s.",
 };
 
-/// Compares with the sizes that refuse: the groups of every kind of switch.
+/// Compares the groups of every kind of switch with limits that are not assumed.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }
@@ -58,7 +58,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the groups for what is above and for what is below.
+/// Returns the groups for destinations above a switch, and for those below it.
 fn groups(draft: &Draft<'_>, tier: &DraftTier) -> (u64, u64) {
     let up = u64::from(tier.up.count > 1);
     let down = match tier.id {

@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
            groups.",
 };
 
-/// Compares with the sizes that refuse: the members of the widest group.
+/// Compares the members of the widest group with limits that are not assumed.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }
@@ -40,7 +40,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
         let held = u64::from(hardware.platform.limits.ecmp_width);
         let (ways, what, side) = widest(draft, tier);
         let paths = hardware.os.multipath_max().map(u64::from).filter(|_| draft.routing.speaks_bgp());
-        // The limit of the daemon is published, whatever is known of the platform.
+        // The limit of the daemon is published, even if that of the platform is assumed.
         let holder = match paths.filter(|most| ways > *most) {
             Some(most) if basis == Basis::Firm => {
                 format!("the BGP of `{}` uses at most {most}", hardware.os.word())
@@ -70,7 +70,7 @@ fn links(number: u64, (noun, rest): (&str, &str)) -> String {
     format!("{}{rest}", count(number, noun))
 }
 
-/// Returns the widest group of a switch, what is in it, and on which side that is.
+/// Returns the size of a switch's widest group, a description of its members, and their side.
 fn widest(draft: &Draft<'_>, tier: &DraftTier) -> (u64, (&'static str, &'static str), Side) {
     let below = match tier.id {
         TierId::T0 => 1,

@@ -16,10 +16,10 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Lower `min_active`; half of `active` is the default.",
 };
 
-/// Compares floor and start.
+/// Compares `min_active` with `active`.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
-        return; // Elsewhere there are no path tables, and W0403 says so.
+        return; // Other routing modes have no path tables (W0403).
     }
     let (active, floor) = (draft.entropy.active, draft.entropy.min_active);
     if floor <= active {

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Compares the values of one plane with its uplinks.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
-        return; // Elsewhere there are no path tables, and W0403 says so.
+        return; // Other routing modes have no path tables (W0403).
     }
     let (planes, uplinks) = (draft.planes.max(1), draft.t0.up.count);
     let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));

@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Divides the values by the planes.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
-        return; // Elsewhere there are no path tables, and W0403 says so.
+        return; // Other routing modes have no path tables (W0403).
     }
     let planes = draft.planes;
     if planes == 0 {

@@ -58,7 +58,7 @@ pub(super) fn pools(draft: &Draft<'_>) -> Vec<Pool> {
     pools
 }
 
-/// Returns the blocks of other planes than the first that are kept, where each has its own.
+/// Returns the reserved blocks of all planes except the first, if each plane has its own block.
 pub(super) fn more_blocks(draft: &Draft<'_>) -> Vec<IpNet> {
     if !draft.routing.is_source_routed() || draft.layout.plan != SegmentPlan::PlaneInBlock {
         return Vec::new();

@@ -1,12 +1,12 @@
-//! Comparison of a need with a table size: an error where the size is published, measured or stated, a warning (W0904) where it is
-//! assumed.
+//! Compares a need with a table size. If the size is published, measured or stated, the finding is an error;
+//! if it is assumed, a warning (W0904).
 
 use closc_diagnostics::{Diagnostic, Rule};
 use closc_platform::Limit;
 
 use crate::draft::Hardware;
 
-/// A switch needs more of a table than an assumed number.
+/// A switch needs more table entries than an assumed limit.
 pub(crate) static RULE: Rule = Rule {
     code: "W0904",
     title: "a switch exceeds an assumed limit",
@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
            or accept the risk with `warnings: { W0904: allow }`.",
 };
 
-/// Which sizes a check compares with: those that refuse, or those that warn.
+/// Sizes that a check compares with: those that cause errors, or those that cause warnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Basis {
     /// Published, measured, or stated by a site.

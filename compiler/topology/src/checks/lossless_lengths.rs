@@ -1,11 +1,11 @@
-//! E0605: a lossless profile meets cables whose length is only the default.
+//! E0605: the length of a cable is not stated, and a lossless profile needs it.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// A lossless profile meets cables whose length is only the default.
+/// The length of a cable is not stated, and a lossless profile needs it.
 pub(crate) static RULE: Rule = Rule {
     code: "E0605",
     title: "lossless traffic over cables of unknown length",

@@ -71,7 +71,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the offset of an IPv4 gateway in its pool if it is one that switches use, and the first one behind those.
+/// Returns the offset of an IPv4 gateway in its pool, if switches use this offset, and the first offset that
+/// they do not use.
 fn device_offset(draft: &Draft<'_>, pool: &IpNet, gateway: IpAddr) -> Option<(u32, u32)> {
     let (IpNet::V4(pool), IpAddr::V4(gateway)) = (pool, gateway) else { return None };
     let bits = (32 - pool.prefix_len()).min(32 - draft.addresses.widths.management_v4_max());

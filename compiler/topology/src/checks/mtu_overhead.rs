@@ -1,4 +1,4 @@
-//! E0704: a full packet with its outer header is larger than a link carries.
+//! E0704: a full packet with its outer header exceeds the MTU of links.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::model::Topology;
 
-/// A full packet with its outer header is larger than a link carries.
+/// A full packet with its outer header exceeds the MTU of links.
 pub(crate) static RULE: Rule = Rule {
     code: "E0704",
     title: "the MTU leaves no room for the outer header",
@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Adds the outer header to the payload.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    // Elsewhere nothing holds the payload, and W0403 says so where it is given.
+    // Other routing modes do not use the payload size (W0403).
     if !draft.routing.is_source_routed() {
         return;
     }

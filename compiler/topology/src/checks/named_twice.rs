@@ -39,7 +39,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the things a name stands for: of a node its NICs.
+/// Returns the elements that a name stands for. For a node, these are its NICs.
 fn parts(draft: &Draft<'_>, target: Subject) -> Vec<Subject> {
     match target {
         Subject::Node(node) => (0..draft.shape.nics_per_node)

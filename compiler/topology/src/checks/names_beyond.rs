@@ -1,4 +1,4 @@
-//! E0802: a name in exceptions lies past the numbers of the fabric.
+//! E0802: a name in exceptions is beyond the counts of the fabric.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::names::NameFault;
 use crate::suggest::shorten;
 
-/// A name in exceptions lies past the numbers of the fabric.
+/// A name in exceptions is beyond the counts of the fabric.
 pub(crate) static RULE: Rule = Rule {
     code: "E0802",
     title: "an exception for something that does not exist",
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Correct the name, or remove the exception.",
 };
 
-/// Reports names past the numbers.
+/// Reports names beyond the counts.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
         if let Err(NameFault::Beyond { last }) = &entry.subject {

@@ -55,15 +55,15 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// What a name of the default patterns is called in this fabric.
+/// Equivalent in this fabric of a name that follows the default patterns.
 enum Meant {
-    /// This name.
+    /// One name.
     Name(SmolStr),
-    /// A text of several names.
+    /// Unknown: the default name consists of several names.
     Several,
 }
 
-/// If a name is one of the default patterns, returns what it is called in this fabric.
+/// Returns the equivalent in this fabric of a name that follows the default patterns.
 fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Meant> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;
@@ -78,7 +78,7 @@ fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Meant> {
     is_default.then_some(Meant::Several)
 }
 
-/// Reports once that names are those of the default patterns.
+/// Reports once that names follow the default patterns.
 fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Diagnostic {
     let name = shorten(&first.name);
     let message = match count {

@@ -1,4 +1,4 @@
-//! E0905: the neighbours of a switch are more than its platform holds.
+//! E0905: a switch has more neighbours than its platform supports.
 
 use closc_diagnostics::{Diagnostics, Rule};
 use closc_platform::Limit;
@@ -7,7 +7,7 @@ use super::route_limit::fits_panel;
 use crate::checks::limit_basis::Basis;
 use crate::draft::Draft;
 
-/// The neighbours of a switch are more than its platform holds.
+/// A switch has more neighbours than its platform supports.
 pub(crate) static RULE: Rule = Rule {
     code: "E0905",
     title: "a switch has more neighbours than its table allows",
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a platform with a larger table, or fewer ports.",
 };
 
-/// Compares with the sizes that refuse: the neighbours of every kind of switch.
+/// Compares the neighbours of every kind of switch with limits that are not assumed.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }

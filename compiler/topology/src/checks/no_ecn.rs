@@ -1,4 +1,4 @@
-//! E0710: a profile that marks packets meets hardware that cannot.
+//! E0710: a profile marks packets, and the hardware cannot.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::ecn::Ecn;
@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::suggest::listed;
 
-/// A profile that marks packets meets hardware that cannot.
+/// A profile marks packets, and the hardware cannot.
 pub(crate) static RULE: Rule = Rule {
     code: "E0710",
     title: "the platform cannot mark packets",

@@ -1,4 +1,4 @@
-//! E0702: a lossless profile meets hardware that cannot pause.
+//! E0702: a profile is lossless, and the hardware does not support PFC.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::suggest::listed;
 
-/// A lossless profile meets hardware that cannot pause.
+/// A profile is lossless, and the hardware does not support PFC.
 pub(crate) static RULE: Rule = Rule {
     code: "E0702",
     title: "the platform has no priority flow control",

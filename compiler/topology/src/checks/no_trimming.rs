@@ -1,4 +1,4 @@
-//! E0703: a profile that trims meets a platform that cannot.
+//! E0703: a profile trims packets, and a platform cannot.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::{SkuFeature, Standing};
@@ -6,7 +6,7 @@ use closc_platform::{SkuFeature, Standing};
 use crate::draft::Draft;
 use crate::field;
 
-/// A profile that trims meets a platform that cannot.
+/// A profile trims packets, and a platform cannot.
 pub(crate) static RULE: Rule = Rule {
     code: "E0703",
     title: "the platform cannot trim packets",

@@ -1,4 +1,4 @@
-//! E0214: a platform has no uN behaviour.
+//! E0214: a platform does not support the uN behaviour.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -8,7 +8,7 @@ use crate::checks::or_routing;
 use crate::draft::Draft;
 use crate::field;
 
-/// A platform has no uN behaviour.
+/// A platform does not support the uN behaviour.
 pub(crate) static RULE: Rule = Rule {
     code: "E0214",
     title: "the platform cannot forward uSIDs",

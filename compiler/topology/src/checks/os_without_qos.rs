@@ -1,4 +1,4 @@
-//! E0716: an operating system for which closc renders no such QoS runs on hardware.
+//! E0716: closc does not render this QoS profile for an operating system that runs on hardware.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, Support};
@@ -9,7 +9,7 @@ use crate::checks::words::and;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// An operating system for which closc renders no such QoS runs on hardware.
+/// Closc does not render this QoS profile for an operating system that runs on hardware.
 pub(crate) static RULE: Rule = Rule {
     code: "E0716",
     title: "the target does not support the QoS profile",

@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
            `linux`.",
 };
 
-/// Looks for both kinds.
+/// Looks for both kinds of switches.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let of = |wanted: fn(closc_platform::Os) -> bool| {
         draft.hardware.iter().find(|own| own.platform.supports(own.os) && wanted(own.os))

@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
            `port_bits`, such as `embedded-512`. BMv2 cannot run the latter.",
 };
 
-/// Numbers the last port of each side.
+/// Compares the number of the last port of each side with the maximum.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in &draft.hardware {
         let Some(largest) = hardware.platform.panel.port_number_max(hardware.os) else { continue };

@@ -1,4 +1,4 @@
-//! E0711: a pin is asked for where it cannot be written.
+//! E0711: a pin is stated, and the routing mode has no static routes.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -8,7 +8,7 @@ use crate::choice::Pin;
 use crate::draft::Draft;
 use crate::field;
 
-/// A pin is asked for where it cannot be written.
+/// A pin is stated, and the routing mode has no static routes.
 pub(crate) static RULE: Rule = Rule {
     code: "E0711",
     title: "a pin needs static routes",

@@ -1,4 +1,4 @@
-//! E0502: a prefix is longer than the places of the coordinates allow.
+//! E0502: an address pool leaves too few bits for the coordinates.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
@@ -7,7 +7,7 @@ use super::host_bits::{Pool, pools};
 use crate::draft::Draft;
 use crate::ipv4::Ipv4Widths;
 
-/// A prefix is longer than the places of the coordinates allow.
+/// An address pool leaves too few bits for the coordinates.
 pub(crate) static RULE: Rule = Rule {
     code: "E0502",
     title: "an address pool is too small",

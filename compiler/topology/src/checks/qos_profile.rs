@@ -1,4 +1,4 @@
-//! E0701: a profile of one's own breaks a rule of profiles.
+//! E0701: a custom QoS profile contradicts itself.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::profile::{ProfileError, Written};
@@ -7,7 +7,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::field::{Field, FieldPath};
 
-/// A profile of one's own breaks a rule of profiles.
+/// A custom QoS profile contradicts itself.
 pub(crate) static RULE: Rule = Rule {
     code: "E0701",
     title: "the QoS profile contradicts itself",
@@ -59,7 +59,7 @@ fn path(written: &Written) -> FieldPath {
     }
 }
 
-/// The field of classes that a key is.
+/// Returns the field of a key of a class.
 fn class_field(key: &str) -> Field {
     match key {
         "dscp" => field!("qos.classes.*.dscp"),

@@ -1,4 +1,4 @@
-//! E0902: the routes of a switch are more than its platform holds.
+//! E0902: a switch has more routes than its platform supports.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostics, Rule};
@@ -10,7 +10,7 @@ use crate::choice::Pin;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, DraftTier, Hardware};
 
-/// The routes of a switch are more than its platform holds.
+/// A switch has more routes than its platform supports.
 pub(crate) static RULE: Rule = Rule {
     code: "E0902",
     title: "a switch needs more routes than its tables have",
@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use a platform with larger tables, or make the fabric smaller.",
 };
 
-/// Compares with the sizes that refuse: the routes of every kind of switch.
+/// Compares the routes of every kind of switch with limits that are not assumed.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }

@@ -1,4 +1,4 @@
-//! E0213: an operating system in use cannot do the routing.
+//! E0213: an operating system in use does not support the routing mode.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -10,7 +10,7 @@ use crate::draft::{Draft, Hardware};
 use crate::field;
 use crate::suggest::listed;
 
-/// An operating system in use cannot do the routing.
+/// An operating system in use does not support the routing mode.
 pub(crate) static RULE: Rule = Rule {
     code: "E0213",
     title: "the operating system does not support the routing",

@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks each pattern, and each pair of them.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.names.faults.is_empty() {
-        return; // Defaults replace broken patterns, so a comparison says nothing.
+        return; // Defaults replace broken patterns, so a comparison means nothing.
     }
     let patterns = patterns(draft);
     for (path, pattern, fields) in &patterns {

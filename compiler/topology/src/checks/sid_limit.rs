@@ -1,4 +1,4 @@
-//! E0903: the local SIDs of a switch are more than its platform holds.
+//! E0903: a switch has more local SIDs than its platform supports.
 
 use closc_diagnostics::{Diagnostics, Rule};
 use closc_platform::Limit;
@@ -9,7 +9,7 @@ use crate::coordinate::TierId;
 use crate::draft::Draft;
 use crate::field;
 
-/// The local SIDs of a switch are more than its platform holds.
+/// A switch has more local SIDs than its platform supports.
 pub(crate) static RULE: Rule = Rule {
     code: "E0903",
     title: "a switch needs more local SIDs than its table has",
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Use `parallel: 1`, or a platform with a larger table.",
 };
 
-/// Compares with the sizes that refuse: the local SIDs of every kind of switch.
+/// Compares the local SIDs of every kind of switch with limits that are not assumed.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     compare(draft, Basis::Firm, out);
 }

@@ -23,11 +23,12 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write one entry for each NIC, in the order of the rails.",
 };
 
-/// Elements that NCCL holds of a topology file and of what it finds (NCCL 2.21 to 2.30, `src/graph/topo.h`:
-/// `NCCL_TOPO_XML_MAX_NODES`).
+/// Maximum number of elements that NCCL holds: those of a topology file, and those that it detects (NCCL 2.21
+/// to 2.30, `src/graph/topo.h`: `NCCL_TOPO_XML_MAX_NODES`).
 const NCCL_ELEMENTS: u64 = 256;
 
-/// RDMA devices of a node that NCCL uses (the same releases, `src/transport/net_ib`: `MAX_IB_DEVS`).
+/// Maximum number of RDMA devices of a node that NCCL uses (the same releases, `src/transport/net_ib`:
+/// `MAX_IB_DEVS`).
 pub(crate) const NCCL_DEVICES: u64 = 32;
 
 /// Counts the slots and compares their addresses.
@@ -70,7 +71,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     elements(draft, slots, out);
 }
 
-/// Counts what NCCL has to hold: the file, and the NICs, ports and the GPU of a process that it adds.
+/// Counts the elements that NCCL has to hold: those of the file, and the NICs, ports and GPU that it adds for
+/// a process.
 fn elements(draft: &Draft<'_>, slots: &[SlotDoc], out: &mut Diagnostics) {
     let paired: Vec<&SlotDoc> = slots.iter().filter(|slot| slot.gpu.is_some()).collect();
     let Some(first) = paired.first() else { return };

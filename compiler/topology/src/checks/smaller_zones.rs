@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Set `hosts.groups` to the groups of the largest zone, and list the zones that have fewer.",
 };
 
-/// The most NICs that smaller zones may lack: each is a hole that is kept by its coordinate.
+/// Maximum number of NICs that smaller zones may lack. Each of them is stored by its coordinate.
 const HOLES_MAX: u64 = 1_000_000;
 
 /// Checks the sizes of zones.

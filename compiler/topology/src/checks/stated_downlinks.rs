@@ -1,11 +1,11 @@
-//! E0309: the downlinks of T1s or T2s are more or fewer than what follows.
+//! E0309: the stated downlinks of T1s or T2s differ from the computed number.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::checks::words::{are, count};
 use crate::draft::Draft;
 
-/// The downlinks of T1s or T2s are more or fewer than what follows.
+/// The stated downlinks of T1s or T2s differ from the computed number.
 pub(crate) static RULE: Rule = Rule {
     code: "E0309",
     title: "a number of downlinks does not match the tier below",
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the count. To reserve ports, write `{spare: N}`.",
 };
 
-/// Compares what is stated with what follows.
+/// Compares stated with computed numbers.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let doc = &draft.doc.tiers;
     let t1 = format!("{} x {} parallel", count(draft.groups, "T0 group"), draft.t0.parallel);

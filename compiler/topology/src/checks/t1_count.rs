@@ -1,4 +1,4 @@
-//! E0308: the T1s are more or fewer than the uplinks lead to.
+//! E0308: the stated number of T1s does not match the uplinks.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 use crate::field;
 
-/// The T1s are more or fewer than the uplinks lead to.
+/// The stated number of T1s does not match the uplinks.
 pub(crate) static RULE: Rule = Rule {
     code: "E0308",
     title: "the number of T1s does not match the uplinks",
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove `count`, or change `up` or `parallel` of the T0s.",
 };
 
-/// Compares what is stated with what follows.
+/// Compares the stated with the computed number.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(stated) = draft.doc.tiers.t1.as_ref().and_then(|t1| t1.count) else { return };
     let (up, parallel, follows) = (draft.t0.up.count, draft.t0.parallel, draft.t1.count);

@@ -1,4 +1,4 @@
-//! E0310: the T0s of a plane are more than the ports of a T1.
+//! E0310: a plane has more T0s than a T1 has ports.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::coordinate::TierId;
 use crate::draft::Draft;
 use crate::field;
 
-/// The T0s of a plane are more than the ports of a T1.
+/// A plane has more T0s than a T1 has ports.
 pub(crate) static RULE: Rule = Rule {
     code: "E0310",
     title: "a T1 cannot reach all T0s",

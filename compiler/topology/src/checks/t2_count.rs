@@ -1,4 +1,4 @@
-//! E0314: the T2s are more or fewer than the uplinks lead to.
+//! E0314: the stated number of T2s does not match the uplinks.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::choice::Wiring;
 use crate::coordinate::{Side, TierId};
 use crate::draft::Draft;
 
-/// The T2s are more or fewer than the uplinks lead to.
+/// The stated number of T2s does not match the uplinks.
 pub(crate) static RULE: Rule = Rule {
     code: "E0314",
     title: "the number of T2s does not match the uplinks",
@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove `count`, or change `up` or `parallel` of the T1s.",
 };
 
-/// Compares what is stated with what follows.
+/// Compares the stated with the computed number.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Some(stated) = draft.doc.tiers.t2.as_ref().and_then(|t2| t2.count) else { return };
     let (up, parallel) = (draft.t1.up.count, draft.t1.parallel.max(1));

@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
            larger platform, or use `wiring: rows`.",
 };
 
-/// Compares what zones need, what is kept for them, and what there is.
+/// Compares the ports that zones need with the reserved ports, and these with the panel.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let (Some(t2), Some(kept)) = (&draft.t2, draft.zone_ports) else { return };
     let (t1s, parallel) = (draft.t1.count, draft.t1.parallel);
@@ -65,7 +65,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     panels(draft, t2, kept, out);
 }
 
-/// Compares what is kept with what the panels have.
+/// Compares the reserved ports with those of the panels.
 fn panels(draft: &Draft<'_>, t2: &DraftTier, kept: u64, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.tier == TierId::T2) {
         let Some(breakout) = t2.down.breakout else { continue };

@@ -1,4 +1,4 @@
-//! E0717: a platform does not take the settings of trimming.
+//! E0717: a platform does not support the trimming settings.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
@@ -8,7 +8,7 @@ use closc_qos::units::Bytes;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// A platform does not take the settings of trimming.
+/// A platform does not support the trimming settings.
 pub(crate) static RULE: Rule = Rule {
     code: "E0717",
     title: "the platform does not support the trimming settings",
@@ -24,8 +24,8 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Omit `size`, so that each platform gets one that it supports. Give the class another queue.",
 };
 
-/// Headers up to the one that a receiver needs: of Ethernet, of IPv6, of IPv6 below it where hosts write the path, of UDP, and the
-/// base transport header (InfiniBand Architecture Specification 9.2).
+/// Headers up to the last one that a receiver needs: Ethernet, IPv6, an inner IPv6 header if hosts choose the
+/// path, UDP, and the base transport header (InfiniBand Architecture Specification 9.2).
 const ETHERNET: u64 = 14;
 const IPV6: u64 = 40;
 const UDP: u64 = 8;
@@ -78,7 +78,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Refuses a size that the system does not take, whatever the platform does.
+/// Refuses a size that the operating system does not support, whatever the platform does.
 fn refused_by_system(
     draft: &Draft<'_>,
     hardware: &Hardware,
@@ -118,7 +118,7 @@ fn cuts_headers(draft: &Draft<'_>, size: Option<Bytes>, out: &mut Diagnostics) -
     true
 }
 
-/// Refuses a profile whose classes have all the numbers by which a system could know trimmed packets.
+/// Refuses a profile whose classes leave no traffic class by which a system could identify trimmed packets.
 fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let most = hardware.os.trim_priority_max();

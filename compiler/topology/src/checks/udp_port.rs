@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Checks the port.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
-        return; // Elsewhere there are no path tables, and W0403 says so.
+        return; // Other routing modes have no path tables (W0403).
     }
     if draft.entropy.udp_port == 0 {
         out.push(

@@ -1,4 +1,4 @@
-//! E0601: a cable is made of something unknown.
+//! E0601: a cable has an unknown medium.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use smol_str::SmolStr;
@@ -8,7 +8,7 @@ use crate::media::Medium;
 use crate::read::Spanned;
 use crate::suggest::{correct_value, listed, shorten};
 
-/// A cable is made of something unknown.
+/// A cable has an unknown medium.
 pub(crate) static RULE: Rule = Rule {
     code: "E0601",
     title: "an unknown medium",

@@ -1,4 +1,4 @@
-//! E0511: a prefix lies in a range that hosts cannot have.
+//! E0511: an address pool is in a range that hosts cannot use.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
@@ -7,7 +7,7 @@ use super::host_bits::{Pool, more_blocks, pools};
 use crate::draft::Draft;
 use crate::field;
 
-/// A prefix lies in a range that hosts cannot have.
+/// An address pool is in a range that hosts cannot use.
 pub(crate) static RULE: Rule = Rule {
     code: "E0511",
     title: "an address pool cannot be used for hosts",

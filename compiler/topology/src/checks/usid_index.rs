@@ -57,7 +57,7 @@ fn plural(role: Role) -> &'static str {
     }
 }
 
-/// Says where an index comes from.
+/// Explains how an index is computed.
 fn arithmetic(draft: &Draft<'_>, role: Role, needed: u64) -> (String, Field) {
     let product = |number: u64, what: &str, parallel: u64| {
         if parallel > 1 {
@@ -79,7 +79,7 @@ fn arithmetic(draft: &Draft<'_>, role: Role, needed: u64) -> (String, Field) {
     }
 }
 
-/// Returns what the fabric asks of a layout.
+/// Returns the numbers that a layout must hold.
 pub(super) fn demand(draft: &Draft<'_>) -> Demand {
     let zoned = draft.t2.is_some();
     Demand {

@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Checks the codes of the roles in use.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    // Elsewhere there are no uSIDs, and W0401 says so.
+    // Other routing modes have no uSIDs (W0401).
     if !draft.routing.is_source_routed() {
         return;
     }

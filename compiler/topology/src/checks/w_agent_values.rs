@@ -24,7 +24,7 @@ pub(crate) static RULE: Rule = Rule {
 /// Compares the values of one plane with what the agent takes.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
-        return; // Elsewhere there are no path tables, and W0403 says so.
+        return; // Other routing modes have no path tables (W0403).
     }
     let planes = draft.planes.max(1);
     let (active, backup) = (u64::from(draft.entropy.active), u64::from(draft.entropy.backup));

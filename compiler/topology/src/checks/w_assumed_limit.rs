@@ -1,4 +1,4 @@
-//! W0904: a switch needs more of a table than an assumed number.
+//! W0904: a switch needs more table entries than an assumed limit.
 
 use closc_diagnostics::Diagnostics;
 

@@ -1,11 +1,11 @@
-//! W0908: no source publishes that a platform balances as `ecmp.balance` asks.
+//! W0908: no source publishes that a platform supports the balancing of `ecmp.balance`.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Provenance;
 
 use crate::draft::Draft;
 
-/// No source publishes that a platform balances as `ecmp.balance` asks.
+/// No source publishes that a platform supports the balancing of `ecmp.balance`.
 pub(crate) static RULE: Rule = Rule {
     code: "W0908",
     title: "the balance is not published for this platform",

@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
           flowlet` or `hash`.",
 };
 
-/// Compares what switches do with what hosts take.
+/// Compares the packet order of switches with the one that hosts need.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let order = draft.doc.hosts.packet_order.map_or(PacketOrder::Required, |order| order.value);
     let reorders = TierId::ALL.into_iter().find(|tier| draft.balance(*tier).reorders());

@@ -1,11 +1,11 @@
-//! W0307: zones of one site meet in another.
+//! W0307: the T2s that join zones of one site are in another site.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// Zones of one site meet in another.
+/// The T2s that join zones of one site are in another site.
 pub(crate) static RULE: Rule = Rule {
     code: "W0307",
     title: "traffic between zones of one site crosses another site",

@@ -1,4 +1,4 @@
-//! W0708: a buffer threshold has no effect, or is set to the nearest that the switch takes.
+//! W0708: a buffer threshold has no effect, or is set to the nearest value that the switch accepts.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, Support};
@@ -9,7 +9,7 @@ use crate::checks::words::and;
 use crate::draft::Draft;
 use crate::field;
 
-/// A buffer threshold has no effect, or is set to the nearest that the switch takes.
+/// A buffer threshold has no effect, or is set to the nearest value that the switch accepts.
 pub(crate) static RULE: Rule = Rule {
     code: "W0708",
     title: "a buffer threshold cannot be set as stated",

@@ -1,4 +1,4 @@
-//! W0801: an override says what holds anyway.
+//! W0801: an override has no effect.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
@@ -8,7 +8,7 @@ use crate::document::HardwareDoc;
 use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier, by_plane};
 use crate::field;
 
-/// An override says what holds anyway.
+/// An override has no effect.
 pub(crate) static RULE: Rule = Rule {
     code: "W0801",
     title: "an override changes nothing",

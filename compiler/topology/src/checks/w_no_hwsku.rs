@@ -23,7 +23,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for hardware in draft.hardware.iter().filter(|hardware| hardware.os.has_hwskus()) {
         let platform = &hardware.platform;
         let (Some(sonic), Some(tier)) = (&platform.sonic, draft.tier(hardware.tier)) else { continue };
-        // Missing offers are reported elsewhere, and the breakout of an unknown platform is not known.
+        // Another rule reports breakouts that a platform does not offer. The default breakout of an unknown
+        // platform is not known.
         let offered =
             tier.platform.is_some() && hardware.breakouts().all(|breakout| platform.panel.offers(breakout));
         let in_use = hardware.breakouts().next().is_some();

@@ -1,4 +1,4 @@
-//! W0301: a tier is oversubscribed and nothing says that this is meant.
+//! W0301: a tier is oversubscribed, and the file does not state the ratio.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, Place, PlaceTier};
 use crate::field;
 
-/// A tier is oversubscribed and nothing says that this is meant.
+/// A tier is oversubscribed, and the file does not state the ratio.
 pub(crate) static RULE: Rule = Rule {
     code: "W0301",
     title: "an oversubscription is not stated",

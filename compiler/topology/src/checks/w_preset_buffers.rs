@@ -1,4 +1,4 @@
-//! W0713: a preset carries the buffer thresholds of another ASIC.
+//! W0713: a preset has the buffer thresholds of another ASIC.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_qos::asic::preset_for;
@@ -8,7 +8,7 @@ use closc_qos::profile::Preset;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// A preset carries the buffer thresholds of another ASIC.
+/// A preset has the buffer thresholds of another ASIC.
 pub(crate) static RULE: Rule = Rule {
     code: "W0713",
     title: "the preset has buffer thresholds of another ASIC",

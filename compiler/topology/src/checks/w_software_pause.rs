@@ -1,4 +1,4 @@
-//! W0701: a lossless profile meets a software switch.
+//! W0701: a lossless profile is used on a software switch.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::Platform;
@@ -6,7 +6,7 @@ use closc_platform::Platform;
 use crate::draft::Draft;
 use crate::field;
 
-/// A lossless profile meets a software switch.
+/// A lossless profile is used on a software switch.
 pub(crate) static RULE: Rule = Rule {
     code: "W0701",
     title: "software switches do not pause",

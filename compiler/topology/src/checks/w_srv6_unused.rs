@@ -50,7 +50,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     out.push(diagnostic.help(or_routing(advice, "set ", draft, &[Routing::Srv6Static])));
 }
 
-/// Placement by the stated widths without segments.
+/// Returns the numbers that the stated widths determine even without segments.
 fn places(draft: &Draft<'_>) -> Vec<&'static str> {
     let mut places = Vec::new();
     // A plan has default widths of its own.

@@ -1,4 +1,4 @@
-//! W0710: trimmed packets are known by another number than the one stated.
+//! W0710: trimmed packets are identified by another number than the stated one.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::Capability;
@@ -6,7 +6,7 @@ use closc_platform::capability::Capability;
 use crate::draft::Draft;
 use crate::field;
 
-/// Trimmed packets are known by another number than the one stated.
+/// Trimmed packets are identified by another number than the stated one.
 pub(crate) static RULE: Rule = Rule {
     code: "W0710",
     title: "trimmed packets use another traffic class than stated",

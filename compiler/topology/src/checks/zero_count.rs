@@ -32,7 +32,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         (field!("hosts.nic.lanes"), Some(draft.nic_lanes)),
         (field!("zones"), Some(draft.zones)),
         (field!("tiers.t0.down"), ports(tiers.t0.down.as_ref())),
-        // Without a T1 tier, 0 is what T0s have.
+        // Without a T1 tier, T0s have 0 uplinks.
         (field!("tiers.t0.up"), ports(tiers.t0.up.as_ref()).filter(|_| draft.has_t1())),
         (field!("tiers.t0.parallel"), Some(draft.t0.parallel)),
         (field!("tiers.t1.count"), t1.and_then(|t1| t1.count).map(|count| u64::from(count.value))),

@@ -30,7 +30,7 @@ impl Read for QosDoc {
                 preset.into()
             }
             Value::Mapping(_) => {
-                // Classes are understood over the base; without it everything they leave out would be missing.
+                // Read the base first: classes take the fields that they omit from it.
                 bridge::read(item, reader, |key| key == "base")?
             }
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {
@@ -68,8 +68,8 @@ macro_rules! keys {
     (@kind $kind:expr) => { $kind };
 }
 
-/// The keys of a profile. The crate of QoS declares them for serde, which does not say them while a program is compiled; a
-/// test compares them with the schema of its types.
+/// The keys of a profile. The QoS crate declares them for serde, and they cannot be read from there at
+/// compile time. A test compares them with the schema of its types.
 const PROFILE: &[Key] = keys! {
     "base",
     "buffer_shares": &Kind::Foreign(keys! { "headroom", "lossless", "lossy" }),

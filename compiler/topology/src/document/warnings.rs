@@ -1,4 +1,4 @@
-//! `warnings`: what warnings come to.
+//! `warnings`: levels of warnings.
 
 use closc_diagnostics::Level;
 

@@ -88,7 +88,7 @@ impl DraftDomains {
         domains
     }
 
-    /// Adds a fault where a file has more kinds than are compared with its switches in a short time.
+    /// Adds a fault if a file has more kinds than can be compared with its switches in a short time.
     fn limit(&mut self, listed: &[(crate::read::Spanned<SmolStr>, DomainDoc)]) {
         let positions = listed.iter().filter(|(_, domain)| domain.by.is_some()).nth(POSITIONS_MAX);
         for (first, what, max) in [

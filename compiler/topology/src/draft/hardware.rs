@@ -54,7 +54,7 @@ impl Hardware {
         self.platform.balance(balance, self.os).filter(takes)
     }
 
-    /// Returns how certain it is that it has a feature in which hwskus differ.
+    /// Returns how certain it is that this hwsku has a feature that other hwskus of the platform lack.
     pub(crate) fn standing(&self, feature: SkuFeature) -> Standing<'_> {
         self.platform.standing(feature, self.os, self.breakouts())
     }

@@ -27,7 +27,7 @@ pub(crate) struct Demand {
 }
 
 impl DraftLayout {
-    /// Returns the stated layout over the default one.
+    /// Returns the stated layout. Omitted values are those of the default.
     pub(super) fn new(doc: Option<&Srv6Doc>, has_t2: bool) -> Self {
         let plan = doc.and_then(|srv6| srv6.plan).map_or(SegmentPlan::PlaneInUsid, |plan| plan.value);
         let default = UsidLayout::default_of(plan, has_t2);

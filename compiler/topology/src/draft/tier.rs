@@ -87,7 +87,7 @@ impl DraftBlock {
         self.is_share() || self.first_port > 0
     }
 
-    /// Returns the cage at a place from 0.
+    /// Returns the cage with an index, from 0.
     pub(crate) fn cage(&self, place: u64) -> u64 {
         match (&self.cages, u16::try_from(place)) {
             (Some(set), Ok(place)) => set.nth(place).into(),

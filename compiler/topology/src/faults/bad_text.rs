@@ -1,10 +1,10 @@
-//! E0122: a text contains characters that a line of text cannot have.
+//! E0122: a text contains characters that are not allowed in a line.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::suggest::shorten;
 
-/// A text contains characters that a line of text cannot have.
+/// A text contains characters that are not allowed in a line.
 pub(crate) static RULE: Rule = Rule {
     code: "E0122",
     title: "a text is not one printable line",

@@ -1,8 +1,8 @@
-//! E0105: nesting, aliases or the number of values pass a limit.
+//! E0105: nesting, aliases or the number of values exceed a limit.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-/// Nesting, aliases or the number of values pass a limit.
+/// Nesting, aliases or the number of values exceed a limit.
 pub(crate) static RULE: Rule = Rule {
     code: "E0105",
     title: "the file is nested too deeply or repeats too much",

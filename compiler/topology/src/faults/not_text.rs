@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Check that the path names the fabric file. Remove control characters, and save the file as UTF-8.",
 };
 
-/// Says which byte makes a file no text.
+/// Reports the byte that is not text.
 pub(crate) fn not_text(name: &str, byte: u8, offset: usize, span: Span) -> Diagnostic {
     let is_control = byte.is_ascii_control();
     let message = if is_control { "has a control character in it" } else { "is not text in UTF-8" };

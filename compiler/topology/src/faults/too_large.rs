@@ -1,8 +1,8 @@
-//! E0102: the file has more bytes than are read.
+//! E0102: the file is too large.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-/// The file has more bytes than are read.
+/// The file is too large.
 pub(crate) static RULE: Rule = Rule {
     code: "E0102",
     title: "the file is too large",

@@ -1,10 +1,10 @@
-//! E0112: a word is none of those its key takes.
+//! E0112: a value is not one of the words of its key.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
 use crate::suggest::{correct_value, listed, shorten};
 
-/// A word is none of those its key takes.
+/// A value is not one of the words of its key.
 pub(crate) static RULE: Rule = Rule {
     code: "E0112",
     title: "an unknown keyword",

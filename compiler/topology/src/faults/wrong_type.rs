@@ -1,8 +1,8 @@
-//! E0109: a value is of another type than its key takes.
+//! E0109: a value has the wrong type.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 
-/// A value is of another type than its key takes.
+/// A value has the wrong type.
 pub(crate) static RULE: Rule = Rule {
     code: "E0109",
     title: "a value has the wrong type",

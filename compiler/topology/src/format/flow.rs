@@ -1,4 +1,4 @@
-//! Values in brackets and quotes, which may go on over lines.
+//! Values in brackets and quotes, which may span several lines.
 
 /// Open brackets at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,7 +10,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Tells whether the value goes on.
+    /// Tells whether the value continues on the next line.
     pub(super) fn is_open(self) -> bool {
         self.depth > 0 || self.quote.is_some()
     }

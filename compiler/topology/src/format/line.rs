@@ -61,7 +61,7 @@ fn key_end(text: &str) -> Option<usize> {
 pub(super) fn value(text: &str, key: usize) -> Shown<'_> {
     let mut shown = String::new();
     let mut rest = text;
-    // Anchors, aliases and tags come before what they are about.
+    // Anchors, aliases and tags come before the value that they apply to.
     while rest.starts_with(['&', '!', '*']) {
         let (word, behind) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
         shown.push_str(word);

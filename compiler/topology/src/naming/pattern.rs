@@ -117,7 +117,7 @@ pub struct Pattern {
 /// Says why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// There is nothing.
+    /// The text is empty.
     #[error("a pattern cannot be empty")]
     Empty,
     /// A character that host names cannot have.

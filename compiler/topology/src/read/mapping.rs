@@ -77,7 +77,8 @@ impl<'a> Entries<'a> {
 /// Declares a mapping of the language, every field once: its meaning, type and key, and what a change of it touches
 /// unless the key above states that.
 ///
-/// Makes of it the struct, its schema, its reader, its place in the reference and the paths that [`crate::field!`] knows.
+/// Generates the struct, its schema, its reader, its place in the reference and the paths that
+/// [`crate::field!`] knows.
 macro_rules! document {
     (
         $(#[$meta:meta])*
@@ -110,7 +111,7 @@ macro_rules! document {
                 const ANCHORS: &[&str] = &[$(stringify!($anchors))?];
                 let entries =
                     $crate::read::Entries::of(item, &[$($key),+], !ANCHORS.is_empty(), reader)?;
-                // All fields are read before any is missed, so that all faults show.
+                // Read all fields before reporting missing ones, so that all faults are shown.
                 $(let $field = entries.read($key, item, reader);)+
                 Some($type { $($field: $field?),+ })
             }

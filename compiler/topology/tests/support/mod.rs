@@ -14,7 +14,7 @@ pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors")
 }
 
-/// A case: what is in its two fences.
+/// A test case: the contents of its two code blocks.
 pub(crate) struct Case {
     /// The words behind ```` ```yaml ````: `escaped` reads `\xff` as a byte, `times=N` repeats the text.
     pub(crate) form: String,
@@ -25,7 +25,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Finds the fences of a case.
+    /// Finds the code blocks of a case.
     pub(crate) fn parse(text: &str) -> Option<Case> {
         let (_, rest) = text.split_once("```yaml")?;
         let (form, rest) = rest.split_once('\n')?;

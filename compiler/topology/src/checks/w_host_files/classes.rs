@@ -12,7 +12,7 @@ use crate::choice::HostOutput;
 use crate::draft::Draft;
 use crate::field;
 
-/// Which files of nodes follow from a setting.
+/// Files of nodes that depend on a setting.
 struct Follow {
     nic: bool,
     nccl: bool,

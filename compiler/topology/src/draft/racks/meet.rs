@@ -37,7 +37,7 @@ pub(super) fn fault(own: Racked<'_>, other: Racked<'_>) -> Option<RackFault> {
     })
 }
 
-/// Returns the rack that both have; if there are too many to try, that they may have one.
+/// Returns the rack that both kinds use. If there are too many names to try, returns that they may share one.
 fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<String> {
     let (few, many) = if count(own) <= count(other) { (own, other) } else { (other, own) };
     if count(few) > TRIED_MAX {
