@@ -1,4 +1,4 @@
-//! Which hardware has ports of these names.
+//! Finds hardware whose ports have given names.
 //!
 //! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue with
 //! ports of these names, the best first, with the split of their cages. Invariants: every port is on the panel of what
@@ -21,7 +21,7 @@ const KEPT: usize = 48;
 /// The most platforms that are kept for each way of numbering the ports.
 const ALIKE: usize = 3;
 
-/// Given parts of the existing network.
+/// Hardware and routing that the user states.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// Platforms by tier (`t0`, ...); an empty key stands for all tiers.
@@ -51,7 +51,7 @@ pub(crate) struct Block {
     pub(crate) first_cage: u16,
 }
 
-/// The numbers of the ports that were seen, downwards and upwards.
+/// The numbers of the ports in use, downwards and upwards.
 pub(crate) type Reading = Arc<[Vec<u16>; 2]>;
 
 /// Hardware whose ports have the names that were seen.
@@ -63,11 +63,11 @@ pub(crate) struct Fit {
     pub(crate) up: Block,
     /// Whether its ports have these names; otherwise ports are mapped by their order.
     pub(crate) is_named: bool,
-    /// The numbers of the ports with these names.
+    /// The numbers of the ports in use.
     pub(crate) reading: Reading,
 }
 
-/// Counts the numbers from 0 to the last port that was seen at which no port was seen.
+/// Counts the unused port numbers below the last used one of each side.
 fn holes(reading: &[Vec<u16>; 2]) -> usize {
     let side = |numbers: &Vec<u16>| numbers.last().map_or(0, |last| usize::from(*last) + 1 - numbers.len());
     reading.iter().map(side).sum()
@@ -80,7 +80,7 @@ impl Fit {
         Block { breakout: platform.panel.default_breakout, first_cage }
     }
 
-    /// Counts the unseen ports between and before those that were seen. The fewer, the likelier is the fit.
+    /// Counts the unused ports before and between those in use. The fewer there are, the likelier is the fit.
     pub(crate) fn holes(&self) -> usize {
         holes(&self.reading)
     }
@@ -149,7 +149,7 @@ fn word(name: &str) -> &str {
     name.find(|sign: char| !sign.is_ascii_alphabetic()).map_or(name, |end| &name[..end])
 }
 
-/// The catalogue as the names of its ports.
+/// The port names of all platforms of the catalogue.
 pub(crate) struct Panels(Vec<Panel>);
 
 impl Panels {
@@ -183,7 +183,7 @@ type Ports = BTreeSet<(SmolStr, Option<Speed>, Option<(u16, u8)>)>;
 /// Ports of a side by their numbers.
 type Seen = BTreeSet<(u32, Option<Speed>, Option<(u16, u8)>)>;
 
-/// The ports in which switches of a level have cables, downwards and upwards, part by part.
+/// The ports in which switches of a tier have cables, downwards and upwards, for each part of the tier.
 fn ports<K: Ord>(
     plant: &Plant,
     levels: &[Level],

@@ -33,7 +33,7 @@ use hardware::Hardware;
 /// The most candidate files that are compiled.
 const TRIES_MAX: usize = 400;
 
-/// The most cables that the counts of a fabric may reach per cable of the plant, not counting the first 65,536.
+/// Maximum number of cables that the counts of a fabric may give per cable of the plant, beyond the first 65,536.
 const REACHED_MAX: u64 = 64;
 
 /// Statements about the existing network.
@@ -158,7 +158,7 @@ struct Nearest {
     positions: Positions,
     stuffs: Stuffs,
     found: Candidate,
-    /// Whether no other way to number ports is equally good but places devices differently.
+    /// Whether all equally good ways to number ports place devices in the same way.
     is_alone: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which tier a device is of.
+//! The tier of each device.
 //!
 //! In: a plant, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants: every cable
 //! is between neighbouring tiers, or the plant is refused with the cable that is not.

@@ -264,7 +264,7 @@ impl Plant {
         self.types.iter().map(note).chain(self.reasons.iter().map(reason)).collect()
     }
 
-    /// Returns what was added, or all that is wrong with it.
+    /// Returns the plant, or all its faults.
     ///
     /// # Errors
     ///

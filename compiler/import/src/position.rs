@@ -23,7 +23,7 @@ pub(crate) enum Place {
     Node(Node),
 }
 
-/// Where everything is.
+/// Positions of all devices and NICs.
 #[derive(Debug)]
 pub(crate) struct Positions {
     /// The tier of each device.

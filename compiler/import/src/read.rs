@@ -1,4 +1,4 @@
-//! Readers of plants: tables, labs, and what devices see.
+//! Readers of plants: tables, labs, and LLDP reports.
 //!
 //! In: the text of a file. Out: cables in a [`Plant`]. Invariants: the form is recognised from the text; an incomplete
 //! line is a fault with its place.
@@ -19,7 +19,7 @@ pub fn file(plant: &mut Plant, name: &str, text: &str) {
     if is_lab { containerlab::read(plant, name, text) } else { table::read(plant, name, text) }
 }
 
-/// Reads what a device sees of its neighbours (LLDP). A neighbour without a name or a port is left out and counted.
+/// Reads the neighbours that a device reports (LLDP). A neighbour without a name or a port is left out and counted.
 ///
 /// # Errors
 ///

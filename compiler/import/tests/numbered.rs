@@ -1,5 +1,5 @@
-//! Ports that SONiC numbers by lanes: every platform, with one split and with two, with closc's own names and with
-//! others, as a list of four columns and with the list of devices, is imported without a hole.
+//! Ports that SONiC numbers by lanes. Every platform is imported without a hole: with one or two splits, with closc's
+//! own names or others, as a list of four columns or with the list of devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,7 +1,7 @@
 //! Drained elements of cable lists, as in `exceptions.drained`: planes, switches, then single cables.
 //!
-//! In: a plan without exceptions, and the cables of it that are drained. Out: names. Invariants: exactly these cables are drained
-//! by what is named; a switch or plane is named where all of its cables that are there are drained.
+//! In: a plan without exceptions, and its drained cables. Out: names. Invariants: the names drain exactly these
+//! cables; a switch or plane is named if all of its existing cables are drained.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Names as ranges.
 //!
-//! In: names in order. Out: the same, shorter. Invariants: what is written names each of them, and nothing else.
+//! In: names in order. Out: the same names, some as ranges. Invariants: the ranges stand for exactly these names.
 
 /// Writes names that differ in their last number as ranges.
 pub(super) fn ranges(names: &[String]) -> Vec<String> {

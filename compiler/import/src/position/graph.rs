@@ -1,5 +1,5 @@
-//! Places from the graph: a plane is a connected component without the nodes, a zone one without the T2s; the rest is
-//! order.
+//! Places from the graph. A plane is a connected component without the nodes, and a zone is one without the T2s.
+//! Within them, devices are numbered in order.
 //!
 //! In: tiers of devices, and which ports hardware has. Out: a place for each device. The order is that of the ports of
 //! the tier above or below, if all of them agree; otherwise that of names. Devices that differ only in their names (an

@@ -1,7 +1,7 @@
-//! What NetBox states of a cable besides device, port, type and length: the type of each end, and the status.
+//! Properties of a cable in NetBox besides device, port, type and length: the type of each end, and the status.
 //!
-//! Source: NetBox's models `dcim.Cable` and `dcim.CableTermination`; a status in `LinkStatusChoices`. Out: [`Use`], or why the
-//! list cannot be used. Invariants: nothing becomes a cable of the fabric that is not one between two interfaces.
+//! Source: NetBox's models `dcim.Cable` and `dcim.CableTermination`; a status in `LinkStatusChoices`. Out: [`Use`],
+//! or why the list cannot be used. Invariants: only cables between two interfaces become cables of the fabric.
 
 /// The use of a cable of NetBox for a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
