@@ -1,4 +1,4 @@
-//! Figures of a design for the reader, by which the search does not order designs.
+//! Figures of a design that are only printed. The search does not order designs by them.
 //!
 //! In: a design. Out: bandwidth, paths, losses and rack units. Invariants: a figure follows from counts alone; the bandwidth
 //! between halves is that of the narrowest tier.

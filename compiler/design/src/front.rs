@@ -1,7 +1,7 @@
 //! The designs that no other design beats, and their order for display.
 //!
-//! In: designs, one at a time. Out: a front. Invariants: a design that is left out is beaten by one that passed the checks, is
-//! equal to one that did, or did not pass itself.
+//! In: designs, one at a time. Out: a front. Invariants: a design that is left out did not pass the checks, or a
+//! design that passed beats or equals it.
 
 use std::collections::BTreeMap;
 

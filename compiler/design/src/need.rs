@@ -65,7 +65,7 @@ impl Need {
 /// Limits of a design.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The most bandwidth down to the NICs for the bandwidth up, at a T0.
+    /// Maximum ratio of bandwidth down to bandwidth up, at a T0.
     pub oversubscription: Ratio,
     /// The most of a NIC's bandwidth that the failure of a T0 may cost, in percent.
     pub t0_loss: Option<u8>,

@@ -51,7 +51,7 @@ pub enum Outside {
         /// Rails.
         rails: u8,
     },
-    /// Source routing has no form for planes by NIC.
+    /// Source routing does not support planes by NIC.
     #[error(
         "planes by NIC need `--routing ecmp-static` or `bgp-unnumbered`: path tables of `srv6-static` list paths to every NIC"
     )]

@@ -1,8 +1,8 @@
 //! Every design of two and three tiers that meets a need.
 //!
-//! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of the need, fits the panels
-//! of its switches, and rests on two T1s at least. A T0 has no more uplinks than the ratio asks for, rounded up to whole T1s.
-//! T1s under T2s have as much bandwidth up as down.
+//! In: a [`Need`] and platforms. Out: [`Design`]s, one at a time, in no order. Invariants: each keeps the limits of
+//! the need, fits the panels of its switches, and has at least two T1s in each plane. A T0 has no more uplinks than
+//! the ratio asks for, rounded up to whole T1s. T1s under T2s have as much bandwidth up as down.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ fn platforms<'a>(need: &Need, catalogue: &'a Catalogue) -> Result<Vec<&'a Arc<Pl
     need.platforms.iter().map(named).collect()
 }
 
-/// Tells whether a platform is hardware: programs have no buffer, or are SONiC's image for KVM.
+/// Tells whether a platform is hardware. Software platforms have no buffer, or are SONiC's image for KVM.
 fn is_sold(platform: &Platform) -> bool {
     let is_image = platform.sonic.as_ref().is_some_and(|sonic| sonic.platform.contains("-kvm_"));
     platform.buffer.is_some() && !is_image
