@@ -34,9 +34,8 @@ impl Fabric {
         whole.chain(single.map(|(nic, _)| (*nic, 1))).reduce(|a, b| (a.0.min(b.0), a.1 + b.1))
     }
 
-    /// Returns the first pair of NICs that have no plane in common in which both have a cable, and how many pairs there are. NICs
-    /// are counted by their planes, of which there are at most 16, and never pair by pair. Only NICs of one island are
-    /// pairs.
+    /// Returns the first pair of NICs without a plane in which both have a cable, and the number of such pairs. NICs
+    /// are counted by their set of planes, not pair by pair. Only NICs of one island are pairs.
     pub fn apart(&self) -> Option<(Nic, Nic, u64)> {
         let lost = Lost::of(self);
         let island = self.topology().island();
@@ -55,8 +54,8 @@ impl Fabric {
         found.reduce(|(one, other, pairs), (.., more)| (one, other, pairs + more))
     }
 
-    /// Returns the number of parts that hold a NIC and are not connected with each other through switches and NICs: as
-    /// many as [`Self::planned_islands`] for a fabric that exceptions leave in one piece.
+    /// Returns the number of connected parts that contain a NIC. It equals [`Self::planned_islands`] if exceptions do
+    /// not divide the fabric.
     pub fn islands(&self) -> u64 {
         let exceptions = &self.topology().exceptions;
         if self.is_regular() {
@@ -71,7 +70,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the parts that the numbers alone make: the islands that have a NIC.
+    /// Returns the number of such parts before exceptions: the islands that have a NIC.
     pub(crate) fn planned_islands(&self) -> u64 {
         let topology = self.topology();
         let island = topology.island();
@@ -155,7 +154,7 @@ impl Lost {
         }
         // A NIC without any cable is another fault.
         classes.remove(&0);
-        // Number of NICs that have no plane outside of each set of planes: summed up plane by plane.
+        // For each set of planes, the number of NICs without a plane outside it, summed plane by plane.
         let mut within = vec![0_u64; usize::from(self.all_planes) + 1];
         for (planes, (count, _)) in &classes {
             within[usize::from(*planes)] = *count;
@@ -175,7 +174,7 @@ impl Lost {
         Some((*first.min(second), *first.max(second), pairs / 2))
     }
 
-    /// Returns how many NICs of a group have lost no cable by itself, and the first of them.
+    /// Returns how many NICs of a group have all cables of their own, and the first of them.
     fn others(&self, fabric: &Fabric, (zone, group): Group) -> (u64, Option<Nic>) {
         let nic = |downlink| Nic { zone, group, downlink };
         let range = nic(0)..=nic(u16::MAX);

@@ -1,8 +1,8 @@
 //! Pairs of NICs without a path, by the rule of the routing mode.
 //!
-//! In: a fabric, and which exceptions count as losses. Out: [`Unreached`]. Invariants: a pair is reported exactly if no
-//! plane has a path between its ends. Groups with equal losses are examined once. Two groups that both lost less than
-//! half in a plane have a path there, so the work grows with the square of the worse damaged groups only.
+//! In: a fabric, and which exceptions count as losses. Out: [`Unreached`]. Invariants: a pair is reported exactly if
+//! no plane has a path between its ends. Groups with equal losses are examined once. Two groups that both lost less
+//! than half in a plane have a path there, so only groups with larger losses are compared pair by pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -54,7 +54,7 @@ impl Descent {
     }
 }
 
-/// Which exceptions take ways away.
+/// Exceptions that count as losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
     /// Absent elements.
