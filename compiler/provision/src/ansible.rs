@@ -1,8 +1,8 @@
 //! Ansible: an inventory of the switches, and a play that brings each its configuration.
 //!
-//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and what the play uses. Invariants:
-//! the play changes nothing in check mode; on SONiC it divides a configuration into closc's part and the site's by the
-//! list that `closc push` goes by, and sets a checkpoint to which the switch rolls back by itself unless the play
+//! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and the filters of the play.
+//! Invariants: the play changes nothing in check mode. On SONiC it separates closc's part of a configuration from the
+//! site's by the same list as `closc push`. It sets a checkpoint, to which the switch rolls back unless the play
 //! confirms the change.
 
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ pub fn render(devices: &[Device], zoned: bool) -> [Artefact; 4] {
     ]
 }
 
-/// Writes the inventory: every switch once, and its name in the groups that it is of.
+/// Writes the inventory: every switch once, and its name in each group that it belongs to.
 fn inventory(devices: &[Device], zoned: bool) -> String {
     let mut text = String::from("all:\n  hosts:\n");
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -121,7 +121,7 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
     text
 }
 
-/// What closc owns of a table, for the filters.
+/// Part of a table that closc owns, for the filters.
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
@@ -136,7 +136,7 @@ struct Row {
     site_first: BTreeMap<&'static str, &'static str>,
 }
 
-/// Writes the list of what in CONFIG_DB is closc's.
+/// Writes the list of the parts of CONFIG_DB that closc owns.
 fn owned() -> Artefact {
     let rows: BTreeMap<&str, Row> = OWNED
         .iter()

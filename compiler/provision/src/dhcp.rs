@@ -1,8 +1,8 @@
 //! DHCP data for new switches: their address, and the URL of their `ztp.json`.
 //!
-//! In: the management networks, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of IP
-//! that the networks have. Invariants: only clients that are the zero touch provisioning of SONiC receive the file of
-//! all switches; DHCP gives a switch the address that is in its configuration, so that it remains reachable there.
+//! In: the management networks, a reservation for each switch. Out: files of Kea and of ISC dhcpd, of the version of
+//! IP that the networks have. Invariants: only SONiC's zero touch provisioning receives the URL of the common
+//! `ztp.json`. DHCP gives a switch the address that is in its configuration, so that it remains reachable there.
 
 mod isc;
 mod kea;
@@ -77,7 +77,8 @@ impl Dhcp {
         self.networks.first().is_some_and(|network| network.pool.addr().is_ipv6())
     }
 
-    /// Returns those whose identifier the protocol has: in DHCPv6 a switch sends an identifier of its own making.
+    /// Returns the reservations whose identifier this protocol has. In DHCPv6, a switch generates its identifier
+    /// itself.
     fn known(&self) -> impl Iterator<Item = &Reservation> {
         let is_v6 = self.is_v6();
         self.reservations.iter().filter(move |one| !is_v6 || matches!(one.identifier, Identifier::Mac(_)))

@@ -23,7 +23,7 @@ pub struct SiteText {
 #[derive(Debug)]
 struct Part {
     name: String,
-    /// Every switch where empty.
+    /// Selects every switch if it is empty.
     devices: Vec<String>,
     text: String,
 }

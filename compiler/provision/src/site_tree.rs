@@ -122,7 +122,7 @@ fn merge(
     Ok(())
 }
 
-/// Lists the paths of leaves, except those that closc owns. An empty mapping is a leaf below its name only.
+/// Lists the paths of leaves, except those that closc owns. An empty mapping counts as a leaf.
 fn list(map: &Map<String, Value>, path: &mut Vec<String>, places: &mut Vec<String>) {
     for (key, value) in map {
         path.push(key.clone());

@@ -1,7 +1,8 @@
 //! `dhcpd.conf` and `dhcpd6.conf` of ISC dhcpd.
 //!
 //! In: networks and reservations. Out: statements that the server takes as they are, or that a site includes in its
-//! own. Invariants: texts in quotes have none inside and no backslash, because addresses, names and products have none.
+//! own. Invariants: quoted texts contain neither quotes nor backslashes, because addresses, names and products have
+//! none.
 
 use std::fmt::Write as _;
 use std::net::IpAddr;
