@@ -1,7 +1,7 @@
 //! Language at a path: keys, words and their meaning, from the schema of fabric files.
 //!
-//! In: paths of keys, as a text has them. Out: keys, words, descriptions. Invariants: nothing is said here that the schema does
-//! not say.
+//! In: paths of keys, as a text has them. Out: keys, words, descriptions. Invariants: all of these come from the
+//! schema.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The session: requests of an editor, and their answers.
 //!
-//! In: messages. Out: answers, and findings whenever a text changed. Invariants: a text is read once for all changes that wait;
-//! every request is answered, also one of a text that is at fault; the session ends as the protocol says.
+//! In: messages. Out: answers, and findings whenever a text changed. Invariants: pending changes of a text are read
+//! together; every request is answered, even about a text with errors; the session ends as the protocol requires.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -61,7 +61,7 @@ pub enum LspError {
     Streams(#[from] std::io::Error),
 }
 
-/// Serves the editor at standard input and output until it says that it is done.
+/// Serves the editor at standard input and output until it ends the session.
 pub fn serve(options: &Options) -> Result<(), LspError> {
     let (to_session, receiver) = crossbeam_channel::bounded(stream::WAITING_MAX);
     let (sender, from_session) = crossbeam_channel::bounded(0);
@@ -75,8 +75,8 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
     let ended = run_with(&connection, options, &backlog);
     drop(connection);
     let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // The reader is not awaited while the editor keeps its end open. If the editor is gone, the last bytes that it sent
-    // may be the reason.
+    // Do not wait for the reader while the editor keeps its end open. If the editor has closed it, the last bytes
+    // that it sent may be the reason for the error.
     let is_gone = match &ended {
         Err(LspError::Protocol(error)) => error.channel_is_disconnected(),
         Err(LspError::Unbegun) => true,
@@ -89,7 +89,7 @@ pub fn serve(options: &Options) -> Result<(), LspError> {
     Ok(written?)
 }
 
-/// Serves an editor until it says that it is done.
+/// Serves an editor until it ends the session.
 pub fn run(connection: &Connection, options: &Options) -> Result<(), LspError> {
     run_with(connection, options, &Backlog::default())
 }
