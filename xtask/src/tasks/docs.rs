@@ -33,7 +33,7 @@ fn language() -> anyhow::Result<Generated> {
     behind_guide(LANGUAGE, &format!("## Reference\n\n{}", closc_topology::reference()))
 }
 
-/// The rules that compiled trees are compared with.
+/// Returns the page with the rules that compiled trees are checked against.
 fn verify() -> anyhow::Result<Generated> {
     let mut text = site();
     text.push_str("\n## Rules\n");

@@ -1,8 +1,9 @@
 //! `cargo xtask playground`: the page that contains the compiler, `docs/playground.html`.
 //!
-//! In: the crate `closc-playground`. Out: the page, which is not in Git. Invariants: the stages compile for a target without files, or
-//! this fails. The toolchain of the workspace is used where it has the target (`rustup target add wasm32-unknown-unknown`). Otherwise
-//! Debian's `cargo-web` and `rustc-web` are, which compile the standard library from `rust-web-src` and link with `lld`.
+//! In: the crate `closc-playground`. Out: the page, which is not in Git. Invariants: the stages compile for a target
+//! without files, or this task fails. The toolchain of the workspace is used if it has the target (`rustup target add
+//! wasm32-unknown-unknown`). Otherwise Debian's `cargo-web` and `rustc-web` are used, which compile the standard
+//! library from `rust-web-src` and link with `lld`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

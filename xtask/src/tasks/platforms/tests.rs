@@ -53,7 +53,7 @@ fn boxes(repository: &Repository) -> BTreeMap<String, Switch> {
     switches(repository).into_iter().map(|switch| (switch.platform.clone(), switch)).collect()
 }
 
-/// Every port of every hwsku that the catalogue names is a port of its entry, service ports aside.
+/// Every port of every hwsku that the catalogue names is a port of its entry, except service ports.
 #[test]
 fn ports_are_those_of_sonic() {
     let Some(repository) = checkout() else { return };
@@ -82,7 +82,7 @@ fn ports_are_those_of_sonic() {
     assert!(compared > 60 && ports > 5_000, "{compared} hwskus, {ports} ports");
 }
 
-/// uN is claimed for a hwsku of Broadcom's exactly where its SDK file has it on.
+/// The catalogue claims uN for a hwsku of Broadcom exactly if its SDK file enables it.
 #[test]
 fn segments_are_claimed_where_the_sdk_file_has_them() {
     let Some(repository) = checkout() else { return };
