@@ -29,7 +29,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Starts again.
+    /// Clears the row.
     pub(crate) fn start(&mut self) -> &mut Self {
         self.text.clear();
         self.cells.clear();

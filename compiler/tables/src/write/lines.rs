@@ -13,7 +13,7 @@ pub(super) struct Lines<W: io::Write> {
 }
 
 impl<W: io::Write> Lines<W> {
-    /// Starts.
+    /// Begins a table without rows.
     pub(super) fn new(table: Table, out: W) -> Self {
         Lines { table, out: BufWriter::new(out) }
     }

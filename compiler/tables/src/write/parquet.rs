@@ -40,7 +40,7 @@ pub(super) struct Parquet<W: io::Write + Send> {
 }
 
 impl<W: io::Write + Send> Parquet<W> {
-    /// Starts.
+    /// Begins a table without rows.
     pub(super) fn new(table: Table, out: W) -> io::Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
