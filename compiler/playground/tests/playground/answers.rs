@@ -78,7 +78,7 @@ fn hostile_texts_have_findings_and_no_plan() {
     }
 }
 
-/// The page calls these two and nothing else.
+/// The page calls only these two functions.
 #[test]
 fn the_buffer_takes_a_request_and_gives_its_answer() {
     let _ = closc_playground::closc_buffer(3);
