@@ -1,5 +1,5 @@
-//! The shipped unit of `closc watch`, run by systemd in namespaces of its own: credentials, a dynamic user, the limit of
-//! memory, a rotated audit log, a hostile switch.
+//! The shipped unit of `closc watch`, run by systemd in separate namespaces. Tests credentials, the dynamic user, the
+//! memory limit, a rotated audit log and a hostile switch.
 
 mod common;
 
@@ -56,7 +56,7 @@ fn hostile(units: &Units) -> (u16, Arc<AtomicU64>) {
     (port.recv().expect("it listens"), sent)
 }
 
-/// Waits for a condition that comes true in time, or never; the unit must run meanwhile.
+/// Waits for a condition, up to a time limit. The unit must run in the meantime.
 fn until(units: &Units, what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         let state = units.property(UNIT, "ActiveState");

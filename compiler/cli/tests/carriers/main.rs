@@ -1,7 +1,7 @@
 //! `closc push`, `drift` and `diff live` with switches of every operating system, over every transport that reads
-//! switches. A script replaces `ssh`. It runs a simulated command line on files (EOS, Cumulus Linux, FRRouting, SONiC),
-//! or real commands in a network namespace with ports, addresses and routes of the kernel (FRRouting, Linux), which
-//! needs root. gNMI and P4Runtime are servers on loopback.
+//! switches. A script replaces `ssh`. It runs a simulated command line on files (EOS, Cumulus Linux, FRRouting,
+//! SONiC). For FRRouting and Linux it can run real commands in a network namespace with kernel ports, addresses and
+//! routes, which needs root. gNMI and P4Runtime are servers on loopback.
 #![allow(clippy::unnecessary_wraps, reason = "damages of all files have one signature")]
 
 #[path = "../common/mod.rs"]

@@ -35,7 +35,7 @@ struct Progress {
 type History = Mutex<Vec<BTreeSet<String>>>;
 
 fn denied(collector: &Collector) -> BTreeSet<String> {
-    // A request that was interrupted by a stop of seconds has no answer.
+    // A request that a pause of seconds interrupted has no answer.
     let summary = std::iter::repeat_with(|| collector.get("/api/summary")).find(|(status, _)| *status == 200);
     let (_, summary) = summary.expect("it repeats for ever");
     let summary: Value = serde_json::from_str(&summary).expect("it is JSON");

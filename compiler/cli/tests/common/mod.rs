@@ -138,8 +138,8 @@ pub(crate) fn kills(sample: u64) -> u64 {
     std::env::var("CLOSC_KILLS").map_or(sample, |kills| kills.parse().expect("a number of kills"))
 }
 
-/// A moment in the life of a process that differs from kill to kill, up to a little after `complete`, the time of a
-/// process that is not killed.
+/// Returns a time after the start of a process, different for each kill. It ranges up to a little more than
+/// `complete`, the duration of a process that is not killed.
 pub(crate) fn moment(kill: u64, complete: Duration) -> Duration {
     let max = u64::try_from(complete.as_micros()).expect("it is short") * 5 / 4 + 1;
     Duration::from_micros(kill * 7_919_993 % max)

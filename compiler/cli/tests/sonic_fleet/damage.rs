@@ -1,5 +1,5 @@
-//! Every file that a tree has for a switch is delivered, and drift names damage to any of them: random fabrics of SONiC
-//! switches, with all routing modes. `CLOSC_SONIC_FABRICS` sets their number.
+//! Random fabrics of SONiC switches, with all routing modes: every file of a switch in the tree is delivered, and
+//! drift names damage to any of them. `CLOSC_SONIC_FABRICS` sets the number of fabrics.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -2,7 +2,7 @@
 //! are limited.
 //!
 //! In: generators with a seed, one module for each surface. Out: the worst processor time and memory of each surface.
-//! Invariants: the same number gives the same input; limits apply to processor time, not elapsed time; a process that
+//! Invariants: the same number gives the same input. Limits apply to processor time, not elapsed time. A process that
 //! ends by a signal or a panic fails the test.
 //!
 //! `CLOSC_HOSTILE=1000` tries a thousand inputs of each surface: every kind once with 1 MB, then sizes between 1 kB and 1 MB. Without it

@@ -1,7 +1,7 @@
 //! Processor time and memory of one process and its children, as the kernel reports them to the waiting parent.
 //!
 //! In: a command. Out: its [`Usage`]. Invariants: the parent of each command is a process of this program that starts
-//! nothing else, so the kernel's counts for the children of the parent are those of the command.
+//! nothing else. So the kernel's counts for the children of this parent are those of the command.
 
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt as _;

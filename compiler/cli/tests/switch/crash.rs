@@ -1,5 +1,5 @@
-//! `closc push` is killed, or the power fails, at many moments: completed changes are in the audit log, a saved plan is
-//! complete, and the next push brings the switch to the state of the tree.
+//! `closc push` is killed, or the power fails, at many moments. Completed changes are in the audit log, a saved plan
+//! is complete, and the next push brings the switch to the state of the tree.
 //!
 //! An ext4 image on a loop device simulates the disk of the controller, as in the tests of compilation. The switch
 //! keeps running.

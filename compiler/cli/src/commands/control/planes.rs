@@ -1,9 +1,9 @@
 //! The switches in the planes that `push`, `drift` and `watch` select.
 //!
-//! In: `--plane`, `--shard` and the planes of `--select`; the cable lists of a tree. Out: [`Planes`]. Invariants: cable
-//! lists give the planes of switches, so the inventory needs `plane` only for a tree without lists and for a saved plan
-//! or difference; a switch without it is then an error. A plane that the fabric does not have, and a selection without
-//! any switch, are errors.
+//! In: `--plane`, `--shard` and the planes of `--select`; the cable lists of a tree. Out: [`Planes`]. Invariants:
+//! cable lists give the planes of switches, so the inventory needs `plane` only for a tree without lists and for a
+//! saved plan or difference. A switch without it is then an error. A plane that the fabric does not have, and a
+//! selection without any switch, are errors.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -1,7 +1,7 @@
 //! Pushes a difference that `closc diff --out` saved, in the order of its waves.
 //!
-//! Both sides are read again, and must not have changed. Every switch that changes must hold the state of the old side,
-//! of a wave, or of the new side, so that an interrupted push can be repeated. Waves that install equipment without
+//! Both sides are read again, and must not have changed. Every switch that changes must hold the state of the old
+//! side, of a wave, or of the new side. So an interrupted push can be repeated. Waves that install equipment without
 //! using it yet are pushed first, one after the other: the new side is compiled with this equipment drained.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -89,7 +89,7 @@ pub(super) fn eos(victim: &Victim<'_>, file: &str, pick: &mut Pick<'_>) -> Optio
     let own: Vec<usize> = (0..lines.len())
         .filter(|at| wanted.contains(lines[*at].trim_end()) && !lines[*at].trim_start().starts_with('!'))
         .collect();
-    // A line in a block of the site belongs to the site.
+    // A line in a block of the site is part of the site's configuration.
     let is_of_tree = |at: usize| {
         let head = lines[..=at].iter().rev().find(|line| indent(line) == 0).copied().unwrap_or_default();
         ["interface Ethernet", "router bgp", "qos ", "hostname"].iter().any(|words| head.starts_with(words))
