@@ -54,7 +54,7 @@ impl Topology {
         if has_choice { self.ecmp.balance.of(tier) } else { Balance::Hash }
     }
 
-    /// Returns the maximum number of next-hop groups of a switch of a tier, whatever fails.
+    /// Returns the maximum number of next-hop groups of a switch of a tier, after any failures.
     pub fn next_hop_groups(&self, tier: TierId) -> u64 {
         self.choices().groups(tier).1
     }

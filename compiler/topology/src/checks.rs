@@ -2,9 +2,9 @@
 //!
 //! In: findings of the loader, and the resolved numbers of a document. Out: diagnostics.
 //!
-//! Invariants: there is one file per rule, with its purpose, reason, an example that breaks it and the fix.
-//! Checks work on numbers and never walk devices, so their time does not depend on the size of the fabric. A
-//! check reports nothing about an input that another check refuses, so one mistake gives one message.
+//! Invariants: there is one file per rule, with its purpose, reason, an example that breaks it and the fix. Checks
+//! work on numbers and never walk devices, so their time does not depend on the size of the fabric. A check skips
+//! inputs that another check refuses, so one mistake gives one message.
 
 mod words;
 

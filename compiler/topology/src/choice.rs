@@ -164,7 +164,7 @@ pub struct TierBalance {
 }
 
 impl TierBalance {
-    /// Returns what is asked of a tier.
+    /// Returns the balancing that the file asks of a tier.
     pub fn of(self, tier: TierId) -> Balance {
         match tier {
             TierId::T0 => self.t0,

@@ -1,8 +1,8 @@
-//! Coordinates: the place of a thing in the fabric, and nothing else about it.
+//! Coordinates: the position of an element in the fabric, and nothing else about it.
 //!
-//! Every name, address and uSID is a function of a coordinate, so that growth renumbers nothing. Indices count
-//! from 0 here; people, uSIDs and addresses count from 1 ([`Switch::ordinal`], [`Nic::ordinal`]), except for
-//! planes and zones, which are shown from 0 like NIC ports and PCI functions are.
+//! Every name, address and uSID is a function of a coordinate, so that growth renumbers nothing. Indices count from 0
+//! here. Names of devices, uSIDs and addresses count from 1 ([`Switch::ordinal`], [`Nic::ordinal`]). Planes and zones
+//! count from 0, like NIC ports and PCI functions.
 
 use std::fmt;
 

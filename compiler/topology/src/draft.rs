@@ -1,8 +1,8 @@
 //! A document with every default filled in, and nothing checked yet.
 //!
-//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: making it cannot fail; what cannot be resolved (an
-//! unknown platform, a broken name pattern) is absent; the checks report it. Numbers are 64 bits wide, so that no
-//! product of two of them wraps.
+//! In: a document and the catalogue. Out: a [`Draft`]. Invariants: making it cannot fail. A value that cannot be
+//! resolved (an unknown platform, a broken name pattern) is absent, and the checks report it. Numbers are 64 bits
+//! wide, so that no product of two of them wraps.
 
 mod cables;
 mod domains;
@@ -320,8 +320,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Tells whether the platform of a zone, or of the tier, is known to take the splits of its cages. Single planes
-    /// and switches with other hardware are checked elsewhere.
+    /// Tells whether the platform of a zone, or of the tier, is known to support the breakouts of its ports. Other
+    /// checks cover single planes and switches with other hardware.
     pub(crate) fn offers(&self, hardware: &Hardware) -> bool {
         match hardware.zone {
             Some(_) => hardware.offers_breakouts(),
@@ -426,7 +426,7 @@ fn qos(doc: &FabricDoc) -> Result<Profile, Vec<ProfileError>> {
     }
 }
 
-/// Returns the counts that names and wiring need, clamped so that nothing divides by 0 or wraps.
+/// Returns the counts that names and wiring need, clamped to avoid division by 0 and overflow.
 fn shape(
     doc: &FabricDoc,
     zones: u64,

@@ -1,7 +1,7 @@
 //! Rejections of the loader: errors of text and shape, found before anything is known about fabrics.
 //!
-//! In: what the parser or the reader met. Out: diagnostics. Invariants: one file per rule; the constructors are named
-//! after their messages.
+//! In: errors of the parser or the reader. Out: diagnostics. Invariants: there is one file per rule, and constructors
+//! are named after their messages.
 
 mod bad_address;
 mod bad_alias;

@@ -2,7 +2,7 @@
 //!
 //! In: the bytes of a file and the name to show for it. Out: a [`Document`], or every fault of text and shape.
 //! Invariants: limits on size, depth, values and alias expansion are checked before or while parsing, so that no
-//! input takes more than moderate time and memory; no input makes it panic.
+//! input takes more than moderate time and memory. No input makes it panic.
 
 mod decode;
 mod explain;
@@ -86,7 +86,7 @@ pub fn load(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<Document,
     Ok(Document { faults: diagnostics, ..document })
 }
 
-/// Reads a tree as a fabric; nothing if a part of it is not known.
+/// Reads a tree as a fabric; `None` if a part of it cannot be read.
 pub(crate) fn read(
     source: SourceId,
     text: &str,
@@ -107,8 +107,8 @@ pub(crate) fn read(
     })
 }
 
-/// Parses a text into a tree. A duplicate key is reported and the rest read all the same, so that one run shows
-/// more than one fault.
+/// Parses a text into a tree. A duplicate key is reported and the rest is still read, so that one run shows more than
+/// one fault.
 pub(crate) fn parse(source: SourceId, text: &str, diagnostics: &mut Diagnostics) -> Option<Item> {
     let first = tree(text, DuplicateKeyPolicy::Error);
     let root = match first {
@@ -170,7 +170,7 @@ fn spans(source: SourceId, root: &Item) -> Spans {
 const KEY_MAX: usize = 64;
 
 fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<String, Span>) {
-    // Exceptions carry their own places, and can be many.
+    // Exceptions have their own places, and can be many.
     if [field!("exceptions.cables"), field!("exceptions.devices")].iter().any(|many| many.path() == path) {
         return;
     }

@@ -1,9 +1,9 @@
 //! From a document to a topology: fill in, check, build.
 //!
-//! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all findings;
-//! if only settings are at fault, an outline of it. Invariants: the three steps are separate. The draft holds every
-//! number with its default, however wrong; the checks look at the draft and do not change it; the topology is built
-//! only from a draft without faults. Nothing is proportional to the number of devices.
+//! In: a document and the catalogue of platforms. Out: a [`Topology`] if no check reported an error, and all
+//! findings; if only settings are at fault, an outline of it. Invariants: the three steps are separate. The draft
+//! holds every number with its default, however wrong. The checks look at the draft and do not change it. The
+//! topology is built only from a draft without faults. Nothing is proportional to the number of devices.
 
 mod finish;
 

@@ -1,6 +1,6 @@
-//! Cable media: how far each carries.
+//! Cable media and their reach.
 //!
-//! In: the word in a fabric file and the speed of a serial lane. Out: what the medium is and its reach. Invariants: each
+//! In: the keyword in a fabric file and the speed of a serial lane. Out: the medium and its reach. Invariants: each
 //! reach has its source.
 
 use closc_qos::units::{Length, Speed};

@@ -79,7 +79,7 @@ pub struct Topology {
     pub services: Services,
     /// Failure domains.
     pub domains: Domains,
-    /// Where devices stand.
+    /// Rack positions of devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub racks: Option<Racks>,
     /// Differences from the numbers.
@@ -177,7 +177,7 @@ pub struct Tier {
     pub by_zone: BTreeMap<ZoneId, ZoneTier>,
 }
 
-/// A tier in a zone of other hardware, with as many ports as elsewhere.
+/// A tier in a zone of other hardware, with the same number of ports as in other zones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ZoneTier {
     /// Hardware.
@@ -397,7 +397,7 @@ pub struct Addresses {
     pub widths: AddressWidths,
 }
 
-/// A cable: how long and of what.
+/// A cable: its length and medium.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cable {
     /// Length.
@@ -459,17 +459,17 @@ pub struct Services {
 /// Differences from the numbers. Everything is resolved to coordinates here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Exceptions {
-    /// Switches that are not there.
+    /// Absent switches.
     pub absent_switches: BTreeSet<Switch>,
-    /// NICs that are not there.
+    /// Absent NICs.
     pub absent_nics: BTreeSet<Nic>,
-    /// Cables that are not there.
+    /// Absent cables.
     pub absent_links: BTreeSet<Link>,
-    /// Switches that carry no new traffic.
+    /// Switches without new traffic.
     pub drained_switches: BTreeSet<Switch>,
-    /// Planes that carry no new traffic.
+    /// Planes without new traffic.
     pub drained_planes: BTreeSet<PlaneId>,
-    /// Cables that carry no new traffic.
+    /// Cables without new traffic.
     pub drained_links: BTreeSet<Link>,
     /// Cables that differ from their kind.
     pub cables: BTreeMap<Link, Cable>,

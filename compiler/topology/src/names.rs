@@ -13,7 +13,7 @@ use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, Tier
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::shape::Shape;
 
-/// Why a name means nothing.
+/// Why a name has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NameFault {
     /// It does not have the form of a name.
@@ -23,7 +23,7 @@ pub(crate) enum NameFault {
         /// The last that exists, for example ``the last T0 of a plane is `p3-t0-512` ``.
         last: String,
     },
-    /// No cable leads from the one to the other.
+    /// No cable connects the two switches.
     NoCable {
         /// Why not.
         why: String,
@@ -83,7 +83,7 @@ pub(crate) fn find_link(shape: &Shape, naming: &Naming, name: &str) -> Result<Li
     }
 }
 
-/// Says why no cable leads from one switch to another.
+/// Explains why no cable connects two switches.
 fn no_cable(shape: &Shape, naming: &Naming, lower: Switch, upper: Switch, number: u16) -> String {
     if lower.tier > upper.tier {
         let turned = format!("{}{LINK_SEPARATOR}{}", naming.switch(upper), naming.switch(lower));
@@ -138,7 +138,7 @@ pub(crate) fn find_node(shape: &Shape, naming: &Naming, node: Node) -> Result<()
     Err(NameFault::Beyond { last: format!("the last node there is `{}`", naming.node(last)) })
 }
 
-/// Finds what one name means.
+/// Finds the element of one name.
 pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject, NameFault> {
     if let Some(plane) = name.strip_prefix("plane ") {
         let plane: u16 = plane.trim().parse().map_err(|_| NameFault::Unreadable)?;
@@ -161,7 +161,7 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
     find_switch(shape, naming, name).map(Subject::Switch)
 }
 
-/// Resolves a name as exceptions write it, which may stand for many; or returns why it means nothing.
+/// Resolves a name in the syntax of exceptions, which may stand for many elements. Returns why it has no meaning.
 pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Subject)>, String> {
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),

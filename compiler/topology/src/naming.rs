@@ -1,8 +1,7 @@
 //! Names of devices: functions of coordinates, and back.
 //!
-//! In: a coordinate, or a name. Out: the name, or the coordinate. Invariants: two devices never have the same name, and
-//! a name never changes when the fabric grows, because numbers are padded to a fixed width and longer ones only get
-//! longer.
+//! In: a coordinate, or a name. Out: the name, or the coordinate. Invariants: two devices never have the same name. A
+//! name never changes when the fabric grows: numbers are padded to a fixed width, and only new names are longer.
 
 mod pattern;
 

@@ -1,8 +1,8 @@
-//! Which devices a fabric file describes, read from a file that has errors.
+//! The devices of a fabric file, read even if the file has errors.
 //!
 //! In: the text of a file while it is being edited. Out: a topology of which only the names of devices and cables may
-//! be used, or `None` if the counts themselves are at fault. Invariants: names follow from counts and patterns, so only
-//! these are read: the rest of the file may have any fault, also of syntax, as long as that is in another block.
+//! be used, or `None` if the counts themselves are at fault. Invariants: names follow from counts and patterns, so
+//! only these are read. The rest of the file may have any fault, even of syntax, if it is in another block.
 
 use closc_diagnostics::{Diagnostics, SourceId, Sources};
 use closc_platform::Catalogue;
@@ -156,7 +156,7 @@ fn unplaced(item: &Item) -> Item {
     Item { place: Place::default(), value }
 }
 
-/// Adds the entries of a mapping to another; what is there stays.
+/// Adds the entries of a mapping to another, which keeps its own.
 fn merge(into: &mut Item, from: Item) {
     let Value::Mapping(added) = from.value else { return };
     let Value::Mapping(entries) = &mut into.value else { return };

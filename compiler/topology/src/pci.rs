@@ -1,6 +1,6 @@
 //! PCI addresses as Linux writes them: `0000:18:00.0`.
 //!
-//! In: text. Out: a [`PciAddress`]. Invariants: domain, bus, device and function are in range; functions beyond the
+//! In: text. Out: a [`PciAddress`]. Invariants: domain, bus, device and function are in range. Functions beyond the
 //! eighth carry into the device number, as they do with alternative routing-ID interpretation (PCIe 4.0 6.13).
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Where the things of a topology are: units and nodes, ends of cables, names, domains.
+//! Positions of the elements of a topology: units and nodes, ends of cables, names, domains.
 //!
 //! In: a topology and a coordinate or a name. Out: another coordinate or name. Invariants: functions of position, so
 //! growth moves nothing.
@@ -57,12 +57,12 @@ impl Topology {
         self.shape().nodes_per_unit()
     }
 
-    /// Returns the rack and the units of a switch, if the file says where its tier is.
+    /// Returns the rack and the units of a switch, if the file states them for its tier.
     pub fn switch_place(&self, switch: Switch) -> Option<RackPlace> {
         self.racks.as_ref()?.switch(switch)
     }
 
-    /// Returns the rack and the units of a node, if the file says where nodes are.
+    /// Returns the rack and the units of a node, if the file states them for nodes.
     pub fn node_place(&self, node: Node) -> Option<RackPlace> {
         self.racks.as_ref()?.node(node)
     }
@@ -81,8 +81,8 @@ impl Topology {
             .expect("a node of the fabric has its NICs on T0s of the fabric")
     }
 
-    /// Returns the switch at the upper end of an uplink and the number of the link among the parallel ones,
-    /// from 0; nothing at the top tier or past the last uplink.
+    /// Returns the switch at the upper end of an uplink, and the number of the link among the parallel ones, from 0.
+    /// Returns `None` at the top tier or past the last uplink.
     pub fn upper(&self, lower: Switch, up: u16) -> Option<(Switch, u16)> {
         self.shape().upper(lower, up)
     }
@@ -93,10 +93,10 @@ impl Topology {
         self.shape().uplink(lower, upper, link)
     }
 
-    /// Returns the name of a link: its two switches, with the number of the link where there are several
-    /// (`p3-t0-017--p3-t1-005#2`), or the NIC port of a host cable (`su017-n004/nic2.p3`).
+    /// Returns the name of a link: its two switches (`p3-t0-017--p3-t1-005`), or the NIC port of a host cable
+    /// (`su017-n004/nic2.p3`). The second and further parallel links have a number (`#2`).
     ///
-    /// Returns nothing for a link that the fabric does not have.
+    /// Returns `None` for a link that the fabric does not have.
     pub fn link_name(&self, link: Link) -> Option<String> {
         self.shape().link_name(&self.naming, link)
     }
@@ -106,8 +106,8 @@ impl Topology {
         find_link(&self.shape(), &self.naming, name).ok()
     }
 
-    /// Returns everything that a name means, as `exceptions` read it: `plane 3`, a switch, node, NIC, NIC port or
-    /// cable, with ranges in brackets written out; or says why it means nothing.
+    /// Returns every element that a name stands for in `exceptions`: `plane 3`, a switch, node, NIC, NIC port or
+    /// cable, with ranges in brackets expanded. The error is why it has no meaning.
     ///
     /// An element declared absent has a name, too.
     pub fn parse_names(&self, name: &str) -> Result<Vec<(SmolStr, Subject)>, String> {
@@ -124,8 +124,8 @@ impl Topology {
         Some(format_smolstr!("{name}-{}", number + 1))
     }
 
-    /// Returns the parts of the domain's name before its number, and the number. `depth` bounds how often a kind goes
-    /// by another.
+    /// Returns the parts of the domain's name before its number, and the number. `depth` limits the chain of kinds
+    /// that are defined by each other.
     fn placed(&self, kind: &str, switch: Switch, depth: usize) -> Option<(Vec<SmolStr>, u16)> {
         let DomainRule::Position(position) = self.domains.get(kind)? else { return None };
         if !position.tiers.contains(&switch.tier) {

@@ -1,4 +1,4 @@
-//! Where devices stand: racks and units.
+//! Rack positions of devices: racks and units.
 //!
 //! In: a switch or a node. Out: its rack, and its lowest unit. Invariants: a function of position, so growth moves no
 //! device; two devices never use the same unit.
@@ -10,7 +10,7 @@ use crate::choice::Face;
 use crate::coordinate::{Node, Switch, TierId};
 use crate::naming::{Numbers, Pattern, Placeholder};
 
-/// Where devices of all kinds stand.
+/// Rack positions of all kinds of devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Racks {
     /// Units of a rack.
@@ -25,7 +25,7 @@ pub struct Racks {
     pub hosts: Option<RackRule>,
 }
 
-/// Where devices of a kind stand.
+/// Rack positions of a kind of device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RackRule {
     /// Names of racks.
@@ -42,7 +42,7 @@ pub struct RackRule {
     pub face: Face,
 }
 
-/// Where one device stands.
+/// Rack position of one device.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RackPlace {
     /// Name of the rack.
@@ -97,7 +97,7 @@ impl Racks {
         }
     }
 
-    /// Returns where a switch stands.
+    /// Returns the rack position of a switch.
     pub fn switch(&self, switch: Switch) -> Option<RackPlace> {
         let rule = self.tier(switch.tier)?;
         let plane = u16::from(switch.plane.0);
@@ -106,7 +106,7 @@ impl Racks {
         Some(rule.place(numbers, switch.index, plane))
     }
 
-    /// Returns where a node stands.
+    /// Returns the rack position of a node.
     pub fn node(&self, node: Node) -> Option<RackPlace> {
         let rule = self.hosts.as_ref()?;
         let numbers =

@@ -1,8 +1,8 @@
 //! From a tree to typed documents, with every fault of shape in one run.
 //!
-//! In: [`Item`]s. Out: document types, or diagnostics. Invariants: a fault is pushed and reading goes on, so that a
-//! file with five misspelled keys gets five messages; `None` means that at least one message was pushed. A fault does
-//! not hide others: if only single optional values are at fault, there is a document all the same.
+//! In: [`Item`]s. Out: document types, or diagnostics. Invariants: reading continues after a fault, so that a file
+//! with five misspelled keys gets five messages. `None` means that at least one message was pushed. If only single
+//! optional values are at fault, a document is still returned.
 //!
 //! This is not serde, because serde stops at the first fault. Types that another crate reads with serde go
 //! through [`bridge`].
@@ -65,7 +65,7 @@ pub(crate) trait Read: Sized {
     /// Possible texts of such a value.
     const KIND: &'static Kind = &Kind::Value;
 
-    /// Reads an item; pushes what is wrong with it.
+    /// Reads an item; pushes its faults.
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self>;
 
     /// Returns the meaning of an absent key; `None` if the key is required.
@@ -74,7 +74,7 @@ pub(crate) trait Read: Sized {
     }
 }
 
-/// Where faults go, and what the reader is inside of.
+/// Destination of faults, and the current path.
 pub(crate) struct Reader<'a> {
     source: SourceId,
     text: &'a str,
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Returns the dotted path of what is being read, for example `tiers.t0.up`.
+    /// Returns the current dotted path, for example `tiers.t0.up`.
     pub(crate) fn path(&self) -> String {
         self.path.join(".")
     }
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         self.diagnostics = diagnostics;
     }
 
-    /// Says that something else was expected here.
+    /// Reports that another type was expected.
     pub(crate) fn wrong_type<T>(&mut self, item: &Item, expected: &str, example: &str) -> Option<T> {
         let path = self.path();
         let diagnostic =
@@ -144,8 +144,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A value at fault is reported and then read as if it were absent, so that the rest of the file can be checked in the
-/// same run.
+/// A value at fault is reported and then treated as absent, so that the rest of the file can be checked in the same
+/// run.
 impl<T: Read> Read for Option<T> {
     const KIND: &'static Kind = T::KIND;
 

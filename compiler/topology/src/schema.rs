@@ -1,8 +1,7 @@
 //! The JSON Schema of the language (2020-12).
 //!
-//! In: the document types. Out: the schema as text, which is committed as `topologies/topology.schema.json` and
-//! read by editors. Invariants: the same bytes from the same types; what the schema accepts has the shape that the
-//! loader accepts.
+//! In: the document types. Out: the schema as text, which is committed as `topologies/topology.schema.json` and read
+//! by editors. Invariants: the same types give the same bytes. The schema accepts the same shapes as the loader.
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! The counts that determine which devices exist and how they are connected.
 //!
-//! In: counts. Out: which NIC of which node is attached where, and where an uplink leads. Invariants: arithmetic on
-//! coordinates; nothing depends on a count that growth changes. Kept apart from the topology, so that names in
+//! In: counts. Out: the T0s of each NIC of a node, and the upper end of an uplink. Invariants: arithmetic on
+//! coordinates; nothing depends on a count that growth changes. Separate from the topology, so that names in
 //! exceptions can be resolved while other parts of a file are still at fault.
 
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Switch, TierId, ZoneId};

@@ -24,8 +24,8 @@ impl Spans {
         self.0.get(path.into().path()).copied()
     }
 
-    /// Returns the place of a value, or of the nearest part of the path that was written down; for what was not
-    /// written at all, the key `fabric`.
+    /// Returns the place of a value, or of the nearest part of the path that the file contains. If it contains none,
+    /// this is the place of the key `fabric`.
     pub fn get(&self, path: impl Into<FieldPath>) -> Option<Span> {
         let path = path.into();
         let mut path = path.path();

@@ -43,8 +43,8 @@ fn simple(text: &str) -> String {
     text.to_lowercase().replace(['_', ' '], "-")
 }
 
-/// Returns whether a key can only be a misspelling of `meant`: letter case and separators differ, or one edit in a word of
-/// five letters or more that is near to no second known key.
+/// Returns whether a key can only be a misspelling of `meant`. It is one if only letter case and separators differ.
+/// In a word of five letters or more, one edit is certain too, if no second known key is near.
 fn is_certain<'a>(key: &str, meant: &str, known: impl IntoIterator<Item = &'a str>) -> bool {
     let distance = |known: &str| strsim::damerau_levenshtein(&simple(key), &simple(known));
     let is_near = |other: &&str| *other != meant && distance(other) <= CERTAIN_MARGIN;

@@ -1,7 +1,7 @@
 //! Helpers of the checks' tests: a whole fabric, changed by a fragment.
 //!
-//! In: a fragment of YAML. Out: what is found in the base fabric when the fragment is laid over it. Invariants: the
-//! base fabric alone has no finding.
+//! In: a fragment of YAML. Out: the findings in the base fabric merged with the fragment. Invariants: the base fabric
+//! alone has no finding.
 
 use closc_diagnostics::{Diagnostics, Sources};
 use closc_platform::Catalogue;
@@ -47,12 +47,12 @@ pub(crate) fn catalogue() -> Catalogue {
     catalogue
 }
 
-/// Returns everything found in the base fabric with a fragment laid over it.
+/// Returns all findings in the base fabric merged with a fragment.
 pub(crate) fn findings(fragment: &str) -> Diagnostics {
     findings_after(fragment, None)
 }
 
-/// The same with an edit laid over both.
+/// The same, merged with an edit as well.
 fn findings_after(fragment: &str, edit: Option<&str>) -> Diagnostics {
     let mut sources = Sources::new();
     let mut diagnostics = Diagnostics::new();

@@ -20,7 +20,7 @@ impl fmt::Display for Usid {
     }
 }
 
-/// The kind of thing that a uSID names.
+/// The kind of element that a uSID names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// A T0 (its uN).
@@ -121,8 +121,8 @@ impl UsidLayout {
         (1 << bits) - 1
     }
 
-    /// Returns the uSID of a switch reached over parallel link `link` (from 0) of `parallel`: each parallel
-    /// link to a switch has a uSID of its own, so that a list still names one cable for every hop.
+    /// Returns the uSID of a switch, reached over parallel link `link` (from 0) of `parallel`. Each parallel link has
+    /// its own uSID of the switch, so that a list still names one cable for every hop.
     pub fn switch(&self, switch: Switch, parallel: u16, link: u16) -> Usid {
         let ordinal = switch.index * parallel + link + 1;
         let zone = match switch.tier {

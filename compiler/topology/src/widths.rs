@@ -49,7 +49,7 @@ impl AddressWidths {
         AddressWidths::PLACE - self.zone
     }
 
-    /// Returns the most zones that NIC addresses tell apart.
+    /// Returns the maximum number of zones in NIC addresses.
     pub(crate) fn zones_max(self) -> u32 {
         1 << self.zone
     }

@@ -69,7 +69,7 @@ impl Item {
 }
 
 impl Value {
-    /// Returns what it is in the words of messages.
+    /// Returns the noun for it in messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Null => "nothing",

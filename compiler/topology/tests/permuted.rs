@@ -1,4 +1,4 @@
-//! The order of keys in a file means nothing.
+//! The order of keys in a file has no meaning.
 //!
 //! In: a fabric that uses nearly every key. Out: for any order of the keys of any mapping, the same topology but
 //! for the places in the text.

@@ -51,7 +51,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns what is wrong, and why.
+/// Returns the fault and its reason.
 fn fault(draft: &Draft<'_>, hardware: &Hardware, balance: Balance) -> Option<(String, Option<String>)> {
     let release = draft.release(hardware.os).map(|(release, _)| format!(" {release}")).unwrap_or_default();
     let (os, platform, word) = (hardware.os.word(), &hardware.platform.id, balance.word());

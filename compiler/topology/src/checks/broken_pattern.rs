@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Correct the pattern as the message proposes.",
 };
 
-/// Reports what reading the patterns found.
+/// Reports the faults of patterns.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (key, span, error) in &draft.names.faults {
         out.push(

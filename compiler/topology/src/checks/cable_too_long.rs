@@ -1,4 +1,4 @@
-//! E0602: a cable is longer than its medium carries.
+//! E0602: a cable is longer than the reach of its medium.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 use closc_qos::units::Speed;
@@ -9,7 +9,7 @@ use crate::draft::{Draft, DraftBlock, DraftCable, DraftTier};
 use crate::field;
 use crate::media::Medium;
 
-/// A cable is longer than its medium carries.
+/// A cable is longer than the reach of its medium.
 pub(crate) static RULE: Rule = Rule {
     code: "E0602",
     title: "a cable is longer than its medium reaches",

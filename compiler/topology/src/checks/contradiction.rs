@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove one of the two.",
 };
 
-/// Looks for what is absent in the other lists.
+/// Looks for absent elements in the other lists.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent = Absent::new(draft);
     for (list, entry) in draft.exceptions.all() {
@@ -37,7 +37,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// The absent things, by what they are.
+/// The absent elements.
 pub(super) struct Absent<'a>(BTreeMap<Subject, &'a Entry>);
 
 impl<'a> Absent<'a> {
@@ -46,12 +46,12 @@ impl<'a> Absent<'a> {
         Absent(named.filter_map(|entry| Some((entry.subject.clone().ok()?, entry))).collect())
     }
 
-    /// Returns the absent thing that makes another one absent: itself, or what it is attached to.
+    /// Returns the absent element because of which another one is absent: itself, or one that it is attached to.
     pub(super) fn reason(&self, draft: &Draft<'_>, target: Subject) -> Option<&'a Entry> {
         self.0.get(&target).copied().or_else(|| self.parent(draft, target))
     }
 
-    /// Returns the absent thing that another one is attached to.
+    /// Returns the absent element that another one is attached to.
     pub(super) fn parent(&self, draft: &Draft<'_>, target: Subject) -> Option<&'a Entry> {
         let mut parents = Vec::new();
         match target {

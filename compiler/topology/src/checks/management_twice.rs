@@ -1,4 +1,4 @@
-//! E0515: two lines of the list of management ports are about one switch or one address.
+//! E0515: two lines of the list of management ports have the same switch or address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, Span};
 
 use crate::draft::{Draft, ManagementFault};
 
-/// Two lines are about one thing.
+/// Two lines of the list of management ports have the same switch or address.
 pub(crate) static RULE: Rule = Rule {
     code: "E0515",
     title: "a management port is listed twice",

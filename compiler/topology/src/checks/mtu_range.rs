@@ -1,11 +1,11 @@
-//! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system takes.
+//! E0705: an MTU is smaller than IPv6 allows, or larger than the operating system supports.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// An MTU is smaller than IPv6 allows, or larger than the operating system takes.
+/// An MTU is smaller than IPv6 allows, or larger than the operating system supports.
 pub(crate) static RULE: Rule = Rule {
     code: "E0705",
     title: "an MTU is out of range",

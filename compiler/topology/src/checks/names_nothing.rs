@@ -59,7 +59,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 enum Meant {
     /// One name.
     Name(SmolStr),
-    /// Unknown: the default name consists of several names.
+    /// An equivalent that consists of several names, as that of a link.
     Several,
 }
 

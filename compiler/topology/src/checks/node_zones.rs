@@ -89,7 +89,7 @@ fn alike(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns what the file states for a zone.
+/// Returns the value that the file states for a zone.
 fn stated<T, V>(named: Option<&Named<u16, T>>, zone: u64, value: impl Fn(&T) -> V) -> Option<V> {
     named?.0.iter().find(|(at, _)| u64::from(at.value) == zone).map(|(_, own)| value(own))
 }

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Correct the class that the message names.",
 };
 
-/// Reports what lowering the profile found.
+/// Reports the faults of lowering the profile.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Err(faults) = &draft.qos else { return };
     for fault in faults {

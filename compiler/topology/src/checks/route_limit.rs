@@ -54,7 +54,7 @@ pub(super) fn fits_panel(hardware: &Hardware, tier: &DraftTier) -> bool {
     tier.down.cages_with(&tier.up) <= u64::from(hardware.platform.panel.cages)
 }
 
-/// Returns the routes of a switch, and where they come from.
+/// Returns the number of routes of a switch, and a description of its parts.
 fn routes(draft: &Draft<'_>, tier: &DraftTier) -> (u64, String) {
     let (down, up) = (tier.down.count, tier.up.count);
     let (groups, zones) = (draft.groups, draft.zones_joined());

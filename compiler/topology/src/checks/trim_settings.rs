@@ -78,7 +78,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Refuses a size that the operating system does not support, whatever the platform does.
+/// Refuses a size that the operating system does not support on any platform.
 fn refused_by_system(
     draft: &Draft<'_>,
     hardware: &Hardware,
@@ -134,7 +134,7 @@ fn out_of_numbers(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics)
     true
 }
 
-/// Refuses a queue of trimmed packets that SONiC does not take: orchagent rejects the object as a whole.
+/// Refuses a queue of trimmed packets that SONiC does not accept: orchagent rejects the object as a whole.
 fn out_of_queues(draft: &Draft<'_>, hardware: &Hardware, out: &mut Diagnostics) -> bool {
     let Ok(profile) = &draft.qos else { return false };
     let class = profile.trimming().and_then(|trimming| profile.class(&trimming.class));

@@ -41,7 +41,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the platforms whose title holds a name, whatever its spaces and dashes: `Arista-7060X6`. Derived ones come last.
+/// Returns the platforms whose title contains a name, ignoring spaces and dashes: `Arista-7060X6`. Derived ones come
+/// last.
 fn titled<'a>(draft: &'a Draft<'_>, name: &str) -> Vec<&'a str> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the redundant exception, unless it must remain when the other is removed.",
 };
 
-/// Looks for absent things that make other absent things absent anyway.
+/// Looks for absent elements that are attached to another absent element.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let absent = Absent::new(draft);
     for entry in &draft.exceptions.absent {

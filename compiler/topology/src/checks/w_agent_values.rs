@@ -1,15 +1,15 @@
-//! W0711: a plane has more entropy values than the agent of a NIC takes.
+//! W0711: a plane has more entropy values than the agent of a NIC supports.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// Values of a plane, active and backup together, that `closc-nic` takes: positions are bits of one word in
+/// Maximum number of values of a plane, active and backup together, in `closc-nic`. Positions are bits of one word in
 /// `host/paths-engine`; a test of `host/nic` compares the two.
 pub const AGENT_VALUES: u64 = 128;
 
-/// A plane has more entropy values than the agent of a NIC takes.
+/// A plane has more entropy values than the agent of a NIC supports.
 pub(crate) static RULE: Rule = Rule {
     code: "W0711",
     title: "more entropy values than the NIC agent supports",
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Lower `active` or `backup`. Ignore the warning if no agent runs.",
 };
 
-/// Compares the values of one plane with what the agent takes.
+/// Compares the values of one plane with the maximum of the agent.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if !draft.routing.is_source_routed() {
         return; // Other routing modes have no path tables (W0403).

@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
            setting.",
 };
 
-/// Checks that the files of nodes are generated that a setting is for.
+/// Checks that the files of nodes that a setting affects are generated.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let hosts = &draft.doc.hosts;
     let outputs: Vec<HostOutput> = hosts.outputs.iter().flatten().map(|output| output.value).collect();

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the override, or write the intended value.",
 };
 
-/// Compares overrides with what they override.
+/// Compares overrides with the values that they override.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for tier in draft.tiers() {
         for (plane, span, doc) in by_plane(draft.doc, tier.id) {

@@ -29,7 +29,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
     let spreads = |hardware: &&Hardware| draft.tier(hardware.tier).is_some_and(|tier| tier.up.count > 1);
     let blind = |hardware: &&Hardware| {
-        // Balancing by load, or packet by packet, does not depend on what a hash can tell apart.
+        // Balancing by load, or packet by packet, does not depend on the fields of a hash.
         if draft.balance(hardware.tier) != Balance::Hash {
             return false;
         }

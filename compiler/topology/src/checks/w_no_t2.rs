@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the setting, or add the tier above and the uplinks to it.",
 };
 
-/// Settings of a T1 tier with what they are about.
+/// Settings of a T1 tier, with a description.
 const OF_T1: &[(Field, &str)] = &[
     (field!("tiers.t0.parallel"), "T0s have no uplinks"),
     (field!("tiers.t0.oversubscription"), "T0s have no uplinks"),

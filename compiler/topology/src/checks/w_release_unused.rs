@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the line, or set the operating system of the switches.",
 };
 
-/// Looks for systems that nothing runs.
+/// Looks for operating systems that no switch runs.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (os, _) in draft.doc.releases.iter().flat_map(|named| &named.0) {
         if draft.hardware.iter().any(|hardware| hardware.os == os.value) {

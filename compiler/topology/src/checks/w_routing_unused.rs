@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the setting, or set the `routing` that uses it.",
 };
 
-/// Settings with the routing that uses them, and what they are in there.
+/// Settings with the routing that uses them, and their purpose there.
 const SETTINGS: [(Field, Routing, &str); 3] = [
     (
         field!("addresses.asn_base"),

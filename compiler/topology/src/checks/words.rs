@@ -5,7 +5,7 @@ use closc_diagnostics::{Diagnostic, Span};
 use crate::coordinate::Side;
 use crate::field::Field;
 
-/// Writes a number and what is counted: `1 port`, `520 ports`.
+/// Writes a number with its noun: `1 port`, `520 ports`.
 pub(crate) fn count(number: u64, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
@@ -18,7 +18,7 @@ pub(crate) fn are(number: u64) -> &'static str {
 
 /// Advises to keep fewer spare ports where they alone do not fit beside the ports in use.
 ///
-/// `path` is the setting, `has` what a panel offers, and `in_use` what has to fit before any spare port.
+/// `path` is the setting, `has` the ports of the panel, and `in_use` the ports that must fit before any spare port.
 pub(crate) fn fewer_spare(path: Field, spare: u64, has: u64, in_use: u64) -> Option<String> {
     (spare > 0 && in_use <= has).then(|| format!("lower `{path}` to {}", has - in_use))
 }

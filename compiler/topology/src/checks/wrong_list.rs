@@ -1,4 +1,4 @@
-//! E0805: a list of exceptions names something that it does not take.
+//! E0805: a list of exceptions names an element that it does not accept.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::coordinate::Subject;
 use crate::draft::{Draft, Listed};
 use crate::suggest::shorten;
 
-/// A list of exceptions names something that it does not take.
+/// A list of exceptions names an element that it does not accept.
 pub(crate) static RULE: Rule = Rule {
     code: "E0805",
     title: "an exception of the wrong kind",
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Move the name to the right list, or name its cables.",
 };
 
-/// Checks that each list has only things that it can have.
+/// Checks that each list names only elements that it accepts.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for (list, entry) in draft.exceptions.all() {
         let Ok(target) = entry.subject else { continue };

@@ -1,4 +1,4 @@
-//! `cables`: what cables are made of and how long they are.
+//! `cables`: medium and length of cables.
 
 use closc_qos::units::Length;
 use smol_str::SmolStr;

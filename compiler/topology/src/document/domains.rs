@@ -1,4 +1,4 @@
-//! `domains`: what fails together.
+//! `domains`: elements that fail together.
 
 use smol_str::SmolStr;
 

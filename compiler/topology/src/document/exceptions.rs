@@ -1,4 +1,4 @@
-//! `exceptions`: what differs from the numbers.
+//! `exceptions`: differences from the counts.
 
 use smol_str::SmolStr;
 

@@ -1,4 +1,4 @@
-//! `qos`: a profile by name, or one of one's own.
+//! `qos`: a profile by name, or a custom profile.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! `racks`: where devices stand.
+//! `racks`: rack positions of devices.
 
 use smol_str::SmolStr;
 

@@ -1,4 +1,4 @@
-//! `srv6`: the block and how 16 bits are cut up.
+//! `srv6`: the block, and the layout of the 16 bits of a uSID.
 
 use ipnet::Ipv6Net;
 

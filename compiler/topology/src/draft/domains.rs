@@ -1,7 +1,7 @@
 //! Domains of a file: functions of position, and names resolved to coordinates.
 //!
-//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind goes by coordinates, or by
-//! one other kind that directly or indirectly does.
+//! In: `domains`. Out: the kinds that can be resolved, and every fault. Invariants: a kind is defined by coordinates,
+//! or by another kind that directly or indirectly is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::domain::{Coordinate, DomainBy, DomainPosition, DomainRule, Domains};
 use crate::naming::NAME_MAX;
 use crate::suggest::shorten;
 
-/// The most kinds in a chain of kinds that go by each other.
+/// Maximum length of a chain of kinds, each defined by the next.
 const CHAIN_MAX: usize = 16;
 
-/// Kinds of domains that go by position: every switch is compared with each.
+/// Maximum number of kinds that are defined by position: every switch is compared with each.
 const POSITIONS_MAX: usize = 256;
 
 /// Kinds of domains: one for each rack of the largest fabric.
@@ -163,7 +163,8 @@ impl<'a> Stated<'a> {
         Some(format!("a domain of `{other}` could have this name"))
     }
 
-    /// Returns why a kind cannot go by another: the other does not exist, is a list, or goes by the first.
+    /// Returns why a kind cannot be defined by another: the other does not exist, is a list, or is defined by the
+    /// first.
     fn circle(&self, name: &str, other: &str) -> Option<String> {
         let mut at = other;
         for _ in 0..CHAIN_MAX {

@@ -1,8 +1,8 @@
 //! Names in exceptions, resolved to coordinates.
 //!
 //! In: lists of names, some with ranges in brackets. Out: one entry per name with its meaning, or why it has none.
-//! Invariants: all names of a file stand for at most [`NAMES_MAX`] things; a range ends at the first name that means
-//! nothing, so that one wrong bound is one fault.
+//! Invariants: all names of a file stand for at most [`NAMES_MAX`] elements. A range ends at the first name that has
+//! no meaning, so that one wrong bound is one fault.
 
 use closc_diagnostics::Span;
 use smol_str::SmolStr;
@@ -37,7 +37,7 @@ impl Listed {
     }
 }
 
-/// A name and what it means.
+/// A name and its meaning.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) name: SmolStr,

@@ -46,7 +46,8 @@ impl Hardware {
         used.filter_map(|block| Some(block.breakout?.speed)).collect()
     }
 
-    /// Returns what is known of a kind of balancing on it, if it has that at the speeds of its ports.
+    /// Returns the known facts about a kind of balancing on this hardware, if it supports that at the speeds of its
+    /// ports.
     pub(crate) fn balance(&self, balance: Balance) -> Option<&BalanceFact> {
         let takes = |fact: &&BalanceFact| {
             fact.speeds.as_ref().is_none_or(|speeds| self.fabric_speeds().is_subset(speeds))

@@ -1,8 +1,8 @@
 //! Files that a fabric file names: one item per line, below a line with the names of columns.
 //!
-//! In: a document and what was read for it. Out: lines with their places, or why there are none. Invariants: lines that
-//! are empty or begin with `#` are passed over; no contents are shown of a file with other column names, because it is
-//! not such a file.
+//! In: a document and the files that were read for it. Out: lines with their places, or why there are none.
+//! Invariants: lines that are empty or begin with `#` are skipped. The contents of a file with other column names are
+//! never shown, because it is not such a file.
 
 use closc_artefacts::separator;
 use closc_diagnostics::{Sources, Span};
@@ -60,7 +60,7 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
     line.split(char::from(separator(line.as_bytes()))).map(str::trim)
 }
 
-/// Returns why a name means nothing.
+/// Returns why a name has no meaning.
 pub(super) fn named(name: &str, naming: &Naming, fault: NameFault) -> String {
     match fault {
         NameFault::Unreadable => match naming.nearest(name) {

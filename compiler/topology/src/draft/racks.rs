@@ -219,7 +219,7 @@ impl DraftRacks {
         Some(units)
     }
 
-    /// Refuses names that several racks would have.
+    /// Refuses a pattern that gives several racks the same name.
     fn unsaid(&mut self, kind: &Kind<'_>, rule: &RackRule) {
         let racks = kind.racks(rule);
         let per_row = rule.per_row.unwrap_or(u16::MAX);

@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
            that ends with a colon.",
 };
 
-/// Says what an address or prefix looks like.
+/// Reports an invalid address or prefix, with an example.
 pub(crate) fn bad_address(path: &str, kind: &str, text: &str, example: &str, span: Span) -> Diagnostic {
     let text = shorten(text);
     let diagnostic =

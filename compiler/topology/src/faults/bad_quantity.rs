@@ -34,7 +34,7 @@ fn likely(error: &UnitError) -> Option<(String, bool)> {
     Some((format!("{number}{likely}"), rest.is_empty() || spelled_out.contains(&rest)))
 }
 
-/// Says what is wrong with a quantity, in the words of its parser.
+/// Reports an invalid quantity, in the words of its parser.
 pub(crate) fn bad_quantity(path: &str, error: &UnitError, span: Span) -> Diagnostic {
     let message = error.to_string();
     // The parser's message has the fix after the last colon: "`100` has no unit: write `100G`".

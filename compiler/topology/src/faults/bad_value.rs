@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write one of the values that the message names.",
 };
 
-/// Reports what is wrong with a value, with the message of the type that reads it.
+/// Reports an invalid value, with the message of the type that reads it.
 pub(crate) fn bad_value(path: &str, message: &str, written: &str, span: Span) -> Diagnostic {
     let subject = if written.is_empty() { String::new() } else { format!(" (`{written}`)") };
     Diagnostic::error(&RULE, format!("`{path}`{subject}: {message}")).at(span, "")

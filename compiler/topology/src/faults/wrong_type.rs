@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Write a value of the type that the message names.",
 };
 
-/// Says what was found and what belongs there.
+/// States the type that was found and the expected one.
 pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str, span: Span) -> Diagnostic {
     let subject = if path.is_empty() { "a fabric file".to_owned() } else { format!("`{path}`") };
     let diagnostic = Diagnostic::error(&RULE, format!("{subject} takes {expected}, not {found}"))

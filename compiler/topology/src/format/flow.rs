@@ -41,7 +41,7 @@ pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     (text, None)
 }
 
-/// Writes a line of such a value; returns what is still open at its end.
+/// Writes a line of such a value. Returns the brackets and quotes that are open at its end.
 pub(super) fn line(text: &str, state: State) -> (String, State) {
     let mut writer = Writer { out: String::new(), state, gap: false };
     let mut signs = text.char_indices();
@@ -112,7 +112,7 @@ impl Writer {
         }
     }
 
-    /// Puts a space where one belongs, or where there was one.
+    /// Puts a space where one is required, or where there was one.
     fn space(&mut self, gap: bool) {
         let wanted = match self.out.chars().next_back() {
             None | Some('[') => false,

@@ -22,7 +22,7 @@ pub(super) struct Shown<'a> {
     pub(super) inside: Inside,
 }
 
-/// Takes a line apart.
+/// Splits a line into its parts.
 pub(super) fn head(line: &str) -> Head<'_> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let (mut at, mut dashes) = (indent, Vec::new());
@@ -57,7 +57,7 @@ fn key_end(text: &str) -> Option<usize> {
     None
 }
 
-/// Writes a value of block style; `key` is the indentation of what it belongs to.
+/// Writes a value of block style; `key` is the indentation of its key.
 pub(super) fn value(text: &str, key: usize) -> Shown<'_> {
     let mut shown = String::new();
     let mut rest = text;

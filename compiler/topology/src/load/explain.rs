@@ -19,7 +19,7 @@ pub(super) fn duplicate(error: &Error) -> Option<Location> {
     }
 }
 
-/// Says what is wrong; `lenient` is the tree without the repeated key, where there is one.
+/// Explains an error; `lenient` is the tree without the repeated key, if there is one.
 pub(super) fn explain(error: &Error, lenient: Option<&Item>, source: SourceId, text: &str) -> Diagnostic {
     let inner = original(error);
     let place = place(error, inner, text);
@@ -278,8 +278,8 @@ fn by_line(text: &str, line: usize, column: usize) -> Place {
     Place { start: start + within, end: start + within }
 }
 
-/// Finds the first place of a key that is repeated at `second`: the nearest one above in the same column, or on the
-/// same line between the same brackets.
+/// Finds the first place of a key that is repeated at `second`. It is the nearest one above in the same column, or on
+/// the same line between the same brackets.
 fn first_key(root: &Item, key: &str, second: Place, text: &str) -> Option<Place> {
     let mut found = Vec::new();
     keys(root, key, &mut found);

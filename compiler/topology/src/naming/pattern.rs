@@ -1,8 +1,8 @@
 //! Name patterns: literal text with placeholders for numbers, and their inverse.
 //!
 //! In: text such as `p{plane}-t0-{index:03}`. Out: a [`Pattern`] that writes a name from coordinates and reads them
-//! back. Invariants: reading a name gives the numbers from which it was written, because a placeholder is followed by
-//! the end or by a character that is not a digit, and only the padding that would be written is accepted.
+//! back. Invariants: reading a name gives the numbers from which it was written. After a placeholder comes the end or
+//! a character that is not a digit, and only the padding that would be written is accepted.
 
 mod begun;
 

@@ -21,8 +21,8 @@ use crate::yaml::{Entry, Item, Place, Value};
 /// The most faults of one item that are reported: each needs another reading of the whole item.
 const FAULTS_MAX: usize = 32;
 
-/// Reads an item into a type of another crate. Faults are reported. The rest is read all the same, unless a fault is in
-/// a key that `decides` the meaning of the others.
+/// Reads an item into a type of another crate, and reports faults. The rest is still read, unless a fault is in a key
+/// that `decides` the meaning of the other keys.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     item: &Item,
     reader: &mut Reader<'_>,

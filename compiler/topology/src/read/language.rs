@@ -1,7 +1,8 @@
-//! The language as data: its mappings and keys, and what a change of a value touches.
+//! The language as data: its mappings and keys, and the artefacts that a change of a value touches.
 //!
-//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched while the program is compiled.
-//! Invariants: a path is found exactly if a document has it; what a value touches is declared at its key, or at one above.
+//! In: declarations of documents (`document!`). Out: the tree of keys, which is searched at compile time. Invariants:
+//! a path is found exactly if a document has it. The artefacts that a value touches are declared at its key, or at
+//! one above.
 
 use super::Reader;
 use crate::yaml::Item;
@@ -68,7 +69,7 @@ impl Touches {
     pub const TIER: Touches = Touches(1 << 6);
     /// The files of the tier that the value is in, and of all devices that are plugged into it.
     pub const AROUND: Touches = Touches(1 << 7);
-    /// The files of the things that the value names and of their neighbours, computed from the difference.
+    /// The files of the named elements and of their neighbours, computed from the difference.
     pub const NAMED: Touches = Touches(1 << 8);
 
     /// Puts several together.
@@ -118,7 +119,7 @@ pub(crate) struct Found {
 }
 
 impl Kind {
-    /// Finds what is at a dotted path.
+    /// Finds the key at a dotted path.
     pub(crate) const fn find(&'static self, path: &str) -> Option<Found> {
         let path = path.as_bytes();
         let mut found = Found { kind: self, touches: None };
@@ -168,7 +169,7 @@ impl Kind {
         }
     }
 
-    /// Tells whether every value below states what a change of it touches, itself or by a key above.
+    /// Tells whether the touched artefacts of every value below are declared, at its key or at one above.
     pub(crate) const fn says_what_it_touches(&'static self, above: bool) -> bool {
         let keys = match self {
             Kind::Mapping(mapping) => mapping.keys,

@@ -45,7 +45,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
             reader.push(faults::quoted_number(&path, text, span));
             None
         }
-        // Numbers that YAML readers take for text: `.nan`, `.inf`, `1e999`.
+        // Numbers that YAML parsers return as text: `.nan`, `.inf`, `1e999`.
         Value::Text(text) if text.trim_start_matches(['.', '-', '+']).parse::<f64>().is_ok() => {
             let path = reader.path();
             let (min, max) = narrow((reader.range)(&path), min, max);

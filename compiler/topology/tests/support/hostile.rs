@@ -128,7 +128,7 @@ impl Numbers {
     }
 }
 
-/// Returns a hostile file and what kind it is.
+/// Returns a hostile file and its kind.
 pub(crate) fn file(number: usize, size: usize) -> (&'static str, String) {
     let (kind, make) = KINDS[number % KINDS.len()];
     (kind, make(&mut Numbers::new(number as u64), size))
@@ -292,7 +292,7 @@ fn merges(numbers: &mut Numbers, size: usize) -> String {
     text + GOOD
 }
 
-/// A small file with numbers at the ends of what they may be.
+/// A small file with numbers at the limits of their ranges.
 fn numbers(numbers: &mut Numbers, _: usize) -> String {
     let mut one = |usual: u64| {
         let odd = [0, 1, 2, 16, 255, 256, 1000, 4095, 65_535, u64::from(u32::MAX), u64::MAX];

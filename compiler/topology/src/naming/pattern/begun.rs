@@ -14,7 +14,7 @@ const WRITTEN_MAX: usize = 1 << 17;
 /// Possible continuations of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {
-    /// The numbers of a name: whether such a device is there is not known here.
+    /// The numbers of a name. The device may not exist.
     Name(Numbers),
     /// A longer beginning, with which several names begin.
     Open(SmolStr),
