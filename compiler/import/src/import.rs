@@ -162,8 +162,8 @@ struct Nearest {
     is_alone: bool,
 }
 
-/// Locates devices by closc's own names, else by the graph, and then finds their fabric. If ports can be numbered in
-/// more than one way, further ones are tried until no cable is absent or misplaced.
+/// Locates devices by closc's own names, else by the graph, and then finds their fabric. If there are several ways to
+/// number ports, each is tried until no cable is absent or misplaced.
 fn nearest(
     plant: &Plant,
     options: &Options,

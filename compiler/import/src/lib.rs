@@ -1,9 +1,8 @@
 //! From the cables of an existing network (a plant) to the fabric file that describes it.
 //!
-//! In: cables, from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map from names in
-//! the plant to those in the file where they differ, and the connections that differ from the file. Invariants: every
-//! cable of the plant is in the fabric of the file or in a finding; a plant that is not a Clos is refused, with a
-//! place.
+//! In: cables, from lists, DCIM systems, labs or LLDP. Out: a fabric file of counts and exceptions, a map of the
+//! names that differ in the plant, and the connections that differ from the file. Invariants: every cable of the
+//! plant is in the fabric of the file or in a finding. A plant that is not a Clos is refused, with a place.
 //!
 //! ```text
 //! bytes --read--> Plant --level--> tiers --position--> coordinates --shape, fit--> candidates --text--> a file

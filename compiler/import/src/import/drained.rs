@@ -42,7 +42,7 @@ fn switches(plan: &Plan, link: Link) -> impl Iterator<Item = Switch> {
     lower.into_iter().chain(plan.fabric().upper_end(link).map(|(switch, _)| switch))
 }
 
-/// Returns the names of what is drained.
+/// Returns the names of drained elements.
 pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<String> {
     if plant.drained.is_empty() {
         return Vec::new();

@@ -15,7 +15,8 @@ use crate::plant::{Plant, Stuff};
 use crate::position::{Place, Positions};
 use crate::text::Exceptions;
 
-/// The exceptions of a plan: what is absent or drained, cables of other lengths or media, switches of other hardware.
+/// The exceptions of a plan: absent or drained elements, cables of other lengths or media, switches of other
+/// hardware.
 pub(crate) fn exceptions(
     plant: &Plant,
     positions: &Positions,
@@ -43,7 +44,7 @@ pub(crate) fn exceptions(
     }
 }
 
-/// Names of what is absent: whole devices, whole NICs, then single cables.
+/// Names of absent elements: whole devices, whole NICs, then single cables.
 fn absent(positions: &Positions, plan: &Plan, compared: &Compared) -> Vec<String> {
     let devices = positions.devices();
     let fabric = plan.fabric();

@@ -56,8 +56,8 @@ impl Hardware {
     }
 }
 
-/// One hardware for each whole tier, once for each way of numbering the ports, with the fewest holes between ports
-/// first.
+/// Combinations with one hardware per tier, one for each way to number the ports. Those with the fewest holes between
+/// ports come first.
 pub(crate) fn readings(plant: &Plant, levels: &[Level], panels: &Panels, wanted: &Wanted) -> Vec<Fits> {
     let found = TIERS.map(|level| -> Vec<Option<Fit>> {
         let found = fits_by(plant, levels, level, |_| (), panels, wanted);

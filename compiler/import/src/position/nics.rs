@@ -1,7 +1,7 @@
 //! NICs: finds which NIC of a node each cable belongs to.
 //!
-//! In: places of devices. Out: rails, NICs of a node, and a number for each cable of a node. Ports of nodes in closc's
-//! own form (`nic2p3`) give the NIC; otherwise NICs are counted by the T0 group they are on, and within it by the ports
+//! In: places of devices. Out: rails, NICs of a node, and a number for each cable of a node. Ports of nodes in
+//! closc's own form (`nic2p3`) give the NIC. Otherwise NICs are counted by their T0 group, and within it by the ports
 //! of the T0.
 
 use std::collections::{BTreeMap, HashMap};

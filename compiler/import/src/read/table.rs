@@ -186,7 +186,7 @@ fn cable(plant: &mut Plant, record: &StringRecord, ends: [usize; 4], side: &Side
     if status == Use::Planned { plant.plan(&row, at) } else { plant.add(&row, at) }
 }
 
-/// Reads a kind of cable: what its ends are.
+/// Reads a kind of cable: the tiers of its ends.
 fn levels_of(kind: &str) -> Result<[Level; 2], String> {
     match kind {
         "nic-t0" => Ok([Level::Node, Level::T0]),
