@@ -1,12 +1,12 @@
 //! The bill of a design, item by item.
 //!
-//! In: a design. Out: a [`Bill`]. Invariants: each thing that is bought is one item; a cage that holds several ports counts once.
+//! In: a design. Out: a [`Bill`]. Invariants: each product is one item; a cage that holds several ports counts once.
 
 use smol_str::SmolStr;
 
 use crate::design::Design;
 
-/// One kind of thing that is bought.
+/// One kind of product to buy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// Name: a platform, or a kind of port with its speed.
@@ -15,7 +15,7 @@ pub struct Item {
     pub count: u64,
 }
 
-/// All that is bought.
+/// Everything to buy for a design.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bill {
     /// Switches by model, then cables and modules.
@@ -32,7 +32,7 @@ pub(crate) const FABRIC_CABLES: &str = "cable switch-switch";
 pub(crate) const MODULES: &str = "module switch-switch";
 
 impl Design<'_> {
-    /// Returns what it is made of.
+    /// Returns its bill.
     pub fn bill(&self) -> Bill {
         let mut items: Vec<Item> = Vec::new();
         for tier in self.tiers() {

@@ -25,7 +25,7 @@ const BEYOND: &str =
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
-    /// Returns the QoS profiles that its switches may take, the best first.
+    /// Returns the QoS profiles that its switches may support, the best first.
     pub fn profiles(&self) -> &'static [&'static str] {
         let trims = |tier: &Tier<'_>| {
             let used = std::iter::once(tier.down.breakout).chain(tier.up.map(|up| up.breakout));

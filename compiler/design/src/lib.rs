@@ -1,8 +1,8 @@
 //! The fabrics that meet a need, found by a search of the whole catalogue.
 //!
 //! In: a [`Need`] and the catalogue of switches. Out: a [`Front`]: designs of which none beats another in every
-//! [`Measure`]. Invariants: the search is complete over the shapes that [`space`] describes; a number in a design is a count
-//! and never an estimate; no price is made up, and each figure of power has a source.
+//! [`Measure`]. Invariants: the search is complete over the shapes that [`space`] describes. A number in a design is
+//! a count and never an estimate. No price is made up, and each figure of power has a source.
 
 mod bill;
 mod breach;

@@ -1,4 +1,4 @@
-//! The need: how many NICs of which speed, and what a design must keep to.
+//! The need: number and speed of NICs, and the limits of a design.
 //!
 //! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape; the search covers everything that
 //! it leaves open.

@@ -1,7 +1,7 @@
 //! The ports that a switch offers: one breakout of the cages for downlinks, one for uplinks.
 //!
-//! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform takes. Invariants: downlinks start at the
-//! first cage, uplinks at the middle or behind the downlinks, as the language places them.
+//! In: platforms. Out: [`Panel`]s, one for each pair of breakouts that a platform supports. Invariants: downlinks
+//! start at the first cage, uplinks at the middle or behind the downlinks, as the language places them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub(crate) struct Panel<'a> {
 
 /// Returns the panels of platforms with ports of a speed down, with and without uplinks.
 ///
-/// Several entries of the catalogue can describe the same box. Of those that take the same breakouts only one is kept,
-/// preferably the one whose default breakout has this speed.
+/// Several entries of the catalogue can describe the same box. Of those that support the same breakouts only one is
+/// kept, preferably the one whose default breakout has this speed.
 pub(crate) fn panels<'a>(
     platforms: &[&'a Arc<Platform>],
     os: Os,
@@ -56,7 +56,7 @@ fn make(platform: &Platform) -> (String, u16, u8) {
     (name, platform.panel.cages, platform.panel.lanes)
 }
 
-/// Tells whether a platform takes these breakouts under an operating system, and the routing with them.
+/// Tells whether a platform supports these breakouts under an operating system, and the routing with them.
 fn accepts(platform: &Platform, os: Os, routing: Routing, down: Breakout, up: Option<Breakout>) -> bool {
     let used = || std::iter::once(down).chain(up);
     let has_hwsku = !os.has_hwskus() || platform.has_hwsku(used());

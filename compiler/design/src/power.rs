@@ -27,7 +27,7 @@ impl Media<'_> {
     pub const DEFAULT: Media<'static> = Media { nic_t0: "dac", t0_t1: "dr4", t1_t2: "dr4" };
 }
 
-/// A kind of thing that draws power.
+/// A kind of part that draws power.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Consumer<'a> {
     /// A switch, by the name of its platform.
@@ -43,7 +43,7 @@ pub(crate) enum Consumer<'a> {
     },
 }
 
-/// Power of all things of a kind.
+/// Power of all parts of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PowerItem<'a> {
     /// The kind.
@@ -122,7 +122,7 @@ impl<'a> Power<'a> {
 }
 
 impl<'a> Design<'a> {
-    /// Returns what it draws with cables of these media. All ports of a NIC share a cage.
+    /// Returns its power with cables of these media. All ports of a NIC share a cage.
     pub fn power(&self, media: &Media<'a>) -> Power<'a> {
         let mut power = Power { items: Vec::with_capacity(8) };
         for tier in self.tiers() {

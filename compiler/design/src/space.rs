@@ -17,10 +17,10 @@ use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
 use crate::panel::{Panel, panels};
 
-/// The most zones that addresses can tell apart.
+/// Maximum number of zones in addresses.
 const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
 
-/// The fewest T1s of a plane: with one, its failure takes the plane.
+/// The fewest T1s of a plane. With a single T1, its failure would fail the plane.
 pub(crate) const T1S_MIN: u32 = 2;
 
 /// One part of the search: the values that its designs share.

@@ -1,7 +1,7 @@
 //! Weaknesses of a design that its fabric file accepts explicitly.
 //!
-//! In: a design. Out: [`Weakness`]es. Invariants: each is a warning of the checks that follows from the software of the
-//! switches and not from counts; the file allows it with a comment, and listings print it.
+//! In: a design. Out: [`Weakness`]es. Invariants: each is a warning of the checks that follows from the software of
+//! the switches and not from counts. The file allows it with a comment, and listings print it.
 
 use closc_platform::capability::{Capability, Support};
 

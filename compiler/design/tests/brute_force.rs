@@ -5,7 +5,7 @@ use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, s
 use closc_platform::{Breakout, Catalogue, Os, Platform};
 use proptest::prelude::*;
 
-/// Boxes of the loops. Each takes any two of its breakouts under its operating system.
+/// Boxes of the loops. Each supports any two of its breakouts under its operating system.
 const BOXES: [&str; 2] = ["spectrum3-sn4700", "spectrum4-sn5600"];
 
 /// Counts of a fabric of two tiers, as a person would write them down.
