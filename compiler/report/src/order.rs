@@ -1,7 +1,8 @@
 //! The order of a fabric: switches, modules, cables, and power by rack.
 //!
-//! In: a plan. Out: tables, as CSV and as a page to print. Invariants: both forms have the same cells; ports of a cage
-//! share a module, and all ports of a NIC share a cage; a figure that no source publishes is absent and never zero.
+//! In: a plan. Out: tables, as CSV and as a page to print. Invariants: both forms have the same cells. Ports of a
+//! cage share a module, and all ports of a NIC share a cage. A figure that no source publishes is absent and never
+//! zero.
 
 mod count;
 mod print;

@@ -1,7 +1,7 @@
 //! The page: HTML, style, script and model in one file.
 //!
 //! In: a plan, and optionally a difference. Out: HTML. Invariants: the page loads nothing, and its content security
-//! policy forbids it; only the script whose digest is in the policy runs; text from input is JSON that cannot end its
+//! policy forbids it. Only the script whose digest is in the policy runs. Text from input is JSON that cannot end its
 //! element.
 
 use std::fmt::Write as _;

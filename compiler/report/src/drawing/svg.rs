@@ -1,6 +1,6 @@
 //! A drawing as SVG.
 //!
-//! In: a drawing. Out: SVG. Invariants: boxes of a row do not overlap, and text is in its box or beside its line; a
+//! In: a drawing. Out: SVG. Invariants: boxes of a row do not overlap, and text is in its box or beside its line. A
 //! drawing in its own file contains its colours, light and dark.
 
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! Exceptions as runs of numbers.
 //!
-//! In: a topology. Out: [`Exceptions`]. Invariants: each list has exactly the elements of the topology; consecutive
+//! In: a topology. Out: [`Exceptions`]. Invariants: each list has exactly the elements of the topology. Consecutive
 //! elements are one run, so that a smaller zone takes one row and not a hundred thousand.
 
 use std::collections::BTreeSet;

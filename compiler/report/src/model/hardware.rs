@@ -1,7 +1,7 @@
 //! Kinds of hardware: the platform of switches and the names of their ports.
 //!
 //! In: a topology. Out: [`Hardware`]. Invariants: switches of the same platform, operating system and port blocks are
-//! one kind, so that port names are stored once; every switch has a kind, by exception, else by tier, plane and zone.
+//! one kind, so that port names are stored once. Every switch has a kind, by exception, else by tier, plane and zone.
 
 use closc_platform::capability::Capability;
 use closc_platform::{Os, Platform, Slot};

@@ -1,7 +1,7 @@
 //! Quality of service: the classes of the fabric, and the settings of switches, stored once for equal ones.
 //!
 //! In: a plan. Out: [`Quality`]. Invariants: switches share an entry only if the inputs of their settings are equal:
-//! hardware, tier, zone, and cables by side and length; every switch has an entry.
+//! hardware, tier, zone, and cables by side and length. Every switch has an entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 

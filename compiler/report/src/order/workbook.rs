@@ -18,7 +18,7 @@ impl Order {
     /// Those of the writer: a table with more rows than a sheet can have (1,048,576).
     pub fn xlsx(&self) -> Result<Vec<u8>, XlsxError> {
         let mut workbook = Workbook::new();
-        // Without a date, the writer takes the clock's.
+        // Without a date, the writer uses the current time.
         let date = ExcelDateTime::from_ymd(1980, 1, 1)?;
         let title = format!("Order of {}", self.fabric);
         workbook.set_properties(&DocProperties::new().set_title(title).set_creation_datetime(&date));
