@@ -131,8 +131,8 @@ impl Lost {
         lost
     }
 
-    /// Returns the first pair of these NICs, and of the others of these groups, that have no plane in common, and how many
-    /// pairs there are.
+    /// Returns the first pair without a common plane, and the number of such pairs, among these NICs and the others
+    /// of these groups.
     fn apart(
         &self,
         fabric: &Fabric,

@@ -33,8 +33,8 @@ impl Descent {
         }
     }
 
-    /// Counts the paths in one direction where any cable leads down: the remaining upward paths of `from`, without
-    /// those to switches where `to` has lost all `each` cables or paths. An empty list means no loss.
+    /// Counts the paths in one direction where any cable leads down. These are the remaining upward paths of `from`,
+    /// without those to switches where `to` has lost all `each` cables or paths. An empty list means no loss.
     pub fn directed(planned: u64, each: u64, from: &[u32], to: &[u32]) -> u64 {
         let own = |at: usize| from.get(at).map_or(0, |lost| u64::from(*lost));
         let is_dead = |at: usize| to.get(at).is_some_and(|lost| u64::from(*lost) >= each);
@@ -42,8 +42,8 @@ impl Descent {
         planned - lost.sum::<u64>()
     }
 
-    /// Counts the paths that carry traffic at the same time where any cable leads down: at each switch where packets
-    /// turn, the smaller of the remaining numbers of both ends. An empty list means no loss.
+    /// Counts the paths that carry traffic at the same time where any cable leads down. At each switch where packets
+    /// turn, the smaller remaining number of both ends counts. An empty list means no loss.
     pub fn paired(planned: u64, one: &[u32], other: &[u32]) -> u64 {
         let sum = |lost: &[u32]| lost.iter().map(|lost| u64::from(*lost)).sum::<u64>();
         let lost = match (one, other) {
