@@ -1,8 +1,8 @@
 //! Maps switches to hardware: serial numbers and MAC addresses from a list of the site.
 //!
-//! In: CSV with a header; of its columns `name`, `serial`, `mac` and `product` are read, in any order and case, as NetBox and
-//! others export them. Out: [`Hardware`] by name. Invariants: a serial number is a plain file name; no two rows share a name, a
-//! serial number or a MAC address; all faults of a list are reported, each with its line.
+//! In: CSV with a header; of its columns `name`, `serial`, `mac` and `product` are read, in any order and case, as
+//! NetBox and others export them. Out: [`Hardware`] by name. Invariants: a serial number is a plain file name. No two
+//! rows share a name, a serial number or a MAC address. All faults of a list are reported, each with its line.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -2,7 +2,7 @@
 //!
 //! In: switches of a plan, a site's list of its hardware, and rendered configurations. Out: artefacts for the zero
 //! touch provisioning of SONiC ([`ztp`]), the DHCP servers that point to it ([`dhcp`]), and Ansible ([`ansible`]).
-//! Invariants: text in, files out; a name from outside, such as a serial number, is checked to be a plain file name
+//! Invariants: text in, files out. A name from outside, such as a serial number, is checked to be a plain file name
 //! before it becomes part of a path or a URL.
 
 pub mod ansible;

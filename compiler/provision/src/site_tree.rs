@@ -1,8 +1,8 @@
 //! Site additions to replaced configurations, as a tree of YAML: user accounts, AAA, DNS, SSH.
 //!
 //! In: the texts of a folder, one mapping each, and what closc wrote for a switch. Out: both together. Invariants:
-//! closc owns what it writes about ports, queues, segments and routes; texts with different values for one path are
-//! refused, so their order does not matter; keys and text stay text for readers of YAML 1.1 and 1.2.
+//! closc owns what it writes about ports, queues, segments and routes. Texts with different values for one path are
+//! refused, so their order does not matter. Keys and text stay text for readers of YAML 1.1 and 1.2.
 //!
 //! ```yaml
 //! devices: ["p*-t0-*"]
@@ -143,7 +143,7 @@ fn is_own(path: &[String]) -> bool {
     OWN.iter().any(|own| path.len() >= own.len() && own.iter().zip(path).all(fits))
 }
 
-/// Writes a mapping as YAML that every reader takes in the same way.
+/// Writes a mapping as YAML that every reader parses in the same way.
 pub(crate) fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
     for (key, value) in map {
         let _ = write!(out, "{:indent$}{}:", "", text(key));
@@ -163,7 +163,7 @@ pub(crate) fn write(out: &mut String, map: &Map<String, Value>, indent: usize) {
     }
 }
 
-/// A text without quotes if every reader takes it as text, and in quotes otherwise.
+/// Writes a text without quotes if every reader parses it as text, and in quotes otherwise.
 fn text(text: &str) -> String {
     let is_word = text.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'-' || sign == b'_');
     let starts = text.starts_with(|sign: char| sign.is_ascii_alphabetic());

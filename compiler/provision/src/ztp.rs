@@ -1,7 +1,7 @@
-//! The zero touch provisioning of SONiC (`sonic-ztp`): what a switch out of the box fetches, and in which order.
+//! The zero touch provisioning of SONiC (`sonic-ztp`): the files that a new switch fetches, and their order.
 //!
-//! In: the address of the web server, a switch. Out: `ztp.json`. Invariants: keys are those that `sonic-ztp` reads; sections
-//! run in the order of their names; whatever a switch fetches is below one address.
+//! In: the address of the web server, a switch. Out: `ztp.json`. Invariants: keys are those that `sonic-ztp` reads.
+//! Sections run in the order of their names. All files that a switch fetches are below one address.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::hardware::Serial;
 use crate::json;
 
-/// The file that leads each switch to its own.
+/// The file that directs each switch to its own.
 pub const REDIRECT: &str = "ztp/ztp.json";
 
 /// The longest address: followed by the path of the switch with the longest name, it fits into the 255 bytes of a DHCP
@@ -182,7 +182,7 @@ pub fn device(address: &Address, device: &Device<'_>, serial: Option<&Serial>) -
     [own].into_iter().chain(copy).collect()
 }
 
-/// Writes the `ztp.json` that leads every switch to the one of its serial number.
+/// Writes the `ztp.json` that directs every switch to the one of its serial number.
 pub fn redirect(address: &Address) -> Artefact {
     let source = DynamicSource { prefix: address.of(BY_SERIAL), identifier: "serial-number", suffix: ENDING };
     json(REDIRECT, &Root { ztp: Redirect { dynamic_url: DynamicUrl { source } } })

@@ -1,6 +1,6 @@
 //! `kea-dhcp4.json` and `kea-dhcp6.json`.
 //!
-//! In: networks and reservations. Out: a configuration that Kea takes as it is, or that a site includes in its own.
+//! In: networks and reservations. Out: a configuration that Kea accepts as it is, or that a site includes in its own.
 //! Invariants: interfaces, lease times and pools of addresses are left to the site.
 
 use std::collections::BTreeMap;
