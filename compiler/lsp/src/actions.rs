@@ -9,7 +9,7 @@ use lsp_types::{CodeAction, CodeActionKind, CodeActionOrCommand, Range, TextEdit
 use crate::findings;
 use crate::text::Text;
 
-/// Returns the fixes of findings that meet a range.
+/// Returns the fixes of findings that overlap a range.
 pub(crate) fn all(
     reading: &Reading,
     file: SourceId,

@@ -20,7 +20,7 @@ pub(crate) struct Proposals {
     pub(crate) is_incomplete: bool,
 }
 
-/// Returns what may be written at an offset.
+/// Returns the allowed text at an offset.
 pub(crate) fn at(place: &Place<'_>) -> Proposals {
     let Place { text, offset, language, catalogue, .. } = *place;
     let cursor = cursor::find(text, offset);

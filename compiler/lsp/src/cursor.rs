@@ -1,4 +1,4 @@
-//! The path of keys at a place of a text, whatever errors the text has.
+//! The path of keys at a place of a text, even if the text has errors.
 //!
 //! In: a text and an offset. Out: the path of keys there, and whether a key or a value is written. Invariants: only the
 //! text before the place counts, and the word at it; it also works for a text that does not parse.
@@ -119,7 +119,7 @@ fn last_line(line: &str, frames: &mut Vec<Frame>) -> bool {
     flow(line, frames).unwrap_or(false)
 }
 
-/// Skips the dashes of list items, and returns the column of what is behind.
+/// Skips the dashes of list items, and returns the column of the text after them.
 fn dashes(line: &str) -> (usize, &str) {
     let mut rest = line.trim_start();
     while let Some(item) = rest.strip_prefix("- ") {

@@ -1,5 +1,5 @@
-//! Where something is defined: an alias at its anchor, a device at its tier, a platform in a file of the site, pins and
-//! management ports in the files that the fabric file names.
+//! Finds definitions: of an alias at its anchor, of a device at its tier, of a platform in a file of the site. Pins
+//! and management ports are in the files that the fabric file names.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) enum Definition {
     File(Utf8PathBuf, u32),
 }
 
-/// Finds the definition of what is at an offset.
+/// Finds the definition of the element at an offset.
 pub(crate) fn at(place: &Place<'_>, file: &Utf8Path, platforms: &Sources) -> Option<Definition> {
     let Place { text, offset, .. } = *place;
     let cursor = cursor::find(text, offset);

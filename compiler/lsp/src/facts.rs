@@ -82,7 +82,7 @@ fn uniform_sids(plan: &Plan, switch: Switch) -> Vec<String> {
     segments.own(switch).map(|usid| segments.prefix(switch.plane, usid).to_string()).collect()
 }
 
-/// Returns what is computed for the device, cable or NIC of a name; nothing where it names none.
+/// Returns the computed values of the device, cable or NIC with a name; `None` for other names.
 pub(crate) fn named(plan: &Plan, name: &str) -> Option<String> {
     let topology = plan.topology();
     if let Some(switch) =
@@ -150,7 +150,7 @@ fn nic_facts(plan: &Plan, nic: Nic) -> String {
     text
 }
 
-/// Returns what a platform has.
+/// Returns the properties of a platform.
 pub(crate) fn platform(platform: &Platform) -> String {
     let panel = &platform.panel;
     let breakouts: Vec<String> = panel.breakouts.iter().map(|breakout| format!("`{breakout}`")).collect();

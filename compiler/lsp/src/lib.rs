@@ -1,8 +1,8 @@
 //! The language server of fabric files, which `closc lsp` runs.
 //!
-//! In: the messages of an editor about its open files. Out: findings as the user types, with the fixes that a program
-//! can make; computed values at the pointer; keys and words that are allowed there. Invariants: the text of the editor
-//! counts, and not that of the disk; nothing is written; requests are answered whatever errors the text has.
+//! In: the messages of an editor about its open files. Out: findings as the user types, with automatic fixes;
+//! computed values at the pointer; keys and words that are allowed there. Invariants: the text of the editor is read,
+//! not that on the disk. Nothing is written. Requests are answered even if the text has errors.
 //!
 //! Language Server Protocol 3.17, over standard input and output.
 

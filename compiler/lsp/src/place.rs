@@ -1,4 +1,4 @@
-//! A place that an editor asks about, with what is known of the file there.
+//! A place that an editor asks about, with the parsed file.
 
 use closc_compile::front;
 use closc_fabric::Fabric;

@@ -1,8 +1,8 @@
 //! Messages as frames of a byte stream: a header with `Content-Length`, and JSON.
 //!
-//! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message is
-//! answered (JSON-RPC 2.0, section 5.1: -32700 where it is not JSON, -32600 where it is not a message) and passed over;
-//! the memory that a header can request is bounded; frames are written one at a time, never interleaved.
+//! In: bytes of an editor; messages of the session. Out: messages; frames. Invariants: a frame that holds no message
+//! is answered and skipped (JSON-RPC 2.0, section 5.1: -32700 if it is not JSON, -32600 if it is not a message). The
+//! memory that a header can request is bounded. Frames are written one at a time, never interleaved.
 //!
 //! Language Server Protocol 3.17, "Base Protocol".
 

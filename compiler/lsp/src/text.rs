@@ -59,7 +59,7 @@ impl Text {
         Text { content: text, version, starts, columns }
     }
 
-    /// Takes what was typed.
+    /// Applies the changes of an editor.
     pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
         for change in changes {
             match change.range {
