@@ -17,7 +17,7 @@ pub enum Sync {
     /// It waits.
     #[default]
     Yes,
-    /// It does not wait: for file systems that lose everything without power anyway.
+    /// It does not wait, for file systems that lose everything without power.
     No,
 }
 

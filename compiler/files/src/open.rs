@@ -1,7 +1,7 @@
 //! Opening a file beneath a folder.
 //!
 //! In: a folder and a relative path. Out: an open regular file. Invariants: the kernel keeps the path beneath the
-//! folder while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6); without it, every component is opened
+//! folder while it resolves it (`openat2` with `RESOLVE_BENEATH`, Linux 5.6). Without it, every component is opened
 //! separately and links are not followed. A pipe does not block.
 
 use std::fs::File;
