@@ -1,8 +1,8 @@
 //! The compiler in a browser: a fabric file as text in, findings, drawings, configurations and figures as JSON out.
 //!
-//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate in
-//! it ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`; findings and files equal
-//! those of the command line; a request that is too large for a browser is refused at once, with its size.
+//! In: a [`Request`] as JSON. Out: JSON with `ok` or `error` ([`answer`]); and the page that has the compiled crate
+//! in it ([`page`]). Invariants: no I/O, so the crate compiles for `wasm32-unknown-unknown`. Findings and files equal
+//! those of the command line. A request that is too large for a browser is refused at once, with its size.
 
 mod abi;
 mod device;
@@ -102,7 +102,7 @@ fn plan(text: &str) -> Result<Plan, String> {
     read(text).plan.ok_or_else(|| "the fabric file has errors".to_owned())
 }
 
-/// Returns what `closc whatif` prints.
+/// Returns the output of `closc whatif`.
 fn whatif(plan: &Plan, fail: &[String]) -> Result<String, String> {
     let domains = domains_of(plan.fabric());
     let elements = Elements { fabric: plan.fabric(), domains: &domains };

@@ -1,7 +1,7 @@
 //! The page: HTML, style, script, examples and the compiled crate in one file.
 //!
 //! In: this crate as WebAssembly, compressed. Out: HTML. Invariants: the page loads nothing, and its content security
-//! policy forbids loading; the only script that runs is the one whose digest the policy names; the compiler runs in a
+//! policy forbids loading. The only script that runs is the one whose digest the policy names. The compiler runs in a
 //! worker, which the page ends when it takes too long.
 
 use base64::Engine as _;

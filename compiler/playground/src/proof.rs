@@ -1,7 +1,7 @@
 //! The proof of a tree that is compiled in memory.
 //!
-//! In: a plan. Out: what `closc verify` prints. Invariants: a fabric whose tree would take a browser too long is refused by its
-//! number of cables.
+//! In: a plan. Out: the output of `closc verify`. Invariants: a fabric whose tree would take a browser too long is
+//! refused, with its number of cables.
 
 use closc_plan::Plan;
 use closc_platform::{Catalogue, Hardware};
