@@ -37,7 +37,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().expect("xtask is a folder of the repository").to_path_buf()
 }
 
-/// Writes files that differ, and removes what is left over in folders that belong to the task.
+/// Writes files that differ, and removes other files in folders that belong to the task.
 pub(crate) fn write(root: &Path, files: &[Generated]) -> anyhow::Result<()> {
     for file in files {
         let path = root.join(&file.path);

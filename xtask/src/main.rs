@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 
 use generated::{Generated, root};
 
-/// A task: its name, what it makes, and how.
+/// A task: its name, its output, and its function.
 struct Task {
     name: &'static str,
     about: &'static str,

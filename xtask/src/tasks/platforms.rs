@@ -1,8 +1,8 @@
 //! Facts of switches from a checkout of sonic-net/sonic-buildimage.
 //!
-//! In: a git directory or checkout. Out: catalogue entries of every box of 12.8 Tb/s and more, and the differences from
-//! the catalogue. Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has exactly
-//! the ports that SONiC gives it; a box without an entry is named with the reason. Only facts are taken.
+//! In: a git directory or checkout. Out: catalogue entries of every box of 12.8 Tb/s and more, and the differences
+//! from the catalogue. Invariants: an entry is printed only if the catalogue accepts it and each of its hwskus has
+//! exactly the ports that SONiC gives it. A box without an entry is named with the reason. Only facts are taken.
 
 mod git;
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! `cargo xtask count verbs`: instructions of whole commands on fabrics of 8 thousand to a million NICs.
 //!
 //! In: `closc` of the profile `quick`, run under valgrind with one thread. Out: a section of `docs/instructions.md`.
-//! Invariants: one shard is compiled, and counts are divided by its share of the NICs; the counted program is a copy,
-//! so that a build in the meantime changes nothing. A plane of a million NICs is proved in some 20 minutes of processor
-//! time and takes 12 GB in the folder of temporary files.
+//! Invariants: one shard is compiled, and counts are divided by its share of the NICs. The counted program is a copy,
+//! so that a build in the meantime changes nothing. A plane of a million NICs is proved in some 20 minutes of
+//! processor time and takes 12 GB in the folder of temporary files.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -23,7 +23,7 @@ fn checkout() -> Option<Repository> {
     Some(Repository::open(&PathBuf::from(folder), "device/").expect("a git directory with device/"))
 }
 
-/// Entries of the folder are what the checkout gives.
+/// Entries of the folder are equal to those derived from the checkout.
 #[test]
 fn derived_entries_are_fresh() {
     let Some(repository) = checkout() else { return };
