@@ -72,7 +72,7 @@ struct RoutingRow {
     fewest_switches: u32,
     /// Additional switches, compared with the routing that needs the fewest.
     more_switches: u32,
-    /// How it forwards packets.
+    /// Description of its forwarding.
     how: &'static str,
     /// Its disadvantages for this need.
     loses: Vec<&'static str>,

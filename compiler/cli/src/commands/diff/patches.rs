@@ -35,7 +35,7 @@ struct Group {
     switches: Vec<String>,
     /// Change of CONFIG_DB: `patch`, `reload`, or `none` if only `frr.conf` changes.
     method: &'static str,
-    /// Why a patch will not do.
+    /// Why a patch is not sufficient.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<Reason>,
     /// The patches, one after the other.

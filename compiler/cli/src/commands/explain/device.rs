@@ -39,7 +39,7 @@ pub(crate) struct Explanation {
 #[derive(Serialize, JsonSchema)]
 struct Place {
     rack: String,
-    /// Its lowest unit, from 1 at the bottom.
+    /// Its lowest rack unit; 1 is at the bottom.
     unit: u32,
     units: u16,
     /// `front` or `rear`.

@@ -23,7 +23,7 @@ use crate::output::{self, Document, Outcome};
 /// Result of one run.
 pub(crate) const RUN: Document<Report> = Document::new("closc-lab-run/1");
 
-/// Action.
+/// Results of the stages.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Report {
     up: UpReport,
