@@ -12,7 +12,7 @@ use crate::model::Topology;
 /// Numbers that decide which switches have several next hops.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choices {
-    /// T0 groups of a zone, and zones that switches join.
+    /// Number of T0 groups of a zone, and of zones under the T2s.
     pub(crate) groups: u64,
     pub(crate) zones: u64,
     /// Uplinks of a T0 and of a T1.

@@ -368,11 +368,11 @@ pub(crate) fn or_routing(advice: &str, lead: &str, draft: &Draft<'_>, routings: 
     if words.is_empty() { advice.to_owned() } else { format!("{advice}, or {lead}{}", words.join(" or ")) }
 }
 
-/// Rules that refuse a value itself. Those of the loader all do, and are not listed.
+/// Rules that refuse a single value. All rules of the loader are such rules, and are not listed.
 const REFUSALS: &[&Rule] =
     &[&unknown_platform::RULE, &layout::RULE, &plane_count::RULE, &zero_count::RULE, &same_names::RULE];
 
-/// Rules about settings of devices. A violation leaves the devices and cables of the fabric certain.
+/// Rules about settings of devices. Even if one is violated, the devices and cables of the fabric are known.
 const SETTINGS: &[&Rule] = &[
     &os_not_supported::RULE,
     &routing_not_supported::RULE,
@@ -452,8 +452,8 @@ pub(crate) fn are_counts_sound(draft: &Draft<'_>) -> bool {
     !found.has_errors()
 }
 
-/// Removes findings that only follow from another one. If a value is refused, other findings that point at it were
-/// computed from it or from its substitute, and disappear once it is fixed.
+/// Removes findings that are consequences of another one. If a value is refused, findings that point at it were
+/// computed from it or from its substitute. They disappear once it is fixed.
 pub(crate) fn without_consequences(found: Diagnostics) -> Diagnostics {
     let loader: BTreeSet<&str> = faults::RULES.iter().map(|rule| rule.code).collect();
     let refuses =

@@ -15,7 +15,7 @@ use crate::coordinate::TierId;
 pub enum HostOs {
     /// Path tables only.
     None,
-    /// Kernel SRv6 by `ip -batch` and sysctls, one folder a node.
+    /// Kernel SRv6 by `ip -batch` and sysctls, one folder per node.
     Linux,
 }
 
@@ -56,7 +56,7 @@ impl HostOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum PacketOrder {
-    /// As they were sent: a packet that is overtaken counts as lost.
+    /// As they were sent: an overtaken packet counts as lost.
     #[default]
     Required,
     /// Any: data is placed as it arrives.
@@ -89,7 +89,7 @@ impl PacketOrder {
 pub enum Wiring {
     /// Every T1 of a plane reaches every T2 of it.
     Full,
-    /// T1 number j of every zone reaches only the T2s of row j, modulo the number of rows.
+    /// T1 number j of every zone reaches only the T2s of row j modulo the number of rows.
     Rows,
 }
 
@@ -132,7 +132,7 @@ impl SegmentPlan {
     }
 }
 
-/// Destinations that use one uplink as long as it leads there.
+/// Destinations that use one uplink while that uplink leads to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum Pin {

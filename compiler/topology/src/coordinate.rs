@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct PlaneId(pub u8);
 
-/// A zone: the T0s and T1s under one T2 tier share it. Fabrics of two tiers have only zone 0.
+/// A zone: the T0s and T1s below the same T2s. Fabrics of two tiers have only zone 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 pub struct ZoneId(pub u16);
 
@@ -76,7 +76,7 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Returns the index as people and uSIDs count it, from 1.
+    /// Returns the index as names and uSIDs count it, from 1.
     pub fn ordinal(self) -> u16 {
         self.index + 1
     }
@@ -94,7 +94,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// Returns the downlink as people and uSIDs count it, from 1.
+    /// Returns the downlink as uSIDs count it, from 1.
     pub fn ordinal(self) -> u16 {
         self.downlink + 1
     }
@@ -125,7 +125,7 @@ pub struct NicPort {
     pub nic: Nic,
 }
 
-/// A cable, named by its lower end: the port number on that end decides where the upper end is.
+/// A cable, named by its lower end. The port number at that end determines the upper end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Link {
     /// NIC port to T0 downlink.

@@ -29,7 +29,7 @@ pub struct DomainPosition {
     pub by: DomainBy,
     /// Consecutive numbers that share a domain; at least 1.
     pub run: u16,
-    /// Number of domains that are used in turn; absent: as many as needed.
+    /// Number of domains, assigned in turn; absent if there are as many as needed.
     pub count: Option<u16>,
     /// The tiers whose switches have such a domain.
     pub tiers: BTreeSet<TierId>,
@@ -38,7 +38,7 @@ pub struct DomainPosition {
 /// Inputs of a function of position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum DomainBy {
-    /// Coordinates; domains are counted by the last one, separately for each value of those before it.
+    /// Coordinates. The last one numbers the domains, separately for each value of the others.
     Coordinates(Vec<Coordinate>),
     /// The number of the domain of another kind.
     Kind(SmolStr),
@@ -81,7 +81,7 @@ impl Coordinate {
         }
     }
 
-    /// Returns the part of a domain's name for a coordinate before the last.
+    /// Returns the part of a domain's name for a coordinate other than the last.
     pub(crate) fn part(self, switch: Switch) -> Option<SmolStr> {
         let number = self.number(switch)?;
         Some(match self {

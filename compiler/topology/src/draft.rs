@@ -61,7 +61,7 @@ const DEFAULT_BLOCK: &str = "fcbb:bbbb::/32";
 /// A document with every default filled in.
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
-    /// Whether this draft only tries an advice, so that no further advice is tried on it.
+    /// Whether this draft is only a trial of an advice. A trial tries no further advice.
     is_trial: bool,
     pub(crate) doc: &'a FabricDoc,
     pub(crate) catalogue: &'a Catalogue,
@@ -98,7 +98,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) exceptions: DraftExceptions,
     pub(crate) domains: DraftDomains,
     pub(crate) racks: DraftRacks,
-    /// Every kind of switch: the tiers', the planes' and the devices' own.
+    /// Every kind of switch: those of tiers, of planes and of single devices.
     pub(crate) hardware: Vec<Hardware>,
 }
 
@@ -221,13 +221,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns how switches of a tier choose among next hops: by hash if they have no choice, or hosts choose.
+    /// Returns how switches of a tier choose among next hops. It is by hash if they have no choice, or if hosts
+    /// choose.
     pub(crate) fn balance(&self, tier: TierId) -> Balance {
         let has_choice = !self.routing.is_source_routed() && self.choices().groups(tier).1 > 0;
         if has_choice { self.ecmp.balance.of(tier) } else { Balance::Hash }
     }
 
-    /// Returns the place that asks for the balancing of a tier.
+    /// Returns the place of the setting that asks for the balancing of a tier.
     pub(crate) fn balance_span(&self, tier: TierId) -> Span {
         let own = match tier {
             TierId::T0 => field!("ecmp.balance_by_tier.t0"),
@@ -276,7 +277,7 @@ impl<'a> Draft<'a> {
         self.sources.text(span).trim_matches(['"', '\''])
     }
 
-    /// Returns the place that decides how many ports a side of a tier has.
+    /// Returns the place of the setting for the number of ports on a side of a tier.
     pub(crate) fn ports_span(&self, tier: TierId, side: Side) -> Span {
         let Some(ports) = Ports::of(tier, side) else { return self.tier_span(tier) };
         if self.states(ports.block) {
@@ -290,13 +291,13 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the place that decides how the cages of a side are split.
+    /// Returns the place of the setting for the breakout of a side.
     pub(crate) fn breakout_span(&self, tier: &DraftTier, side: Side) -> Span {
         let stated = Ports::of(tier.id, side).and_then(|ports| self.stated(ports.breakout));
         stated.unwrap_or(tier.name.span)
     }
 
-    /// Returns the place that decides how many ports a kind of switch has on a side, and where they are.
+    /// Returns the place of the setting for the number and position of a switch's ports on a side.
     pub(crate) fn ports_of(&self, hardware: &Hardware, side: Side) -> Span {
         match hardware.zone_path(side) {
             Some(path) => self.at(path),
@@ -304,7 +305,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns the place that decides where the ports of a kind of switch start on a side.
+    /// Returns the place of the setting for the first cage of a switch's side.
     pub(crate) fn first_cage_of(&self, hardware: &Hardware, side: Side) -> Span {
         match (hardware.zone_path(side), Ports::of(hardware.tier, side)) {
             (None, Some(ports)) => self.at(ports.first_cage),
@@ -312,7 +313,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Returns where it is written how cages of a kind of switch are split on a side.
+    /// Returns the place where the file states the breakout of a switch's side.
     pub(crate) fn stated_breakout(&self, hardware: &Hardware, side: Side) -> Option<Span> {
         match hardware.zone_path(side) {
             Some(path) => self.stated(path),
@@ -385,7 +386,7 @@ macro_rules! ports {
 }
 
 impl Ports {
-    /// Returns where a count is written: inside a block of ports, where it has one.
+    /// Returns the field of a count. In a block of ports, it is below the block.
     pub(crate) fn count_of(path: Field) -> Field {
         let sides = TierId::ALL.into_iter().flat_map(|tier| [(tier, Side::Down), (tier, Side::Up)]);
         let mut all = sides.filter_map(|(tier, side)| Ports::of(tier, side));
@@ -414,7 +415,7 @@ fn default_block() -> Ipv6Net {
     DEFAULT_BLOCK.parse().expect("the default block is a prefix")
 }
 
-/// One lane for each 100G, the fastest that most NICs have.
+/// One lane per 100G, the fastest lanes of most NICs.
 fn default_lanes(nic: &NicDoc) -> u64 {
     u64::from(nic.speed.value.mbps()).div_ceil(100_000).min(u64::from(u8::MAX))
 }

@@ -1,7 +1,7 @@
-//! Edits of the text of a fabric file that make changes.
+//! Edits of the text of a fabric file.
 //!
-//! In: the text and the changes of a help. Out: the edits, which keep comments, order and spaces. Invariants: the
-//! edited text differs in meaning only by these changes, or the result is `None`.
+//! In: the text, and the changes of a suggestion. Out: the edits, which keep comments, order and spaces. Invariants:
+//! the edited text differs in meaning only by these changes, or the result is `None`.
 
 mod insert;
 
@@ -22,7 +22,7 @@ pub struct Edit {
     pub text: String,
 }
 
-/// Returns the edits that make all of `changes` in a text, in the order of their places; `None` if that is impossible.
+/// Returns the edits that make all of `changes` in a text, sorted by place; `None` if that is impossible.
 pub fn edits(source: SourceId, text: &str, changes: &[Change]) -> Option<Vec<Edit>> {
     let mut found = Vec::new();
     let mut asked = Patch::Block(Vec::new());
@@ -47,7 +47,7 @@ pub fn edits(source: SourceId, text: &str, changes: &[Change]) -> Option<Vec<Edi
     Some(found)
 }
 
-/// Makes edits, which are in the order of their places; `None` if two of them overlap.
+/// Applies edits that are sorted by place; `None` if two of them overlap.
 pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
     let (mut out, mut from) = (String::with_capacity(text.len()), 0);
     for edit in edits {
@@ -64,12 +64,12 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<String> {
 enum Patch {
     /// A value that is not a mapping, as it is written.
     Value(String),
-    /// Keys of a mapping; those that are not named stay.
+    /// Keys of a mapping. Keys that are not named keep their values.
     Block(Vec<(String, Patch)>),
 }
 
 impl Patch {
-    /// Reads a value in the form that a help has.
+    /// Reads a value in the form of a suggestion.
     fn read(value: &str) -> Option<Patch> {
         Some(Self::of(value, &parse(value)?))
     }
@@ -124,7 +124,7 @@ impl Patch {
     }
 }
 
-/// The key for which a plain number of ports is shorthand.
+/// The key that a plain number of ports stands for.
 const COUNT: &str = "count";
 
 /// Finds the edits that give a mapping its values.

@@ -1,4 +1,4 @@
-//! Rejections of the loader: errors of text and shape, found before anything is known about fabrics.
+//! Rejections of the loader: errors of text and shape, which need no knowledge of fabrics.
 //!
 //! In: errors of the parser or the reader. Out: diagnostics. Invariants: there is one file per rule, and constructors
 //! are named after their messages.

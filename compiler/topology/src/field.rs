@@ -51,7 +51,7 @@ macro_rules! tier_field {
 }
 
 impl Field {
-    /// Returns the field of a path. Write [`field!`], which refuses a wrong path while the program is compiled.
+    /// Returns the field of a path. Use [`field!`], which refuses a wrong path at compile time.
     #[doc(hidden)]
     #[must_use]
     pub const fn declared(path: &'static str) -> Field {
@@ -74,7 +74,7 @@ impl Field {
         self.0.rsplit('.').next().unwrap_or_default()
     }
 
-    /// Returns the path with a key of a file in the place of `*`.
+    /// Returns the path with a key of a file instead of `*`.
     pub fn keyed(self, key: impl fmt::Display) -> FieldPath {
         FieldPath(self.0.replacen('*', &key.to_string(), 1).into())
     }

@@ -93,7 +93,7 @@ impl Levels {
     }
 }
 
-/// A line of the file before it is put together.
+/// A line of the file, split into its parts.
 struct Line {
     /// Spaces before it; `None` for a comment, which is indented like the line below.
     indent: Option<usize>,

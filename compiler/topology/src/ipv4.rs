@@ -39,16 +39,16 @@ pub struct Ipv4Widths {
     pub group: u8,
     /// Bits that switches of a tier take.
     pub switch: u8,
-    /// Bits of a downlink, which is from 1; a T0 keeps one port at least for uplinks.
+    /// Bits of a downlink, which counts from 1. A T0 keeps at least one port for uplinks.
     pub downlink: u8,
-    /// Bits of an uplink of a T0 and of a T1, which is from 0.
+    /// Bits of an uplink of a T0 and of a T1, which count from 0.
     pub uplinks: [u8; 2],
 }
 
 /// Bits of a tier, or of the kind of a cable.
 pub(crate) const KIND_BITS: u8 = 2;
 
-/// Bits that zones take if the pool has room for them, so that adding a zone does not change the prefixes of others.
+/// Bits that zones get if the pool has room for them, so that a new zone does not change the prefixes of others.
 const USUAL_ZONE_BITS: u8 = 4;
 
 impl Ipv4Widths {
@@ -106,7 +106,7 @@ impl Ipv4Widths {
     }
 }
 
-/// Returns the bits that numbers below a count take.
+/// Returns the number of bits for numbers below a count.
 fn bits(count: u64) -> u8 {
     (u64::BITS - count.saturating_sub(1).leading_zeros()) as u8
 }

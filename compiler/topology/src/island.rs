@@ -34,7 +34,7 @@ impl Topology {
 }
 
 impl Island {
-    /// Returns the place of the island of a T0 group: zone and group where they matter.
+    /// Returns the zone and group that identify the island of a T0 group; `None` for those that do not matter.
     pub fn of(self, (zone, group): (ZoneId, u16)) -> (Option<ZoneId>, Option<u16>) {
         match self {
             Island::Group => (Some(zone), Some(group)),

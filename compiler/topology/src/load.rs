@@ -132,7 +132,7 @@ fn tree(text: &str, duplicate_keys: DuplicateKeyPolicy) -> Result<Item, serde_sa
     serde_saphyr::from_str_with_options(text, options(duplicate_keys))
 }
 
-/// The one place that decides what YAML is accepted.
+/// Options of the YAML parser: the only place that decides which YAML is accepted.
 fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -149,7 +149,7 @@ fn options(duplicate_keys: DuplicateKeyPolicy) -> Options {
         duplicate_keys: duplicate_keys,
         strict_booleans: true,
         reject_unsupported_tags: true,
-        // `.nan` and the like are then text, and get a message of ours.
+        // `.nan` and the like are then text, and get a message of closc.
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
         with_snippet: false,
     }
@@ -175,7 +175,7 @@ fn collect(source: SourceId, item: &Item, path: &str, found: &mut BTreeMap<Strin
         return;
     }
     for entry in item.entries() {
-        // Checks never look up paths with free keys or long names. Written out for each value below them, these would
+        // Checks never look up paths with free keys or long names. Stored for each value below them, such paths would
         // take many times the memory of the file.
         if entry.key.len() > KEY_MAX || (path.is_empty() && entry.key.starts_with("x-")) {
             continue;

@@ -98,7 +98,7 @@ pub struct Hosts {
     pub per_group: u16,
     /// NICs in a node.
     pub nics_per_node: u8,
-    /// Rails: NIC k of a node is on rail `k % rails`, which has a T0 group of its own in each unit.
+    /// Rails: NIC k of a node is on rail `k % rails`. Each rail has its own T0 group in each unit.
     pub rails: u8,
     /// Zones that the NICs of a node are in: rail r is in zone `r / (rails / zones_per_node)` of these.
     #[serde(skip_serializing_if = "is_one")]
@@ -221,9 +221,9 @@ pub struct T2 {
     /// `z * zone_ports`. Set in the file (`tiers.t2.ports_per_zone`); by default the panel's ports divided by
     /// the zones that the uSID layout can name.
     pub zone_ports: u16,
-    /// T2 indices reserved for each step of a row ([`Wiring::Rows`]: T2 index = step * rows + T1 index modulo rows).
-    /// Set in the file (`tiers.t2.rows`), where it is required; unless it is larger than the number of T1s, it divides
-    /// this number. Unused with [`Wiring::Full`].
+    /// T2 indices reserved for each step of a row. With [`Wiring::Rows`], T2 index = step * rows + T1 index modulo
+    /// rows. It is required in the file (`tiers.t2.rows`), and divides the number of T1s unless it is larger. Unused
+    /// with [`Wiring::Full`].
     pub rows: u16,
     /// The site that they are in.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -352,7 +352,7 @@ pub struct Ecmp {
     pub pins: Arc<Pins>,
     /// Queue pairs that hosts open for each connection.
     pub qps_per_connection: u16,
-    /// How switches choose among next hops of equal cost, where they have a choice: see [`Topology::balance`].
+    /// How switches choose among next hops of equal cost, if they have a choice ([`Topology::balance`]).
     #[serde(skip_serializing_if = "TierBalance::is_default")]
     pub balance: TierBalance,
 }
@@ -381,11 +381,13 @@ pub struct Addresses {
     pub links: Prefix,
     /// One address per switch, IPv4, or IPv6 /64 or shorter.
     pub loopbacks: Prefix,
-    /// Management ports, IPv4, or IPv6 /64 or shorter; absent: none generated. An IPv4 pool of
-    /// [`AddressWidths::management_v4_max`] or shorter has fixed places, a smaller one those of [`Ipv4Widths`](crate::Ipv4Widths).
+    /// Management ports: IPv4, or IPv6 /64 or shorter. Absent if none are generated. An IPv4 pool of
+    /// [`AddressWidths::management_v4_max`] or shorter has fixed bit positions, a smaller one those of
+    /// [`Ipv4Widths`](crate::Ipv4Widths).
     pub management: Option<IpNet>,
-    /// Gateway of the management network. By default the first address of tier code 3, which no switch has, so the
-    /// gateway never collides with a switch: `pool::3:0:0:1` (IPv6), `pool + 0x30001` (IPv4 with fixed places).
+    /// Gateway of the management network. The default is the first address of tier code 3. No switch has this code,
+    /// so the gateway never collides with a switch: `pool::3:0:0:1` (IPv6), `pool + 0x30001` (IPv4 with fixed
+    /// places).
     pub management_gateway: Option<IpAddr>,
     /// Management ports that do not follow from a pool.
     #[serde(serialize_with = "shared::value")]
@@ -435,7 +437,7 @@ pub struct Entropy {
     pub active: u16,
     /// Entropy values held in reserve, over all planes.
     pub backup: u16,
-    /// Entropy values below which a NIC stops retiring more.
+    /// Number of entropy values at which a NIC stops retiring more.
     pub min_active: u16,
     /// Seed of the choice, so that it can be repeated.
     pub seed: u64,
@@ -456,7 +458,7 @@ pub struct Services {
     pub snmp_location: Option<String>,
 }
 
-/// Differences from the numbers. Everything is resolved to coordinates here.
+/// Differences from the counts, resolved to coordinates.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Exceptions {
     /// Absent switches.
@@ -479,8 +481,8 @@ pub struct Exceptions {
 }
 
 impl Topology {
-    /// Returns the planes without any switch: planned, and not built yet. All their switches are absent, by the name of the
-    /// plane or one by one.
+    /// Returns the planes without any switch, which are planned but not built yet. The file names the plane or each
+    /// of its switches as absent.
     pub fn absent_planes(&self) -> BTreeSet<PlaneId> {
         let absent = &self.exceptions.absent_switches;
         // A plane begins with its first T0 in the order of switches.
@@ -554,15 +556,15 @@ impl Topology {
         }
     }
 
-    /// Returns the bits of a port number in P4 pipelines that number ports: the most that a platform of the fabric
-    /// needs.
+    /// Returns the number of bits of a port in P4 pipelines with numeric ports: the maximum over the platforms of the
+    /// fabric.
     pub fn port_bits(&self) -> u8 {
         let numbered = self.programmed().filter(|(_, os)| os.port_number_max().is_some());
         let bits = numbered.map(|(platform, _)| platform.panel.port_bits());
         bits.max().unwrap_or(Panel::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the same for pipelines that name ports by text. This limits only models of a switch, not the switch.
+    /// Returns the same for pipelines with textual port names. This limits only models of a switch, not the switch.
     pub fn named_port_bits(&self) -> u8 {
         let named = self.programmed().filter(|(_, os)| os.port_number_max().is_none());
         let bits = named.map(|(platform, _)| platform.panel.named_port_bits());
@@ -643,7 +645,7 @@ impl Topology {
             .expect("a topology with a T2 tier has a kind of cable up to it")
     }
 
-    /// Returns the site that the T2s are in, by its place in the file.
+    /// Returns the index of the site that the T2s are in.
     pub fn t2_site(&self) -> Option<usize> {
         let name = self.t2.as_ref()?.site.as_ref()?;
         self.sites.iter().position(|site| site.name == *name)

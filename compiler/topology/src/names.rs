@@ -1,7 +1,7 @@
-//! From names to the things that they name: a plane, switch, node, NIC or cable.
+//! From names to the elements that they name: a plane, switch, node, NIC or cable.
 //!
-//! In: a name, the numbers of a fabric and its naming. Out: the coordinate, or why there is none. Invariants: things
-//! beyond the counts of the fabric are not found; a range in brackets is expanded only when each name is needed.
+//! In: a name, the counts of a fabric and its naming. Out: the coordinate, or why there is none. Invariants: elements
+//! beyond the counts of the fabric are not found. A range in brackets is expanded only when each name is needed.
 
 mod ranges;
 
@@ -18,9 +18,9 @@ use crate::shape::Shape;
 pub(crate) enum NameFault {
     /// It does not have the form of a name.
     Unreadable,
-    /// It has the form, but the fabric does not reach so far.
+    /// It has the form of a name, but is beyond the counts of the fabric.
     Beyond {
-        /// The last that exists, for example ``the last T0 of a plane is `p3-t0-512` ``.
+        /// The last existing element, for example ``the last T0 of a plane is `p3-t0-512` ``.
         last: String,
     },
     /// No cable connects the two switches.

@@ -108,7 +108,7 @@ impl Naming {
         format!("{}/nic{nic_in_node}.p{plane}", self.node(node))
     }
 
-    /// Returns the switch of a name, whether or not the fabric is that large.
+    /// Returns the switch of a name, even if it is beyond the counts of the fabric.
     pub fn parse_switch(&self, name: &str) -> Option<Switch> {
         TierId::ALL.into_iter().find_map(|tier| {
             let numbers = self.tier_pattern(tier).read(name)?;
@@ -133,7 +133,7 @@ impl Naming {
         written.map(|written| format!("{written}{nic}"))
     }
 
-    /// Returns the node of a name, whether or not the fabric is that large.
+    /// Returns the node of a name, even if it is beyond the counts of the fabric.
     pub fn parse_node(&self, name: &str) -> Option<Node> {
         let numbers = self.node.read(name)?;
         Some(Node {

@@ -38,7 +38,7 @@ const KEPT: &[Field] = &[
     HOLES,
 ];
 
-/// The list of holes, which names can do without.
+/// The list of absent elements, which does not affect names.
 const HOLES: Field = field!("exceptions.absent");
 /// Blocks without which names would be different.
 const NEEDED: [&str; 5] = ["planes", "zones", "hosts", "tiers", "naming"];
@@ -86,7 +86,7 @@ fn parse(source: SourceId, text: &str) -> Option<Item> {
     for block in blocks.iter().filter(|block| begins(block)) {
         match parsed(block).map(|root| root.value) {
             Some(Value::Mapping(found)) => entries.extend(found),
-            // Without this block names would be those of another fabric.
+            // Without this block, the names would be wrong.
             Some(_) | None if NEEDED.iter().any(|key| block.starts_with(key)) => return None,
             Some(_) | None => {}
         }
@@ -137,7 +137,7 @@ fn entry<'a>(item: &'a Item, key: &str) -> Option<&'a Item> {
     item.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.item)
 }
 
-/// Returns an item without its places, which would be those of another text where blocks were parsed one by one.
+/// Returns an item without its places. If blocks were parsed one by one, they would be places of another text.
 fn unplaced(item: &Item) -> Item {
     let value = match &item.value {
         Value::Mapping(entries) => Value::Mapping(

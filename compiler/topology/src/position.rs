@@ -42,12 +42,12 @@ impl Topology {
         self.shape().rails_in_zone()
     }
 
-    /// Returns the zone by which nodes with NICs in a zone are named: the first of their zones.
+    /// Returns the zone in the name of nodes with NICs in a zone: the first of their zones.
     pub fn node_zone(&self, zone: ZoneId) -> ZoneId {
         self.shape().node_zone(zone)
     }
 
-    /// Tells whether the counts have a place for a node, which may be absent.
+    /// Tells whether a node is within the counts. It may be absent.
     pub fn numbers_node(&self, node: Node) -> bool {
         self.shape().has_node(node)
     }

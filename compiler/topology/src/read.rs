@@ -60,7 +60,7 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Spanned<T> {
     }
 }
 
-/// A type that a part of a document is read into.
+/// A type into which a part of a document is read.
 pub(crate) trait Read: Sized {
     /// Possible texts of such a value.
     const KIND: &'static Kind = &Kind::Value;
@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         Span::new(self.source, place.start..place.end)
     }
 
-    /// Returns what was written at a place, cut to a length that fits a message.
+    /// Returns the text at a place, cut to a length that fits a message.
     pub(crate) fn written(&self, place: Place) -> String {
         shorten(self.text.get(place.start..place.end).unwrap_or_default())
     }
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds a finding that is computed only if it is kept: of a hundred thousand equal faults few are shown.
+    /// Adds a finding that is computed only if it is kept. Of a hundred thousand equal faults, few are shown.
     pub(crate) fn push_with(&mut self, rule: &'static Rule, make: impl FnOnce(&Self) -> Diagnostic) {
         let mut diagnostics = std::mem::take(&mut self.diagnostics);
         diagnostics.push_with(rule, || make(self));
@@ -176,7 +176,7 @@ impl<T: Read> Read for Vec<T> {
         let Value::List(items) = &item.value else {
             return reader.wrong_type(item, "a list", "[a, b]");
         };
-        // Every element is read even after a fault, so that all faults show.
+        // Read every element even after a fault, so that all faults are shown.
         let read: Vec<Option<T>> = items
             .iter()
             .enumerate()
@@ -186,7 +186,7 @@ impl<T: Read> Read for Vec<T> {
     }
 }
 
-/// A mapping from names that people choose to values, in the order of the file.
+/// A mapping whose keys are names that users choose, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<K, T>(pub Vec<(Spanned<K>, T)>);
 

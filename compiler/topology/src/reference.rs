@@ -72,7 +72,7 @@ fn type_of(root: &Value, schema: &Value) -> String {
     }
 }
 
-/// Describes a type that has a name: a link to its section, or its own short form.
+/// Describes a named type: by a link to its section, or by its own short form.
 fn named(root: &Value, name: &str) -> String {
     if root["$defs"][name]["properties"].is_object() {
         return format!("[{name}](#{})", name.to_lowercase());

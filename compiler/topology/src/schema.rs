@@ -55,7 +55,7 @@ pub(crate) fn range(path: &str) -> (Option<u32>, Option<u32>) {
     (stated("minimum"), stated("maximum"))
 }
 
-/// Returns a schema and all that it refers to or offers.
+/// Returns a schema, and all schemas that it refers to or offers as alternatives.
 fn choices<'v>(root: &'v Value, schema: &'v Value) -> Vec<&'v Value> {
     let named = schema["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/"));
     let referred = named.map(|name| &root["$defs"][name]);
@@ -131,7 +131,7 @@ fn no_null_choice(map: &mut Map<String, Value>) {
     }
 }
 
-/// Puts keys in order, whichever order the map type of a build keeps.
+/// Sorts keys, because the order in a map depends on features of the build.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -152,7 +152,7 @@ mod tests {
     use crate::read::{Key, Kind, Mapping, Read as _, Reader};
     use crate::yaml::{Item, Place};
 
-    /// Returns the keys that the loader misses in an empty mapping.
+    /// Returns the keys that the loader reports as missing in an empty mapping.
     fn missed(mapping: &Mapping) -> Vec<String> {
         let mut sources = closc_diagnostics::Sources::new();
         let mut reader = Reader::new(sources.add("empty", ""), "");

@@ -1,4 +1,4 @@
-//! The counts that determine which devices exist and how they are connected.
+//! The counts that determine the devices and their connections.
 //!
 //! In: counts. Out: the T0s of each NIC of a node, and the upper end of an uplink. Invariants: arithmetic on
 //! coordinates; nothing depends on a count that growth changes. Separate from the topology, so that names in
@@ -7,7 +7,7 @@
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
 
-/// The counts. Those that are divisors are at least 1.
+/// The counts. Divisors are at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) planes: u16,
@@ -16,7 +16,7 @@ pub(crate) struct Shape {
     pub(crate) per_group: u16,
     pub(crate) nics_per_node: u16,
     pub(crate) rails: u16,
-    /// Zones that the NICs of a node are in: it divides the rails.
+    /// Zones that the NICs of a node are in. Divides the rails.
     pub(crate) zones_per_node: u16,
     pub(crate) t1_count: u16,
     pub(crate) t0_up: u16,
@@ -39,7 +39,7 @@ impl Shape {
         (self.rails / self.zones_per_node).max(1)
     }
 
-    /// The zone by which nodes with NICs in a zone are named: the first of their zones.
+    /// The zone in the name of nodes with NICs in a zone: the first of their zones.
     pub(crate) fn node_zone(&self, zone: ZoneId) -> ZoneId {
         ZoneId(zone.0 - zone.0 % self.zones_per_node)
     }
@@ -125,7 +125,7 @@ impl Shape {
             && switch.index < self.count(switch.tier)
     }
 
-    /// Returns the switches of a plane that the numbers reach.
+    /// Returns the switches of a plane within the counts.
     pub(crate) fn plane_switches(&self, plane: PlaneId) -> impl Iterator<Item = Switch> + '_ {
         let of_tier = move |tier| {
             let zones = if tier == TierId::T2 { 1 } else { self.zones };

@@ -1,4 +1,4 @@
-//! Serialisation of shared values: as themselves, wherever they occur.
+//! Serialisation of shared values: each is written completely wherever it occurs.
 //!
 //! In: a field of a topology. Out: its serialised form. Invariants: two topologies of equal meaning have the same form,
 //! whether they share a value or have copies of it.

@@ -1,4 +1,4 @@
-//! Probable meanings, and words as messages show them.
+//! Probable meanings of misspelled words, and lists of words for messages.
 //!
 //! In: a word and the words that exist. Out: the nearest, if it is near. Invariants: the same answer for the same
 //! words in the same order.
@@ -36,7 +36,7 @@ const LONGEST: usize = 100;
 /// The shortest word whose misspelling is certain.
 const CERTAIN_LETTERS: usize = 5;
 
-/// Edits within which a second known word makes a misspelling uncertain.
+/// A misspelling is uncertain if a second known word is within this many edits.
 const CERTAIN_MARGIN: usize = 2;
 
 fn simple(text: &str) -> String {
@@ -125,7 +125,7 @@ fn synonym_of_key(key: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Returns what to write for words of other tools and trades. It comes before spelling.
+/// Returns advice for words of other tools and trades. It is tried before spelling.
 fn instead(what: &str, word: &str) -> Option<&'static str> {
     const COPPER: &str = "this is copper: write `dac`, or `acc` or `aec` with electronics";
     let word = word.to_lowercase();

@@ -104,7 +104,7 @@ pub(crate) fn help(fragment: &str, code: &str) -> String {
     first.and_then(|found| found.help.first().cloned()).unwrap_or_default()
 }
 
-/// Lays one tree over another: mappings are merged, anything else is replaced.
+/// Merges one tree into another: mappings are merged, and other values are replaced.
 fn merge(base: &Item, over: &Item) -> Item {
     let (Value::Mapping(base_entries), Value::Mapping(over_entries)) = (&base.value, &over.value) else {
         return over.clone();
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_example_breaks_its_rule() {
-        // Bytes that are not text and files of megabytes cannot be shown; tests/errors has them.
+        // Bytes that are not text, and files of megabytes, cannot be shown here. `tests/errors` has them.
         const CANNOT_BE_SHOWN: &[&str] = &["E0102", "E0103"];
         for rule in crate::checks::rules() {
             if CANNOT_BE_SHOWN.contains(&rule.code) {

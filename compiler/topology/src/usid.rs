@@ -1,7 +1,7 @@
 //! The uSID layout: how 16 bits name a role, a plane, a zone and an index.
 //!
-//! Invariants: a uSID is never 0x0000 (RFC 9800: end of container) because indices count from 1, and it is a
-//! function of the coordinate alone. Widths are fixed or set in the file, never fitted to today's counts.
+//! Invariants: a uSID is never 0x0000 (RFC 9800: end of container), because indices count from 1. It is a function of
+//! the coordinate alone. Widths are fixed or set in the file, never fitted to the current counts.
 
 use std::fmt;
 
@@ -57,7 +57,7 @@ impl Role {
     }
 }
 
-/// The largest value of the global identifier block that targets agree on (IOS XR, EOS: 0x0001-0xDFFF).
+/// The largest value of the global identifier block that all targets support (IOS XR, EOS: 0x0001-0xDFFF).
 pub const GIB_MAX: u16 = 0xdfff;
 
 /// Widths and role codes, most significant bits first: role, plane, zone, index.

@@ -54,7 +54,7 @@ impl AddressWidths {
         1 << self.zone
     }
 
-    /// Returns the most T0 groups of a zone, which are counted from 1.
+    /// Returns the maximum number of T0 groups of a zone, which count from 1.
     pub fn groups_max(self) -> u32 {
         (1 << self.group()) - 1
     }

@@ -1,8 +1,7 @@
 //! YAML as a tree with places: the contents of a file before they are compared with the language.
 //!
-//! In: events of the YAML parser, with anchors, aliases and merge keys already followed. Out: [`Item`]s with the byte
-//! range each was written at; values from an alias have the place of its anchor. Invariants: keys of a mapping are text
-//! and differ.
+//! In: events of the YAML parser, with anchors, aliases and merge keys already resolved. Out: [`Item`]s with their
+//! byte ranges; values from an alias have the place of its anchor. Invariants: keys of a mapping are text and differ.
 
 use std::fmt;
 

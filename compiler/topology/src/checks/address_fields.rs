@@ -35,7 +35,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     management(draft, out);
 }
 
-/// Checks that widths are in their ranges, and returns whether they are.
+/// Checks that widths are in their ranges, and returns the result.
 fn ranges(draft: &Draft<'_>, out: &mut Diagnostics) -> bool {
     let stated =
         draft.doc.addresses.as_ref().and_then(|addresses| addresses.widths.clone()).unwrap_or_default();
@@ -83,7 +83,7 @@ fn nics(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Returns the widths nearest to the default that fit the fabric.
+/// Returns the fitting widths that are nearest to the default.
 fn propose(draft: &Draft<'_>) -> Option<AddressWidths> {
     let of = |zone| AddressWidths { zone, ..draft.addresses.widths };
     let all = (AddressWidths::ZONE_MIN..=AddressWidths::ZONE_MAX).map(of);
@@ -202,7 +202,7 @@ mod tests {
         );
     }
 
-    /// T2s have the bits of the zone too, except in IPv4 management addresses of the default width.
+    /// T2s can use the bits of the zone too, except in IPv4 management addresses of the default width.
     #[test]
     fn more_t2s_than_twelve_bits_have_numbers() {
         let many = |routing: &str, more: &str| {

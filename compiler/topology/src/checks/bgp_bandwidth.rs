@@ -29,7 +29,7 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Counts the paths that are added up.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
-    // Switches that announce no bandwidths add none up (W0906).
+    // Switches that announce no bandwidths do not add any (W0906).
     let announces = draft.hardware.iter().any(|hardware| hardware.os.renders(Capability::Bandwidths));
     if !draft.routing.speaks_bgp() || draft.t2.is_none() || !announces {
         return;

@@ -1,4 +1,4 @@
-//! E0904: the uplinks of a switch are more than one ECMP group holds.
+//! E0904: a switch has more uplinks than one ECMP group holds.
 
 use closc_artefacts::Routing;
 use closc_diagnostics::{Diagnostics, Rule};
@@ -10,7 +10,7 @@ use crate::checks::words::count;
 use crate::coordinate::{Side, TierId};
 use crate::draft::{Draft, DraftTier};
 
-/// The uplinks of a switch are more than one ECMP group holds.
+/// A switch has more uplinks than one ECMP group holds.
 pub(crate) static RULE: Rule = Rule {
     code: "E0904",
     title: "an ECMP group is wider than the platform allows",
@@ -65,7 +65,7 @@ pub(super) fn compare(draft: &Draft<'_>, basis: Basis, out: &mut Diagnostics) {
     }
 }
 
-/// Writes a number of links and where they lead: `128 uplinks`, `300 links to each zone`.
+/// Writes a number of links with their destination: `128 uplinks`, `300 links to each zone`.
 fn links(number: u64, (noun, rest): (&str, &str)) -> String {
     format!("{}{rest}", count(number, noun))
 }

@@ -1,4 +1,4 @@
-//! E0517: a pool is of another address family than the fabric, or the fabric cannot have it.
+//! E0517: a pool has another address family than the fabric, or a family that the fabric cannot have.
 
 use closc_artefacts::{Family, Routing};
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
@@ -9,7 +9,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::field::Field;
 
-/// A pool is of another address family than the fabric, or the fabric cannot have it.
+/// A pool has another address family than the fabric, or a family that the fabric cannot have.
 pub(crate) static RULE: Rule = Rule {
     code: "E0517",
     title: "an address family does not fit the fabric",

@@ -34,13 +34,13 @@ pub(super) enum Basis {
 }
 
 impl Basis {
-    /// Tells whether a size of a platform is of this kind.
+    /// Tells whether the size of a platform has this basis.
     pub(super) fn covers(self, hardware: &Hardware, limit: Limit) -> bool {
         let assumed = hardware.platform.limits.assumption(limit).is_some();
         assumed == (self == Basis::Assumed)
     }
 
-    /// Starts the finding: an error by the rule of the table, or a warning that names the assumption.
+    /// Starts the finding: an error of the rule for the table, or a warning that names the assumption.
     pub(super) fn finding(
         self,
         rule: &'static Rule,

@@ -26,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Correct the line.",
 };
 
-/// Checks the lines, each by itself and with the others.
+/// Checks each line, and all lines together.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     if draft.management.unusable == Some(Unusable::Foreign) {
         out.push(

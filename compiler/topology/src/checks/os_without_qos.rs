@@ -9,7 +9,7 @@ use crate::checks::words::and;
 use crate::draft::{Draft, Hardware};
 use crate::field;
 
-/// Closc does not render this QoS profile for an operating system that runs on hardware.
+/// For an operating system that runs on hardware, closc does not render this QoS profile.
 pub(crate) static RULE: Rule = Rule {
     code: "E0716",
     title: "the target does not support the QoS profile",
@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let Ok(profile) = &draft.qos else { return };
     for hardware in draft.hardware.iter().filter(|hardware| !hardware.platform.is_software()) {
-        // If it does not run there at all, another rule reports that.
+        // Another rule reports a system that does not run on the platform.
         if !hardware.platform.supports(hardware.os) {
             continue;
         }

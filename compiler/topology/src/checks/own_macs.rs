@@ -1,10 +1,10 @@
-//! E0215: a P4 target is next to a switch whose MAC address is not known beforehand.
+//! E0215: a P4 target is next to a switch whose MAC address is not known in advance.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 
-/// A P4 target is next to a switch whose MAC address is not known beforehand.
+/// A P4 target is next to a switch whose MAC address is not known in advance.
 pub(crate) static RULE: Rule = Rule {
     code: "E0215",
     title: "a P4 target cannot resolve MAC addresses",

@@ -1,10 +1,10 @@
-//! E0319: `by_plane` names a plane that is not there.
+//! E0319: `by_plane` names a plane that does not exist.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::{Draft, by_plane};
 
-/// `by_plane` names a plane that is not there.
+/// `by_plane` names a plane that does not exist.
 pub(crate) static RULE: Rule = Rule {
     code: "E0319",
     title: "an override for a plane that does not exist",

@@ -66,7 +66,7 @@ mod tests {
             format!("t0: {{ {t0} }}"),
             format!("t0: {{ {t0} }}, t1: {{ name: \"P{{plane}}.B_{{rack:02}}\", per_rack: 16, face: rear }}"),
             format!("height: 64, t0: {{ {t0} }}, t1: {{ {t0}, first_unit: 33 }}"),
-            // Racks from 1 and from 101: names that could be equal, but no rack that both have.
+            // Racks from 1 and from 101: the patterns can give equal names, but no name is used twice.
             "t0: { name: \"p{plane}-a{rack}\", per_rack: 16, units: 2 }, t1: { name: \"p{plane}-a{rack+100}\", per_rack: 16, units: 2 }".to_owned(),
             "t0: { name: \"r{row:02}.{rack}\", per_rack: 4, per_row: 8, units: 2 }".to_owned(),
             "hosts: { name: \"su{unit}-{rack}\", per_rack: 8, units: 4, first_unit: 3 }".to_owned(),

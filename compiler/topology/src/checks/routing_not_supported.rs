@@ -54,7 +54,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Names the systems that can do something on a platform.
+/// Names the systems that have a capability on a platform.
 pub(super) fn advice(hardware: &Hardware, capability: Capability) -> String {
     let able = Os::ALL.into_iter().filter(|os| os.renders(capability) && hardware.platform.supports(*os));
     let able: Vec<&str> = able.map(Os::word).collect();

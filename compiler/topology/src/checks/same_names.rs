@@ -1,4 +1,4 @@
-//! E0508: a pattern lacks a number, or two patterns can give one name.
+//! E0508: a pattern lacks a coordinate, or two patterns can give the same name.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -8,7 +8,7 @@ use crate::field;
 use crate::field::Field;
 use crate::naming::{Pattern, Placeholder};
 
-/// A pattern lacks a number, or two patterns can give one name.
+/// A pattern lacks a coordinate, or two patterns can give the same name.
 pub(crate) static RULE: Rule = Rule {
     code: "E0508",
     title: "two devices would have the same name",

@@ -1,4 +1,4 @@
-//! E0320: the slots are not one for each NIC, or two NICs are in one.
+//! E0320: the number of slots is not that of the NICs, or two NICs have the same slot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::pci::PciAddress;
 
-/// The slots are not one for each NIC, or two NICs are in one.
+/// The number of slots is not that of the NICs, or two NICs have the same slot.
 pub(crate) static RULE: Rule = Rule {
     code: "E0320",
     title: "the slots do not match the NICs",
@@ -119,7 +119,7 @@ mod tests {
         let end = slots(["0000:18:1f.7", "0000:19:00.0", "0000:1a:00.0", "0000:1b:00.0"]);
         assert_eq!(message(&end, "E0320"), "`0000:18:1f.7` has no function for every plane");
     }
-    /// 1 + 1 + 2 x 55 + 2 x 55 + 32 + 1 is 255, and one NIC more takes four.
+    /// 1 + 1 + 2 x 55 + 2 x 55 + 32 + 1 is 255. One more NIC needs four elements.
     #[test]
     fn nccl_has_room_for_what_is_paired() {
         let slots = |nics: u8| {

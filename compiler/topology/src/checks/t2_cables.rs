@@ -1,11 +1,11 @@
-//! E0604: T1 to T2 cables are described without T2s, or for a zone that is not there.
+//! E0604: T1 to T2 cables are described without T2s, or for a zone that does not exist.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
 use crate::draft::Draft;
 use crate::field;
 
-/// T1 to T2 cables are described without T2s, or for a zone that is not there.
+/// T1 to T2 cables are described without T2s, or for a zone that does not exist.
 pub(crate) static RULE: Rule = Rule {
     code: "E0604",
     title: "cables to a tier that does not exist",

@@ -1,4 +1,4 @@
-//! E0324: the T2s are in a site that is not there.
+//! E0324: the T2s are in a site that does not exist.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::field;
 use crate::suggest::{listed, nearest};
 
-/// The T2s are in a site that is not there.
+/// The T2s are in a site that does not exist.
 pub(crate) static RULE: Rule = Rule {
     code: "E0324",
     title: "the site of the T2s does not exist",

@@ -185,7 +185,7 @@ mod tests {
             message(&trimming("size: 128, "), "E0717"),
             "`box-256x200g` trims packets to 206B only, not to 128B"
         );
-        // 14 + 40 + 40 + 8 + 12 where hosts write the path; no inner header elsewhere.
+        // 14 + 40 + 40 + 8 + 12 if hosts write the path; without source routing there is no inner header.
         let short = "a trimmed packet has 113B, and its headers take 114B";
         assert_eq!(message(&trimming("size: 113, "), "E0717"), short);
         assert_eq!(codes(&trimming("size: 114, ")).len(), 1, "the platform has one size");

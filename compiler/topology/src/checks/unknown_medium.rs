@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(message("cables: { nic-t0: { medium: DAC } }", "E0601"), "there is no medium `DAC`");
         let glass = findings("cables: { t0-t1: { medium: smf } }");
         assert!(glass.iter().next().unwrap().help[0].contains("`dr`, `fr` or `lr`"));
-        // Correct names of other optics are not edited to a near one.
+        // The correct name of another optic is not replaced by a similar one.
         for (word, meant) in [("cr4", "`dac`"), ("zr4", "`zr`"), ("dr44", "`dr4`"), ("DR4", "`dr4`")] {
             let found = findings(&format!("cables: {{ t0-t1: {{ medium: {word} }} }}"));
             let found = found.iter().next().unwrap();

@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(message(&of("ffff:fff1::/32"), "E0409"), "there are no 16 blocks from ffff:fff1::/32 on");
     }
 
-    /// Blocks of planes that the fabric may get are kept free, too.
+    /// Blocks of planes that the fabric may get later are reserved, too.
     #[test]
     fn pools_lie_outside_every_block() {
         let of = |hosts: &str| {

@@ -1,4 +1,4 @@
-//! W0802: an absent thing is attached to another absent thing.
+//! W0802: an absent element is attached to another absent element.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::coordinate::Subject;
 use crate::draft::Draft;
 use crate::suggest::shorten;
 
-/// An absent thing is attached to another absent thing.
+/// An absent element is attached to another absent element.
 pub(crate) static RULE: Rule = Rule {
     code: "W0802",
     title: "an absent element is listed twice",

@@ -75,8 +75,8 @@ mod tests {
             message(RULE.example, "W0202"),
             "no source publishes that SONiC trims packets on hwsku `Mellanox-SN5600-V256`"
         );
-        // Of the hwskus of this Tomahawk 5 box, sonic-mgmt lists C512S2 as trimming, but not O128 and P64, which trim
-        // into queue 9.
+        // Of the hwskus of this Tomahawk 5 box, sonic-mgmt lists C512S2 as trimming. It does not list O128 and P64,
+        // which trim into queue 9.
         let th5 = |platform: &str, up: u32, nic: &str| {
             format!(
                 "{{ hosts: {{ groups: {up}, per_group: {up}, nic: {{ speed: {nic} }} }}, qos: lossy-trim, \

@@ -1,4 +1,4 @@
-//! W0203: a known fault of a release affects what the fabric asks for.
+//! W0203: a known fault of a release affects a setting of the fabric.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use closc_platform::capability::{Capability, asked};
@@ -8,7 +8,7 @@ use crate::checks::words;
 use crate::coordinate::TierId;
 use crate::draft::{Draft, Hardware};
 
-/// A known fault of a release affects what the fabric asks for.
+/// A known fault of a release affects a setting of the fabric.
 pub(crate) static RULE: Rule = Rule {
     code: "W0203",
     title: "a known fault of the release affects this fabric",

@@ -24,14 +24,14 @@ const PRIVATE: u32 = 4_200_000_000;
 const PRIVATE_SHORT: u32 = 64_512;
 const PRIVATE_SHORT_LAST: u32 = 65_534;
 
-/// Checks the first number; the end of the range has a rule of its own.
+/// Checks the first number. Another rule checks the end of the range.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     let base = draft.addresses.asn_base;
     if !draft.routing.speaks_bgp() || base >= PRIVATE {
         return;
     }
     let last = u64::from(base) + SPREAD;
-    // There are private numbers of 16 bits, too, but far fewer than the range over which switches are numbered.
+    // There are private 16-bit numbers, too, but far fewer than the switches' range of numbers needs.
     let message = if (PRIVATE_SHORT..=PRIVATE_SHORT_LAST).contains(&base) {
         format!("AS numbers from {base} to {last} leave the private ones, which end at {PRIVATE_SHORT_LAST}")
     } else {

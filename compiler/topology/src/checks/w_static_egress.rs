@@ -28,7 +28,7 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             continue;
         };
         let mut said = Vec::new();
-        // Partial support of a system has a warning of its own.
+        // Another warning covers partial support of a system.
         let divides =
             |os: Os| os.renders(Capability::Pauses) && os.support(Capability::Thresholds) == Support::Whole;
         for hardware in draft.hardware.iter().filter(|hardware| divides(hardware.os)) {

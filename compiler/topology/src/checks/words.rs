@@ -55,7 +55,7 @@ pub(crate) fn fields_and_values(fields: &[(String, String)]) -> String {
     and(words.iter().map(String::as_str))
 }
 
-/// Points at another place where it was written down, and at nothing where a default applies.
+/// Points at another place that the file states; points at nothing if a default applies.
 pub(crate) fn and_if(diagnostic: Diagnostic, span: Option<Span>, text: impl Into<String>) -> Diagnostic {
     match span {
         Some(span) => diagnostic.and(span, text),

@@ -144,7 +144,7 @@ impl DraftDomains {
     }
 }
 
-/// The kinds of a file by name, so that looking one up does not search all.
+/// The kinds of a file, by name for fast lookup.
 struct Stated<'a>(BTreeMap<&'a str, &'a DomainDoc>);
 
 impl<'a> Stated<'a> {

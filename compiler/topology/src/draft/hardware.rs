@@ -1,4 +1,4 @@
-//! Every kind of switch of a fabric: the tiers', those of single planes and those of single devices.
+//! Every kind of switch of a fabric: those of tiers, of single planes and of single devices.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Hardware {
 }
 
 impl Hardware {
-    /// Returns how the cages in use are split, side by side.
+    /// Returns the breakouts of the cages in use, side by side.
     pub(crate) fn breakouts(&self) -> impl Iterator<Item = Breakout> {
         let used = [&self.down, &self.up].into_iter().filter(|block| block.count + block.spare > 0);
         used.filter_map(|block| block.breakout)
@@ -89,7 +89,7 @@ impl Hardware {
         zone_path(self.tier, self.zone?, side)
     }
 
-    /// Tells whether its platform can be split as its ports are.
+    /// Tells whether its platform offers the breakouts of its ports.
     pub(crate) fn offers_breakouts(&self) -> bool {
         let used = [&self.down, &self.up].into_iter().filter(|block| block.count > 0);
         let mut breakouts = used.map(|block| block.breakout);

@@ -58,7 +58,7 @@ impl DraftLayout {
         self.role + self.plane + self.zone + self.index
     }
 
-    /// Returns the bits that a role has for its index: T2s and NICs use the zone's too.
+    /// Returns the number of index bits of a role. T2s and NICs also use the bits of the zone.
     pub(crate) fn index_bits(&self, role: Role) -> u64 {
         match role {
             Role::T0 | Role::T1 => self.index,

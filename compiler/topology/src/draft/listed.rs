@@ -50,7 +50,7 @@ pub(super) fn lines<'s>(
     if named { Ok(lines.collect()) } else { Err(Unusable::Foreign) }
 }
 
-/// Returns the cells of a line, if it has `N`.
+/// Returns the cells of a line, if there are `N`.
 pub(super) fn cells<const N: usize>(line: &str) -> Option<[&str; N]> {
     split(line).collect::<Vec<_>>().try_into().ok()
 }

@@ -1,7 +1,8 @@
-//! Places with equal cables: the fabric as described by its tiers, and each zone that has hardware or a NIC of its own.
+//! Places with equal cables: the fabric as described by its tiers, and each zone that has hardware or a NIC of its
+//! own.
 //!
-//! In: a draft. Out: [`Place`]s, which checks of speeds and lanes go through. Invariants: the first place is that of
-//! the tiers themselves; a zone without a difference is not a place.
+//! In: a draft. Out: the [`Place`]s, for checks of speeds and lanes. Invariants: the first place is that of the tiers
+//! themselves. A zone without a difference is not a place.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -56,17 +57,17 @@ impl Place<'_> {
 }
 
 impl<'a> PlaceTier<'a> {
-    /// Takes a tier that is the same in all zones.
+    /// Returns a tier that is the same in all zones.
     pub(crate) fn whole(tier: &'a DraftTier) -> Self {
         place_tier(tier, None)
     }
 
-    /// Tells whether it is the tier as in all zones without hardware of their own.
+    /// Tells whether it is the tier of the zones without hardware of their own.
     pub(crate) fn is_whole(&self) -> bool {
         self.zone.is_none()
     }
 
-    /// Returns the place that decides how the cages of a side are split.
+    /// Returns the place of the setting for the breakout of a side.
     pub(crate) fn breakout_span(&self, draft: &Draft<'_>, side: Side) -> Span {
         match self.zone.and_then(|zone| zone_path(self.tier.id, zone, side)) {
             Some(path) => draft.at(path),
@@ -74,7 +75,7 @@ impl<'a> PlaceTier<'a> {
         }
     }
 
-    /// Returns the place that decides how many ports a side has, and how its cages are split.
+    /// Returns the place of the setting for the number of ports of a side, and their breakout.
     pub(crate) fn ports_span(&self, draft: &Draft<'_>, side: Side) -> Span {
         match self.zone.and_then(|zone| zone_path(self.tier.id, zone, side)) {
             Some(path) => draft.at(path),
@@ -159,7 +160,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Returns the place in which lanes of a NIC are written, or the NIC itself.
+    /// Returns the place where the lanes of a NIC are stated, or that of the NIC.
     pub(crate) fn lanes_span(&self, place: &Place<'_>) -> Span {
         place.lanes_stated.unwrap_or_else(|| match place.zone {
             Some(zone) => self.at(field!("hosts.nic_by_zone.*.lanes").keyed(zone)),

@@ -1,7 +1,8 @@
 //! Racks of a file.
 //!
-//! In: `racks`, the numbers of the fabric, and its hardware. Out: rules, and every fault. Invariants: rules without a fault put no
-//! two devices on one unit, and none above the top of a rack; nothing is counted device by device.
+//! In: `racks`, the counts of the fabric, and its hardware. Out: rules, and every fault. Invariants: with rules
+//! without a fault, two devices never use the same unit, and no device is above the top of a rack. Devices are not
+//! walked one by one.
 
 mod meet;
 
@@ -186,8 +187,8 @@ impl DraftRacks {
         (self.faults.len() == before).then_some(rule)
     }
 
-    /// Returns how many units each device takes; `None` if neither the file nor the catalogue has it. Refuses hardware
-    /// that is higher.
+    /// Returns the number of units of each device; `None` if neither the file nor the catalogue has it. Refuses
+    /// hardware that is higher.
     fn units(&mut self, kind: &Kind<'_>, hardware: &[Hardware]) -> Option<u16> {
         let mut kinds = hardware.iter().filter(|own| Some(own.tier) == kind.tier).peekable();
         let usual = kinds.peek().map(|own| &own.platform);

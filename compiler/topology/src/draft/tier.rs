@@ -1,4 +1,4 @@
-//! A tier with its defaults: counts that follow from others, platforms, breakouts.
+//! A tier with its defaults: derived counts, platforms, breakouts.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, Sub as _};
@@ -70,14 +70,14 @@ impl DraftBlock {
         self.cages.is_some_and(|set| u64::from(set.len()) < self.cages())
     }
 
-    /// Returns how many cages both sides take together. If one takes only a part of its cages, this is a lower bound:
+    /// Returns how many cages both sides need together. If one uses only a part of its cages, this is a lower bound:
     /// the cages of the larger side.
     pub(crate) fn cages_with(&self, other: &DraftBlock) -> u64 {
         let (own, others) = (self.cages(), other.cages());
         if self.is_part() || other.is_part() { own.max(others) } else { own + others }
     }
 
-    /// Tells whether it takes a share of its cages.
+    /// Tells whether it uses only a share of the lanes of its cages.
     pub(crate) fn is_share(&self) -> bool {
         self.breakout.is_some_and(|breakout| breakout.share.is_some())
     }
@@ -150,7 +150,8 @@ impl DraftBlock {
         self
     }
 
-    /// Returns the block in a zone that states its splits; `other` is the platform where it is another than the tier's.
+    /// Returns the block in a zone that states its breakouts; `other` is the zone's platform, if it differs from the
+    /// tier's.
     fn in_zone(&self, stated: Option<&SplitDoc>, other: Option<&Platform>) -> Self {
         let breakout = stated.and_then(|split| split.breakout).map(|breakout| breakout.value);
         let cages = stated.and_then(|split| split.cages).map(|cages| cages.value);
@@ -292,7 +293,8 @@ impl DraftTier {
         Self::new(&common, catalogue, count, 1, [(tier.down.as_ref(), 0), (None, 0)])
     }
 
-    /// Returns the T2 downlinks kept for each zone: stated, or the panel's ports over the zones a uSID can name.
+    /// Returns the T2 downlinks reserved for each zone: the stated number, or the ports of the panel divided by the
+    /// zones that a uSID can number.
     pub(super) fn zone_ports(&self, doc: &T2Doc, layout: &DraftLayout) -> Option<u64> {
         if let Some(stated) = doc.ports_per_zone {
             return Some(u64::from(stated.value));
@@ -301,7 +303,7 @@ impl DraftTier {
         Some(ports >> layout.zone.min(63))
     }
 
-    /// Tells whether the tier's platform can be split as its ports are; otherwise its ports are unknown.
+    /// Tells whether the tier's platform offers the breakouts of its ports. If not, the ports are unknown.
     pub(crate) fn offers_breakouts(&self) -> bool {
         let Some(platform) = &self.platform else { return false };
         [&self.down, &self.up]
@@ -350,7 +352,7 @@ impl DraftTier {
     }
 }
 
-/// Returns the ports stated, or how many follow from other numbers.
+/// Returns the stated number of ports, or the number that follows from others.
 fn stated_count(ports: Option<&PortsDoc>, default: u64) -> u64 {
     ports.and_then(|ports| ports.0.count).map_or(default, |count| u64::from(count.value))
 }

@@ -63,7 +63,7 @@ fn widths(doc: Option<&AddressWidthsDoc>) -> AddressWidths {
     }
 }
 
-/// Returns the packet sizes, stated or default: no link larger than the ports of every operating system in use.
+/// Returns the packet sizes, stated or default. The MTU of a link is at most that of every operating system in use.
 pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
     let doc = doc.cloned().unwrap_or_default();
     let usual = ports_max.map_or(DEFAULT_LINK_MTU, |max| max.min(DEFAULT_LINK_MTU));
@@ -72,11 +72,11 @@ pub(super) fn mtu(doc: Option<&MtuDoc>, ports_max: Option<u16>) -> Mtu {
     Mtu { link, payload: doc.payload.map_or(room.min(DEFAULT_PAYLOAD), |payload| payload.value) }
 }
 
-/// The most queue pairs of a connection by default: the number with which Llama 3 was trained; each takes memory on the
-/// NIC.
+/// Maximum queue pairs of a connection by default: the number with which Llama 3 was trained. Each takes memory on
+/// the NIC.
 const QPS_PER_CONNECTION: u64 = 16;
 
-/// Returns how traffic is spread, stated or default: as many flows as there are uplinks to choose from.
+/// Returns how traffic is spread, stated or default. The default is as many flows as there are uplinks.
 pub(super) fn ecmp(doc: Option<&EcmpDoc>, uplinks: u64) -> Ecmp {
     let doc = doc.cloned().unwrap_or_default();
     let qps = number(doc.qps_per_connection, uplinks.clamp(1, QPS_PER_CONNECTION));
@@ -88,7 +88,7 @@ pub(super) fn ecmp(doc: Option<&EcmpDoc>, uplinks: u64) -> Ecmp {
     }
 }
 
-/// Returns how switches choose among next hops: as stated for their tier, or for all.
+/// Returns how switches choose among next hops: as stated for their tier, else as stated for all tiers.
 fn balance(doc: &EcmpDoc) -> TierBalance {
     let usual = doc.balance.map_or(Balance::Hash, |balance| balance.value);
     let own = doc.balance_by_tier.clone().unwrap_or_default();
@@ -96,7 +96,7 @@ fn balance(doc: &EcmpDoc) -> TierBalance {
     TierBalance { t0: of(own.t0), t1: of(own.t1), t2: of(own.t2) }
 }
 
-/// Returns the entropy values, stated or default: never more than there are uplinks.
+/// Returns the entropy values, stated or default. Defaults are at most the number of uplinks.
 pub(super) fn entropy(doc: Option<&EntropyDoc>, planes: u64, uplinks: u64) -> Entropy {
     let doc = doc.cloned().unwrap_or_default();
     let planes = planes.clamp(1, 16);

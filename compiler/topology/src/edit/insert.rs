@@ -4,7 +4,7 @@ use crate::yaml::{Item, Value};
 
 use super::Edit;
 
-/// Returns the edit that adds keys to a mapping: on a line of their own if the other keys have lines of their own.
+/// Returns the edit that adds keys to a mapping. They get a separate line if the other keys have separate lines.
 pub(super) fn keys(item: &Item, new: &[String], text: &str) -> Option<Edit> {
     let entries = item.entries();
     let Some(first) = entries.first() else {

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     fix: "Remove the character that the message names.",
 };
 
-/// Says which character has no place in a text.
+/// Reports a character that a text cannot have.
 pub(crate) fn bad_text(path: &str, text: &str, found: char, span: Span) -> Diagnostic {
     let code = u32::from(found);
     let message = format!("`{path}`: `{}` holds the character U+{code:04X}", shorten(text));

@@ -1,7 +1,7 @@
 //! From bytes to text.
 //!
-//! In: bytes. Out: a source text, or why the bytes are not text. Invariants: refused bytes are still added as a source,
-//! cut to what a message can show.
+//! In: bytes. Out: a source text, or why the bytes are not text. Invariants: refused bytes are still added as a
+//! source, cut to the length of a message.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, SourceId, Sources, Span};
 
@@ -16,7 +16,7 @@ pub(crate) fn decode(sources: &mut Sources, name: &str, bytes: &[u8]) -> Result<
         let source = sources.add(name, "");
         return refuse(faults::too_large(name, Span::new(source, 0..0)));
     }
-    // A byte order mark is not a part of the text; offsets and columns count from behind it.
+    // A byte order mark is not part of the text. Offsets and columns count from the byte after it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -40,7 +40,7 @@ fn is_binary(byte: u8) -> bool {
 /// Refuses bytes that are not text, showing the line up to the first of them.
 fn not_text(sources: &mut Sources, name: &str, bytes: &[u8], offset: usize) -> Result<SourceId, Diagnostics> {
     let byte = bytes[offset];
-    // Empty lines before the place keep its line number right; a long line is cut.
+    // Empty lines before the place keep its line number correct. A long line is cut.
     let line = bytes[..offset].iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
     let before = String::from_utf8_lossy(&bytes[line.max(offset.saturating_sub(SHOWN))..offset]);
     let breaks = "\n".repeat(bytes[..line].split(|b| *b == b'\n').count() - 1);

@@ -1,7 +1,7 @@
-//! The parser's errors in our own words.
+//! The parser's errors in the words of closc.
 //!
-//! In: an error of the YAML parser, and its text. Out: one diagnostic with a place. Invariants: nothing of the
-//! parser's advice to programmers reaches a user.
+//! In: an error of the YAML parser, and its text. Out: one diagnostic with a place. Invariants: users never see the
+//! parser's advice to programmers.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
@@ -238,7 +238,7 @@ fn budget(breach: &BudgetBreach, span: Span) -> Diagnostic {
     faults::over_budget(what, limit, span)
 }
 
-/// Unwraps errors that only add that the fault is behind an alias.
+/// Unwraps errors that only state that the fault is in an alias.
 fn original(mut error: &Error) -> &Error {
     while let Error::AliasError { error: inner, .. } | Error::WithSnippet { error: inner, .. } = error {
         error = inner;

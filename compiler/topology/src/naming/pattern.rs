@@ -95,7 +95,7 @@ struct Hole {
     field: Placeholder,
     /// Added to the number; `{plane+1}` counts planes from 1.
     offset: u16,
-    /// Digits that are always written; longer numbers are written whole.
+    /// Minimum number of digits. Longer numbers are not cut.
     width: u8,
 }
 
@@ -128,7 +128,7 @@ pub enum PatternError {
         /// The characters that can be.
         known: &'static str,
     },
-    /// `-` at an end, or two of them, which separate the ends of a link.
+    /// `-` at an end, or `--`, which separates the ends of a link.
     #[error("a name cannot start or end with `-`, nor hold `--`, which separates the two ends of a link")]
     Dash,
     /// A brace without its partner.
@@ -275,7 +275,7 @@ impl Pattern {
         self.read_loosely(name).filter(|numbers| self.write(*numbers) == name)
     }
 
-    /// Reads the numbers of a name whatever their padding, to suggest the correct name.
+    /// Reads the numbers of a name with any padding, to suggest the correct name.
     pub fn read_loosely(&self, name: &str) -> Option<Numbers> {
         let mut numbers = Numbers::default();
         let mut rest = name;
@@ -300,7 +300,7 @@ impl Pattern {
         left.len() == right.len() && left.iter().zip(&right).all(|(a, b)| a.may_meet(b))
     }
 
-    /// Cuts the pattern into runs of digits and of other characters, as every name of it is cut.
+    /// Splits the pattern into runs of digits and of other characters, like its names.
     fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for part in &self.parts {

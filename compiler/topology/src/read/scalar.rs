@@ -1,7 +1,7 @@
 //! Single values: numbers, text, quantities, addresses.
 //!
-//! In: an item. Out: the value. Invariants: a number is a number and text is text; nothing is guessed, and the
-//! message shows what was written and what to write.
+//! In: an item. Out: the value. Invariants: numbers and text are never converted into each other. Nothing is guessed.
+//! The message shows the written text and the expected one.
 
 use std::net::IpAddr;
 

@@ -46,7 +46,7 @@ fn shared(own: Racked<'_>, other: Racked<'_>) -> Option<String> {
     names(few).find(|name| has(many, name)).map(|name| format!("rack `{name}`"))
 }
 
-/// How many values each number of a name has.
+/// Returns the number of values of each coordinate of a name.
 fn counts((kind, rule): Racked<'_>) -> [u16; 4] {
     let planes = if rule.shares_planes() { 1 } else { kind.planes };
     [planes, kind.zones, kind.units, kind.racks(rule)]

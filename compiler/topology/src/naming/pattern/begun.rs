@@ -1,8 +1,8 @@
 //! Names that begin with typed text, without a list of all names.
 //!
-//! In: the beginning of a name, and how many planes, zones, switches or nodes there are. Out: names, or longer
-//! beginnings if there are too many names. Invariants: every result is compatible with the typed text; the work is
-//! bounded by the pattern's longest number and not by how many names there are.
+//! In: the beginning of a name, and the numbers of planes, zones, switches or nodes. Out: names, or longer beginnings
+//! if there are too many names. Invariants: every result is compatible with the typed text. The work is bounded by
+//! the pattern's longest number, and not by the number of names.
 
 use smol_str::SmolStr;
 
@@ -70,13 +70,13 @@ fn numbered(
     })
 }
 
-/// Cuts names after their common beginning and one more letter, which gives few beginnings for many names.
+/// Cuts names one letter after their common beginning, which gives few beginnings for many names.
 pub fn narrowed<'a>(names: &[&'a str]) -> Vec<&'a str> {
     let common = names.iter().skip(1).fold(names.first().map_or(0, |name| name.len()), |common, name| {
         let alike = name.bytes().zip(names[0].bytes()).take_while(|(a, b)| a == b).count();
         common.min(alike)
     });
-    // A letter may have several bytes: `common` may be inside of one.
+    // A letter may have several bytes, and `common` may end inside one.
     let end =
         |name: &str| (common + 1..=name.len()).find(|at| name.is_char_boundary(*at)).unwrap_or(name.len());
     let mut cut: Vec<&str> = names.iter().map(|name| &name[..end(name)]).collect();
