@@ -1,4 +1,4 @@
-//! A default in the reference is the meaning of an absent key.
+//! Every default in the reference is the effective value of an absent key.
 
 use closc_diagnostics::{Sources, show};
 use closc_platform::Catalogue;

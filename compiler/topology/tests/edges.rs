@@ -30,7 +30,7 @@ fn maybe(key: &'static str, value: impl Strategy<Value = u32>) -> impl Strategy<
         .prop_map(move |value| value.map_or_else(String::new, |value| format!(", {key}: {value}")))
 }
 
-/// One `key: value`, rarely: most values are out of place.
+/// One `key: value`, rarely. Most values are invalid.
 fn absurd(key: &'static str) -> impl Strategy<Value = String> {
     prop::option::weighted(0.05, number())
         .prop_map(move |value| value.map_or_else(String::new, |value| format!(", {key}: {value}")))

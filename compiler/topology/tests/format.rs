@@ -39,7 +39,7 @@ fn fabrics() -> Vec<(PathBuf, String)> {
     fabrics
 }
 
-/// Result of lowering a file; its places are those of the text, so they are left out.
+/// Result of lowering a file, without its places, which depend on the text.
 fn meaning(text: &str) -> Option<String> {
     let mut sources = Sources::new();
     let document = closc_topology::load(&mut sources, "fabric.yaml", text.as_bytes()).ok()?;
@@ -67,7 +67,7 @@ fn every_file_of_the_repository_says_the_same_afterwards() {
     assert!(done > 150 && planned > 40, "{done} files, {planned} of them valid");
 }
 
-/// The same file with every number of spaces doubled, or with none where none is needed.
+/// The same file with every number of spaces doubled, or without any optional spaces.
 #[test]
 fn other_spaces_make_no_other_file() {
     let mut tried = 0;

@@ -1,4 +1,4 @@
-//! The fuzz target of the loader on a few hundred inputs, which a build without a fuzzer tries too.
+//! Runs the fuzz target of the loader on a few hundred inputs, in builds without a fuzzer too.
 
 #[path = "../../../fuzz/entry/inputs.rs"]
 mod inputs;

@@ -1,6 +1,6 @@
 //! The order of keys in a file has no meaning.
 //!
-//! In: a fabric that uses nearly every key. Out: for any order of the keys of any mapping, the same topology but
+//! In: a fabric that uses nearly every key. Out: for any order of the keys of any mapping, the same topology except
 //! for the places in the text.
 
 use closc_diagnostics::{Sources, show};

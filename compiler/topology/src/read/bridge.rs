@@ -1,8 +1,8 @@
 //! A serde reader over a tree, for types of other crates.
 //!
-//! In: an item. Out: any type that implements `Deserialize`, and a diagnostic at the innermost place of every fault;
-//! missing keys are all reported at once. Invariants: serde's own words are replaced by ours. Serde stops at the first
-//! fault, so the faulty part is left out and the rest read again.
+//! In: an item. Out: any type that implements `Deserialize`, and a diagnostic at the innermost place of every fault.
+//! All missing keys are reported at once. Invariants: serde's own words are replaced by those of closc. Serde stops
+//! at the first fault, so the faulty part is removed and the rest read again.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::faults;
 use crate::suggest::{meant_key, shorten};
 use crate::yaml::{Entry, Item, Place, Value};
 
-/// The most faults of one item that are reported: each needs another reading of the whole item.
+/// Maximum number of reported faults of one item: each needs another reading of the whole item.
 const FAULTS_MAX: usize = 32;
 
 /// Reads an item into a type of another crate, and reports faults. The rest is still read, unless a fault is in a key
@@ -51,7 +51,7 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(
     None
 }
 
-/// Leaves out the entry that a path names; tells whether there was one.
+/// Removes the entry that a path names; returns whether there was one.
 fn remove(item: &mut Item, path: &[String]) -> bool {
     let (Value::Mapping(entries), Some((key, below))) = (&mut item.value, path.split_first()) else {
         return false;
@@ -82,7 +82,7 @@ fn report(fault: Fault, item: &Item, reader: &mut Reader<'_>) {
     });
 }
 
-/// Reports every key that is missing, in all mappings; tells whether there were any.
+/// Reports all missing keys of all mappings; returns whether there are any.
 fn missing_keys<T: JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> bool {
     let schema = SchemaGenerator::default().into_root_schema_for::<T>();
     let found = closc_platform::missing(schema.as_value(), &json(item));
@@ -105,7 +105,7 @@ fn missing_keys<T: JsonSchema>(item: &Item, reader: &mut Reader<'_>) -> bool {
     !found.is_empty()
 }
 
-/// Returns the shape of an item; its scalars do not matter.
+/// Returns the shape of an item, without its scalars.
 fn json(item: &Item) -> serde_json::Value {
     match &item.value {
         Value::Mapping(entries) => {
@@ -139,7 +139,7 @@ impl Fault {
         Fault { kind, place: None, path: Vec::new() }
     }
 
-    /// Gives the fault a place, unless an inner one is known.
+    /// Sets the place of the fault, unless an inner one is known.
     fn at(mut self, place: Place) -> Self {
         self.place.get_or_insert(place);
         self

@@ -187,7 +187,7 @@ impl Kind {
         true
     }
 
-    /// Lists every mapping from this one on, each once, in the order of the keys.
+    /// Lists this mapping and all mappings below it, each once, in the order of the keys.
     pub(crate) fn mappings(&'static self) -> Vec<&'static Mapping> {
         let mut found = Vec::new();
         self.collect(&mut found);

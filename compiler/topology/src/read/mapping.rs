@@ -45,8 +45,8 @@ impl<'a> Entries<'a> {
         Some(Entries { entries, meant })
     }
 
-    /// Reads one key; an absent one is reported unless the type knows what absence means, or a misspelled key
-    /// was reported in its place.
+    /// Reads one key. A missing key is reported, unless the type has a value for it, or a misspelled key was reported
+    /// instead.
     pub(crate) fn read<T: Read>(&self, key: &str, item: &Item, reader: &mut Reader<'_>) -> Option<T> {
         match self.entries.iter().find(|entry| entry.key == key) {
             Some(entry) => reader.inside(key, |reader| match &entry.item.value {
@@ -74,8 +74,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Declares a mapping of the language, every field once: its meaning, type and key, and what a change of it touches
-/// unless the key above states that.
+/// Declares a mapping of the language, every field once: its meaning, type and key. It also declares the artefacts
+/// that a change touches, unless the key above does.
 ///
 /// Generates the struct, its schema, its reader, its place in the reference and the paths that
 /// [`crate::field!`] knows.
@@ -120,7 +120,7 @@ macro_rules! document {
 }
 pub(crate) use document;
 
-/// Expands what a key states about its touches: nothing, or a list.
+/// Expands the declaration of the touched artefacts of a key: nothing, or a list.
 macro_rules! touches {
     () => {
         None

@@ -58,7 +58,7 @@ fn integer(item: &Item, min: i128, max: i128, reader: &mut Reader<'_>) -> Option
     }
 }
 
-/// Narrows the range of a type to that of a key, as the schema and the reference state it.
+/// Limits the range of a type to that of a key, as the schema and the reference state it.
 fn narrow((least, most): (Option<u32>, Option<u32>), min: i128, max: i128) -> (i128, i128) {
     (least.map_or(min, i128::from), most.map_or(max, i128::from))
 }
@@ -113,7 +113,7 @@ macro_rules! quantities {
             fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
                 let text = match &item.value {
                     Value::Text(text) => text.to_string(),
-                    // A bare number lacks its unit; the parser of the quantity says which.
+                    // A bare number lacks its unit. The parser of the quantity names the unit.
                     Value::Integer(_) | Value::Float(_) => reader.written(item.place),
                     Value::Null | Value::Bool(_) | Value::List(_) | Value::Mapping(_) => {
                         return reader.wrong_type(item, $kind, $example);
@@ -147,7 +147,7 @@ impl Read for Breakout {
     }
 }
 
-/// Cages are a list of numbers and runs, or its text.
+/// Reads cages from a list of numbers and runs, or from its text.
 impl Read for CageSet {
     fn read(item: &Item, reader: &mut Reader<'_>) -> Option<Self> {
         let one = |item: &Item, reader: &Reader<'_>| match &item.value {

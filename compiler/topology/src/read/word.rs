@@ -1,7 +1,7 @@
 //! Enumerations: one word of a list.
 
-/// Reads an enum from one of its words: `word!(Type, "what it is" { "word" => Variant, ... })`, or, of a type that lists its
-/// values and has a word for each, `word!(Type, "what it is", Type::word)`.
+/// Reads an enum from one of its words: `word!(Type, "what it is" { "word" => Variant, ... })`. For a type that lists
+/// its values and has a word for each: `word!(Type, "what it is", Type::word)`.
 macro_rules! word {
     ($type:ty, $what:literal, $words:path) => {
         impl $crate::read::Read for $type {

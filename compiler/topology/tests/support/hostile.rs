@@ -254,7 +254,7 @@ fn long_texts(numbers: &mut Numbers, size: usize) -> String {
     )
 }
 
-/// Paths of places grow with every key above a value.
+/// The path of a value grows with every key above it.
 fn free_mappings(_: &mut Numbers, size: usize) -> String {
     let mut text = format!("{GOOD}x-{}:\n", "k".repeat(size / 2));
     for key in 0..size / 20 {
@@ -325,7 +325,7 @@ fn numbers(numbers: &mut Numbers, _: usize) -> String {
     )
 }
 
-/// Zones that are all smaller than they could be: as many holes as are allowed, or more.
+/// Zones that are all smaller than their maximum: as many absent NICs as are allowed, or more.
 fn zones(numbers: &mut Numbers, _: usize) -> String {
     let per_group = 100 + numbers.up_to(400);
     let smaller: Vec<String> = (0..16).map(|zone| format!("{zone}: {}", 1 + numbers.up_to(1))).collect();
@@ -360,7 +360,7 @@ fn depth(numbers: &mut Numbers, size: usize) -> String {
     format!("{GOOD}x-deep:\n  {}", open.repeat(size / open.len()))
 }
 
-/// A good file with pieces of itself thrown in anywhere.
+/// A good file with pieces of itself inserted at random.
 fn torn(numbers: &mut Numbers, size: usize) -> String {
     let mut text = GOOD.to_owned();
     while text.len() < size {

@@ -1,4 +1,4 @@
-//! Shared by the tests of bad fabric files: the form of a case, and running it.
+//! Shared parts of the tests of bad fabric files: the form of a case, and the function that runs it.
 //!
 //! In: a Markdown file with a fabric and the message it gives. Out: the message it gives now. Invariants: the
 //! catalogue is the built-in one and the platforms in `tests/errors/platforms`.
@@ -16,7 +16,7 @@ pub(crate) fn folder() -> PathBuf {
 
 /// A test case: the contents of its two code blocks.
 pub(crate) struct Case {
-    /// The words behind ```` ```yaml ````: `escaped` reads `\xff` as a byte, `times=N` repeats the text.
+    /// The words after ```` ```yaml ````: `escaped` reads `\xff` as a byte, `times=N` repeats the text.
     pub(crate) form: String,
     /// The fabric.
     pub(crate) yaml: String,
@@ -47,7 +47,7 @@ impl Case {
         }
     }
 
-    /// Returns what is found in the fabric, and its text form.
+    /// Returns the findings in the fabric, and their text form.
     pub(crate) fn run(&self) -> (Diagnostics, String) {
         let mut sources = Sources::new();
         let diagnostics = match closc_topology::load(&mut sources, "fabric.yaml", &self.bytes()) {
