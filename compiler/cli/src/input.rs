@@ -26,7 +26,7 @@ pub(crate) fn options(args: &Args) -> Options {
     Options { platforms: args.platforms.clone(), levels: args.levels.levels() }
 }
 
-/// Reads a fabric. Returns nothing if it has faults, which were shown.
+/// Reads a fabric; `None` if it has faults, which were shown.
 pub fn read(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<Input>> {
     let Reading { plan, diagnostics, sources } = front::read(&Source::parse(file.as_str())?, &options(args))?;
     show(args, &diagnostics, &sources);
@@ -49,7 +49,7 @@ pub(crate) fn read_again(args: &Args, file: &Utf8Path) -> anyhow::Result<Option<
     Ok(plan.map(|plan| Input { plan, warnings }))
 }
 
-/// Reads the built-in catalogue with the platforms of a site. Returns nothing if they have faults, which were shown.
+/// Reads the built-in catalogue with the platforms of a site; `None` if they have faults, which were shown.
 pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
     let (mut sources, mut diagnostics) = (Sources::new(), Diagnostics::new());
     let catalogue = front::catalogue(&args.platforms, &mut sources, &mut diagnostics)?;
@@ -57,7 +57,7 @@ pub fn catalogue(args: &Args) -> anyhow::Result<Option<Catalogue>> {
     Ok((!diagnostics.has_errors()).then_some(catalogue))
 }
 
-/// Shows diagnostics in the form that was asked for.
+/// Shows diagnostics in the requested format.
 pub fn show(args: &Args, diagnostics: &Diagnostics, sources: &Sources) {
     match args.format {
         Format::Human | Format::Markdown | Format::Html | Format::Rows(_) => people(diagnostics, sources),

@@ -162,7 +162,7 @@ struct CheckSection<'a> {
 pub fn device(address: &Address, device: &Device<'_>, serial: Option<&Serial>) -> Vec<Artefact> {
     let url = |file: &str, destination| Url { source: address.of(&path(device.name, file)), destination };
     let sections = Sections {
-        // Before the reload, which starts FRR with the file.
+        // FRR starts with this file at the reload, so it is downloaded first.
         download: device.has_frr.then(|| Download {
             files: [File { url: url(paths::FRR_CONF, Some("/etc/sonic/frr/frr.conf")), permissions: "644" }],
         }),

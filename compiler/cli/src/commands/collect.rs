@@ -225,7 +225,7 @@ fn human(summary: &Summary) -> String {
     format!("{lines}{broken} broken; {} of {} agents answer{tables}\n", agents.speaking, agents.nics)
 }
 
-/// Describes an agent whose path table differs from the plan's, with the checksum, or matches it again.
+/// Describes an agent whose path table differs from the plan's, with its checksum, or is that of the plan again.
 fn table(nic: &str, other: Option<&str>) -> (String, serde_json::Value) {
     let Some(checksum) = other else {
         let line = format!("{nic}: its path table is that of this plan");

@@ -52,7 +52,7 @@ pub(crate) struct Designs {
     compared: usize,
     /// Of these, the ones that have an item without a price.
     unpriced: usize,
-    /// Of these, the ones that have a switch or a module without published power, where power is compared.
+    /// Of these, the ones that have a switch or a module without published power, if power is compared.
     unpublished: usize,
     /// Of these, the ones that pass the checks and that no other beats.
     front: usize,

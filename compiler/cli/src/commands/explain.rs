@@ -70,7 +70,7 @@ pub(crate) struct TargetPage {
     renders: Vec<Rendered>,
 }
 
-/// Extent to which one thing is rendered: `whole`, `part` or `none`, with the reason.
+/// Extent to which a capability is rendered: `whole`, `part` or `none`, with the reason.
 #[derive(Serialize, JsonSchema)]
 struct Rendered {
     what: &'static str,

@@ -110,8 +110,8 @@ fn plant(files: &[Utf8PathBuf]) -> anyhow::Result<Plant> {
     Ok(plant)
 }
 
-/// Reads a file. It lists the neighbours of a device if `device` is given or its extension is not that of a table or
-/// topology.
+/// Reads a file. It contains the neighbours of a device if `device` is given, or if its extension is not that of a
+/// table or topology.
 fn one(plant: &mut Plant, file: &Utf8Path, device: Option<&str>) -> anyhow::Result<()> {
     let text = output::read(file, FILE_MAX)?;
     let is_seen = device.is_some()

@@ -25,7 +25,7 @@ pub(crate) const PLATFORM: Document<Shown> = Document::new("closc-platform/1");
 /// The platforms of the catalogue.
 pub(crate) const PLATFORMS: Document<Items<Entry>> = Document::new("closc-platforms/1");
 
-/// A platform, with the sources of its limits and of what its hwskus can do.
+/// A platform, with the sources of its limits and the facts about its hwskus.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Shown {
     #[serde(flatten)]
@@ -81,7 +81,7 @@ pub(crate) struct Entry {
     oses: Vec<&'static str>,
 }
 
-/// Time that a switch may take for its answer.
+/// Time limit for the answer of a switch.
 const MEASURE_LIMIT: Duration = Duration::from_mins(2);
 
 /// The most bytes of an answer. The files of the largest boxes are some 2 MB.

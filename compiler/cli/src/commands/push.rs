@@ -29,7 +29,7 @@ pub(crate) const PUSH: Document<PushReport> = Document::new("closc-push/1");
 /// Preview of a push.
 pub(crate) const PREVIEW: Document<Preview> = Document::new("closc-push-preview/1");
 
-/// Pushes a tree, a saved plan, or shows what would be pushed.
+/// Pushes a tree or a saved plan, or shows the changes.
 pub fn run(args: &Args, command: &PushArgs) -> anyhow::Result<Outcome> {
     let options = PushOptions {
         max_failures: command.max_failures as usize,

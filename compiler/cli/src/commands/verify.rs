@@ -1,4 +1,4 @@
-//! `closc verify`: proves from the files of a compiled tree that every path arrives.
+//! `closc verify`: proves from the files of a compiled tree that packets arrive over every path.
 //!
 //! In: a tree, and the table sizes of the catalogue. Out: the facts that each rule proved, and every violation with
 //! file, line and the trace of a packet. Exits with 0 if all rules hold, and with 1 if one does not or the tree cannot

@@ -1,4 +1,4 @@
-//! The line that is being written: its words, and the fabric that it is about.
+//! The command line that is completed: its words and its fabric.
 
 use std::path::{Path, PathBuf};
 

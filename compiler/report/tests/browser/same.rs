@@ -229,7 +229,7 @@ fn pair(plan: &Plan, from: Nic, to: Nic, draw: &mut Draw) -> (Value, Value) {
     (json!([nic_at(from), nic_at(to), asked]), json!([left, some]))
 }
 
-/// Counts paths if switches choose them, so that any remaining path leads down.
+/// Counts paths if switches choose them. Any remaining path then leads down.
 fn chosen(plan: &Plan, from: Nic, to: Nic) -> Vec<u64> {
     let ways = UsablePaths::of(plan.topology(), Taken::AbsentOrDrained);
     let profile = |nic: Nic| (nic.zone, ways.profile(nic.zone, nic.group).expect("a NIC has a group"));

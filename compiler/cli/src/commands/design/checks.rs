@@ -154,7 +154,7 @@ impl<'a> Checks<'a> {
     }
 }
 
-/// Code and message of a finding; the code is empty if the file has not as many NICs as its design.
+/// Code and message of a finding. The code is empty if the file and its design have different numbers of NICs.
 type Finding = (&'static str, String);
 
 /// Returns a key of the hardware with its OS, planes and breakouts, and of a profile.

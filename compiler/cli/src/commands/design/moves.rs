@@ -15,10 +15,10 @@ use super::row::{self, StageRow};
 use super::{Asked, Searched, search};
 use crate::args::Args;
 
-/// Designs of the last stage from which stages are traced back.
+/// Number of designs of the last stage whose earlier stages are computed.
 const LAST: usize = 3;
 
-/// Designs that are compared for each stage before it.
+/// Number of designs that are compared for each earlier stage.
 const EARLIER: usize = 3;
 
 /// A design of a stage that passed the checks.
@@ -28,7 +28,7 @@ struct Stage<'a> {
     plan: Plan,
 }
 
-/// The fewest moved cables up to a design of a stage, and the designs of the stages before.
+/// The minimum number of moved cables up to a design of a stage, with the designs of the earlier stages.
 struct Chain {
     moved: u64,
     moves: Vec<u64>,
@@ -68,7 +68,7 @@ pub(super) fn found<'a>(args: &Args, asked: &Asked<'a>, last: &Asked<'a>) -> any
     Ok(Moving { searched, stages })
 }
 
-/// Traces the stages before a design; `None` if a stage has no design with its T0s.
+/// Computes the earlier stages of a design; `None` if a stage has no design with its T0s.
 fn traced(asked: &Asked<'_>, options: &Options, end: Stage<'_>) -> anyhow::Result<Option<Vec<StageRow>>> {
     let sizes = asked.stages;
     let mut stages: Vec<Vec<Stage<'_>>> = Vec::new();

@@ -90,7 +90,7 @@ pub(super) fn row(plan: &Plan, design: &Design<'_>, measure: &Measure, is_priced
     Row::new(design, measure, &media(plan.topology()), is_priced, passed)
 }
 
-/// Returns the host settings in which a file differs from a need.
+/// Returns the host settings of a file that differ from a need.
 pub(super) fn hosts(topology: &Topology, nics_per_node: u8, rails: u8) -> Vec<String> {
     let hosts = &topology.hosts;
     let differs = [

@@ -59,7 +59,7 @@ pub(crate) struct Row {
     pub weaknesses: Vec<&'static str>,
     /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,
-    /// Known faults of the assumed releases that this design meets.
+    /// Known faults of the assumed releases that affect this design.
     pub known_faults: Vec<String>,
     /// Its growth, with `--stages`.
     pub stages: Vec<StageRow>,

@@ -23,8 +23,8 @@ use crate::output;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest answer of a collector.
 const ANSWER_MAX: u64 = 16 << 20;
-/// A drain by a collector expires after a week. Path tables compiled from the file omit the drained paths
-/// permanently.
+/// A drain by a collector expires after a week. Path tables compiled from the file omit the paths while the element
+/// is drained there.
 const MINUTES: u32 = 7 * 24 * 60;
 
 /// Asks agents; returns how many comply, and how many do not.

@@ -44,7 +44,7 @@ impl Cables {
         Cables { kinds }
     }
 
-    /// Returns them with the longest lengths of a placement, and media that reach.
+    /// Returns the cables with the longest lengths of a placement, and with media that reach.
     pub(super) fn reaching(&self, topology: &Topology, longest: Longest) -> anyhow::Result<Self> {
         let mut found = self.clone();
         for kind in &mut found.kinds {

@@ -1,4 +1,4 @@
-//! `--shard` and `--select` of `whatif`: of the failures that are tried one by one, only those in a part of the fabric.
+//! `--shard` and `--select` of `whatif`: limit the failures that are tried one by one to a part of the fabric.
 //!
 //! In: the command line. Out: a [`Chosen`] part, and the digest of the question. Invariants: every element of a fabric
 //! is in exactly one of n shards, that of its switch, unit of nodes or plane. The impact of a failure is counted over

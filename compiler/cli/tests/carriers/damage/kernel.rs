@@ -10,7 +10,7 @@ use super::{Act, Damage, Pick, Victim};
 /// report must contain.
 type Reversal = (Act, String, Vec<String>);
 
-/// Returns the commands that damage the effect of a command.
+/// Returns commands that reverse or change the effect of a command in the file.
 fn reversals(line: &str) -> Vec<Reversal> {
     let words: Vec<&str> = line.split(' ').collect();
     let made = |act: Act, command: String, named: &[&str]| {
