@@ -1,8 +1,8 @@
 //! Compares the plan of a fabric file with the existing network (the plant) that the file describes.
 //!
-//! In: a plan, a plant, and where its devices are. Out: planned cables that are not plugged, cables of the plant that
-//! are not in the plan, and ports that have another name. Invariants: every cable of the plant is matched with a
-//! planned one, or is left over.
+//! In: a plan, a plant, and the places of its devices. Out: planned cables that are not plugged, cables of the plant
+//! that are not in the plan, and ports that have another name. Invariants: every cable of the plant is matched with a
+//! planned one, or is reported as left.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,7 +25,7 @@ pub(crate) struct Port {
 /// Result of a comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
-    /// For each cable of the plant, by number, the planned cable that it is.
+    /// The planned cable of each cable of the plant, by number; `None` if it is not planned.
     pub(crate) matched: Vec<Option<Link>>,
     /// Planned cables with both ends unplugged.
     pub(crate) missing: Vec<Link>,
@@ -47,8 +47,8 @@ fn ends(plan: &Plan, devices: &HashMap<Place, u32>, link: Link) -> [Option<u32>;
     [Some(lower), upper].map(|place| devices.get(&place?).copied())
 }
 
-/// Compares. Where ports need not have the names of the plan, cables between the same devices are matched in the order of
-/// their ports.
+/// Compares. If ports may have other names than in the plan, cables between the same devices are matched in the order
+/// of their ports.
 pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_may_differ: bool) -> Compared {
     let devices = positions.devices();
     let mut found = Compared { matched: vec![None; plant.cables.len()], ..Compared::default() };
@@ -80,7 +80,7 @@ pub(crate) fn compare(plan: &Plan, plant: &Plant, positions: &Positions, ports_m
     found
 }
 
-/// A planned cable with its devices, and what is plugged into their ports.
+/// A planned cable, its devices, and the devices that are plugged into their ports.
 type Open = (Link, [Option<u32>; 2], [Option<u32>; 2]);
 
 /// Matches the remaining cables by the devices at their ends, and returns the planned ones that are still open.

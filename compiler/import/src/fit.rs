@@ -1,8 +1,8 @@
 //! Finds hardware whose ports have given names.
 //!
-//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue with
-//! ports of these names, the best first, with the split of their cages. Invariants: every port is on the panel of what
-//! is returned.
+//! In: the ports of the switches of a tier, towards the nodes and away from them. Out: platforms of the catalogue
+//! with ports of these names, the best first, with the breakouts of their cages. Invariants: all ports are on the
+//! panels of the returned platforms.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -54,7 +54,7 @@ pub(crate) struct Block {
 /// The numbers of the ports in use, downwards and upwards.
 pub(crate) type Reading = Arc<[Vec<u16>; 2]>;
 
-/// Hardware whose ports have the names that were seen.
+/// Hardware whose ports have the names in use.
 #[derive(Debug, Clone)]
 pub(crate) struct Fit {
     pub(crate) platform: Arc<Platform>,
@@ -106,7 +106,7 @@ impl Fit {
     }
 }
 
-/// Ports of a split by name: the cage from 0, and cage and part as the panel numbers them.
+/// Ports of a breakout by name: the cage from 0, and cage and part as the panel numbers them.
 type Cages = HashMap<SmolStr, (u16, (u16, u8))>;
 
 /// A platform under an operating system, with the names of its ports, computed on demand.
@@ -229,7 +229,8 @@ pub(crate) fn models<K: Ord>(
     found
 }
 
-/// Finds the platforms that switches of a tier may be, part by part. Parts of the same ports are looked up once.
+/// Finds the possible platforms of the switches of a tier, part by part. Parts with the same ports are looked up
+/// once.
 pub(crate) fn fits_by<K: Ord + Copy>(
     plant: &Plant,
     levels: &[Level],
@@ -265,7 +266,8 @@ pub(crate) fn fits_by<K: Ord + Copy>(
     found
 }
 
-/// The fits of lowest cost. Only a few are kept for each numbering of the ports, as all of these place devices equally.
+/// Keeps the fits of lowest cost. Only a few are kept for each numbering of the ports, because these place devices in
+/// the same way.
 fn likeliest(mut fits: Vec<(Cost, Fit)>) -> Vec<Fit> {
     fits.sort_by_key(|(cost, _)| *cost);
     let mut alike: BTreeMap<(Reading, [Speed; 2]), usize> = BTreeMap::new();
@@ -292,12 +294,12 @@ fn cages(names: &Cages, ports: &Ports, breakout: Breakout) -> Option<BTreeSet<(u
     ports.iter().map(cage).collect()
 }
 
-/// The possible first cages of both sides, from the cages that were seen. A side begins at its default (cage 0, or the
-/// middle of the panel), with holes before the first cage that was seen, or at that cage.
+/// The possible first cages of both sides, from the cages in use. A side begins at its default (cage 0, or the middle
+/// of the panel) with unused cages after it, or at the first cage in use.
 fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> Vec<(u16, u16)> {
     let ends = |cages: &BTreeSet<(u16, u8)>| Some((cages.first()?.0, cages.last()?.0));
     let downs = |first: u16| [0, first];
-    // Uplinks default to the middle of the panel if they are all beyond it.
+    // The default for uplinks is the middle of the panel, if all of them are beyond it.
     let ups = |first: u16, last: u16| [if first >= middle && last < middle { middle } else { first }, first];
     let (downs, ups) = match (ends(down), ends(up)) {
         (Some((low, last)), Some((first, _))) if last < first => (downs(low), ups(first, last)),
@@ -311,7 +313,7 @@ fn starts(down: &BTreeSet<(u16, u8)>, up: &BTreeSet<(u16, u8)>, middle: u16) -> 
     found.into_iter().collect()
 }
 
-/// The ways in which a platform can have the ports, each with its cost.
+/// The possible layouts of the ports on a platform, each with its cost.
 fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     let (platform, os) = (&of.platform, of.os);
     let panel = &platform.panel;
@@ -355,7 +357,7 @@ fn fit(of: &Panel, down: &Ports, up: &Ports) -> Vec<(Cost, Fit)> {
     fits
 }
 
-/// Hardware for ports whose names no platform has: the wanted platform, else the software platform with the most cages.
+/// Hardware for port names that no platform has: the wanted platform, else the software platform with the most cages.
 pub(crate) fn nameless(panels: &Panels, level: Level, wanted: &Wanted) -> Option<Fit> {
     let is_named = wanted.platform(level).is_some();
     let any = panels.wanted(level, wanted).filter(|panel| is_named || panel.platform.is_software());

@@ -86,7 +86,7 @@ pub struct Imported {
     pub renamed: Vec<Renamed>,
 }
 
-/// Compiles a fabric file, or says why it is refused.
+/// Compiles a fabric file, or returns why it is refused.
 pub(crate) type Compile<'a> = dyn FnMut(&str) -> Result<Plan, String> + 'a;
 
 /// A file that was compiled.
@@ -305,7 +305,7 @@ fn search(
     })
 }
 
-/// Refuses counts that reach far more cables than there are.
+/// Refuses counts that give far more cables than the plant has.
 fn within_reach(plant: &Plant, numbers: &Numbers) -> Result<(), Refused> {
     let (reached, there) = (numbers.reached(), plant.cables() as u64);
     if reached <= there.saturating_mul(REACHED_MAX).saturating_add(1 << 16) {
@@ -379,7 +379,7 @@ fn stuffs(plant: &Plant, positions: &Positions) -> Stuffs {
     found
 }
 
-/// The patterns of the names in the plant, where they are not closc's own.
+/// The patterns of the names in the plant, if they are not closc's own.
 fn naming(plant: &Plant, positions: &Positions) -> Vec<(&'static str, String)> {
     if positions.by_name {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! The tier of each device.
 //!
-//! In: a plant, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants: every cable
-//! is between neighbouring tiers, or the plant is refused with the cable that is not.
+//! In: a plant, with kinds from its readers, roles and names. Out: a [`Level`] for each device. Invariants: every
+//! cable is between neighbouring tiers. Otherwise the plant is refused, with the first cable that is not.
 
 use smol_str::SmolStr;
 
@@ -181,8 +181,7 @@ fn known(levels: &[Level]) -> Vec<Option<Level>> {
     levels.iter().copied().map(Some).collect()
 }
 
-/// Refuses a plant in one message: why and where it is not a Clos, and the devices of each tier as they were
-/// understood.
+/// Refuses a plant in one message: the reason and place, and the devices of each tier as far as they are known.
 fn refuse(plant: &Plant, levels: &[Option<Level>], at: Option<At>, why: &str) -> Refused {
     let text = format!("not a Clos: {why}; {}", nearest(plant, levels));
     Fault { place: at.map(|at| plant.place(at)), text }.into()

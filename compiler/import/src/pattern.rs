@@ -1,7 +1,6 @@
 //! Finds the pattern of given names.
 //!
-//! In: names, each with the coordinates of its device. Out: a pattern that writes them all, or nothing. Invariants: a pattern that
-//! is returned has written every name.
+//! In: names, each with the coordinates of its device. Out: a pattern that gives exactly these names, or nothing.
 
 use closc_topology::naming::{Numbers, Pattern, Placeholder};
 use smol_str::SmolStr;

@@ -60,7 +60,7 @@ pub(crate) struct Plug {
     pub(crate) device: u32,
     pub(crate) port: u32,
     pub(crate) speed: Option<Speed>,
-    /// Cage on the panel, and the part of it that is plugged, as the panel numbers them.
+    /// Cage on the panel, and the plugged part of it, as the panel numbers them.
     pub(crate) cage: Option<(u16, u8)>,
 }
 
@@ -168,7 +168,7 @@ pub struct Plant {
     pub(crate) levels: HashMap<u32, (Level, At)>,
     /// Words that hint at the kind of a device, such as its role.
     pub(crate) roles: HashMap<SmolStr, SmolStr>,
-    /// Models of devices, as lists of devices have them.
+    /// Models of devices, from lists of devices.
     pub(crate) models: HashMap<SmolStr, SmolStr>,
     /// Whether a lab numbers interfaces itself, so that their names do not identify ports of a panel.
     pub(crate) is_numbered: bool,
@@ -188,7 +188,7 @@ pub struct Plant {
 }
 
 impl Plant {
-    /// Begins a file, from which the next cables are.
+    /// Begins a file. The next cables are from it.
     pub(crate) fn file(&mut self, name: &str) -> u32 {
         self.files.push(name.to_owned());
         u32::try_from(self.files.len() - 1).expect("there are fewer files than cables")

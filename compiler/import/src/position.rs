@@ -1,8 +1,8 @@
-//! Where every device is in the fabric.
+//! The position of every device in the fabric.
 //!
 //! In: a plant, and the tiers of its devices. Out: a coordinate for each device, and for each cable of a node the
-//! number of its NIC. Invariants: no two devices have one coordinate. Names in closc's own form give the coordinates;
-//! otherwise the ports that devices are plugged into do, or, if these contradict each other, the order of names.
+//! number of its NIC. Invariants: no two devices have the same coordinate. Names in closc's own form give the
+//! coordinates. Otherwise the plugged ports do, or, if these contradict each other, the order of names.
 
 mod graph;
 mod nics;

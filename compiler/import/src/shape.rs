@@ -1,7 +1,7 @@
 //! The counts of a fabric, from the positions of its devices.
 //!
-//! In: positions. Out: counts that reach every device, the likeliest first; there are several if the wiring to T2s is
-//! ambiguous. Invariants: counts are the smallest that reach everything.
+//! In: positions. Out: counts that include every device, the likeliest first. There are several if the wiring to T2s
+//! is ambiguous. Invariants: counts are the smallest that include everything.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,7 +34,7 @@ pub(crate) struct Third {
     pub(crate) parallel: u16,
     /// Uplinks of a T1.
     pub(crate) up: u16,
-    /// Rows of T2s, where T1s do not reach all of them.
+    /// Rows of T2s, if T1s do not reach all of them.
     pub(crate) rows: Option<u16>,
     pub(crate) ports_per_zone: u16,
 }
@@ -118,7 +118,7 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
     };
     let (groups, groups_by_zone) = fewer(&groups);
     let (per_group, mut per_group_by_zone) = fewer(&per_group);
-    // Capacity of a zone without nodes is not counted.
+    // Zones without nodes do not count.
     per_group_by_zone.retain(|_, count| *count > 0);
     let base = Numbers {
         planes: count(switches.iter().map(|switch| u16::from(switch.plane.0))),
@@ -147,7 +147,7 @@ pub(crate) fn numbers(plant: &Plant, positions: &Positions, fits: &[Option<Fit>;
     rows(plant, positions, base.t1_count).into_iter().map(with).collect()
 }
 
-/// The numbers of rows that T2s may be in, the likeliest first; `None` stands for every T1 reaching every T2.
+/// Possible numbers of rows of T2s, the likeliest first. `None` means that every T1 reaches every T2.
 fn rows(plant: &Plant, positions: &Positions, t1_count: u16) -> Vec<Option<u16>> {
     let ways = steps(plant, positions).filter(|step| step.lower.tier == TierId::T1);
     let common =

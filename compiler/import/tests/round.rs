@@ -64,8 +64,8 @@ fn comes_back_of(before: &Plan, text: &str) {
     assert!(lost.is_empty() && new.is_empty(), "{text}\n{}\nlost {lost:#?}\nnew {new:#?}", found.text);
 }
 
-/// Whether at least one pair of devices still has all its parallel cables. If every pair lacks one, the cables show one
-/// fewer per pair.
+/// Whether at least one pair of devices still has all its parallel cables. If every pair lacks one, the import finds
+/// one fewer per pair.
 fn shows_parallel(shape: &Shape, plan: &Plan) -> bool {
     let most = |class: &str| {
         let mut pairs = BTreeMap::<(String, String), u16>::new();
@@ -97,7 +97,8 @@ proptest! {
     }
 }
 
-/// Where the ports of a fabric are on the panels: first cages of downlinks and uplinks of T0s, and of downlinks of T1s.
+/// Position of the ports of a fabric on the panels: first cages of downlinks and uplinks of T0s, and of downlinks of
+/// T1s.
 #[derive(Debug, Clone)]
 struct Placement {
     platform: Index,
@@ -124,10 +125,10 @@ fn placement() -> impl Strategy<Value = Placement> {
     )
 }
 
-/// The fabric, with the first routing that its operating system has; nothing where the panel has no room.
+/// The fabric, with the first routing that its operating system has; `None` if the panel has no room.
 fn placed(of: &Placement) -> Option<(String, Plan)> {
     let catalogue = Catalogue::builtin();
-    // Ports alone do not tell derived platforms apart, so these are fitted where they are named.
+    // Derived platforms can have the same ports as others, so they are imported only if they are named.
     let platforms: Vec<_> = catalogue.usual().collect();
     let platform = of.platform.get(&platforms);
     let os: Os = *of.os.get(&platform.oses);
@@ -179,7 +180,7 @@ fn rows_of_t2s_come_back() {
     }
 }
 
-/// Zones that only nodes join are refused by name.
+/// Zones that only nodes join are refused, with the reason.
 #[test]
 fn planes_by_nic_are_refused() {
     let t2 = T2 { zones: 2, steps: 0, parallel: 1, rows: 0, node_zones: 2 };

@@ -13,7 +13,7 @@ use super::ranges::ranges;
 use crate::compare::Compared;
 use crate::plant::Plant;
 
-/// The number of cables of a device or plane, and those of them that are drained.
+/// The number of cables of a device or plane, and its drained cables.
 #[derive(Default)]
 struct Share {
     all: usize,
@@ -73,7 +73,7 @@ pub(super) fn drained(plant: &Plant, plan: &Plan, compared: &Compared) -> Vec<St
     whole.sort_by_key(|(_, share)| Reverse(share.all));
     let mut chosen = BTreeSet::new();
     for (switch, share) in &whole {
-        // A switch with one remaining cable is not named: its cable is.
+        // If only one cable of a switch is left, this cable is named, not the switch.
         if share.drained.iter().filter(|link| left.contains(*link)).nth(1).is_some() {
             chosen.insert(*switch);
             share.drained.iter().for_each(|link| {

@@ -17,13 +17,13 @@ use crate::text::TierHardware;
 
 const TIERS: [Level; 3] = [Level::T0, Level::T1, Level::T2];
 
-/// The most ways to number the ports that are tried.
+/// Maximum number of ways to number the ports that are tried.
 const READINGS_MAX: usize = 6;
 
 /// The most combinations that are tried.
 const COMBINATIONS_MAX: usize = 24;
 
-/// The most of these that number the ports in the same way, so that other ways are tried too.
+/// Maximum number of combinations with the same port numbers, so that other numberings are tried too.
 const COMBINATIONS_ALIKE: usize = 12;
 
 /// Hardware of a fabric.
@@ -50,7 +50,7 @@ impl Hardware {
             .collect()
     }
 
-    /// Whether ports are matched by order where their names differ.
+    /// Whether ports are matched by order if their names differ.
     pub(crate) fn ports_may_differ(&self, positions: &Positions) -> bool {
         !positions.by_name || self.is_numbered || self.tiers.iter().flatten().any(|tier| !tier.base.is_named)
     }
@@ -171,7 +171,7 @@ fn keep_likeliest(combinations: &mut Vec<(Against, [&Option<Choice>; 3])>) {
     combinations.truncate(COMBINATIONS_MAX);
 }
 
-/// What is plugged into the ports of each tier.
+/// The devices that are plugged into the ports of each tier.
 fn seats(plant: &Plant, positions: &Positions) -> [Vec<Seats>; 3] {
     let parallel = shape::parallel(plant, positions, TierId::T0);
     [
@@ -230,7 +230,7 @@ impl Seats {
         Seats::new(plant, level == Level::T0, parallel.max(1), taken)
     }
 
-    /// Counts the devices that would be in the port of another device under a fit.
+    /// Counts the devices that a fit would place in the port of another device.
     fn others(&self, fit: &Fit) -> usize {
         if !fit.is_named {
             return 0;
@@ -255,7 +255,7 @@ fn meet(lower: Option<&Choice>, upper: Option<&Choice>) -> bool {
     })
 }
 
-/// Hardware of a tier: one platform, one for each plane, or each zone, or single switches of another.
+/// Hardware of a tier: one platform for all, one per plane or zone, or another for single switches.
 fn of_tier(
     plant: &Plant,
     positions: &Positions,

@@ -1,8 +1,9 @@
 //! NetBox's types of cables as media.
 //!
 //! In: a type, as NetBox imports it (`dac-passive`) or exports it (`Direct Attach Copper (Passive)`), and a length.
-//! Out: a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A type
-//! that names the fibre does not name the optic: the one with the shortest reach that covers the length is assumed.
+//! Out: a medium, and whether the type determines it. Source: `CableTypeChoices` of NetBox's `dcim/choices.py`. A
+//! type that names the fibre does not name the optic. The optic with the shortest reach that covers the length is
+//! assumed.
 
 use closc_qos::units::Length;
 use closc_topology::media::Medium;
@@ -15,7 +16,7 @@ pub(super) struct Meant {
     pub(super) is_sure: bool,
 }
 
-/// Meaning of a type; none where the language has no such medium.
+/// Meaning of a type; `None` if the language has no such medium.
 pub(super) fn medium(kind: &str, length: Option<Length>) -> Option<Meant> {
     let kind = kind.to_lowercase();
     let is = |value: &str, label: &str| {

@@ -196,7 +196,7 @@ fn levels_of(kind: &str) -> Result<[Level; 2], String> {
     }
 }
 
-/// The medium of a type of NetBox. A type that leaves the medium open is noted.
+/// The medium of a NetBox type. A type that does not determine the medium is noted.
 fn meant(plant: &mut Plant, kind: &str, length: Option<Length>, at: At) -> Option<SmolStr> {
     let meant = medium(kind, length);
     if meant.is_none_or(|meant| !meant.is_sure) {
