@@ -28,7 +28,7 @@ pub(crate) const NIC_CABLES: &str = "cable nic-t0";
 /// Name of the cables between switches.
 pub(crate) const FABRIC_CABLES: &str = "cable switch-switch";
 
-/// Name of the modules in cages of switches that cables to other switches are plugged into.
+/// Name of the modules in switch cages for cables to other switches.
 pub(crate) const MODULES: &str = "module switch-switch";
 
 impl Design<'_> {

@@ -89,7 +89,7 @@ fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     found
 }
 
-/// Reasons that concern values which the need lists: planes, tiers, routing and so on.
+/// Reasons about values that the need lists: planes, tiers, routing and so on.
 fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     let mut found = Vec::new();
     if design.places() < need.nics {
@@ -126,7 +126,7 @@ fn shape(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     found
 }
 
-/// A T0 with more uplinks than the ratio asks for, where one T1 fewer would keep it.
+/// A T0 has more uplinks than the ratio asks for, and one T1 fewer would still meet it.
 fn uplinks(need: &Need, design: &Design<'_>) -> Option<Breach> {
     let up = design.t0.up?;
     let least = need.least_uplinks(design.per_group, design.port_speed, up.breakout.speed)?;

@@ -37,7 +37,7 @@ impl Side {
     }
 }
 
-/// The switches of a tier, which are all the same.
+/// The switches of a tier, all with the same hardware and ports.
 #[derive(Debug, Clone)]
 pub struct Tier<'a> {
     /// Hardware.
@@ -51,7 +51,7 @@ pub struct Tier<'a> {
 }
 
 impl Tier<'_> {
-    /// Returns the cages of a switch that are in use, and those that it has.
+    /// Returns the used and the total cages of a switch.
     pub fn cages(&self) -> (u32, u32) {
         let used = self.down.cages() + self.up.map_or(0, Side::cages);
         (used, self.platform.panel.cages.into())
@@ -82,14 +82,14 @@ pub struct Third<'a> {
 }
 
 impl Third<'_> {
-    /// The bits of the zone in files that state none.
+    /// Bits of the zone in files that do not state them.
     pub(crate) const ZONE_BITS: u8 = 4;
     /// The most bits that a file can state.
     pub(crate) const ZONE_BITS_MAX: u8 = 8;
     /// Bits of zone and index together in the uSIDs of three tiers.
     pub(crate) const USID_BITS: u8 = 14;
 
-    /// Returns the bits of the zone and of the index in uSIDs where the file states them.
+    /// Returns the bits of the zone and of the index in uSIDs, if the file states them.
     pub(crate) fn stated_bits(&self) -> Option<[u8; 2]> {
         let [zone, index] = [self.zone_bits, Third::USID_BITS - self.zone_bits];
         (zone != Third::ZONE_BITS).then_some([zone, index])
@@ -123,7 +123,7 @@ pub struct Design<'a> {
     pub third: Option<Third<'a>>,
 }
 
-/// All of a NIC's bandwidth, in the millionths in which losses are counted.
+/// All of a NIC's bandwidth, in millionths. Losses use the same unit.
 pub(crate) const WHOLE: u32 = 1_000_000;
 
 impl<'a> Design<'a> {
@@ -142,7 +142,7 @@ impl<'a> Design<'a> {
         self.third.as_ref().map_or(self.planes_by_nic, |third| third.zones)
     }
 
-    /// Returns the lanes of a NIC: as many as its ports have on the switches.
+    /// Returns the lanes of a NIC: those of its switch ports.
     pub fn nic_lanes(&self) -> u32 {
         let panel = &self.t0.platform.panel;
         u32::from(self.planes) * u32::from(panel.lanes / self.t0.down.breakout.ports.max(1)).max(1)
@@ -165,7 +165,7 @@ impl<'a> Design<'a> {
         above(&self.t0) + above(&self.t1)
     }
 
-    /// Returns the cages that the modules of these cables take.
+    /// Returns the cages for the modules of these cables.
     pub fn modules(&self) -> u64 {
         let of = |tier: &Tier<'_>, cages: u32| u64::from(tier.switches) * u64::from(cages);
         let up = |tier: &Tier<'_>| of(tier, tier.up.map_or(0, Side::cages));

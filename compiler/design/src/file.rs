@@ -17,11 +17,11 @@ use crate::power::Media;
 /// The warning about a limit that is assumed.
 pub const ASSUMED: &str = "W0904";
 
-/// Line of the file about a limit that is assumed.
+/// Line of the file about an assumed limit.
 const BEYOND: &str =
     "  W0904: allow  # a limit of the switches is assumed and not published: ask the vendor\n";
 
-/// The reason for a block of each plane: it leaves room for more switches.
+/// The reason for a separate block per plane: it leaves room for more switches.
 const SEGMENTS: &str = "each plane has a block of its own: uSIDs name more switches";
 
 impl Design<'_> {
@@ -205,7 +205,7 @@ fn ports(tier: &Tier<'_>, spare: &str) -> String {
     )
 }
 
-/// Returns the ports of a T1 that are kept for growth, where the need asks for it.
+/// Returns the T1 ports reserved for growth, if the need asks for it.
 fn spare(need: &Need, design: &Design<'_>) -> String {
     let ports = u32::from(design.t1.platform.panel.cages) * u32::from(design.t1.down.breakout.ports);
     let used = design.t1.down.count;

@@ -9,17 +9,17 @@ use crate::design::Design;
 use crate::measure::{Compared, Measure, Objective, Unmeasured};
 use crate::power::Media;
 
-/// Designs by routing and measures. Of those that are equal in both, and in their operating system, the plainest is kept.
+/// Designs by routing and measures. Of designs with equal measures and operating system, the simplest is kept.
 pub struct Candidates<'a, 'p> {
     numbers: Compared<'p>,
     by_routing: BTreeMap<&'static str, BTreeMap<Measure, Vec<Design<'a>>>>,
     /// Designs that were compared.
     pub compared: usize,
-    /// Designs that were left out, as an item of them has no price.
+    /// Designs that were left out because an item of them has no price.
     pub unpriced: usize,
-    /// Items without a price of the first of these.
+    /// Items without a price in the first design that was left out.
     pub missing: Vec<String>,
-    /// Designs that were left out, as a switch or a module of them has no published power.
+    /// Designs that were left out because a switch or a module of them has no published power.
     pub unpublished: usize,
 }
 
@@ -130,7 +130,7 @@ impl<'a, 'p> Candidates<'a, 'p> {
     }
 }
 
-/// Returns the front of several: of equal designs a firm one, and of these the plainest.
+/// Returns the front of several. Of equal designs it keeps a firm one, and of these the simplest.
 pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     let mut all: Front<'a> = fronts.into_iter().flatten().collect();
     all.sort_by_key(|found| (found.measure, !found.is_firm, plain(&found.design)));
@@ -140,7 +140,7 @@ pub fn merged<'a>(fronts: impl IntoIterator<Item = Front<'a>>) -> Front<'a> {
     all
 }
 
-/// Plainness of a design: kinds of switches, and cages that stay empty.
+/// Simplicity of a design: kinds of switches, and cages that stay empty.
 fn plain(design: &Design<'_>) -> (usize, u64) {
     let mut kinds: Vec<&str> = design.tiers().map(|tier| tier.platform.id.as_str()).collect();
     kinds.sort_unstable();

@@ -1,7 +1,7 @@
 //! The numbers that designs are compared and ordered by.
 //!
-//! In: designs, and a user's prices. Out: a [`Measure`]. Invariants: less is better in each number; without prices no cost
-//! decides anything.
+//! In: designs, and a user's prices. Out: a [`Measure`]. Invariants: less is better in each number. Without prices,
+//! cost has no effect.
 
 use crate::design::{Design, Tier, WHOLE};
 use crate::power::Media;
@@ -26,11 +26,11 @@ pub struct Measure {
     pub hops: u8,
     /// The sum of the user's prices; 0 without prices.
     pub cost: u64,
-    /// Typical power in watts; 0 where power is not compared.
+    /// Typical power in watts; 0 if power is not compared.
     pub power: u64,
 }
 
-/// Numbers that are compared only where a user asks for them.
+/// Numbers that are compared only if a user asks for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Compared<'p> {
     /// Prices, where cost is compared.
@@ -49,7 +49,7 @@ pub enum Unmeasured {
 }
 
 impl Measure {
-    /// Tells whether this is better in one measure at least, and worse in none.
+    /// Tells whether this is better in at least one measure, and worse in none.
     pub fn beats(&self, other: &Measure) -> bool {
         self != other
             && self.switches <= other.switches
@@ -82,11 +82,11 @@ impl Measure {
 }
 
 impl Design<'_> {
-    /// Returns the numbers that it is compared by, with cables of these media.
+    /// Returns the numbers for comparisons, with cables of these media.
     ///
     /// # Errors
     ///
-    /// [`Unmeasured`] where an item has no price, or no published power, and the comparison needs it.
+    /// [`Unmeasured`] if an item has no price, or no published power, and the comparison needs it.
     pub fn measure(&self, compared: Compared<'_>, media: &Media<'_>) -> Result<Measure, Unmeasured> {
         let cost = compared.prices.map_or(Some(0), |prices| prices.total(&self.bill()));
         let power = if compared.power { self.power(media).typical() } else { Some(0) };
@@ -112,7 +112,7 @@ pub enum Objective {
     Cost,
     /// Switches.
     Switches,
-    /// Bandwidth of all switches, used or not: the measure that prices of switches follow most closely.
+    /// Bandwidth of all switches, used or not. Prices of switches follow this measure most closely.
     Capacity,
     /// Cables between switches.
     Cables,
@@ -133,7 +133,7 @@ impl Objective {
         Objective::Power,
     ];
 
-    /// Returns what designs are ordered by, the least first.
+    /// Returns the number by which designs are ordered, the least first.
     pub(crate) fn of(self, measure: &Measure) -> u64 {
         match self {
             Objective::Cost => measure.cost,

@@ -1,7 +1,7 @@
 //! The need: number and speed of NICs, and the limits of a design.
 //!
-//! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape; the search covers everything that
-//! it leaves open.
+//! In: numbers from a command line. Out: a [`Need`]. Invariants: it names no shape, and the search covers all shapes
+//! that the need permits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,8 @@ pub struct Need {
     pub rails: u8,
     /// Numbers of planes to try.
     pub planes: Vec<u16>,
-    /// Numbers of planes by NIC to try: the NICs of a node are in as many sets of switches, which only nodes join.
+    /// Numbers of planes by NIC to try: into how many sets of switches, joined only by nodes, the NICs of a node are
+    /// divided.
     pub planes_by_nic: Vec<u8>,
     /// Numbers of tiers to try: 2, 3.
     pub tiers: Vec<u8>,
@@ -33,7 +34,7 @@ pub struct Need {
     pub routings: Vec<Routing>,
     /// Operating systems to try.
     pub oses: Vec<Os>,
-    /// Platforms to try, by name; all hardware of the catalogue where none is named.
+    /// Platforms to try, by name; all hardware of the catalogue if the list is empty.
     pub platforms: Vec<String>,
     /// Limits that a design must keep to.
     pub limits: Limits,
@@ -48,8 +49,8 @@ impl Need {
         if is_whole { Speed::from_mbps(mbps / planes) } else { None }
     }
 
-    /// Returns the fewest uplinks of a T0 with `per_group` NICs that keep the oversubscription; `None` if the number
-    /// overflows.
+    /// Returns the minimum number of uplinks with which a T0 with `per_group` NICs keeps the oversubscription.
+    /// Returns `None` if the number overflows.
     pub(crate) fn least_uplinks(&self, per_group: u32, down: Speed, up: Speed) -> Option<u32> {
         let most = self.limits.oversubscription;
         let down = u64::from(per_group) * u64::from(down.mbps()) * u64::from(most.up);
@@ -67,7 +68,7 @@ impl Need {
 pub struct Limits {
     /// Maximum ratio of bandwidth down to bandwidth up, at a T0.
     pub oversubscription: Ratio,
-    /// The most of a NIC's bandwidth that the failure of a T0 may cost, in percent.
+    /// Maximum share of a NIC's bandwidth lost when a T0 fails, in percent.
     pub t0_loss: Option<u8>,
     /// The same for a T1.
     pub t1_loss: Option<u8>,

@@ -15,7 +15,7 @@ pub(crate) struct Figures {
 /// Modules of one kind, and the media that they terminate.
 struct Known {
     media: &'static [&'static str],
-    /// Number and speed of the cage's lanes, which are all in use; `None` stands for any.
+    /// Number and speed of the cage's lanes, all in use; `None` if any.
     lanes: Option<(u8, Speed)>,
     figures: Figures,
 }

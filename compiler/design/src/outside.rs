@@ -1,6 +1,7 @@
 //! The reasons why a search finds nothing.
 //!
-//! In: a need, and the platforms that were tried. Out: an [`Outside`]. Invariants: each platform that the need names has a reason of its own.
+//! In: a need, and the platforms that were tried. Out: an [`Outside`]. Invariants: each platform that the need names
+//! has its own reason.
 
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub enum Outside {
         /// NICs of a node.
         nics: u8,
     },
-    /// A failed T0 costs more than the limit with any of these numbers of planes.
+    /// With any of these numbers of planes, a failed T0 costs more than the limit.
     #[error("`--fail` needs {least} planes or more: a failed T0 costs a NIC one plane")]
     Planes {
         /// The fewest planes that keep the limit.
@@ -86,7 +87,7 @@ pub enum Outside {
     /// None of the named platforms is suitable: the reason of each.
     #[error("{0}")]
     Named(String),
-    /// Even the fewest T1s that a plane needs have far more ports than the T0s use.
+    /// Even the minimum number of T1s of a plane has far more ports than the T0s use.
     #[error(
         "less than half of the ports of each T1 would be in use: take more `--nics`, fewer `--planes` or smaller switches; \
          `closc design --grow-to N` keeps ports for growth"

@@ -12,7 +12,7 @@ use closc_qos::units::Speed;
 
 use crate::design::Side;
 
-/// A switch with cages split in one way down and in one way up.
+/// A switch with one breakout for downlinks and one for uplinks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Panel<'a> {
     pub(crate) platform: &'a Arc<Platform>,
@@ -49,7 +49,8 @@ pub(crate) fn panels<'a>(
     found
 }
 
-/// Returns an identity of the box of a platform, as far as the catalogue shows it: entries of one box share it.
+/// Returns an identity of the box of a platform, as far as the catalogue contains it. Entries of one box have the
+/// same identity.
 fn make(platform: &Platform) -> (String, u16, u8) {
     let name =
         platform.sonic.as_ref().map_or_else(|| platform.id.to_string(), |sonic| sonic.platform.clone());

@@ -1,7 +1,7 @@
 //! Power of a design: switches and the modules in their cages and in those of NICs.
 //!
-//! In: a design and the media of its cables. Out: a [`Power`]. Invariants: a sum exists only where every part of it is published;
-//! parts without a figure are named.
+//! In: a design and the media of its cables. Out: a [`Power`]. Invariants: a sum exists only if every part of it is
+//! published. Parts without a figure are named.
 
 use std::fmt;
 

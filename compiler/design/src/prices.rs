@@ -1,4 +1,4 @@
-//! Prices that a user brings.
+//! Prices from a user.
 //!
 //! In: a CSV file `item,price`. Out: the sum for a [`Bill`]. Invariants: closc has no prices of its own; a bill with an item
 //! that has no price has no sum.
@@ -63,7 +63,7 @@ impl Prices {
         Ok(Prices { by_item })
     }
 
-    /// Returns the sum of a bill, where every item has a price.
+    /// Returns the sum of a bill, if every item has a price.
     pub fn total(&self, bill: &Bill) -> Option<u64> {
         bill.items.iter().try_fold(0_u64, |sum, Item { name, count }| {
             let price = self.by_item.get(name.as_str())?;

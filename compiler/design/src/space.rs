@@ -37,7 +37,7 @@ struct Part<'n> {
     too_large: &'n Cell<bool>,
 }
 
-/// A T0 with its NICs: where each design starts.
+/// A T0 with its NICs, the start of each design.
 #[derive(Clone, Copy)]
 struct Base<'a> {
     panel: Panel<'a>,
@@ -173,7 +173,7 @@ fn parts<'n>(
 }
 
 impl Part<'_> {
-    /// Returns the T0s of a panel, one for each number of NICs on it.
+    /// Returns T0s with a panel, one for each number of NICs on it.
     fn bases<'a>(self, panel: &Panel<'a>, is_exact: bool) -> impl Iterator<Item = Base<'a>> {
         let (panel, node, rails) = (*panel, self.need.nics_per_t0(), u32::from(self.need.rails));
         let most = panel.ports() / node;
@@ -189,7 +189,7 @@ impl Part<'_> {
         })
     }
 
-    /// Returns the uplinks that the ratio asks for, at least one to each of two T1s.
+    /// Returns the uplinks that the ratio asks for: at least one to each of two T1s.
     fn uplinks(self, per_group: u32, speed: Speed) -> Option<u32> {
         self.need.least_uplinks(per_group, self.speed, speed).map(|up| up.max(T1S_MIN))
     }
@@ -199,7 +199,7 @@ impl Part<'_> {
         !self.routing.is_source_routed() || self.os.support(Capability::SeveralLocators) == Support::Whole
     }
 
-    /// Adds the designs of two tiers on a T0.
+    /// Adds the two-tier designs with a T0.
     fn two_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
         let Some(split) = base.panel.up else { return };
         for t1 in above.iter().filter(|t1| t1.up.is_none() && t1.down.speed == split.speed) {
@@ -224,7 +224,7 @@ impl Part<'_> {
         }
     }
 
-    /// Adds the designs of three tiers on a T0.
+    /// Adds the three-tier designs with a T0.
     fn three_tiers<'a>(self, base: &Base<'a>, above: &[Panel<'a>], found: &mut dyn FnMut(Design<'a>)) {
         let Some(split) = base.panel.up else { return };
         let rails = u32::from(self.need.rails);
@@ -261,8 +261,8 @@ impl Part<'_> {
         Third { tier, zones, rows, ports_per_zone, zone_bits: Third::ZONE_BITS }
     }
 
-    /// Returns the bits that number the zones, including those that the fabric is to grow to; `None` if too few bits
-    /// are left for the switches of a zone.
+    /// Returns the bits that number the zones, including those of later growth. Returns `None` if too few bits are
+    /// left for the switches of a zone.
     fn zone_bits(self, base: &Base<'_>, zones: u32) -> Option<u8> {
         let later = self.need.limits.grow_to.map_or(0, |nics| nics.div_ceil(base.groups * base.per_group));
         let bits = (Third::ZONE_BITS..=Third::ZONE_BITS_MAX).find(|bits| zones.max(later) <= 1 << bits)?;
@@ -273,7 +273,7 @@ impl Part<'_> {
         fits.then_some(bits)
     }
 
-    /// Makes a design of a T0, its cables to each T1 and the T1s, in each zone.
+    /// Makes a design from a T0, its cables to each T1, and the T1s of each zone.
     fn design<'a>(
         self,
         base: &Base<'a>,
@@ -321,8 +321,8 @@ impl Part<'_> {
     }
 }
 
-/// Tells whether too many ports of T1s stay unused. If the fabric is to grow and T1s are the highest tier, they are
-/// kept for growth.
+/// Tells whether too many ports of T1s stay unused. Unused ports do not count if the fabric is to grow and T1s are
+/// the highest tier.
 pub(crate) fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
     let is_kept = limits.grow_to.is_some() && design.third.is_none();
     !is_kept && !is_used(&design.t1)

@@ -1,13 +1,13 @@
 //! Stages: one design that grows without moving a plugged cable.
 //!
-//! In: the design of the first stage and the sizes. Out: the design of each stage. Invariants: a stage has every switch and
-//! cable of the one before it; T1s, or T2s, are all there from the first stage.
+//! In: the design of the first stage and the sizes. Out: the design of each stage. Invariants: a stage has every
+//! switch and cable of the one before it. All switches of the highest tier are there from the first stage.
 
 use crate::design::{Design, Side, Third, Tier};
 
 impl<'a> Design<'a> {
-    /// Returns it with places for `nics` NICs: more T0s on the T1s, or more zones under the T2s. Returns `None` if
-    /// these have too few ports.
+    /// Returns the design with places for `nics` NICs: more T0s on the T1s, or more zones under the T2s. Returns
+    /// `None` if these have too few ports.
     #[must_use]
     pub fn grown(&self, nics: u32, rails: u8) -> Option<Design<'a>> {
         let mut grown = self.clone();

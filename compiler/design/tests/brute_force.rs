@@ -1,4 +1,4 @@
-//! Checks that no design beats the front, with all designs of two tiers from plain loops over all counts.
+//! Checks that no design beats the front, with all designs of two tiers from simple loops over all counts.
 
 use closc_artefacts::Routing;
 use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, space};
@@ -27,7 +27,8 @@ fn cages(ports: u64, split: Breakout) -> u64 {
     ports.div_ceil(split.ports.into())
 }
 
-/// Every fabric: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
+/// Every fabric: any breakout of each side, any number of NICs on a T0, any T1s, with the parallel cables that they
+/// need.
 fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
     let (nics, node) = (u64::from(need.nics), u64::from(need.nics_per_node));
@@ -119,8 +120,8 @@ proptest! {
         let found = space(&need, &catalogue, &mut |design| candidates.add(design));
         let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
         let front = merged(fronts.into_values());
-        // If equal T0s cannot have exactly this number of NICs, the search goes on with the next number, but the loops
-        // do not.
+        // If equal T0s cannot have exactly this number of NICs, the search tries the next number, but the loops do
+        // not.
         let is_exact = |places: u32| places == need.nics;
         prop_assert!(plain.is_empty() || found.is_ok());
         for other in &plain {
