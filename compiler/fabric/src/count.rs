@@ -1,7 +1,7 @@
 //! Counts of a fabric: the regular numbers minus exceptions.
 //!
-//! In: a fabric. Out: [`Counts`]. Invariants: the work grows with the exceptions and their ports, not with the fabric;
-//! the counts are equal to those of walking the fabric.
+//! In: a fabric. Out: [`Counts`]. Invariants: the work grows with the exceptions and their ports, not with the
+//! fabric. Walking the fabric gives the same counts.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl Fabric {
         lost.values().filter(|nics| **nics == topology.hosts.nics_per_node).count() as u64
     }
 
-    /// Cables of existing NICs that are absent, or whose T0 is.
+    /// Cables of existing NICs that are absent, or whose T0 is absent.
     fn lost_host_links(&self) -> u64 {
         let exceptions = &self.topology().exceptions;
         let mut absent_in: BTreeMap<(ZoneId, u16), u64> = BTreeMap::new();

@@ -193,11 +193,11 @@ impl Lost {
 /// A vertex: a single element, or all elements of a kind that no exception affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Vertex {
-    /// The groups of a zone with every T0, every cable of these, and a NIC with every cable.
+    /// The groups of a zone that have every T0, every cable of these, and a NIC with every cable.
     Groups(ZoneId),
-    /// The T1s of a plane, zone and row with every cable that has both ends.
+    /// The T1s of a plane, zone and row, without an absent cable between existing ends.
     T1s(PlaneId, ZoneId, u16),
-    /// The T2s of a plane and row with every cable that has both ends.
+    /// The T2s of a plane and row, without an absent cable between existing ends.
     T2s(PlaneId, u16),
     /// A switch that an exception affects.
     Switch(Switch),
@@ -385,7 +385,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Groups that lack a T0 or a cable above one, without a fully cabled NIC, or with a NIC without cables.
+/// Groups that lack a T0 or a cable above a T0, that have no NIC with all cables, or that have a NIC without cables.
 fn special_groups(fabric: &Fabric, lost: &Lost) -> BTreeSet<Group> {
     let exceptions = &fabric.topology().exceptions;
     let mut incomplete: BTreeMap<Group, u16> = BTreeMap::new();

@@ -78,7 +78,7 @@ impl Fabric {
     }
 }
 
-/// Tells whether two NICs have a path by design. Classes are of one zone each.
+/// Tells whether two NICs have a path by design. All members of a class are in the same zone.
 fn is_in_one(island: Island, (one, other): (Nic, Nic)) -> bool {
     island.holds((one.zone, one.group), (other.zone, other.group))
 }

@@ -81,7 +81,7 @@ impl Shape {
         usize::from(zone.0) * self.groups + usize::from(group)
     }
 
-    /// Returns zone and index within it of a group.
+    /// Returns the zone of a group, and its index in the zone.
     pub fn group_at(&self, group: usize) -> (ZoneId, u16) {
         (ZoneId((group / self.groups) as u16), (group % self.groups) as u16)
     }

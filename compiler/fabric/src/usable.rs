@@ -2,9 +2,10 @@
 //!
 //! In: a topology. Out: [`UsablePaths`]: the number of remaining paths per plane between two groups, given the losses
 //! of each. Invariants: without losses, the number is that of the uplinks of a T0, times those of a T1 between zones.
-//! It is 0 exactly if no packet arrives. Where hosts choose, a path has the same uplink numbers up and down, as in
-//! uSIDs. Where switches choose, an upward path counts if the switch where it turns has a cable down, so the two
-//! directions can have different numbers.
+//! It is 0 exactly if no packet arrives.
+//!
+//! If hosts choose, a path has the same uplink numbers up and down, as in uSIDs. If switches choose, an upward path
+//! counts if the switch where it turns has a cable down. The two directions can then have different numbers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +17,11 @@ use fixedbitset::FixedBitSet;
 /// The downward part of a path, from the switch where it turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Descent {
-    /// By the same uplink numbers as up: through the T1 with the same number, over cables with the same numbers. A uSID
-    /// identifies a cable for both directions.
+    /// By the same uplink numbers as up: through the T1 with the same number, over cables with the same numbers. A
+    /// uSID identifies a cable for both directions.
     SameNumbers,
-    /// By any cable that leads there, through any T1 of the zone that the T2 reaches: the switch spreads packets over
-    /// all of them.
+    /// By any cable to the destination, through any T1 of the zone that the T2 reaches: the switch spreads packets
+    /// over all of them.
     Any,
 }
 
@@ -302,8 +303,8 @@ impl<'a> UsablePaths<'a> {
         below * u64::from(topology.t0.parallel.max(1))
     }
 
-    /// Counts the lost upward paths of a group by the switch where they turn: T1s of its zone, or T2s if `far`; empty
-    /// without losses.
+    /// Counts the lost upward paths of a group by the switch where they turn: T1s of its zone, or T2s if `far`. The
+    /// list is empty without losses.
     fn lost_where_they_turn(&self, plane: usize, zone: ZoneId, profile: usize, far: bool) -> Vec<u32> {
         let topology = self.topology;
         let lost = self.lost(plane, zone, profile);
