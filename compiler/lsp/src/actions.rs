@@ -1,4 +1,4 @@
-//! Code actions for findings: the fixes that they carry.
+//! Code actions for findings: the fixes in them.
 
 use std::collections::HashMap;
 
@@ -54,13 +54,13 @@ pub(crate) fn fix_all(uri: &Uri, text: &Text, fixed: String) -> CodeActionOrComm
     })
 }
 
-/// Returns the edits of a fix; nothing where it cannot be made in this text.
+/// Returns the edits of a fix; `None` if it cannot be made in this text.
 fn edits(fix: &Fix, file: SourceId, text: &Text) -> Option<Vec<TextEdit>> {
     let edits = closc_topology::edits(file, &text.content, &fix.changes)?;
     Some(edits.into_iter().map(|edit| TextEdit::new(text.range(edit.range), edit.text)).collect())
 }
 
-/// Returns the help that the fix follows, or the value if a help offers several.
+/// Returns the suggestion of the fix, or the value if a suggestion offers several.
 fn title(finding: &Diagnostic, fix: &Fix) -> String {
     let alike = finding.fixes.iter().filter(|other| other.help == fix.help).count();
     let values: Vec<String> = fix.changes.iter().map(value).collect();

@@ -16,7 +16,7 @@ const NAMES_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     pub(crate) items: Vec<CompletionItem>,
-    /// Whether there are more proposals, to be asked for after another letter.
+    /// Whether there are more proposals. The editor asks for them after another letter.
     pub(crate) is_incomplete: bool,
 }
 
@@ -81,7 +81,7 @@ fn platforms(catalogue: &Catalogue) -> Vec<CompletionItem> {
     catalogue.ids().filter_map(|id| catalogue.get(id)).map(|platform| item(platform)).collect()
 }
 
-/// Returns the splits of the platform that the text names before this place, or of all platforms.
+/// Returns the breakouts of the platform that the text names before this place, or of all platforms.
 fn breakouts(cursor: &Cursor, catalogue: &Catalogue) -> Vec<CompletionItem> {
     let one = cursor.value_before("platform").and_then(|name| catalogue.get(name));
     let all = catalogue.ids().filter_map(|id| catalogue.get(id));

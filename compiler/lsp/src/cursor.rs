@@ -1,18 +1,19 @@
 //! The path of keys at a place of a text, even if the text has errors.
 //!
-//! In: a text and an offset. Out: the path of keys there, and whether a key or a value is written. Invariants: only the
-//! text before the place counts, and the word at it; it also works for a text that does not parse.
+//! In: a text and an offset. Out: the path of keys there, and whether a key or a value is written. Invariants: the
+//! result depends only on the text before the place, and on the word at it. A text that does not parse also has a
+//! result.
 
 use std::ops::Range;
 
 /// A place in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Cursor {
-    /// Keys from the outermost mapping on, that of a value included.
+    /// Keys from the outermost mapping on, including that of a value.
     pub(crate) path: Vec<String>,
     /// Whether a key is written here; otherwise a value.
     pub(crate) is_key: bool,
-    /// Keys with values that are before it, from the outermost mapping on.
+    /// Preceding keys with values, from the outermost mapping on.
     pub(crate) before: Vec<Vec<(String, String)>>,
     /// The word here; empty where there is none.
     pub(crate) word: Range<usize>,
@@ -35,7 +36,7 @@ impl Cursor {
 /// A mapping or list that is open.
 #[derive(Debug, Default)]
 struct Frame {
-    /// Column of its keys, where they have lines of their own.
+    /// Column of its keys, if they have lines of their own.
     column: Option<usize>,
     is_list: bool,
     /// The key whose value is written.
@@ -46,7 +47,7 @@ struct Frame {
 /// Finds where an offset is.
 pub(crate) fn find(text: &str, offset: usize) -> Cursor {
     let word = word(text, offset);
-    // Within a word, the place is its start; a blank is a place of its own.
+    // Within a word, the place is its start. Elsewhere it is the offset itself.
     let end = if word.is_empty() { offset } else { word.start };
     let mut frames: Vec<Frame> = Vec::new();
     let mut from = 0;
@@ -102,12 +103,12 @@ fn read(line: &str, frames: &mut Vec<Frame>) {
     }
 }
 
-/// Reads the line of the place, up to it; returns whether a key belongs there.
+/// Reads the line up to the place; returns whether the place is that of a key.
 fn last_line(line: &str, frames: &mut Vec<Frame>) -> bool {
     if !is_in_flow(frames) {
         let (column, item) = dashes(line);
         let Some((name, rest)) = key(item) else {
-            // Without a colon this is the beginning of a key, or a value if it is an item of a list.
+            // Without a colon this is the beginning of a key. In a list, it is the beginning of a value.
             let is_item = line.trim_start().starts_with('-');
             close(column, frames, is_item);
             return flow(item, frames).unwrap_or(!is_item);
@@ -183,7 +184,8 @@ fn plain(text: &str) -> &str {
     text.trim().trim_matches(['"', '\''])
 }
 
-/// Reads braces and brackets of a line. If the end of the line is inside of any, returns whether a key belongs there.
+/// Reads braces and brackets of a line. If one is open at the end of the line, returns whether a key is expected
+/// there.
 fn flow(line: &str, frames: &mut Vec<Frame>) -> Option<bool> {
     let (mut token, mut quote, mut last) = (0, None, ' ');
     for (at, c) in line.char_indices() {

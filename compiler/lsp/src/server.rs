@@ -190,7 +190,7 @@ struct Session<'a> {
 struct Open {
     uri: Uri,
     text: Text,
-    /// Result of reading the text; none between a change and the next reading.
+    /// Result of reading the text; `None` between a change and the next reading.
     reading: Option<Reading>,
 }
 
@@ -221,7 +221,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns a message and all that wait behind it. Behind `shutdown` only `exit` may follow, which `handle_shutdown` takes.
+    /// Returns a message and all that wait after it. After `shutdown` only `exit` may follow, which `handle_shutdown`
+    /// reads.
     fn waiting(&self, first: Message) -> Vec<Message> {
         let is_last =
             |message: &Message| matches!(message, Message::Request(asked) if asked.method == "shutdown");
@@ -436,7 +437,7 @@ fn file_of(params: &Value) -> Option<&str> {
     params["textDocument"]["uri"].as_str()
 }
 
-/// The last change of each file, as a place in a list of messages.
+/// The last change of each file, as an index in a list of messages.
 fn last_changes(messages: &[Message]) -> BTreeMap<String, usize> {
     let changes = messages.iter().enumerate().filter_map(|(at, message)| match message {
         Message::Notification(said) if said.method == DidChangeTextDocument::METHOD => {

@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, Sender};
 use lsp_server::{ErrorCode, Message};
 use serde_json::{Value, json};
 
-/// Bytes of a frame: some ten times what the largest fabric file takes as JSON.
+/// Maximum bytes of a frame: some ten times the size of the largest fabric file as JSON.
 const FRAME_MAX: usize = 64 << 20;
 
 /// Bytes of a line of a header.
@@ -24,10 +24,11 @@ const HEADER_MAX: u64 = 8 << 10;
 /// Messages that wait for the session.
 pub(crate) const WAITING_MAX: usize = 4_096;
 
-/// Bytes of the frames of messages that wait; a longer frame waits alone.
+/// Maximum bytes of the frames of waiting messages. A longer frame waits alone.
 const WAITING_BYTES_MAX: usize = 4 << 20;
 
-/// Frames whose messages wait for the session, which takes all of them at once: so a text is read once for many changes.
+/// Frames whose messages wait for the session. The session takes all of them at once, so a text is read once for many
+/// changes.
 pub(crate) struct Backlog {
     frames: Mutex<Frames>,
     taken: Condvar,

@@ -1,7 +1,7 @@
 //! The text of an open file, and places in it as editors count them.
 //!
-//! In: texts and changes of them. Out: byte offsets. Invariants: an offset is always at a character of the text, whatever
-//! position an editor sends.
+//! In: texts and changes of them. Out: byte offsets. Invariants: an offset is always at a character of the text, for
+//! any position that an editor sends.
 
 use std::ops::Range;
 

@@ -67,7 +67,7 @@ impl Editor {
         }
     }
 
-    /// Opens a text, and returns what is found in it.
+    /// Opens a text, and returns its findings.
     fn open(&self, text: &str) -> Value {
         let document = json!({ "uri": FILE, "languageId": "yaml", "version": 1, "text": text });
         self.tell("textDocument/didOpen", json!({ "textDocument": document }));
@@ -162,7 +162,7 @@ fn what_may_be_written_is_proposed() {
     assert!(labels(&systems).contains(&"sonic"), "{systems}");
     let names = editor.at("textDocument/completion", FABRIC, "p0-t1-003");
     assert!(labels(&names).contains(&"p0-t1-001") && labels(&names).contains(&"plane 1"), "{names}");
-    // Half a file has no plan, but keys are proposed all the same.
+    // An incomplete file has no plan, but keys are still proposed.
     let half = "fabric: pod\nhosts: { gr";
     editor.tell("textDocument/didClose", json!({ "textDocument": { "uri": FILE } }));
     editor.open(half);
@@ -211,7 +211,8 @@ fn what_cannot_be_read_is_answered() {
     editor.end();
 }
 
-/// Messages of a flood wait together: the text is read once for them, and a request about an earlier state of it is refused.
+/// Messages of a flood wait together. The text is read once for them, and a request about an earlier state of it is
+/// refused.
 #[test]
 fn a_flood_of_changes_is_read_once() {
     let (client, server) = Connection::memory();
@@ -255,7 +256,8 @@ fn a_flood_of_changes_is_read_once() {
     assert_eq!((refused, published), (98, 1));
 }
 
-/// The refusal of an early request does not repeat the request, which once made it three times as large.
+/// The refusal of an early request does not repeat the request. In earlier versions the answer was three times as
+/// large as the request.
 #[test]
 fn requests_before_the_first_one_are_refused_in_a_short_answer() {
     let (connection, server) = Connection::memory();
