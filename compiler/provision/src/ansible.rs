@@ -1,4 +1,4 @@
-//! Ansible: an inventory of the switches, and a play that brings each its configuration.
+//! Ansible: an inventory of the switches, and a play that applies the configuration of each.
 //!
 //! In: switches with their files. Out: `ansible/`: `inventory.yaml`, `play.yaml`, and the filters of the play.
 //! Invariants: the play changes nothing in check mode. On SONiC it separates closc's part of a configuration from the
@@ -72,7 +72,7 @@ pub fn path(device: &str, file: &str) -> String {
     format!("ansible/files/{device}/{file}")
 }
 
-/// Writes everything but the files of switches. `zoned`: whether the fabric has zones.
+/// Writes everything except the files of switches. `zoned` states whether the fabric has zones.
 pub fn render(devices: &[Device], zoned: bool) -> [Artefact; 4] {
     [
         Artefact::new("ansible/inventory.yaml", inventory(devices, zoned)),
@@ -125,13 +125,13 @@ fn inventory(devices: &[Device], zoned: bool) -> String {
 #[derive(Serialize)]
 struct Row {
     share: &'static str,
-    /// The entries that may be closc's, by the first part of their key: those of an interface, or those outside a VRF.
-    /// Absent if all may be.
+    /// The entries that closc can own, by the first part of their key: those of an interface, or those outside a VRF.
+    /// Absent if it can own all.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<&'static str>,
-    /// The fields that are closc's; absent if all are.
+    /// The fields that closc owns; absent if it owns all.
     fields: Option<&'static [&'static str]>,
-    /// Values that closc writes where the switch has none.
+    /// Values that closc writes only if the switch has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     site_first: BTreeMap<&'static str, &'static str>,
 }

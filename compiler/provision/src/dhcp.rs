@@ -14,8 +14,8 @@ use closc_plan::Mac;
 use closc_render::Artefact;
 use ipnet::IpNet;
 
-/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). It sends the bare text; RFC 3004 wants a byte with the
-/// length before it, RFC 8415 two, so the text is also matched after such a length.
+/// User class of `sonic-ztp` (option 77, in DHCPv6 option 15). The client sends the bare text. RFC 3004 requires a
+/// length of one byte before it, RFC 8415 of two, so the text is also matched after such a length.
 const USER_CLASS: &str = "SONiC-ZTP";
 
 /// A network of management ports.
@@ -63,7 +63,7 @@ pub struct Reservation {
 /// Data for the DHCP servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dhcp {
-    /// The management networks of the fabric, which do not overlap: that of a pool, those of listed ports.
+    /// The management networks of the fabric, which do not overlap: the pool, and those of listed ports.
     pub networks: BTreeSet<Network>,
     /// The `ztp.json` of all switches, where there is one.
     pub file: Option<String>,

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// The longest serial number and name of a product.
 const LONGEST: usize = 64;
 
-/// Faults that are reported; a file of another kind has one on each line.
+/// Maximum number of reported faults. A file of another kind has one on each line.
 const FAULTS_MAX: usize = 20;
 
 /// A serial number: letters, digits, and in between also `.`, `_` and `-`. So it is a single file name, and one segment
@@ -93,7 +93,7 @@ fn missing(column: &str, header: &csv::StringRecord) -> String {
 ///
 /// # Errors
 ///
-/// Returns the faults, each with its line; 20 at the most.
+/// Returns the faults, each with its line; at most 20.
 pub fn read(text: &str) -> Result<BTreeMap<String, Hardware>, Vec<HardwareFault>> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new()
@@ -190,7 +190,7 @@ fn mac(text: &str) -> Option<Mac> {
     for (at, byte) in bytes.iter_mut().enumerate() {
         *byte = u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()?;
     }
-    // Group addresses and the null address are not those of a port.
+    // The address of a port is neither a group address nor the null address.
     (bytes[0] & 1 == 0 && bytes != [0; 6]).then_some(Mac(bytes))
 }
 

@@ -1,4 +1,4 @@
-//! Files with which other programs bring configurations to switches.
+//! Files with which other programs configure switches.
 //!
 //! In: switches of a plan, a site's list of its hardware, and rendered configurations. Out: artefacts for the zero
 //! touch provisioning of SONiC ([`ztp`]), the DHCP servers that point to it ([`dhcp`]), and Ansible ([`ansible`]).

@@ -95,7 +95,7 @@ pub fn commands(text: &str) -> impl Iterator<Item = &str> {
     numbered(text).map(|(_, line)| line)
 }
 
-/// Returns the top-level commands with their lines. The text of a banner is no command.
+/// Returns the top-level commands with their lines. The text of a banner is not a command.
 fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut in_banner = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {

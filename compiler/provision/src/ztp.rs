@@ -18,15 +18,15 @@ use crate::json;
 /// The file that directs each switch to its own.
 pub const REDIRECT: &str = "ztp/ztp.json";
 
-/// The longest address: followed by the path of the switch with the longest name, it fits into the 255 bytes of a DHCP
-/// option.
+/// Maximum length of the address. Followed by the path of the switch with the longest name, it fits into the 255
+/// bytes of a DHCP option.
 const ADDRESS_MAX: usize = 160;
 
 /// Where the exported files are served: `http://192.0.2.80/ztp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(String);
 
-/// An address that cannot be one of a web server.
+/// A text that is not an address of a web server.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{0}` is not an address of a folder that switches can fetch from, such as `http://192.0.2.80/ztp`; it begins with `http://`, \

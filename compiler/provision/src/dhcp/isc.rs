@@ -19,7 +19,7 @@ struct Words {
     user_class: &'static str,
     /// Definition of the option for the user class, if dhcpd has no name for it.
     definition: &'static str,
-    /// Bytes of the length before the user class, if a client sends one.
+    /// Bytes of the length field before the user class, if a client sends one.
     length: u8,
 }
 

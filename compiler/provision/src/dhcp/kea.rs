@@ -20,7 +20,7 @@ struct Words {
     subnet: &'static str,
     boot_file: &'static str,
     user_class: u8,
-    /// Bytes of the length before the user class, if a client sends one.
+    /// Bytes of the length field before the user class, if a client sends one.
     length: u8,
 }
 
