@@ -19,7 +19,7 @@ use crate::text::{escape, fill};
 const FRAME: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 
-/// The parts of the script, each after those that it uses while it loads.
+/// The parts of the script, each after the parts that it uses while loading.
 const SCRIPT: &[&str] = &[
     include_str!("page/core.js"),
     include_str!("page/address.js"),
