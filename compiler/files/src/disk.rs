@@ -1,8 +1,8 @@
 //! Atomic writes of files, also across a loss of power.
 //!
-//! In: bytes and a place. Out: a file that is complete and on the disk before it gets its name. Invariants: the partial
-//! file is in the same folder, has a unique name and is never a link. Only regular files and links are replaced. A link
-//! is replaced itself, so nothing is written through it or into a device.
+//! In: bytes and a place. Out: a file that is complete and on the disk before it gets its name. Invariants: the
+//! partial file is in the same folder, has a unique name and is never a link. Only regular files and links are
+//! replaced. A link itself is replaced, not its target, so nothing is written through it or into a device.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};

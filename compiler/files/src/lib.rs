@@ -1,8 +1,8 @@
 //! Reads files that other files name, confined to a folder; opens logs, state files and locks; replaces files
 //! ([`disk`]).
 //!
-//! In: a folder and a path from a fabric file, a tree or a list; or a path from the user. Out: the bytes or the reason
-//! for failure; an open file. Invariants: a path from a file cannot leave the folder, whatever links it contains. Only
+//! In: a folder and a path from a fabric file, a tree or a list; or a path from the user. Out: the bytes or the
+//! reason for failure; an open file. Invariants: a path from a file cannot leave the folder, even over links. Only
 //! regular files of a folder are read, never pipes or devices. No file is read past a limit.
 
 pub mod disk;
