@@ -97,7 +97,7 @@ fn usids_and_paths_are_those_of_the_plan() {
     assert_eq!(paths[0]["entropy"], first.entropy.to_string());
     assert_eq!(paths[0]["switches"].split(' ').count(), first.hops.len());
     assert_eq!(paths[0]["links"].split(' ').count(), first.hops.len() + 1);
-    // Without pairs the table of paths is empty, and without uSIDs so are both tables.
+    // Without pairs, the table of paths is empty. Without uSIDs, it is empty too, and so is the table of uSIDs.
     assert_eq!(rows(&plan, Table::Paths, &Selection::default()).len(), 0);
     let other = self::plan("ecmp-static");
     assert_eq!(rows(&other, Table::Sids, &Selection::default()).len(), 0);

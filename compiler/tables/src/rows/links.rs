@@ -33,7 +33,7 @@ fn one(plan: &Plan, link: Link, row: &mut Row) {
     let (topology, fabric, addresses) = (plan.topology(), plan.fabric(), plan.addresses());
     let ends = plan.cable_ends(link);
     let cable = fabric.cable(link);
-    // Ports of a switch that speaks BGP to another one have no address but their link-local one.
+    // With BGP, ports between switches have only link-local addresses.
     let is_numbered = matches!(link, Link::Host(_)) || !topology.routing.speaks_bgp();
     let address = |end| is_numbered.then(|| addresses.link(link, end));
     let (zone, speed) = match link {

@@ -131,7 +131,7 @@ impl Column {
     }
 }
 
-/// The columns of a table, each of which may be empty.
+/// The columns of a table. Each can have empty cells.
 fn schema(table: Table) -> Result<Arc<Type>, ParquetError> {
     let column = |(name, kind): &(&str, Kind)| {
         let built = match kind {
