@@ -1,7 +1,7 @@
 //! The two functions that a page calls: memory for a request, and its answer.
 //!
-//! In: a request that the page writes into the buffer. Out: an answer in the same buffer. Invariants: one buffer, which belongs to
-//! this side; the page reads and writes it between calls only, so nothing here follows a pointer.
+//! In: a request that the page writes into the buffer. Out: an answer in the same buffer. Invariants: there is one
+//! buffer, owned by this module. The page reads and writes it only between calls, so this code follows no pointer.
 #![allow(unsafe_code, reason = "exported names are unsafe attributes; the code has none of its blocks")]
 
 use std::cell::RefCell;
