@@ -1,4 +1,5 @@
-//! The site's part that keeps factory settings: printed, filled in, merged by `closc export ansible` and `export ztp`.
+//! The overlay that keeps factory settings: it is printed, filled in, and merged by `closc export ansible` and
+//! `export ztp`.
 
 mod common;
 

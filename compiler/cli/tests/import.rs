@@ -106,7 +106,7 @@ SW_2,Ethernet33/1,SW_3,Ethernet2/1,Connected,30 m
 SW_2,Ethernet34/1,SW_4,Ethernet2/1,Connected,30 m
 ";
 
-/// Roles are from NetBox's list of devices, or nodes from the command line.
+/// Roles come from NetBox's list of devices, or the command line names the nodes.
 #[test]
 fn tables_of_netbox_are_read() {
     let place = Place::new();

@@ -284,7 +284,7 @@ fn nvue_reports_the_resources_of_its_asic() {
     assert!(file.contains("  ipv6_routes: 45056\n") && file.contains("  neighbours: 8192\n"), "{file}");
     assert!(file.contains("nv show platform asic resource, ipv6-route-entries"), "{file}");
     assert!(said.contains("the switch does not report ecmp_groups"), "{said}");
-    // A release without the command leaves everything as it was, and names it.
+    // If a release lacks the command, values stay as they were, and a message names those that are not reported.
     let (code, file, said) = CommandLine::new("nvue", &answers("")).measure("nvue");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("does not report ipv6_routes") && !file.contains("{\"measured\""), "{said}");

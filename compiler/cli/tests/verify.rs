@@ -33,7 +33,7 @@ fn a_compiled_tree_holds() {
     assert!(said.is_empty(), "{said}");
 }
 
-/// Hardware of a site's platform is not a violation where its file is missing, and the report names the option.
+/// If the file of a site's platform is missing, its hardware is not a violation, and the report names the option.
 #[test]
 fn platforms_of_the_site_are_asked_for() {
     let place = Place::new();
@@ -56,7 +56,8 @@ fn platforms_of_the_site_are_asked_for() {
     assert!(!with.contains("the limits of"), "{with}");
 }
 
-/// `--tables` rejects a folder that is not a part, even if no tables are needed, and tables of another fabric.
+/// `--tables` rejects tables of another fabric. It also rejects a folder that is not a part, even if no tables are
+/// needed.
 #[test]
 fn tables_of_what_is_no_part_are_refused() {
     let place = compiled();

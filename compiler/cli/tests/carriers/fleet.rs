@@ -139,8 +139,8 @@ impl Fleet {
             );
             self.put(&format!("bin/{name}"), &text, 0o755);
         }
-        // A reader waits for the end of the pipe, which the next command of the switch opens only after this one has
-        // closed it.
+        // A reader waits until the pipe is closed. The next command of the switch opens the pipe only after this one
+        // has closed it.
         fifo(&self.place.path("requests"));
         let mut command = Command::new("python3");
         command.args(["-IS", FORKS, &requests, script]).stdin(Stdio::piped());

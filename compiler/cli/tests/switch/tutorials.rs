@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A switch in a network namespace that ends with it. Dropping it ends it.
+/// A switch in its own network namespace. Dropping this value ends both.
 struct Switch(Child);
 
 impl Drop for Switch {

@@ -43,7 +43,7 @@ fn end(lines: &[&str], at: usize) -> usize {
     at + 1 + lines[at + 1..].iter().take_while(below).count()
 }
 
-/// Returns the line that an added description replaces: a node of FRR has one.
+/// Returns the line that an added description replaces: FRR stores one description per node.
 fn replaced(lines: &[&str], at: usize, added: &str) -> Option<usize> {
     const DESCRIPTION: &str = "description ";
     let is_inside = |other: &usize| indent(lines[*other]) >= indent(lines[at]);
