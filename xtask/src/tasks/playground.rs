@@ -104,7 +104,7 @@ fn wasm(toolchain: &Toolchain) -> anyhow::Result<Vec<u8>> {
         bail!("the stages do not compile for {TARGET}");
     }
     let file = place.join(TARGET).join("page/closc_playground.wasm");
-    // Without the file's name and time, so that the same module gives the same page.
+    // Omit the file's name and time, so that the same module gives the same page.
     let zipped =
         Command::new("gzip").args(["-9", "-n", "-c"]).arg(&file).output().context("cannot run gzip")?;
     if !zipped.status.success() {
