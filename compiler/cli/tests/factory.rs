@@ -116,7 +116,7 @@ fn the_site_part_of_eos_is_merged_and_closcs_commands_are_refused() {
     let made = place.read("x/ansible/files/p0-t0-001/eos.conf");
     let [user, port] = ["username admin", "interface Ethernet"].map(|line| made.find(line).expect(line));
     assert!(user < port && made.contains("\nsystem l1\n   unsupported speed action error\n"), "{made}");
-    // The tree itself is unchanged below the site's part.
+    // Below the site's part, the export is equal to the tree.
     place.ends(0, &["compile", "fabric.yaml", "--out", "tree"]);
     let own = place.read("tree/switches/p0-t0-001/eos.conf");
     let (_, rest) = own.split_once('\n').expect("lines");
