@@ -282,7 +282,7 @@ fn misspelt_folders_of_templates_are_refused() {
     assert!(why.contains("`linx/routes.j2`") && why.contains("did you mean `linux/routes.j2`?"), "{why}");
 }
 
-/// An untrusted template ends, whatever it loops over.
+/// An untrusted template ends, even if it loops without end.
 #[test]
 fn templates_without_end_are_refused() {
     let place = place();

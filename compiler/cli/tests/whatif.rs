@@ -210,7 +210,7 @@ domains:
   shelf: { members: [su001-n001, p0-t1-001] }
 ";
 
-/// Domains of the fabric file can fail by name, one at a time, and together with domains of a list.
+/// Domains of the fabric file can fail: by name, one at a time, and together with domains of a list.
 #[test]
 fn domains_of_the_fabric_file() {
     let place = Whatif::new();

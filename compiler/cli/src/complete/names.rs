@@ -1,4 +1,4 @@
-//! Names in a fabric that begin with the typed text. Their number is limited, whatever the size of the fabric.
+//! Names in a fabric that begin with the typed text. Their number is limited for a fabric of any size.
 
 use closc_fabric::Fabric;
 use closc_plan::Plan;

@@ -32,7 +32,7 @@ pub(crate) struct Explained {
     on_front: bool,
     /// Points in which it misses the need.
     outside: Vec<String>,
-    /// Warnings of `closc check`. A design has none that its file does not accept by name.
+    /// Warnings of `closc check`. A design has none, except those that its file allows.
     warnings: usize,
     /// Size of the front that it was compared with.
     front: usize,

@@ -55,7 +55,7 @@ pub(crate) struct Row {
     pub power: PowerRow,
     /// Sum of the prices, where each item has one.
     pub cost: Option<u64>,
-    /// Weaknesses that the file accepts by name.
+    /// Weaknesses whose warnings the file allows.
     pub weaknesses: Vec<&'static str>,
     /// An assumed, unpublished limit of its switches that it exceeds.
     pub assumed: Option<String>,

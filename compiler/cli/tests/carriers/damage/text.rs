@@ -116,7 +116,7 @@ fn own(text: &str) -> Vec<usize> {
     let lines: Vec<&str> = text.lines().collect();
     // FRR does not print a port without settings.
     let is_bare = |at: usize| lines[at].starts_with("interface") && end(&lines, at) == at + 1;
-    // FRR has the profile only with the line for BFD.
+    // A line for BFD cannot be damaged alone if the neighbour also has a BFD profile.
     let has_profile = |at: usize| {
         lines[at].ends_with(" bfd")
             && lines.iter().any(|line| line.starts_with(&format!("{} profile ", lines[at])))
