@@ -136,7 +136,7 @@ impl Panel {
         })
     }
 
-    /// Whether names of its ports have the same prefix as all of these.
+    /// Whether all of these ports have the prefix of its port names.
     fn is_near(&self, ports: &Ports) -> bool {
         let breakout = self.platform.panel.default_breakout;
         let own = self.platform.port_name(Slot { cage: 0, part: 0, breakout });

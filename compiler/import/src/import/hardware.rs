@@ -1,6 +1,7 @@
 //! Hardware of all tiers that fits together.
 //!
-//! In: a plant, and where its devices are. Out: combinations, the likeliest first. Invariants: both ends of a cable have one speed.
+//! In: a plant, and the places of its devices. Out: combinations, the likeliest first. Invariants: both ends of a
+//! cable have one speed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
