@@ -162,7 +162,7 @@ fn close(column: usize, frames: &mut Vec<Frame>, is_item: bool) {
             return;
         }
         if at == column {
-            // The mapping goes on with another key.
+            // The mapping continues with another key.
             if let Some(frame) = frames.last_mut() {
                 frame.key = None;
             }

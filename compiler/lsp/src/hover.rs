@@ -12,7 +12,7 @@ use crate::facts;
 use crate::language::Language;
 use crate::place::Place;
 
-/// Returns Markdown for a place, and the bytes that it is about.
+/// Returns Markdown for a place, and the range of bytes that it describes.
 pub(crate) fn at(place: &Place<'_>) -> Option<(String, Range<usize>)> {
     let Place { text, offset, language, plan, catalogue } = *place;
     let cursor = cursor::find(text, offset);
