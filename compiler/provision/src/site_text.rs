@@ -1,7 +1,8 @@
 //! Site additions to replaced configurations of EOS, as text: accounts, AAA, the management network.
 //!
 //! In: the texts of a folder, and what closc wrote for a switch. Out: both together. Invariants: a command that closc
-//! owns is refused by name; the site's commands come first, so that a VRF exists before closc's commands name it.
+//! owns is refused, and the error names it. The site's commands come first, so that a VRF exists before closc's
+//! commands name it.
 //!
 //! ```text
 //! ! devices: p*-t0-* p1-t1-*
