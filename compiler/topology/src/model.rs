@@ -235,7 +235,7 @@ pub struct T2 {
 pub struct PortBlock {
     /// Ports in use.
     pub count: u16,
-    /// Ports kept free behind them, configured and shut.
+    /// Reserved ports behind them, configured and shut.
     pub spare: u16,
     /// Its cages.
     #[serde(rename = "first_cage")]

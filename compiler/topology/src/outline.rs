@@ -105,7 +105,7 @@ fn pruned(root: &Item, kept: &[Field]) -> Item {
         let keys: Vec<&str> = field.path().split('.').collect();
         let item = keys.iter().try_fold(root, |item, key| entry(item, key));
         if let Some(item) = item.filter(|item| !matches!(item.value, Value::Null)) {
-            // Of a block of ports only the count is kept.
+            // Keep only the count of a block of ports.
             let item = if keys.ends_with(&["up"]) { entry(item, "count").unwrap_or(item) } else { item };
             let nested = keys.iter().rev().fold(unplaced(item), |inner, key| {
                 mapping(vec![Entry { key: SmolStr::new(key), key_place: Place::default(), item: inner }])

@@ -105,7 +105,7 @@ mod tests {
     fn media_reach_so_far() {
         assert_eq!(codes("cables: { nic-t0: { length: 12m } }"), ["E0602"]);
         assert_eq!(codes("cables: { nic-t0: { length: 3m } }"), Vec::<&str>::new());
-        // Ports of 200G over two lanes: 100G lanes reach less than 25G lanes, whatever the speed of the port.
+        // Ports of 200G over two lanes: 100G lanes reach less than 25G lanes, regardless of the speed of the port.
         assert_eq!(codes("cables: { nic-t0: { length: 5m } }"), ["E0602"]);
         assert_eq!(codes("cables: { t0-t1: { length: 600m } }"), ["E0602"]);
         assert_eq!(codes("exceptions: { cables: { p0-t0-001--p0-t1-001: { length: 3km } } }"), ["E0602"]);

@@ -1,4 +1,4 @@
-//! E0503: a prefix lies in another.
+//! E0503: an address pool is inside another.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 use ipnet::IpNet;
@@ -7,7 +7,7 @@ use super::host_bits::{Pool, more_blocks, pools};
 use crate::draft::Draft;
 use crate::field;
 
-/// A prefix lies in another.
+/// An address pool is inside another.
 pub(crate) static RULE: Rule = Rule {
     code: "E0503",
     title: "two address pools overlap",

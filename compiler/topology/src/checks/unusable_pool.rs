@@ -39,7 +39,7 @@ pub(super) fn range_of(net: &IpNet) -> Option<(IpNet, &'static str)> {
     })
 }
 
-/// Checks every pool against the ranges, and the blocks that are kept for planes.
+/// Compares every pool with the ranges, and with the blocks reserved for planes.
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     const HELP: &str =
         "use global unicast (2000::/3), unique local (fd00::/8) or private IPv4 (RFC 1918) addresses";

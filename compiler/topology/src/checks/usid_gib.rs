@@ -1,4 +1,4 @@
-//! E0406: some uSIDs lie in the block that switches keep for themselves.
+//! E0406: some uSIDs are in the block that switches reserve for themselves.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -7,7 +7,7 @@ use crate::checks::usid_roles::path;
 use crate::draft::Draft;
 use crate::usid::{GIB_MAX, Role};
 
-/// Some uSIDs lie in the block that switches keep for themselves.
+/// Some uSIDs are in the block that switches reserve for themselves.
 pub(crate) static RULE: Rule = Rule {
     code: "E0406",
     title: "uSIDs are outside the global block",

@@ -1,4 +1,4 @@
-//! W0501: AS numbers lie outside of the private range.
+//! W0501: AS numbers are outside of the private range.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
 
@@ -6,7 +6,7 @@ use crate::checks::asn_range::SPREAD;
 use crate::draft::Draft;
 use crate::field;
 
-/// AS numbers lie outside of the private range.
+/// AS numbers are outside of the private range.
 pub(crate) static RULE: Rule = Rule {
     code: "W0501",
     title: "AS numbers are not private",

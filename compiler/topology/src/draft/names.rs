@@ -1,7 +1,7 @@
 //! Name patterns of a file.
 //!
-//! In: patterns. Out: the naming. Invariants: a broken pattern is kept as a fault and replaced by the default, so that
-//! other checks can go on.
+//! In: patterns. Out: the naming. Invariants: a broken pattern is recorded as a fault and replaced by the default, so
+//! that other checks can continue.
 
 use closc_diagnostics::Span;
 
