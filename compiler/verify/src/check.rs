@@ -1,4 +1,4 @@
-//! Rules about single devices, cables and tables, and about all of a kind: one file per family of rules.
+//! Rules about single devices, cables and tables, and about all objects of a kind: one file per family of rules.
 
 pub(crate) mod addresses;
 pub(crate) mod agents;

@@ -98,7 +98,7 @@ impl Violation {
 /// One line of the trace of a packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceStep {
-    /// Event.
+    /// Text of the step.
     pub text: String,
     /// The artefact that decided this step.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ pub(crate) struct Findings {
     /// Index of the rule that was applied last; consecutive facts usually belong to the same rule.
     last: usize,
     violations: Vec<Violation>,
-    /// For each rule and kind of object, a digest of the value that most of them have.
+    /// For each rule and kind of object, a digest of the value that most objects of the kind have.
     meant: BTreeMap<String, String>,
 }
 

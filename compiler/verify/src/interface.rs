@@ -3,7 +3,8 @@
 //! In: the fabric of a part. Out: [`Interface`]. Invariants: it does not grow with the part. Values that must be unique
 //! in the fabric are covered by ranges: if ranges of two parts overlap, a value may be used twice. Every rule is judged
 //! either inside a part or from these values alone. `alike` contains the common values of rules that compare with the
-//! majority, `once` the values that no two switches or cables share, `nics` the values that a NIC has in every plane.
+//! majority. `once` contains the values that no two switches or cables share, and `nics` the addresses of NICs, which
+//! are the same in every plane.
 
 pub(crate) mod nics;
 
@@ -60,7 +61,7 @@ pub(crate) struct Interface {
     pub(crate) gateways: Vec<String>,
     /// For each rule and kind of object: a digest of the value that most have here, and that all must have.
     pub(crate) alike: BTreeMap<String, String>,
-    /// The cables of each plane, independent of the plane.
+    /// The cables of each plane, in a form that is the same for equal planes.
     pub(crate) planes: Vec<PlaneCables>,
     /// The shortest and the longest cable of each kind.
     pub(crate) lengths: Lengths,
@@ -80,7 +81,7 @@ pub(crate) struct Interface {
 pub(crate) struct PlaneCables {
     /// The plane.
     pub(crate) plane: u8,
-    /// Count.
+    /// Number of its cables.
     pub(crate) cables: u64,
     /// A digest of the ends that they connect.
     pub(crate) digest: String,
@@ -149,7 +150,7 @@ pub(crate) struct TableSums {
 fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
     let first = crate::model::group::common(&fabric.groups)?;
     let h = *first.table().header();
-    // The group's own entries are skipped.
+    // Fields that differ between groups are zeroed.
     let alike = closc_paths::Header { zone: 0, group: 0, t1_start: 0, ..h };
     let classes = (&first.classes, &first.profile, first.trimmed);
     Some(Tables {
@@ -162,7 +163,7 @@ fn tables(fabric: &Fabric, sums: TableSums) -> Option<Tables> {
     })
 }
 
-/// Values that are used once in the fabric.
+/// Returns the values that must be unique in the fabric.
 fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     let mut values: BTreeMap<&str, Values> = BTreeMap::new();
     let mut add = |kind, placed, value| {
@@ -201,8 +202,8 @@ fn once(fabric: &Fabric) -> BTreeMap<String, Vec<[String; 2]>> {
     values.into_iter().map(|(kind, values)| (kind.to_owned(), values.runs())).collect()
 }
 
-/// Values of a kind. Values of switches without cables are judged by one part, whatever plane they are meant for, and
-/// may lie between values of others.
+/// Values of a kind. Switches without cables are judged in one part, whatever their plane, so their values (`lone`) may
+/// lie between values of other parts.
 #[derive(Default)]
 struct Values {
     placed: Vec<u128>,

@@ -67,8 +67,8 @@ pub fn verify(tree: &dyn Files, options: &Options) -> Result<Report, VerifyError
     Ok(judge(tree, &[], options, false)?.0)
 }
 
-/// Verifies a part, or selected parts of a tree, and summarises it for [`merge`]. Path tables of other groups are in
-/// the tree, or in parts beside it.
+/// Verifies a part, or selected parts of a tree, and summarises it for [`merge`]. Path tables of other groups are read
+/// from this tree and from the trees in `beside`.
 pub fn verify_part(
     tree: &dyn Files,
     beside: &[&dyn Files],
@@ -149,7 +149,7 @@ fn judge(
     Ok((report, found))
 }
 
-/// Returns the fabric for packets, where switches choose the path.
+/// Returns the forwarding state of the fabric if switches choose the path.
 fn by_choice<'f>(fabric: &'f Fabric, zones: &Zones, stated: Option<&Stated>) -> Option<ChoiceNetwork<'f>> {
     let wiring = stated.and_then(|stated| stated.wiring);
     fabric.layout.is_none().then(|| ChoiceNetwork::new(fabric, zones, wiring))
@@ -165,7 +165,7 @@ fn as_stated(fabric: &Fabric, stated: &Stated, (counts, zones): (&Counts, &Zones
     findings
 }
 
-/// Switches of a tier that were read.
+/// Returns the number of switches of a tier whose files parsed.
 fn of_tier(fabric: &Fabric, tier: Tier) -> u64 {
     fabric.switches.iter().flatten().filter(|switch| switch.tier == Some(tier)).count() as u64
 }
@@ -194,7 +194,7 @@ fn finished(
     (rules, violations, broken)
 }
 
-/// A route that BGP comes to: where to, and the port and weight of each next hop.
+/// A route that BGP converges to: its prefix, and the port and weight of each next hop.
 pub type ConvergedRoute = (Prefix, Vec<(SmolStr, u32)>);
 
 /// Returns the routes that BGP converges to on each switch, computed from all configurations, for comparison with
@@ -217,7 +217,7 @@ pub fn converged(tree: &dyn Files) -> Result<BTreeMap<SmolStr, Vec<ConvergedRout
     Ok(all.iter().map(by_name).collect())
 }
 
-/// Facts about single devices, cables and tables, and about all of a kind.
+/// Checks facts about single devices, cables and tables, and facts about all objects of a kind.
 fn single(fabric: &Fabric, nics: &NicCables, options: &Options, stated: Option<&Stated>) -> Findings {
     let mut findings = Findings::default();
     check::cabling::check(&fabric.cabling, &mut findings);

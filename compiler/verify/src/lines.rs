@@ -12,8 +12,8 @@ use crate::finding::Violation;
 use crate::model::place::{Fact, Place, Step, Target, line_of, search};
 use crate::read::{json, yaml};
 
-/// Fills in the line numbers of violations, reading each file once. Further facts of a place become places of their
-/// own.
+/// Fills in the line numbers of violations, reading each file once. If a place has several facts, each further fact
+/// becomes a place of its own.
 pub(crate) fn fill(tree: &dyn Files, violations: &mut [Violation]) {
     let mut by_file: HashMap<Utf8PathBuf, Vec<(usize, &mut Place)>> = HashMap::new();
     for (number, violation) in violations.iter_mut().enumerate() {

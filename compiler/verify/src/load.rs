@@ -73,7 +73,7 @@ pub(crate) struct Loaded {
     /// Values of the manifest about the fabric.
     pub(crate) stated: Option<Stated>,
     pub(crate) not_proved: Vec<&'static str>,
-    /// Whether switches choose the path by known routes.
+    /// Whether switches choose the path.
     pub(crate) follows: bool,
 }
 
@@ -90,7 +90,7 @@ fn read_counts(files: Files<'_>, fabric: &Fabric) -> ReadCounts {
     }
 }
 
-/// Reads a tree. Routes between nodes are too many to keep: `judge` gets those of one node at a time.
+/// Reads a tree. Routes between nodes are too many to keep, so `judge` is called with those of one node at a time.
 pub(crate) fn load(
     tree: &dyn Source,
     beside: &[&dyn Source],

@@ -103,7 +103,7 @@ pub struct RuleCounts {
     pub code: &'static str,
     /// Its title: the fault if it is broken.
     pub title: &'static str,
-    /// Text of the check.
+    /// What the rule checks.
     pub what: &'static str,
     /// Number of applications and violations.
     #[serde(flatten)]

@@ -126,17 +126,17 @@ impl Slice {
         !self.cut
     }
 
-    /// Tells whether nothing is judged.
+    /// Returns whether nothing is judged.
     pub(crate) fn is_empty(&self) -> bool {
         !self.judges_planes() && self.groups.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Tells whether any plane is judged.
+    /// Returns whether any plane is judged.
     pub(crate) fn judges_planes(&self) -> bool {
         self.planes.as_ref().is_none_or(|planes| !planes.is_empty())
     }
 
-    /// Tells whether a plane is judged.
+    /// Returns whether a plane is judged.
     pub(crate) fn has_plane(&self, plane: u8) -> bool {
         self.planes.as_ref().is_none_or(|planes| planes.contains(&plane))
     }
@@ -148,7 +148,7 @@ impl Slice {
         })
     }
 
-    /// Tells whether a file of path tables is judged.
+    /// Returns whether a path table is judged, by its file.
     pub(crate) fn has_table(&self, path: &Utf8Path) -> bool {
         self.groups.is_none() || table(path).is_none_or(|run| self.has_group(run.zone, run.first - 1))
     }

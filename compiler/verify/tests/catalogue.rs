@@ -23,7 +23,7 @@ const FEW: usize = 60;
 const TRIES: usize = 6;
 
 const ROUTINGS: [&str; 3] = ["srv6-static", "ecmp-static", "bgp-unnumbered"];
-/// Profiles that a file writes itself.
+/// Custom profiles.
 const WRITTEN: [&str; 5] = [
     "{ base: lossy-trim, ecn_last_hop: true }",
     "{ base: lossy-trim, ecn_last_hop: true, classes: { data: { egress_threshold: -2 } } }",
@@ -192,7 +192,8 @@ fn fabrics_of_all_hardware_verify() {
     every_kind_was_made(&made, &catalogue, count < 600);
 }
 
-/// Returns the smallest number from a first one on by which steps through so many things meet each of them.
+/// Returns the smallest number from `first` on that has no common divisor with `count`. Steps of that size reach every
+/// element.
 fn coprime(first: usize, count: usize) -> usize {
     let divisor = |mut a: usize, mut b: usize| {
         while b > 0 {

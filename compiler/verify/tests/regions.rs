@@ -16,7 +16,8 @@ fn report(tree: &Memory) -> Report {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Several NIC speeds, ports and lengths, one zone below T2s and several, with and without files of nodes, in every routing.
+    /// Several NIC speeds, ports and lengths, one zone below T2s and several, with and without files of nodes, in every
+    /// routing.
     #[test]
     fn fabrics_whose_zones_differ_verify(region in region(), nodes: bool) {
         let yaml = region.yaml(nodes);

@@ -79,7 +79,7 @@ fn ipv4_is_proved() {
         for has_t2 in [false, true] {
             let plan = match shape::try_plan(&ipv4(routing, target, has_t2)) {
                 Ok(plan) => plan,
-                // EOS weighs no bandwidths, so BGP has two tiers there.
+                // EOS announces no bandwidths, so with BGP it is limited to two tiers.
                 Err(faults) => {
                     assert!(has_t2 && target.contains("eos"), "{routing}, {target}\n{faults}");
                     continue;
@@ -98,7 +98,7 @@ fn ipv4_is_proved() {
 
 const EOS: &str = "platform: th5-512x100g, os: eos";
 
-/// Changes of one line: routing, target, file, and what becomes of it.
+/// Changes of one line: routing, target, file, old text and new text.
 const FAULTS: [(&str, &str, &str, &str, &str); 13] = [
     (
         "bgp-unnumbered",

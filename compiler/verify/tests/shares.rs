@@ -1,5 +1,5 @@
-//! Where switches choose the way, the load of every cable equals that of a walker that shares no code with verify and
-//! reads the kernel routes of each switch and the cable lists.
+//! Where switches choose the path, the load of every cable equals that of a walker. The walker shares no code with
+//! verify and reads the kernel routes of each switch and the cable lists.
 
 mod common;
 
@@ -103,7 +103,8 @@ impl Network {
     }
 }
 
-/// Reads `route replace PREFIX via G dev P`, `... nexthop via G dev P weight W ...` or `route replace blackhole PREFIX`.
+/// Reads `route replace PREFIX via G dev P`, `... nexthop via G dev P weight W ...` or `route replace blackhole
+/// PREFIX`.
 fn route(line: &str) -> Option<Route> {
     let words: Vec<&str> = line.strip_prefix("route replace ")?.split(' ').collect();
     if words[0] == "blackhole" {

@@ -37,7 +37,7 @@ pub(crate) struct Context<'a> {
     pub(crate) lanes: &'a Lanes,
     /// Common values of all sessions of a switch, shared.
     pub(crate) processes: &'a Pool<Process>,
-    /// Agreements with neighbours, shared.
+    /// Terms of sessions, shared by many switches.
     pub(crate) terms: &'a Pool<Terms>,
     /// Next hops, shared by many routes.
     pub(crate) ways: &'a Lists,

@@ -25,7 +25,7 @@ pub(crate) struct NicCables {
     of_group: Vec<Box<[CableId]>>,
     /// For the cable of each NIC, the uSID of the NIC.
     pub(crate) usids: Vec<Option<Usid>>,
-    /// The inner address of the NIC at the lower end of each cable; empty where nobody asks.
+    /// The inner address of the NIC at the lower end of each cable; empty if no switch checks source addresses.
     inner: HashMap<CableId, Address>,
     /// The node of each inner address.
     nodes: HashMap<Address, NodeId>,

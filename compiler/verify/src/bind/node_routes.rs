@@ -82,7 +82,7 @@ pub(crate) fn bind(cabling: &Cabling, id: NodeId, host: &Host<'_>, node: &mut No
     node.routes = routes.into_iter().map(|(_, from, route)| (from, route)).collect();
 }
 
-/// Gives NICs without any route that leads somewhere the addresses that no port sends from, in order.
+/// NICs whose routes all drop get the addresses that no port sends from, in order.
 fn silent(cabling: &Cabling, id: NodeId, node: &mut Node) {
     let plugs = cabling.at_node(id).iter();
     let ports = plugs.map(|plug| cabling.names.text(cabling.cable(plug.cable()).lower.port));

@@ -88,7 +88,7 @@ impl Binding<'_, '_> {
         id
     }
 
-    /// Compares the neighbour that the device expects, in any form that its language has.
+    /// Compares the neighbour that the device expects with the cable list, in any form that the language has.
     fn peer(&mut self, port: &Port<'_>, id: CableId, cable: &Cable, far: End) {
         let cabling = self.context.cabling;
         let (device, far_port) = (cabling.party(far.party), cabling.names.text(far.port));
@@ -264,7 +264,7 @@ impl Binding<'_, '_> {
         }
     }
 
-    /// MAC addresses that are written in routes.
+    /// Returns the MAC addresses in routes, by slot.
     pub(crate) fn written_macs(&self) -> Vec<(u16, Mac)> {
         let hops = self.device.routes.iter().flat_map(|route| match &route.via {
             Via::Blackhole => &[],
@@ -274,7 +274,7 @@ impl Binding<'_, '_> {
         hops.filter_map(|hop| Some((self.slots[usize::from(hop.port)]?, hop.mac?))).collect()
     }
 
-    /// Ingress filter for packets from NICs.
+    /// Returns the ingress filter for packets from NICs.
     pub(crate) fn ingress(&self) -> Option<Box<IngressFilter>> {
         let (plain, denied) = self.device.plain.clone()?;
         let ports = self.device.ports.iter().zip(&self.slots);

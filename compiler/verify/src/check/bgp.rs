@@ -1,4 +1,4 @@
-//! V18: sessions of BGP, what they announce and what they take.
+//! V18: BGP sessions, and the routes that they announce and accept.
 //!
 //! In: the BGP settings of each switch. Out: violations of single switches, of both ends of a cable, and of all
 //! switches together. [`crate::proof::converge`] derives the resulting routes.

@@ -95,7 +95,7 @@ impl<'s> Pools<'s> {
             Some(widths) => [widths.zone.min(8) + widths.index.min(16), widths.index.min(16)].map(u32::from),
             None => [DEVICE_BITS, stated.map_or(DEVICE_BITS, |stated| index_bits(fabric, stated))],
         };
-        // A manifest without counts was written before there was a tree.
+        // Without counts in the manifest, the number of zones is unlimited.
         let zones = if *counts == Counts::default() { u64::MAX } else { counts.zones };
         Pools { stated, listed, index_bits, device_bits, zones }
     }
@@ -150,7 +150,8 @@ impl Spot {
         Some(Spot { tier, plane: plane.try_into().ok()?, zone: zone.try_into().ok()?, number })
     }
 
-    /// Reads the coordinates of a switch behind a pool: the last four hextets of IPv6, the stated widths of IPv4.
+    /// Decodes the coordinates of a switch after the bits of a pool: the last four hextets of IPv6, the stated widths
+    /// of IPv4.
     fn behind(stated: &StatedAddresses, pool: Prefix, address: Address) -> Option<Spot> {
         match pool.family() {
             Family::V6 => {
@@ -197,7 +198,7 @@ impl Spot {
         Spot::new(tier, bits >> 20 & 0xf, zone, number)
     }
 
-    /// Reads the address of one end of a cable: which switch it says is at that end.
+    /// Decodes the switch at one end of a cable from its address there.
     fn of_end(pools: &StatedAddresses, cable: &Cable, side: Side, address: Address) -> Option<Spot> {
         let (zone, device, port) = match pools.links.family() {
             Family::V4 => cable_in_ipv4(pools, cable, side, address)?,
@@ -228,7 +229,7 @@ fn kind_number(kind: Kind) -> u16 {
     }
 }
 
-/// Reads zone, lower device from 1 and its port from 1 of an IPv6 address at one end of a cable.
+/// Decodes zone, lower device from 1 and its port from 1 from an IPv6 address at one end of a cable.
 fn cable_in_ipv6(
     pools: &StatedAddresses,
     cable: &Cable,
@@ -246,7 +247,7 @@ fn cable_in_ipv6(
     (is_own && is_kind).then(|| (u32::from(place & 0xff), u32::from(device), u32::from(port)))
 }
 
-/// Reads the same of an IPv4 address.
+/// Decodes the same from an IPv4 address.
 fn cable_in_ipv4(
     pools: &StatedAddresses,
     cable: &Cable,
@@ -280,7 +281,7 @@ struct Ipv4Place {
 }
 
 impl Ipv4Place {
-    /// Reads an address of a pool, without so many of its lowest bits.
+    /// Decodes an address of a pool, without its `lowest` lowest bits.
     fn of(stated: &StatedAddresses, pool: Prefix, address: Address, lowest: u8) -> Option<Self> {
         let widths = stated.ipv4?;
         let host = host_bits(pool, address)? >> lowest;
@@ -300,7 +301,7 @@ impl Ipv4Place {
     }
 }
 
-/// Returns what an IPv4 address has behind its pool.
+/// Returns the bits of an IPv4 address after those of its pool.
 fn host_bits(pool: Prefix, address: Address) -> Option<u32> {
     let mask = u128::MAX.checked_shr(pool.prefix_len().into()).unwrap_or(0);
     (pool.family() == Family::V4 && pool.contains(&address)).then(|| (u128::from(address) & mask) as u32)

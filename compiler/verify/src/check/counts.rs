@@ -18,8 +18,8 @@ pub(crate) fn check(
     fabric: &Fabric,
     findings: &mut Findings,
 ) {
-    // A manifest without counts was written before there was a tree. For a slice, the part states its contents, and the
-    // totals are compared when slices are merged.
+    // A manifest may have no counts. For a slice, the part states its contents, and the totals are compared when slices
+    // are merged.
     let whole = fabric.slice.is_whole();
     if *stated == Counts::default() || !whole && part.is_none() {
         return;

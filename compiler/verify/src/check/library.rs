@@ -157,7 +157,7 @@ fn shared(pair: &BackupPair, ports: &Ports<'_>, has_t1: bool) -> Option<String> 
     differs.then(|| format!("`{}` and `{}` share other components than listed", from.name, to.name))
 }
 
-/// Where every NIC has a port in every plane, one step leads from each port to its backup.
+/// Checks that the same step leads from each port to its backup, if every NIC has a port in every plane.
 fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
     let nics: BTreeSet<u8> = ports.values().map(|port| port.nic).collect();
     let planes: BTreeSet<u8> = ports.values().map(|port| port.plane).collect();
@@ -196,7 +196,7 @@ fn topology(ports: &Ports<'_>, names: &[GivenName], own: &[Pairing]) -> Faults {
         for address in devices().chain([&pairing.switch]).filter(|address| !seen.insert((*address).clone())) {
             fault(format!("PCI device `{address}` is there twice"));
         }
-        // NCCL reads the machine above an address that a device has.
+        // If a real device has this address, NCCL reads the topology of the machine above it.
         if !pairing.switch.starts_with("ffff:ff:") || bus(&pairing.switch).is_none() {
             fault(format!(
                 "`{}` can be the address of a device; expected one on bus `ffff:ff`",

@@ -23,7 +23,8 @@ use crate::model::segment::Layout;
 use crate::model::stated::Stated;
 use crate::rules::hosts::{FIRST, NETWORK, TABLES};
 
-/// The NIC at the lower end of each cable, where path tables say it: its address, and the first segment of its paths there.
+/// By cable, the NIC at its lower end as in the path tables: its address, and the first segment of its paths over the
+/// cable.
 type Wanted = HashMap<CableId, (Address, Option<Prefix>)>;
 
 /// Finds the values of path tables for each cable.
@@ -140,7 +141,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Compares each port that has a cable with it.
+    /// Compares each port that has a cable with the cable.
     fn ports(&mut self) -> Vec<Port<'a>> {
         let (cabling, network) = (&self.fabric.cabling, self.network);
         let mut known: HashMap<&str, (u16, CableId)> = HashMap::new();

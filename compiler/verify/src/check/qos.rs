@@ -219,7 +219,8 @@ impl Work<'_> {
     fn all(&mut self) {
         let qos = Arc::clone(&self.sort.qos);
         self.code_points(&qos);
-        // Settings that a language cannot express are reported when the fabric is checked.
+        // A language may be unable to express these settings. The compiler rejects such fabrics, so they are not
+        // compared here.
         let says_all = pauses_and_trims(self.fabric, self.sort);
         if says_all {
             self.pauses(&qos);

@@ -10,7 +10,7 @@ use crate::rules::files::SETTINGS;
 /// Fields that distinguish flows. RoCE has its entropy in the UDP source port.
 const HASHED: [&str; 3] = ["SRC_IP", "DST_IP", "L4_SRC_PORT"];
 
-/// The setting with them.
+/// The setting that lists these fields.
 const HASH: &str = "ecmp_hash";
 
 /// Hash fields of SONiC (`sonic-hash.yang`): orchagent rejects a complete hash if one of its fields is not listed.

@@ -1,4 +1,4 @@
-//! Whether a frame gets over a cable.
+//! Whether a cable carries a frame.
 //!
 //! In: a cable, the sending end, and the next hop of the route. Out: yes or no. Invariants: devices without files in
 //! the tree (NICs without a folder) count as configured correctly.
@@ -9,7 +9,7 @@ use crate::model::fabric::Fabric;
 use crate::model::language::Asks;
 use crate::model::switch::Gateway;
 
-/// Returns whether a frame gets over a cable from one side to the other.
+/// Returns whether a cable carries a frame from one side to the other.
 pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gateway) -> bool {
     let (own, far) = cable.ends(from);
     let Some(near) = fabric.end_state(own) else { return false };
@@ -49,7 +49,7 @@ pub(crate) fn carries(fabric: &Fabric, cable: &Cable, from: Side, gateway: Gatew
     let addressed = match (near.neighbour, there.mac) {
         (Some(expected), Some(mac)) => expected == mac,
         // Without a static neighbour, the address is resolved. NICs, nodes and switches with factory MAC addresses
-        // answer, and such switches resolve every neighbour.
+        // answer. Such switches also resolve every neighbour.
         (None, _) => {
             matches!(far.party, Party::Node(_)) || asks(fabric, own.party) || asks(fabric, far.party)
         }

@@ -17,7 +17,7 @@ const HOPS_MAX: usize = 12;
 /// Forwarding state of the fabric.
 pub(crate) struct Network<'a> {
     pub(crate) fabric: &'a Fabric,
-    /// For each cable, whether frames get up and down.
+    /// For each cable, whether it carries frames upwards and downwards.
     carries: Vec<[bool; 2]>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Network<'a> {
 pub(crate) struct Hop {
     /// The switch.
     pub(crate) switch: SwitchId,
-    /// The destination address behind the switch's own uSID, if the list began with that.
+    /// The destination address, after removal of the switch's own uSID if the list began with it.
     pub(crate) address: Address,
     /// Whether the list began with the switch's own uSID.
     pub(crate) own: bool,
@@ -37,17 +37,17 @@ pub(crate) struct Hop {
 /// End of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// At a NIC, by a cable, with the list that is left.
+    /// At a NIC: its cable, and the rest of the list.
     Nic(CableId, Address),
     /// A switch has no route for the uSID, or its files do not parse.
     NoRoute,
     /// A switch has a blackhole for it.
     Blackhole,
-    /// A switch has several next hops for it.
+    /// A switch has several next hops for it, where a uSID must have one.
     Several,
     /// The list ends at a switch.
     ListEnds,
-    /// The frame does not get over the cable.
+    /// The cable does not carry the frame.
     Cable(CableId),
     /// The packet is in a loop.
     Loop,
@@ -70,7 +70,7 @@ impl<'a> Network<'a> {
         Network { fabric, carries: carried }
     }
 
-    /// Tells whether frames get over a cable from a side.
+    /// Returns whether a cable carries frames from a side.
     fn carries(&self, id: CableId, from: Side, gateway: Gateway) -> bool {
         match gateway {
             Gateway::Other => false,
@@ -79,7 +79,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Walks a packet that a NIC has sent over its cable; each switch it passes goes to a function.
+    /// Walks a packet that a NIC has sent over its cable. Calls a function for each switch on the path.
     pub(crate) fn walk(&self, from: CableId, address: Address, mut pass: impl FnMut(Hop)) -> Ending {
         let mut at = self.fabric.cabling.cable(from).upper.party;
         let mut address = address;
@@ -118,7 +118,7 @@ impl<'a> Network<'a> {
         Ending::Loop
     }
 
-    /// Tells whether an address is in the block that a switch has segments and routes in, which is that of its plane.
+    /// Returns whether an address is in the block of the switch's plane, which contains its segments and routes.
     fn inside(&self, switch: &Switch, address: Address) -> bool {
         let plane = switch.plane.unwrap_or(0);
         self.fabric.layout.as_ref().is_some_and(|layout| layout.contains(plane, address))

@@ -121,7 +121,7 @@ impl Nics {
         self.0.values().flatten().map(|run| run.count).sum()
     }
 
-    /// Adds the NICs of another plane. Returns NICs with different addresses, the first of each pair of runs.
+    /// Adds the NICs of another plane. Returns NICs with different addresses, one for each pair of runs.
     pub(crate) fn join(&mut self, other: &Nics) -> Vec<Differs> {
         let mut differ = Vec::new();
         for (family, theirs) in &other.0 {

@@ -29,7 +29,7 @@ pub(crate) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Makes it for a tree; no file is read yet.
+    /// Wraps a tree; no file is read yet.
     pub(crate) fn new(tree: &'a dyn Source, manifest: &'a Manifest, digests: bool) -> Self {
         let (count, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { tree, manifest, digests, seen: Mutex::default(), count, bytes }
@@ -37,7 +37,7 @@ impl<'a> Files<'a> {
 }
 
 impl Files<'_> {
-    /// Returns whether any node has a file. In large fabrics none has, which saves looking for them node by node.
+    /// Returns whether any node has a file. In large fabrics none has, so they are not searched one by one.
     pub(crate) fn has_nodes(&self) -> bool {
         self.manifest.files_below(Utf8Path::new(HOSTS)).next().is_some()
     }
@@ -102,7 +102,7 @@ fn digest(path: &Utf8Path, bytes: &[u8], entry: &Entry, findings: &mut Findings)
     });
 }
 
-/// Hashes a path: there are hundreds of thousands of them.
+/// Hashes a path, because there are hundreds of thousands of paths.
 fn number(path: &Utf8Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);

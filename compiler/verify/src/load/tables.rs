@@ -58,7 +58,7 @@ pub(crate) fn groups(
     Ok((fitting, apart))
 }
 
-/// Returns whether a table can be composed with the others, which needs equal numbers of the fabric.
+/// Returns whether a table can be composed with the others, which requires the same dimensions of the fabric.
 fn fits(group: &Group, layout: &Layout, header: &Header) -> bool {
     let own = *group.table().header();
     group.layout == *layout
@@ -101,9 +101,9 @@ fn all<D: Destinations>(
     read.collect()
 }
 
-/// If planes are judged, reads the tables that are not, in this tree and in the trees of `--tables`: paths also lead to
-/// the NICs of these tables. Facts about them are counted where they are judged; violations are also reported here.
-/// Returns sums of their digests.
+/// If planes are judged, also reads the tables that are not judged, from this tree and from the trees of `--tables`:
+/// paths also lead to the NICs of these tables. Facts about them are counted where they are judged; violations are also
+/// reported here. Returns sums of their digests.
 pub(crate) fn others(
     files: &Files<'_>,
     (beside, slice): (&[&dyn Source], &Slice),

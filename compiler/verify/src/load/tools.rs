@@ -32,7 +32,7 @@ pub(crate) fn tools(files: &Files<'_>, cabling: &Cabling) -> Result<Tools, Verif
     }
     for file in [nic_qos::FILE, DELAY, nccl::FILE, nccl::VCCL, library::BACKUPS, SETTINGS] {
         let has = |name: &str| files.manifest.files.contains_key(&path(name, file));
-        // Kernel settings and delays are read with those of NICs, and backup ports with those of NCCL.
+        // Kernel settings and delays are read together with those of NICs, and backup ports with those of NCCL.
         let beside = match file {
             SETTINGS | DELAY => nic_qos::FILE,
             library::BACKUPS => nccl::FILE,

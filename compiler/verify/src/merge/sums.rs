@@ -44,7 +44,7 @@ pub(super) fn paths(parts: Named<'_>) -> Result<Option<PathCounts>, MergeError> 
     sum(parts, "paths", |part| part.paths, PathCounts::checked_add)
 }
 
-/// Adds deliveries. Those to NICs of other parts only are also counted; they never arrive.
+/// Adds deliveries. Those to NICs that only other parts contain are also counted; they never arrive.
 pub(super) fn deliveries(parts: Named<'_>, nics: &Nics) -> Result<Option<DeliveryCounts>, MergeError> {
     let all = u128::from(nics.count());
     let whole = |part: &Summary| {

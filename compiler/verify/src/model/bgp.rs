@@ -31,7 +31,7 @@ pub(crate) struct Neighbour<'a> {
     pub(crate) name: Cow<'a, str>,
     /// Its autonomous system.
     pub(crate) remote: Remote,
-    /// Agreement with it.
+    /// Terms of the session.
     pub(crate) terms: Terms,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Restart {
     pub(crate) stale_s: Option<u16>,
 }
 
-/// Agreement with a neighbour.
+/// Terms of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Terms {
     /// Whether prefixes of the family of the process are exchanged.
@@ -104,7 +104,7 @@ pub(crate) struct Terms {
 /// Failure detection (RFC 5880).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Bfd {
-    /// Packets that may be lost.
+    /// Detection multiplier: missed packets after which the session is down.
     pub(crate) multiplier: u8,
     /// Minimum interval of sent packets, in milliseconds.
     pub(crate) transmit_ms: u32,
@@ -229,7 +229,7 @@ impl Speaker {
 }
 
 impl Entry {
-    /// Tells whether a prefix matches, given what the switch announces of its own.
+    /// Returns whether a prefix matches, given what the switch announces of its own.
     pub(crate) fn matches(&self, prefix: Prefix, own: &[Prefix]) -> bool {
         match self.matched {
             Matched::Own(at) => own.get(usize::from(at)) == Some(&prefix),
@@ -240,7 +240,7 @@ impl Entry {
     }
 }
 
-/// Tells whether a prefix is in a list.
+/// Returns whether a prefix is in a list.
 pub(crate) fn listed(entries: &[Entry], prefix: Prefix, own: &[Prefix]) -> bool {
     entries.iter().find(|entry| entry.matches(prefix, own)).is_some_and(|entry| entry.permit)
 }

@@ -40,7 +40,7 @@ pub(crate) enum Party {
     Node(NodeId),
 }
 
-/// Kinds of cable ends.
+/// Kinds of cables, by the devices that they connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
     /// A NIC and a T0.
@@ -89,7 +89,7 @@ pub(crate) struct Cable {
     pub(crate) meters: u32,
     /// The plane.
     pub(crate) plane: u8,
-    /// Connected ends.
+    /// Its kind.
     pub(crate) kind: Kind,
     /// Whether it must not carry new traffic.
     pub(crate) drained: bool,

@@ -15,7 +15,7 @@ use crate::model::switch::{NextHop, RouteView, Ways};
 /// A class of destinations, by its index in the order of addresses.
 pub(crate) type ClassId = u32;
 
-/// A set of classes, as ranges: routes cover ranges of addresses, so there are few.
+/// A set of classes, stored as ranges. There are few ranges, because routes cover ranges of addresses.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClassSet(Compact);
 
@@ -368,7 +368,7 @@ mod tests {
             .collect()
     }
 
-    /// A T0 with two NICs and a route to all others, and one with the third.
+    /// A T0 with two NICs and a route to all others, and a T0 with the third NIC.
     fn switches() -> [Vec<OtherRoute>; 2] {
         let all = |own: Vec<OtherRoute>, group: &str| {
             let rest = [route(group, &[]), route("fd::/64", &[8, 9]), route("fd::/16", &[])];

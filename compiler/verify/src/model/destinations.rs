@@ -22,9 +22,9 @@ pub(crate) struct Destination {
     pub(crate) number: u16,
     /// Its cables, plane by plane.
     pub(crate) cables: Vec<CableId>,
-    /// Its address, where anybody says one.
+    /// Its address, if known.
     pub(crate) address: Option<Address>,
-    /// T0s that lead another address to it.
+    /// T0s that route another address to it, each with that address.
     pub(crate) against: Vec<(SwitchId, Address)>,
 }
 
@@ -114,7 +114,7 @@ fn number(port: &str) -> u16 {
     found.unwrap_or(u16::MAX)
 }
 
-/// Returns the address that most claim; of several the one that the first switch claims.
+/// Returns the address that most switches claim; on a tie, that of the first switch.
 fn most(claims: &[(SwitchId, Address)]) -> Option<Address> {
     let votes = |address: Address| claims.iter().filter(|(_, other)| *other == address).count();
     let best = claims.iter().map(|(_, address)| votes(*address)).max()?;

@@ -83,9 +83,9 @@ pub(crate) struct Device<'a> {
     pub(crate) qos: Option<Arc<QosConfig>>,
     /// Settings of the whole device that are the same on all of its kind.
     pub(crate) settings: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// Destinations that NICs may send plain packets to, and those they may not, where the language says.
+    /// Destinations that NICs may send plain packets to, and denied ones, if the language states them.
     pub(crate) plain: Option<(Vec<Prefix>, Vec<Prefix>)>,
-    /// Counters that are switched on, where the language says.
+    /// Enabled counters, if the language states them.
     pub(crate) counters: Vec<Cow<'a, str>>,
     /// Settings outside the fabric, by name: a site sets them freely.
     pub(crate) not_judged: Vec<String>,
@@ -137,16 +137,16 @@ pub(crate) enum FaultKind {
 pub(crate) struct Segment<'a> {
     /// Block and uSID.
     pub(crate) prefix: Prefix,
-    /// As it is written.
+    /// As written in the file.
     pub(crate) text: Cow<'a, str>,
 }
 
 /// A route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route<'a> {
-    /// Where to.
+    /// Destination.
     pub(crate) prefix: Prefix,
-    /// As it is written.
+    /// As written in the file.
     pub(crate) text: Cow<'a, str>,
     /// Its action.
     pub(crate) via: Via,
@@ -168,9 +168,9 @@ pub(crate) enum Via {
 pub(crate) struct Hop {
     /// Index in [`Device::ports`].
     pub(crate) port: u16,
-    /// Address at the other end, where the language names one.
+    /// Address at the other end, if the language states it.
     pub(crate) gateway: Option<Address>,
-    /// MAC address at the other end, where the route carries one.
+    /// MAC address at the other end, if the route contains it.
     pub(crate) mac: Option<Mac>,
     /// Share of the traffic.
     pub(crate) weight: u32,
@@ -183,7 +183,7 @@ pub(crate) struct Port<'a> {
     pub(crate) name: Cow<'a, str>,
     /// Whether it is configured, not only referenced.
     pub(crate) declared: bool,
-    /// Whether a command applies to it, which fails if the port does not exist.
+    /// Whether a command refers to it. Such a command fails if the port does not exist.
     pub(crate) commanded: bool,
     /// Whether it is enabled.
     pub(crate) up: bool,
@@ -213,11 +213,11 @@ pub(crate) struct Port<'a> {
     pub(crate) balances: Option<bool>,
     /// Index in [`QosConfig::ports`].
     pub(crate) qos: Option<u16>,
-    /// Whether NICs are expected at the other end, where the language says so.
+    /// Whether NICs are expected at the other end, if the language states it.
     pub(crate) faces_nic: Option<bool>,
-    /// Outer addresses that may come in, where the language checks them.
+    /// Accepted outer source addresses, if the language checks them.
     pub(crate) sources: Vec<Address>,
-    /// Inner addresses that may come in, where the language checks them.
+    /// Accepted inner source addresses, if the language checks them.
     pub(crate) inner_sources: Vec<Address>,
 }
 
@@ -292,7 +292,7 @@ impl<'a> Device<'a> {
 pub(crate) struct Ports<'a> {
     list: Vec<Port<'a>>,
     by_name: hashbrown::HashMap<Cow<'a, str>, u16>,
-    /// The next port in order: rows of one table usually follow the order of another.
+    /// The next expected port: rows of one table usually follow the order of another.
     next: usize,
 }
 
@@ -334,13 +334,13 @@ impl<'a> Ports<'a> {
         index
     }
 
-    /// Reserves memory for `count` ports.
+    /// Reserves memory for a number of ports.
     pub(crate) fn reserve(&mut self, ports: usize) {
         self.list.reserve(ports);
         self.by_name.reserve(ports);
     }
 
-    /// Returns how many there are.
+    /// Returns the number of ports.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }

@@ -25,7 +25,7 @@ pub(crate) struct Fabric {
     pub(crate) switches: Vec<Option<Switch>>,
     /// Nodes by number; absent where the tree does not describe them.
     pub(crate) nodes: Vec<Option<Node>>,
-    /// Where switches choose the path: treatment of packets from each NIC, by files for netplan and systemd-networkd.
+    /// Where switches choose the path: treatment of packets from each NIC, from files for netplan and systemd-networkd.
     pub(crate) tables: Vec<NicTables>,
     /// Whether nodes have routes to other nodes, by node.
     pub(crate) sprays: Vec<bool>,

@@ -51,7 +51,7 @@ pub(crate) struct Group {
 pub(crate) struct GroupPlane {
     /// Name of the T0.
     pub(crate) name: SmolStr,
-    /// The T0, if it is there.
+    /// The T0, if the cable lists contain it.
     pub(crate) t0: Option<SwitchId>,
     /// Its MAC address.
     pub(crate) mac: Mac,
@@ -109,12 +109,12 @@ impl Group {
         }
     }
 
-    /// Returns the name of the group for people, as its files have it.
+    /// Returns the name of the group, which is that of its file.
     pub(crate) fn name(&self) -> &str {
         self.json.file_stem().unwrap_or_default()
     }
 
-    /// Returns a NIC by its place in the list, for people.
+    /// Returns the place of a NIC in the table.
     pub(crate) fn nic_place(&self, nic: &GroupNic) -> Place {
         self.place(&["\"nics\":", &format!("\"name\": \"{}\"", nic.name)])
     }
@@ -135,7 +135,7 @@ pub(crate) fn common<'g>(groups: impl IntoIterator<Item = &'g Group>) -> Option<
     votes.into_values().max_by_key(|(count, _)| *count).map(|(_, first)| first)
 }
 
-/// Returns the inner address of a place in the fabric, by the fields of a table's header.
+/// Returns the inner address of a position in the fabric, by the fields of a table's header.
 pub(crate) fn inner(header: &Header, zone: u16, group: u16, downlink: u16) -> Address {
     let place = u128::from(zone) << (16 - u32::from(header.zone_bits)) | (u128::from(group) + 1);
     Address::from(header.pool | place << 64 | (u128::from(downlink) + 1))

@@ -14,7 +14,7 @@ use crate::model::place::Target;
 pub(crate) struct Language {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The keyword of its operating system in the manifest, where that is not its name.
+    /// The keyword of its operating system in the manifest, if it differs from the name.
     pub(crate) os: Option<&'static str>,
     /// Whether ports have addresses and switches loopbacks; otherwise next hops contain MAC addresses.
     pub(crate) addresses: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Language {
     pub(crate) classes: Numbering,
     /// Spreading of traffic over next hops.
     pub(crate) spreading: Spreading,
-    /// The seed that the image gives its hashes by the type of a switch, where it does so.
+    /// The hash seed that the OS image derives from the type of a switch, if it does.
     pub(crate) seed: Option<fn(&str) -> Option<u8>>,
     /// BGP settings that it cannot express.
     pub(crate) unsaid: &'static [Unsaid],
@@ -78,7 +78,7 @@ impl Language {
 pub(crate) enum Unsaid {
     /// Seconds between attempts to connect.
     Connects,
-    /// That packets were forwarded during a restart of the daemon.
+    /// The flag that packets were forwarded during a restart of the daemon.
     Forwarding,
     /// Bandwidths of links: it announces none, and gives all paths equal shares.
     Bandwidths,

@@ -39,13 +39,13 @@ pub(crate) struct Interface {
     pub(crate) name: String,
     /// The file in the folder of the node.
     pub(crate) file: String,
-    /// Text before the interface in the file, which identifies its part.
+    /// Text that precedes the interface in the file, by which its lines are found.
     pub(crate) anchor: String,
     /// Largest packet.
     pub(crate) mtu: Option<u32>,
     /// MAC address to set.
     pub(crate) mac: Option<Mac>,
-    /// Ways in which others may change it: DHCP, router advertisements, or autoconfigured addresses.
+    /// Mechanisms that can change it: DHCP, router advertisements, or autoconfigured addresses.
     pub(crate) open: Vec<&'static str>,
     /// Own addresses.
     pub(crate) addresses: Vec<Prefix>,
@@ -58,9 +58,9 @@ pub(crate) struct Interface {
 /// A route of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRoute {
-    /// Where to.
+    /// Destination.
     pub(crate) to: Prefix,
-    /// Event.
+    /// Its action.
     pub(crate) does: Does,
     /// Metric; the lowest is used.
     pub(crate) metric: u32,
@@ -82,11 +82,11 @@ pub(crate) enum Does {
 /// A rule that selects a routing table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TableRule {
-    /// Packets from where; absent: from anywhere.
+    /// Source of packets; absent: any.
     pub(crate) from: Option<Prefix>,
     /// The family of packets; absent: both.
     pub(crate) family: Option<Family>,
-    /// Packets of sockets that are bound to this interface; absent: of all.
+    /// Outgoing interface to which the socket is bound; absent: any.
     pub(crate) out: Option<String>,
     /// The table.
     pub(crate) table: u32,

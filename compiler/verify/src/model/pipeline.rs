@@ -17,7 +17,7 @@ pub(crate) struct PipelineNames {
 }
 
 impl PipelineNames {
-    /// Tells whether there is a table of a name.
+    /// Returns whether there is a table of a name.
     pub(crate) fn has_table(&self, name: &str) -> bool {
         self.tables.values().any(|(table, _)| table == name)
     }

@@ -90,7 +90,7 @@ pub(crate) enum Step {
     Start(String),
     /// The first key with this part.
     Part(String),
-    /// The first key with this last part behind a bar.
+    /// The first key whose part after the last `|` is this.
     Last(String),
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct PortQos {
     pub(crate) class_to_queue: BTreeMap<u8, u8>,
     /// Priority group of each traffic class.
     pub(crate) class_to_group: BTreeMap<u8, u8>,
-    /// Queue that each pause stops.
+    /// Queue that a pause of each priority stops.
     pub(crate) pause_queues: BTreeMap<u8, u8>,
     /// Priorities that are paused.
     pub(crate) pauses: Vec<u8>,
@@ -69,7 +69,8 @@ pub(crate) struct PortQos {
     pub(crate) punts: Option<(u64, u64)>,
     /// All settings, including those above, by a name for people.
     pub(crate) settings: BTreeMap<String, String>,
-    /// Settings that depend on the buffer left by other ports of the switch: buffer pools, and thresholds below them.
+    /// Settings that depend on the buffer that other ports of the switch leave: buffer pools, and thresholds limited by
+    /// them.
     pub(crate) sized: BTreeMap<String, String>,
 }
 

@@ -223,7 +223,7 @@ impl Layout {
         inside.then_some(Usid((bits >> 80) as u16))
     }
 
-    /// Tells whether an address is in the block of a plane.
+    /// Returns whether an address is in the block of a plane.
     pub(crate) fn contains(&self, plane: u8, address: Address) -> bool {
         self.block(plane).contains(&address)
     }

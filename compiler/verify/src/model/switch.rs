@@ -58,19 +58,19 @@ pub(crate) struct Switch {
     pub(crate) kind: Option<SmolStr>,
     /// Hardware, by which limits are looked up.
     pub(crate) hardware: Option<SmolStr>,
-    /// Its name of the box, if any.
+    /// Platform name, if any.
     pub(crate) platform: Option<SmolStr>,
     /// Loopback addresses.
     pub(crate) loopbacks: Vec<Prefix>,
     /// Management addresses with their gateways.
     pub(crate) management: Vec<(IpNet, Option<IpAddr>)>,
-    /// Statements about its neighbours besides their names.
+    /// Values about its neighbours, besides their names.
     pub(crate) peers: Arc<[Peer]>,
     /// Numbers of entries in tables with hardware limits.
     pub(crate) sizes: Sizes,
     /// Load balancing over next hops, if it is not by hash.
     pub(crate) balance: Option<DeviceBalance>,
-    /// The buffer, where the language shares it out.
+    /// The buffer pools, if the language states them.
     pub(crate) pools: Option<Pools>,
     /// Settings of the whole device.
     pub(crate) settings: Arc<Pairs>,
@@ -87,7 +87,7 @@ pub(crate) struct Switch {
 pub(crate) struct IngressFilter {
     /// Destinations.
     pub(crate) plain: Vec<Prefix>,
-    /// Destinations that are shut out all the same.
+    /// Denied destinations inside these.
     pub(crate) denied: Vec<Prefix>,
     /// Source addresses, by slot.
     pub(crate) sources: Vec<(u16, Vec<Address>)>,
@@ -151,7 +151,7 @@ pub(crate) struct Facts {
     pub(crate) lane_count: Option<u8>,
     /// Length of the cable, if configured on the device.
     pub(crate) length_m: Option<u32>,
-    /// Whether a NIC is expected at the other end, where the language says so.
+    /// Whether a NIC is expected at the other end, if the language states it.
     pub(crate) faces_nic: Option<bool>,
     /// Whether it takes part in load balancing, if the language states it for each port.
     pub(crate) balances: Option<bool>,
@@ -242,7 +242,7 @@ impl Switch {
         self.over.get(usize::from(slot)).copied().flatten()
     }
 
-    /// Tells whether a uSID is one of its own.
+    /// Returns whether a uSID is one of its own.
     pub(crate) fn owns(&self, usid: Usid) -> bool {
         self.usids.binary_search(&usid).is_ok()
     }
@@ -259,15 +259,15 @@ pub(crate) struct Node {
     pub(crate) decapsulates: Vec<Prefix>,
     /// Inner addresses.
     pub(crate) inner: Vec<Address>,
-    /// Addresses of NICs by their number, where switches choose the way.
+    /// Addresses of NICs by their number, where switches choose the path.
     pub(crate) nics: Vec<(u16, Address)>,
-    /// Routes, where switches choose the way: for packets from some address or from anywhere; of one prefix the later
-    /// one counts.
+    /// Routes, where switches choose the path, each for packets from one address or from any. Of routes with the same
+    /// prefix, the later one counts.
     pub(crate) routes: Vec<(Option<Address>, OtherRoute)>,
 }
 
 impl Node {
-    /// Returns the address of a NIC, where switches choose the way.
+    /// Returns the address of a NIC, where switches choose the path.
     pub(crate) fn address(&self, nic: u16) -> Option<Address> {
         self.nics.iter().find(|(number, _)| *number == nic).map(|(_, address)| *address)
     }

@@ -1,5 +1,6 @@
-//! Settings of a node for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`;
-//! its agents, by `closc/nicN.env`; and its kernel, by `sysctl.conf` where another program than `ip` sets up its ports.
+//! Settings of a node for its NICs and its collective library: `nic-qos.sh`, `delay.json`, `nccl.conf` and `vccl.conf`.
+//! Also its agents, by `closc/nicN.env`, and its kernel, by `sysctl.conf` if a program other than `ip` sets up its
+//! ports.
 
 use std::collections::BTreeMap;
 

@@ -56,8 +56,8 @@ mod tests {
         assert_eq!(weights(&[Some(1), Some(1_000_000)]), [1, 255]);
     }
 
-    /// Seven T1s with five uplinks each under T2s, one cable gone: FRR 10.5.4 gives the T1 that lacks it weight 255 and
-    /// each whole one 5, because 35 times 1 Gb/s are more bytes a second than 32 bits hold.
+    /// Seven T1s below T2s with five uplinks each; one cable is absent. FRR 10.5.4 gives the T1 without it weight 255,
+    /// and the others 5. The reason is an overflow: 35 times 1 Gb/s exceeds 32 bits of bytes per second.
     #[test]
     fn sums_are_cut_as_frr_cuts_them() {
         let paths = |unit: u32, cables: u64| {

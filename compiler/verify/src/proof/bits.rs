@@ -30,12 +30,12 @@ impl Bits {
         self.0.contains(at)
     }
 
-    /// Returns how many bits are set.
+    /// Returns the number of bits that are set.
     pub(crate) fn count(&self) -> u64 {
         self.0.count_ones(..) as u64
     }
 
-    /// Tells whether no bit is set.
+    /// Returns whether no bit is set.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_clear()
     }
@@ -94,7 +94,7 @@ impl Bits {
         masks(run).map(word).flat_map(|(at, word)| ones(at, word)).collect()
     }
 
-    /// Tells whether any bit is set inside a run.
+    /// Returns whether any bit is set inside a run.
     pub(crate) fn meets(&self, run: &Range<u32>) -> bool {
         self.0.contains_any_in_range(places(run))
     }
@@ -104,13 +104,13 @@ impl Bits {
         self.0.ones().map(|at| at as u32)
     }
 
-    /// Returns how many bits are set in both rows.
+    /// Returns the number of bits that are set in both rows.
     pub(crate) fn count_both(&self, other: &Bits) -> u64 {
         self.0.intersection_count(&other.0) as u64
     }
 }
 
-/// A run as places of bits.
+/// Converts a run to indices of bits.
 fn places(run: &Range<u32>) -> Range<usize> {
     run.start as usize..run.end.max(run.start) as usize
 }

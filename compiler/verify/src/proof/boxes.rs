@@ -53,7 +53,7 @@ impl Denials {
         this
     }
 
-    /// Returns a range as values; a single free value without a range.
+    /// Returns the values of a range; a free value if there is no range.
     fn values(&self, range: Option<(u16, u16)>, field: usize) -> Vec<Option<u16>> {
         match range {
             None => vec![None],
@@ -70,7 +70,7 @@ impl Denials {
         self.boxes.insert(fields);
     }
 
-    /// Tells whether everything in the plane is denied.
+    /// Returns whether everything in the plane is denied.
     pub(crate) fn deny_all(&self) -> bool {
         self.boxes.contains(&ALL)
     }

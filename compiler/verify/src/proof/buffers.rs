@@ -23,7 +23,7 @@ pub(crate) type Channel = (CableId, Side);
 /// Maximum number of edges of a component from which a shortest cycle is searched.
 const TRIED: usize = 4096;
 
-/// Tells whether any priority is paused anywhere.
+/// Returns whether any priority is paused anywhere.
 fn paused(fabric: &Fabric) -> bool {
     fabric.facts.iter().any(|facts| facts.qos.as_ref().is_some_and(|qos| !qos.pauses.is_empty()))
 }

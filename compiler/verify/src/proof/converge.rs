@@ -31,7 +31,7 @@ use crate::rules::bgp::{LIMIT, STABLE, TRANSIT, WIDTH};
 /// FRR's default for `maximum-paths`.
 const DEFAULT_WIDTH: usize = 256;
 
-/// Adds the received routes to each switch. ReceivedRoutes to loopbacks are only counted, because they lead to a switch and not
+/// Adds the received routes to each switch. Routes to loopbacks are only counted, because they lead to a switch and not
 /// to a NIC.
 pub(crate) fn converge(fabric: &mut Fabric) -> Findings {
     let loopbacks: HashSet<Prefix> =
@@ -51,7 +51,7 @@ pub(crate) fn routes(fabric: &Fabric) -> (Settled, Findings) {
     (all.into_iter().map(|(id, received)| (id, received.routes)).collect(), findings)
 }
 
-/// Computes the stable state of every plane. ReceivedRoutes to prefixes that `keep` rejects are only counted: a switch has one
+/// Computes the stable state of every plane. Routes to prefixes that `keep` rejects are only counted: a switch has one
 /// to the loopback of every other switch of its plane.
 fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findings) {
     let mut planes: BTreeMap<Option<u8>, Vec<SwitchId>> = BTreeMap::new();
@@ -69,13 +69,13 @@ fn settle(fabric: &Fabric, keep: &Keep<'_>) -> (Vec<(SwitchId, Counted)>, Findin
     (all, findings)
 }
 
-/// ReceivedRoutes by switch.
+/// Received routes by switch.
 pub(crate) type Settled = Vec<(SwitchId, ReceivedRoutes)>;
 
 /// Returns whether routes to a prefix are stored.
 type Keep<'k> = dyn Fn(&Prefix) -> bool + Sync + 'k;
 
-/// ReceivedRoutes that a switch receives.
+/// Routes that a switch receives.
 struct Counted {
     /// Number of routes, stored or not.
     count: usize,
@@ -107,7 +107,7 @@ impl Transit {
         Transit { surely: with(&self.surely), maybe: with(&self.maybe) }
     }
 
-    /// Joins with another path; either of them may be the announced one.
+    /// Merges with another path, either of which may be the announced one.
     fn or(&mut self, other: &Transit) {
         self.surely.retain(|asn| other.surely.contains(asn));
         for asn in &other.maybe {
@@ -125,11 +125,11 @@ struct Announcement {
     rank: Rank,
     transit: Arc<Transit>,
     bandwidth: Option<u64>,
-    /// Whether the switch has received it from above.
+    /// Whether the switch has received it from the tier above.
     from_above: bool,
 }
 
-/// Prefixes that a switch receives over a cable at once, filtered by both ends.
+/// Prefixes that a switch receives together over a cable, filtered by both ends.
 #[derive(Debug, Clone)]
 struct Offer {
     /// The receiving switch, by its index in the plane, and its slot of the cable.
@@ -153,10 +153,10 @@ struct Passed {
 /// Paths that pass the filters of both ends: their preference there, and their bandwidth.
 type Received = (Rank, Arc<Bits>, Option<u64>);
 
-/// Prefixes by place, and the next hops to all of them.
+/// Indices of prefixes, and the next hops to all of them.
 type Class = (Box<[u32]>, Arc<[NextHop]>);
 
-/// Packets received by a switch so far.
+/// Routes received by a switch so far.
 #[derive(Debug, Clone, Default)]
 struct State {
     /// Prefixes whose best paths are known.
@@ -251,7 +251,7 @@ impl<'a> Plane<'a> {
         (converged, self.findings)
     }
 
-    /// Returns which of all prefixes are among some.
+    /// Returns the indices of some prefixes as a set.
     fn places_of(&self, some: impl Iterator<Item = Prefix>) -> Bits {
         let mut places = Bits::new(self.prefixes.len());
         some.filter_map(|prefix| self.prefixes.binary_search(&prefix).ok()).for_each(|at| places.set(at));
@@ -261,7 +261,7 @@ impl<'a> Plane<'a> {
     /// Sends an announcement over all sessions that are up, through the filters of both ends.
     fn announce(&mut self, at: usize, announcement: &Announcement) {
         let speaker = self.speakers[at];
-        // Most cables of a side have the same filters at both ends: what passes is worked out once.
+        // Most cables of a side have the same filters at both ends, so the result is cached.
         let mut passed: HashMap<(u16, *const Terms, usize, bool), Vec<Received>> = HashMap::new();
         for (far, session) in self.up[at].iter().zip(&speaker.sessions) {
             let (Some(far), Some(session)) = (*far, *session) else { continue };
@@ -269,7 +269,7 @@ impl<'a> Plane<'a> {
             let receiver = self.speakers[far.0];
             let Some((_, terms)) = receiver.session(far.1) else { continue };
             let own = if names_own(terms) { far.0 + 1 } else { 0 };
-            // Without a filter, what is accepted depends on whether the switch demands one (RFC 8212).
+            // Without a filter, acceptance depends on whether the switch requires one (RFC 8212).
             let key = (session.terms, Arc::as_ptr(terms), own, receiver.process.strict);
             let passed = passed
                 .entry(key)
@@ -436,7 +436,7 @@ impl<'a> Plane<'a> {
         Some(accepted)
     }
 
-    /// Names one of some prefixes.
+    /// Returns one of some prefixes as text.
     fn some(&self, prefixes: &Bits) -> String {
         prefixes.iter().next().map_or_else(String::new, |at| format!("`{}`", self.prefixes[at as usize]))
     }
@@ -507,7 +507,8 @@ impl<'a> Plane<'a> {
         }
     }
 
-    /// Returns what a switch has received as routes, rising. A static route of the same prefix is preferred.
+    /// Returns the routes that a switch has received, in ascending order. A static route of the same prefix is
+    /// preferred.
     fn routes(&mut self, at: usize) -> Counted {
         let State { settled: mut received, classes, .. } = std::mem::take(&mut self.states[at]);
         let Some(switch) = self.fabric.switch(self.ids[at]) else {
@@ -515,7 +516,7 @@ impl<'a> Plane<'a> {
         };
         received.remove(&self.places_of(self.speakers[at].networks.iter().copied()));
         received.remove(&self.places_of(switch.other_routes.iter().map(|route| route.prefix)));
-        // Prefixes rise by place, and each is in one class.
+        // Indices ascend with prefixes, and each prefix is in one class.
         let mut found: Vec<(u32, u32)> = Vec::new();
         for (class, (places, _)) in (0..).zip(&classes) {
             let own = places.iter().filter(|place| received.get(**place as usize));
@@ -539,11 +540,11 @@ fn names_own(terms: &Terms) -> bool {
         .any(|entry| matches!(entry.matched, Matched::Own(_)))
 }
 
-/// Partitions prefixes by their offers: each part with its offers, by index.
+/// Partitions prefixes by their offers. Returns each part with the indices of its offers.
 ///
-/// Most offers are the same as others: those of one zone over all switches above. So each row of prefixes is looked at once. Of the
-/// rest many differ in a few prefixes only. So a row that has most of a frequent one is compared with that, and prefixes are parted
-/// by the rows in which they differ from it; any other row is compared with none.
+/// Most offers have the same prefixes, because all switches above offer the prefixes of one zone. Each distinct set is
+/// therefore examined once. Many other sets differ from the most frequent one in a few prefixes only. A set that
+/// contains at least half of the most frequent one is stored as its differences from it, any other set as its prefixes.
 fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> {
     let mut places: hashbrown::HashMap<&Bits, usize> = hashbrown::HashMap::new();
     let mut rows: Vec<(&Bits, Vec<usize>)> = Vec::new();
@@ -589,7 +590,7 @@ fn alike(offers: &[(&Offer, Bits)], prefixes: usize) -> Vec<(Bits, Vec<usize>)> 
     parts.into_iter().map(|(key, part)| (part, members(&key))).collect()
 }
 
-/// Computes weights of next hops as FRR 10 does; a switch that does not weigh gives equal ones.
+/// Computes weights of next hops as FRR 10 does. They are equal if the switch does not weigh paths.
 fn weighed(members: &[&Offer], weighs: bool) -> Arc<[NextHop]> {
     let bandwidths: Vec<Option<u64>> =
         members.iter().map(|offer| offer.bandwidth.filter(|_| weighs)).collect();

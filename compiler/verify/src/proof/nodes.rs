@@ -20,7 +20,7 @@ pub(crate) fn sends(fabric: &Fabric, cable: &Cable, first: Option<Usid>) -> bool
     answers && way && carries(fabric, cable, Side::Lower, Gateway::Peer)
 }
 
-/// Tells whether the NIC at the lower end of a cable takes packets for a segment.
+/// Returns whether the NIC at the lower end of a cable accepts packets for a segment.
 pub(crate) fn accepts(fabric: &Fabric, cable: &Cable, segment: Prefix) -> bool {
     let Party::Node(id) = cable.lower.party else { return false };
     fabric.node(id).is_none_or(|node| node.decapsulates.binary_search(&segment).is_ok())

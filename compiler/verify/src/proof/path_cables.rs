@@ -85,7 +85,7 @@ pub(crate) struct GroupCables {
     pub(crate) up: Direction,
     /// T1 to T0, by the T0's uplink.
     pub(crate) down: Direction,
-    /// NIC to T0, by place in the list of NICs.
+    /// NIC to T0, by index in the list of NICs.
     pub(crate) out: Direction,
     /// T0 to NIC.
     pub(crate) into: Direction,
@@ -185,7 +185,8 @@ pub(crate) fn follow(fabric: &Fabric, layout: &Layout, nics: &NicCables) -> Opti
     })
 }
 
-/// The owner of each uSID in each plane. If there are two, which is reported, the first by name.
+/// Returns the owner of each uSID in each plane. If a uSID has two owners, which is a violation, the first by name
+/// counts.
 fn owners(fabric: &Fabric) -> HashMap<(u8, Usid), SwitchId> {
     let mut owners = HashMap::new();
     for id in fabric.cabling.switch_ids() {

@@ -256,8 +256,8 @@ struct Load {
     /// By group and T0 uplink.
     t0_up: Vec<u128>,
     t0_down: Vec<u128>,
-    /// By zone and T0 uplink: traffic to each NIC of the other groups of the zone; and by group, the part that it does
-    /// not get.
+    /// By zone and T0 uplink: traffic to each NIC of the other groups of the zone. The part that a group itself does
+    /// not get is in `not_own`, by group and T0 uplink.
     zone_down: Vec<Vec<u128>>,
     not_own: Vec<u128>,
     /// By zone and T0 uplink: traffic to each NIC of all other zones.

@@ -14,7 +14,7 @@ use crate::model::bgp::{
 };
 use crate::model::device::{Device, FaultKind};
 
-/// All statements, by name.
+/// All statements, by the name that they define.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     /// BFD profiles.
@@ -38,14 +38,14 @@ pub(crate) struct Names<'a> {
 pub(crate) struct Said<'a> {
     pub(crate) clause: Clause,
     pub(crate) prefixes: Option<&'a str>,
-    /// The family of prefixes that the clause asks for.
+    /// The family of prefixes that the clause matches.
     pub(crate) family: Option<Family>,
     pub(crate) path: Option<&'a str>,
     pub(crate) community: Option<&'a str>,
 }
 
 impl<'a> Said<'a> {
-    /// Takes a list of prefixes that routes of a family have to be in.
+    /// Adds a prefix list that routes of a family must match.
     pub(crate) fn matches(&mut self, family: Family, name: &'a str) {
         self.family = Some(family);
         self.prefixes = Some(name);
@@ -89,9 +89,9 @@ pub(crate) struct Agreed<'a> {
     /// Seconds until a session is restarted after a limit, if stated.
     pub(crate) rest_s: Option<u16>,
     pub(crate) accepts_own: bool,
-    /// The family of next hops, where a language states that of IPv4 routes (RFC 8950).
+    /// The family of next hops of IPv4 routes (RFC 8950), if the language states it.
     pub(crate) next_hops: Option<Family>,
-    /// Whether communities are sent, where a language asks for that.
+    /// Whether communities are sent, if the language requires a command for that.
     pub(crate) sends_communities: bool,
     /// Whether nothing passes without a filter, inwards and outwards, if groups state it.
     pub(crate) strict: [bool; 2],
@@ -105,7 +105,7 @@ impl<'a> Names<'a> {
     pub(crate) fn finish(mut self) -> Option<(Config<'a>, Lost<'a>)> {
         let mut bgp = self.process.take()?;
         self.family = bgp.process.family;
-        // In whatever order they are written: filters name them by their place among them.
+        // Sorted, because filters refer to these prefixes by index.
         bgp.networks.sort_unstable();
         let mut lost = BTreeSet::new();
         let neighbours = bgp.neighbours.iter().filter_map(|known| {
@@ -170,7 +170,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A route map that is not there refuses everything.
+    /// An undefined route map rejects everything.
     fn policy(&self, name: &'a str, own: &[Prefix], lost: &mut Lost<'a>) -> Policy {
         let Some(map) = self.maps.get(name) else {
             lost.insert(("route map", name));
@@ -210,7 +210,7 @@ pub(crate) fn faults(device: &mut Device<'_>, file: &'static str, lost: &Lost<'_
 }
 
 impl<'a> Instance<'a> {
-    /// Opens an address family, by its word in configurations; false where another one is open already.
+    /// Opens an address family by its keyword; returns false if the other family is already open.
     pub(crate) fn opens(&mut self, word: &str) -> bool {
         let named = [Family::V4, Family::V6].into_iter().find(|family| family.word() == word);
         named.is_some_and(|named| *self.process.family.get_or_insert(named) == named)
@@ -239,7 +239,7 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// Says of a prefix that the switch announces of its own which of them it is.
+/// Replaces a prefix that the switch originates by its index.
 fn normal(entry: Entry, own: &[Prefix]) -> Entry {
     let Matched::Within { net, from, to } = entry.matched else { return entry };
     let place = own.iter().take(usize::from(u8::MAX)).position(|own| *own == net);

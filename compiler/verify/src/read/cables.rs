@@ -112,7 +112,7 @@ struct Reader<'s> {
     ends: [Vec<u32>; 2],
 }
 
-/// The most cables of a device: slots are numbers of 16 bits.
+/// The most cables of a device, because slots are 16-bit numbers.
 const CABLES_MAX: u32 = 1 << 16;
 
 impl<'s> Reader<'s> {

@@ -196,7 +196,7 @@ fn blanks(text: &str) -> usize {
     text.len() - text.trim_start_matches([' ', '\n', '\t', '\r']).len()
 }
 
-/// Returns the text after a mark, if it starts with that.
+/// Returns the offset after a mark, if the text at an offset starts with white space and the mark.
 fn after(text: &str, at: usize, mark: char) -> Option<usize> {
     let rest = &text[at..];
     let blanks = blanks(rest);

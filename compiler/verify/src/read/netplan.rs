@@ -86,7 +86,7 @@ pub(crate) fn read(text: &str) -> Result<NodeNetwork, ReadError> {
     let own = FILE.to_owned();
     let mut network = NodeNetwork { loopback: own.clone(), devices_file: own, ..NodeNetwork::default() };
     if let Some(other) = file.network.renderer.filter(|name| name != "networkd") {
-        // The NetworkManager renderer does not support tables by rule.
+        // The NetworkManager renderer does not support rules that select routing tables.
         let message = format!("`{other}` sets nothing of tables and rules");
         network.faults.push((FILE.to_owned(), "renderer:".to_owned(), message));
     }

@@ -1,4 +1,4 @@
-//! The room of Cumulus Linux: `nvue.yaml`, as `nv config replace` takes it, for everything.
+//! The language module of Cumulus Linux: `nvue.yaml`, in the form of `nv config replace`, for everything.
 
 mod access;
 mod adaptive;
@@ -25,13 +25,13 @@ use crate::model::place::Target;
 pub(crate) static LANGUAGE: Language = Language {
     name: "nvue",
     quality: Quality::Ports(Bounds::Shared),
-    // No key of `router.bgp.graceful-restart` (NVUE's OpenAPI schemas of 5.13 to 5.18).
+    // `router.bgp.graceful-restart` has no key for it (NVUE's OpenAPI schemas of 5.13 to 5.18).
     unsaid: &[Unsaid::Forwarding],
     place: find,
     ..Language::TEXT
 };
 
-/// Reading.
+/// The language module.
 pub(crate) static ROOM: Room = Room {
     language: &LANGUAGE,
     files: &[Wanted { name: place::FILE, with: always }],

@@ -1,7 +1,7 @@
 //! Places in YAML of block mappings, one key per line.
 //!
-//! In: a text and a path of keys. Out: lines of the path. Invariants: values are not interpreted, so a text with an error
-//! has places, too.
+//! In: a text and a path of keys. Out: lines of the path. Invariants: values are not interpreted, so a text with an
+//! error has places, too.
 
 use std::ops::Range;
 

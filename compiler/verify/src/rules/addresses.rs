@@ -14,7 +14,7 @@ pub(crate) static UNIQUE: Rule = Rule {
            fixed address has to use the value of its view instead.",
 };
 
-/// Management is reachable.
+/// Management addresses have a usable gateway.
 pub(crate) static MANAGEMENT: Rule = Rule {
     code: "V0402",
     title: "a management address without a usable gateway",

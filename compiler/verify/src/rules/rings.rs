@@ -2,7 +2,7 @@
 
 use closc_diagnostics::Rule;
 
-/// Paths close no ring of pauses.
+/// Paths form no cycle of pauses.
 pub(crate) static RING: Rule = Rule {
     code: "V1601",
     title: "a cyclic buffer dependency",
@@ -15,7 +15,7 @@ pub(crate) static RING: Rule = Rule {
            cycle. If V0101 reports neither of them, report a bug in closc.",
 };
 
-/// Routes close no ring of pauses.
+/// Routes form no cycle of pauses.
 pub(crate) static CIRCLE: Rule = Rule {
     code: "V1602",
     title: "routes create a cyclic buffer dependency",

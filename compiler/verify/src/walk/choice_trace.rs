@@ -18,7 +18,7 @@ use crate::proof::chosen::network::{Network, Step};
 /// Maximum number of switches before a packet counts as looping; paths have at most five.
 const HOPS_MAX: usize = 12;
 
-/// Finds a packet for an address that passes a switch, and tells its way.
+/// Finds a packet for an address that passes a switch, and traces it.
 pub(crate) fn find(network: &Network<'_>, switch: SwitchId, address: Address) -> Vec<Line> {
     let fabric = network.fabric;
     let mut before: BTreeMap<SwitchId, Option<SwitchId>> = BTreeMap::new();
@@ -62,7 +62,7 @@ fn steps(network: &Network<'_>, at: SwitchId, address: Address) -> Vec<Step> {
     route.map(|route| route.ways.iter().map(|way| network.step(at, way)).collect()).unwrap_or_default()
 }
 
-/// Tells the way to a switch, and on from there until it ends.
+/// Traces a packet on its path to a switch, and from there to its end.
 fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> {
     let cabling = &network.fabric.cabling;
     let mut lines = Vec::new();
@@ -102,7 +102,7 @@ fn tell(network: &Network<'_>, way: &[SwitchId], address: Address) -> Vec<Line> 
     lines
 }
 
-/// Tells whether a packet arrives over a step by the first choice of every switch.
+/// Returns whether a packet arrives over a step by the first choice of every switch.
 fn fine(network: &Network<'_>, step: Step, address: Address) -> bool {
     let mut step = step;
     for _ in 0..HOPS_MAX {

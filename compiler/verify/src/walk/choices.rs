@@ -44,7 +44,7 @@ impl ChoiceWalk {
 
 /// Walks every path of every delivery.
 pub(crate) fn walk(network: &Network<'_>) -> ChoiceWalk {
-    // Packets are addressed: of NICs with the same address, which is a violation, the first is meant.
+    // Packets are sent to addresses. If NICs share an address, which is a violation, the first NIC is the destination.
     let mut owned = HashSet::new();
     let first = |(to, nic): (u32, _)| {
         let nic: &Destination = nic;

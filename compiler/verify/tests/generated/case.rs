@@ -54,7 +54,7 @@ impl How {
         }
     }
 
-    /// Tells whether a number grows.
+    /// Returns whether a number grows.
     pub(crate) fn is_larger(self) -> bool {
         matches!(self, How::Larger | How::LargerEverywhere)
     }
@@ -117,10 +117,10 @@ fn larger(value: &Value) -> Value {
     }
 }
 
-/// Kinds of damage to a tree.
+/// Damages a tree.
 type Damage = Box<dyn Fn(&mut Memory) + Send + Sync>;
 
-/// One way of damage.
+/// One case of damage.
 pub(crate) struct Case {
     /// The fabric.
     pub(crate) base: Base,
@@ -128,7 +128,7 @@ pub(crate) struct Case {
     pub(crate) section: String,
     /// The field, or the line without its numbers.
     pub(crate) field: String,
-    /// Change.
+    /// The change.
     pub(crate) how: How,
     /// Description of the place.
     pub(crate) at: String,

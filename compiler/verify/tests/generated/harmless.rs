@@ -2,16 +2,16 @@
 
 use crate::case::{Case, How};
 
-/// Why damage does no harm.
+/// A kind of harmless damage.
 #[derive(Debug)]
 pub(crate) struct Reason {
     /// The table or file; a `*` stands for anything.
     pub(crate) section: &'static str,
-    /// The field or kind of line; all where empty, a `*` stands for anything.
+    /// The field or kind of line; empty for all, a `*` stands for anything.
     pub(crate) field: &'static str,
     /// Kinds of changes; all if empty.
     pub(crate) hows: &'static [How],
-    /// Why.
+    /// The reason.
     pub(crate) why: &'static str,
 }
 

@@ -145,7 +145,7 @@ pub(crate) fn rewrite(tree: &mut Memory) -> usize {
     paths.len()
 }
 
-/// Reads what is set.
+/// Returns the settings of a file.
 fn parsed(tree: &Memory, path: &Utf8Path) -> Map<String, Value> {
     set(&tree.files[path])
 }
@@ -215,7 +215,7 @@ fn kind(key: &str) -> String {
     kind
 }
 
-/// Marks kinds of ports without cables, which changes everywhere leave out.
+/// Marks kinds of ports without cables. Changes on all devices omit such ports.
 const UNUSED: &str = " without a cable";
 
 /// Returns whether a path is in a port that no cable uses, and which is down.

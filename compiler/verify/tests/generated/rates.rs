@@ -30,8 +30,8 @@ type Named = [usize; 2];
 /// A distance where most violations name no line of the file.
 const NONE: usize = usize::MAX;
 
-/// Placement in the sample by file kind, and before positions were facts. A share only rises: the test also fails if it
-/// is ten points too low.
+/// Placement in the sample by file kind: the minimum, and the earlier value, from searches for text. A share may only
+/// rise: the test also fails if the minimum is ten points too low.
 const NAMED: [(&str, Named, Named); 33] = [
     ("P4Info", [100, 0], [100, 0]),
     ("P4 programs", [0, NONE], [0, NONE]),

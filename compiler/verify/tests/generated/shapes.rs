@@ -32,7 +32,7 @@ enum Shape {
     Renamed,
     /// Every field is empty.
     Blank,
-    /// Every field is a number, and no text.
+    /// Every field is a number instead of a text.
     Retyped,
     /// Every field is a number that is too large.
     Huge,

@@ -54,7 +54,7 @@ impl Step {
 /// Scopes: all devices whose names contain the text.
 const SCOPES: [&str; 4] = ["", "-t0-", "-t1-", "-001"];
 
-/// The switches whose names hold a text.
+/// The switches whose names contain a text.
 pub(crate) fn files(tree: &Memory, name: &str, scope: &str) -> Vec<Utf8PathBuf> {
     let fits = |path: &&Utf8PathBuf| {
         path.starts_with("switches") && path.file_name() == Some(name) && path.as_str().contains(scope)

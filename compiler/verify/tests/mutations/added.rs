@@ -21,7 +21,7 @@ enum Comes {
 use self::Comes::{Found, Named};
 
 /// Fields of `DEVICE_METADATA|localhost`: those of sonic-device_metadata.yang that are not specific to a switch.
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 const FIELDS: [(&str, &str, Comes); 45] = [
     ("anchor_route_source", r#"["65001:1"]"#, Found("V0105")),
     ("asic_id", r#""1""#, Found("V0105")),
@@ -72,7 +72,7 @@ const FIELDS: [(&str, &str, Comes); 45] = [
 ];
 
 /// References that a port can have: field, table of the row, the row, and the expected result.
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 const OF_PORTS: [(&str, &str, &str, Comes); 10] = [
     ("tc_to_dscp_map", "TC_TO_DSCP_MAP", r#"{"0":"0","1":"0","2":"0","3":"0","4":"0","5":"0","6":"0","7":"0"}"#, Found("V1106")),
     ("tc_to_dot1p_map", "TC_TO_DOT1P_MAP", r#"{"0":"0","3":"0"}"#, Found("V0103")),
@@ -87,7 +87,7 @@ const OF_PORTS: [(&str, &str, &str, Comes); 10] = [
 ];
 
 /// The same for whole switches, in `PORT_QOS_MAP|global`.
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 const OF_SWITCHES: [(&str, &str, &str, Comes); 3] = [
     ("dscp_to_tc_map", "DSCP_TO_TC_MAP", r#"{"0":"0"}"#, Found("V1106")),
     ("tc_to_dscp_map", "TC_TO_DSCP_MAP", r#"{"0":"0"}"#, Found("V0103")),
@@ -95,7 +95,7 @@ const OF_SWITCHES: [(&str, &str, &str, Comes); 3] = [
 ];
 
 /// Tables that drop, copy, meter or redirect, and tables that do not.
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 const TABLES: [(&str, &str, Comes); 10] = [
     ("POLICER", r#"{"P":{"meter_type":"packets","mode":"sr_tcm","cir":"600","red_packet_action":"drop"}}"#, Found("V0103")),
     ("MIRROR_SESSION", r#"{"M":{"type":"SPAN","dst_port":"Ethernet4","src_port":"Ethernet0","direction":"RX"}}"#, Found("V0103")),
@@ -192,7 +192,7 @@ fn what_is_added_everywhere_is_found_or_named() {
 }
 
 /// Additions of a site on all switches of a system: file, place, contents, and name in the report.
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 const LINES: [(Base, &str, &str, &str, &str); 13] = [
     (Base::ChosenEos, "eos.conf", "end\n", "sflow sample 100000\nsflow vrf MGMT destination 192.0.2.9\nsflow run\nend\n", "`sflow`"),
     (Base::ChosenEos, "eos.conf", "   no switchport\n", "   sflow enable\n   no switchport\n", "`sflow`"),

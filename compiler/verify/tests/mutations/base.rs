@@ -72,7 +72,7 @@ pub(crate) enum Base {
     FlowletEos,
     /// Nodes with two NICs in known slots, set up by netplan and systemd-networkd.
     Tools,
-    /// The same where switches choose the way, beside `ip.batch`, with cables absent and drained.
+    /// The same where switches choose the path, beside `ip.batch`, with cables absent and drained.
     ChosenTools,
 }
 
@@ -284,7 +284,7 @@ impl Trees {
         Trees::of(&Base::ALL)
     }
 
-    /// Compiles some.
+    /// Compiles some fabrics.
     pub(crate) fn of(bases: &[Base]) -> Self {
         let compiled = |base: Base| {
             let plan = base.plan();

@@ -10,7 +10,7 @@ const T2: &str = "switches/p0-t2-001/frr.conf";
 const PORTS: &str = "switches/z0-p0-t0-001/ip.batch";
 const DAEMONS: &str = "switches/z0-p0-t0-001/daemons";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const FRR: &[Mutation] = &[
     ("no BGP", Bgp, T0, Cut("router bgp", "end\n"), "V1801"),
     ("no session over a cable", Bgp, T0, Lost("neighbor eth501 interface"), "V1801"),
@@ -84,7 +84,7 @@ const SONIC_T0: &str = "switches/p0-t0-002/frr.conf";
 const SONIC_T1: &str = "switches/p0-t1-001/frr.conf";
 const CONFIG: &str = "switches/p0-t0-002/config_db.json";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SONIC: &[Mutation] = &[
     ("a drained cable in use at one end", BgpSonic, SONIC_T0, Lost("route-map ABOVE-IN-DRAINED in"), "V1812"),
     ("a cable in use drained at one end", BgpSonic, SONIC_T0, Text("Ethernet256 route-map ABOVE-IN-DRAINED", "Ethernet257 route-map ABOVE-IN-DRAINED"), "V1812"),

@@ -14,7 +14,7 @@ const BINARY: &str = "path-tables/group-0001.bin";
 const FAR: &str = "path-tables/z0-group-0001.json";
 const FAR_BINARY: &str = "path-tables/z0-group-0001.bin";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const TREES: &[Mutation] = &[
     ("everything in the block of another plane", Blocks, T0, All("fcbb:bbbb:", "fcbb:bbbc:"), "V0501"),
     ("everything in the block of plane 0", Blocks, T1, All("fcbb:bbbc:", "fcbb:bbbb:"), "V0501"),

@@ -6,7 +6,7 @@ use crate::common::damage::Damage::{Exchange, Gone, Lost, More, Same, Text, Twic
 
 const LIST: &str = "cables/plane-0.csv";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const LISTS: &[Mutation] = &[
     ("two cables swapped at the T1", Linux, LIST, Exchange("p0-t1-001,eth1,", "p0-t1-001,eth2,"), "V0605"),
     ("two cables swapped at the T0", Linux, LIST, Exchange("p0-t0-001,eth501,", "p0-t0-001,eth502,"), "V0605"),
@@ -39,7 +39,7 @@ pub(crate) const LISTS: &[Mutation] = &[
 ];
 
 /// The manifest is not updated, so digests find these.
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const UNSIGNED: &[Mutation] = &[
     ("a comment is added", Linux, "switches/p0-t0-001/ip.batch", More("# by hand\n"), "V0101"),
     ("a list ends in an empty line", Linux, LIST, More("\n"), "V0101"),

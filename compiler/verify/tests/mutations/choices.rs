@@ -1,4 +1,4 @@
-//! Damage to routes, groups and weights of fabrics in which switches choose the way.
+//! Damage to routes, groups and weights of fabrics in which switches choose the path.
 
 use crate::Mutation;
 use crate::base::Base::{ChosenFrr, ChosenLinux, ChosenP4, ChosenSonic, ChosenZones};
@@ -27,7 +27,7 @@ const UP: &str = "{ \"ifname\": \"Ethernet256\", \"nexthop\": \"fd00:c105:2:1000
 const DOWN: &str = "{ \"ifname\": \"Ethernet0\", \"nexthop\": \"fd00:c105:2:1000:1:1:0:a\" }";
 const DROP: &str = "{ \"blackhole\": \"true\" }";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SONIC: &[Mutation] = &[
     ("no route to the zone", ChosenSonic, SONIC_T0, Unset(&["STATIC_ROUTE", ZONE]), "V1702"),
     ("no route to a NIC", ChosenSonic, SONIC_T0, Unset(&["STATIC_ROUTE", NIC_1]), "V1702"),
@@ -62,7 +62,7 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("a port that is off", ChosenSonic, SONIC_T1, Set(&["PORT", "Ethernet1", "admin_status"], "\"down\""), "V0204"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const FRR: &[Mutation] = &[
     ("one uplink left out", ChosenFrr, FRR_T0, Lost("ipv6 route fd00:c105:1::/52 "), "V1710"),
     ("an uplink twice", ChosenFrr, FRR_T0, Twice("ipv6 route fd00:c105:1::/52 "), "V1709"),
@@ -82,7 +82,7 @@ pub(crate) const FRR: &[Mutation] = &[
     ("a next hop without an owner", ChosenFrr, FRR_T1, Behind("route fd00:c105:1:2::/64", "2:1:0:a", "2:1:0:c"), "V0603"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const LINUX: &[Mutation] = &[
     ("no weights for a group with an absent cable", ChosenLinux, LINUX_T0, Lost("fd00:c105:1:2::/64 "), "V1709"),
     ("no weights for a group with a drained cable", ChosenLinux, LINUX_T0, Lost("fd00:c105:1:3::/64 "), "V1709"),
@@ -108,7 +108,7 @@ pub(crate) const LINUX: &[Mutation] = &[
     ("a drained cable is not", ChosenLinux, "cables/plane-0.csv", Text(",drained", ",up"), "V1710"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const P4: &[Mutation] = &[
     ("a heavier member", ChosenP4, P4_T0, Behind("wcmp_selector  group", "weight: 1", "weight: 2"), "V1709"),
     ("a member that is not there", ChosenP4, P4_T0, Behind("wcmp_selector  group", "member_id: 256", "member_id: 257"), "V0103"),
@@ -128,7 +128,7 @@ pub(crate) const P4: &[Mutation] = &[
     ("no route to a group", ChosenP4, P4_T1, Cut("# + ingress.ipv6_route  dst=fd00:c105:1:2::/64 ", "# + ingress.ipv6_route  dst=fd00:c105:1:3::/64 "), "V1702"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const ZONES: &[Mutation] = &[
     ("no route to the other zone", ChosenZones, ZONE_T1, Lost("fd00:c105:1:1000::/52 "), "V1702"),
     ("the other zone over one T2", ChosenZones, ZONE_T1, Behind("1000::/52", " nexthop via fd00:c105:2:2000:1:2:0:b dev eth502 weight 1", ""), "V1710"),
@@ -145,7 +145,7 @@ pub(crate) const ZONES: &[Mutation] = &[
 const NODES_ALL: &str = "hosts/*/ip.batch";
 const NODE: &str = "hosts/su001-n001/ip.batch";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const NODES: &[Mutation] = &[
     ("a plane left out", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", " nexthop via fd00:c105:2:100:1:1:0:b dev nic0p1", ""), "V1712"),
     ("a plane heavier", ChosenLinux, NODE, Behind("from fd00:c105:1:1::1/128", "dev nic0p0", "dev nic0p0 weight 20"), "V1709"),

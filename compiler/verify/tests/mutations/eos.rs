@@ -10,7 +10,7 @@ const T1: &str = "switches/p0-t1-001/eos.conf";
 const ZONE: &str = "ipv6 route fd00:c105:1::/52 Ethernet33/1";
 const NIC: &str = "ipv6 route fd00:c105:1:1::1/128";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const PORTS: &[Mutation] = &[
     ("configuration of another switch", Eos, T0, Same("switches/p0-t0-002/eos.conf"), "V0104"),
     ("name of another switch", Eos, T0, Text("hostname p0-t0-001", "hostname p0-t0-002"), "V0104"),
@@ -63,7 +63,7 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("no management gateway", Eos, T0, Lost("ip route vrf MGMT 0.0.0.0/0"), "V0402"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const QUEUES: &[Mutation] = &[
     ("a port without a profile", Eos, T0, Lost("service-profile"), "V1106"),
     ("no ports trust code points", Eos, T0, All("qos trust dscp", "qos trust cos"), "V1101"),
@@ -103,7 +103,7 @@ pub(crate) const QUEUES: &[Mutation] = &[
 /// A T0 with a drained cable, a T1 with one and a T1 without.
 const DRAINED: &str = "switches/p0-t0-002/eos.conf";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BGP: &[Mutation] = &[
     ("no session over a cable", Bgp, T0, Lost("neighbor interface Ethernet33/1 "), "V1801"),
     ("no IPv6", Bgp, T0, Lost("neighbor ABOVE activate"), "V1801"),
@@ -176,7 +176,7 @@ pub(crate) const BGP: &[Mutation] = &[
 
 const DYNAMIC: &str = "ip hardware fib load-balance distribution dynamic\n";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BALANCE: &[Mutation] = &[
     ("a switch hashes instead", Flowlet, T0, Text(DYNAMIC, ""), "V1202"),
     ("no size of flow sets", Flowlet, T0, Lost("flow-set-size"), "V1202"),

@@ -1,4 +1,5 @@
-//! Damage that all switches share, or that no peer shows: it is found by the manifest and by standards.
+//! Damage that is the same on all switches, or that comparison with peers cannot find. It is found by the manifest and
+//! by standards.
 
 use crate::Mutation;
 use crate::base::Base::{Bgp, ChosenLinux, ChosenTools, Frr, Linux, Lossless, P4, Sonic, Tofino, Tools};
@@ -12,7 +13,7 @@ const LISTS: &str = "cables/*.csv";
 const SYSCTLS: &str = "hosts/*/sysctl.conf";
 const DAEMONS: &str = "switches/p0-t0-001/daemons";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SONIC: &[Mutation] = &[
     ("a lone port of small packets", Sonic, T0, Set(&["PORT", "Ethernet0", "mtu"], "\"1500\""), "V0305"),
     ("a lone port of another speed", Sonic, T0, Set(&["PORT", "Ethernet0", "speed"], "\"50000\""), "V0305"),
@@ -53,7 +54,7 @@ pub(crate) const SONIC: &[Mutation] = &[
     ("a route that leaves the VRF", Sonic, T0, Set(&["STATIC_ROUTE", "default|fcbb:bbbb:4001::/48", "nexthop-vrf"], "\"Vrf_red\""), "V0102"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const OTHERS: &[Mutation] = &[
     ("zebra does not tell the kernel", Frr, DAEMONS, Text("zebra_options=\"", "zebra_options=\"-n "), "V0105"),
     ("nobody can connect to bgpd", Bgp, "switches/z0-p0-t0-001/daemons", Text("bgpd_options=\"", "bgpd_options=\"-p 0 "), "V0105"),

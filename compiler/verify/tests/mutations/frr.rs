@@ -9,7 +9,7 @@ const T1: &str = "switches/p0-t1-001/frr.conf";
 const DAEMONS: &str = "switches/p0-t0-001/daemons";
 const PORTS: &str = "switches/p0-t0-001/ip.batch";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const CONF: &[Mutation] = &[
     ("routes to two T1s exchanged", Frr, T0, Exchange("route fcbb:bbbb:4001::/48", "route fcbb:bbbb:4002::/48"), "V0605"),
     ("routes to two T0s exchanged", Frr, T1, Exchange("route fcbb:bbbb:1::/48", "route fcbb:bbbb:2::/48"), "V0605"),
@@ -55,7 +55,7 @@ pub(crate) const CONF: &[Mutation] = &[
     ("no configuration", Frr, T0, Gone, "V0104"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BESIDE: &[Mutation] = &[
     ("BGP runs", Frr, DAEMONS, Text("bgpd=no", "bgpd=yes"), "V0105"),
     ("IS-IS runs", Frr, DAEMONS, More("isisd=yes\n"), "V0105"),

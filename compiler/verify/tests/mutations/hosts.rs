@@ -9,7 +9,7 @@ const ROUTES: &str = "hosts/su001-n001/routes.batch";
 const SETTINGS: &str = "hosts/su001-n001/sysctl.conf";
 const DEVICES: &str = "hosts/su001-n001/devices.batch";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const NODES: &[Mutation] = &[
     ("first segments of two planes exchanged", Linux, NODE, Exchange("fcbb:bbbb:1::/48", "fcbb:bbbb:801::/48"), "V1301"),
     ("first segment over the port of another plane", Linux, NODE, Behind("replace fcbb:bbbb:1::/48", "nic0p0", "nic0p1"), "V1301"),
@@ -58,7 +58,7 @@ pub(crate) const NODES: &[Mutation] = &[
     ("the outer source is set again", Linux, NODE, More("sr tunsrc set fd00:c105:1:2::1\n"), "V1302"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SPRAYS: &[Mutation] = &[
     ("a path over another T1 of the other plane", Linux, ROUTES, Text("fcbb:bbbb:1:4002:2:8001::", "fcbb:bbbb:1:4802:2:8001::"), "V1303"),
     ("a path to another group", Linux, ROUTES, Text("fcbb:bbbb:1:4002:2:8001::", "fcbb:bbbb:1:4002:3:8001::"), "V1303"),

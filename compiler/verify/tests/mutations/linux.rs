@@ -9,7 +9,7 @@ const T1: &str = "switches/p0-t1-001/ip.batch";
 const SETTINGS: &str = "switches/p0-t0-001/sysctl.conf";
 const DEVICES: &str = "switches/p0-t0-001/devices.batch";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SWITCHES: &[Mutation] = &[
     ("routes to two T1s exchanged", Linux, T0, Exchange("fcbb:bbbb:4001::/48", "fcbb:bbbb:4002::/48"), "V0605"),
     ("routes to two NICs exchanged", Linux, T0, Exchange("fcbb:bbbb:8001::/48", "fcbb:bbbb:8002::/48"), "V0605"),
@@ -73,7 +73,7 @@ pub(crate) const SWITCHES: &[Mutation] = &[
 const Z0_T1: &str = "switches/z1-p0-t1-001/ip.batch";
 const T2: &str = "switches/p0-t2-001/ip.batch";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const TIERS: &[Mutation] = &[
     ("routes of a T1 to two T2s exchanged", Zones, Z0_T1, Exchange("fcbb:bbbb:6001::/48 via", "fcbb:bbbb:6002::/48 via"), "V0605"),
     ("no route of a T1 to a T2", Zones, Z0_T1, Lost("fcbb:bbbb:6001::/48 via"), "V0606"),
@@ -101,7 +101,7 @@ const QUEUES_FRR: &str = "switches/p0-t0-002/tc.batch";
 const NIC: &str = "qdisc replace dev eth1 root";
 const UP: &str = "qdisc replace dev eth501 root";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const QUEUES: &[Mutation] = &[
     ("no queues", Linux, QUEUES_T0, Gone, "V1106"),
     ("no bands at a port", Linux, QUEUES_T0, Lost(NIC), "V0102"),
@@ -151,7 +151,7 @@ pub(crate) const QUEUES: &[Mutation] = &[
     ("queues of another tier", Linux, QUEUES_T0, Same("switches/p0-t1-001/tc.batch"), "V1104"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const QUEUES_BESIDE_FRR: &[Mutation] = &[
     ("no queues beside FRR", Frr, QUEUES_FRR, Gone, "V1106"),
     ("no marks beside FRR", Frr, QUEUES_FRR, Text(" ecn nodrop", ""), "V1105"),

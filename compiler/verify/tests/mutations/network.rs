@@ -12,7 +12,7 @@ const LOOPBACK: &str = "hosts/su001-n001/networkd/50-closc-lo.network";
 const LINK: &str = "hosts/su001-n001/networkd/50-closc-nic0p0.link";
 const DEVICES: &str = "hosts/su001-n001/networkd/60-closc-rdma.rules";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const NETPLAN: &[Mutation] = &[
     ("a lone port of small packets", Tools, PLAN, Text("mtu: 9216", "mtu: 1500"), "V1304"),
     ("small packets everywhere", Tools, PLANS, All("mtu: 9216", "mtu: 1500"), "V1304"),
@@ -44,7 +44,7 @@ pub(crate) const NETPLAN: &[Mutation] = &[
     ("no file", Tools, PLAN, Gone, "V0104"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const NETWORKD: &[Mutation] = &[
     ("a lone port of small packets", Tools, UNIT, Text("MTUBytes=9216", "MTUBytes=1500"), "V1304"),
     ("router advertisements everywhere", Tools, UNITS, All("IPv6AcceptRA=no", "IPv6AcceptRA=yes"), "V1304"),
@@ -72,7 +72,7 @@ pub(crate) const NETWORKD: &[Mutation] = &[
     ("every port besides", Tools, UNIT, Text("Name=nic0p0", "Name=nic*\nName=nic0p0"), "V0102"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const CHOSEN: &[Mutation] = &[
     ("a table of another port", ChosenTools, PLAN, All("table: 1001", "table: 1000"), "V1305"),
     ("the main table", ChosenTools, PLAN, All("table: 1000", "table: 254"), "V1305"),

@@ -10,7 +10,7 @@ const UP: &str = "      swp33s0:\n";
 
 const NIC: &str = "      swp1s0:\n";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const PORTS: &[Mutation] = &[
     ("configuration of another switch", Nvue, T0, Same("switches/p0-t0-002/nvue.yaml"), "V0104"),
     ("name of another switch", Nvue, T0, Text("hostname: 'p0-t0-001'", "hostname: 'p0-t0-002'"), "V0104"),
@@ -77,7 +77,7 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("a port does not negotiate, said without quotes", Nvue, T0, Behind(UP, "speed: 100G", "speed: 100G\n          auto-negotiate: off"), "V0105"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const QUEUES: &[Mutation] = &[
     ("a port without marks", Nvue, T0, Behind(UP, "          congestion-control:\n            profile: edge-100g\n", ""), "V1106"),
     ("a NIC port of which nothing is said marks its first queue", Nvue, T0, Behind(NIC, "          congestion-control:\n            profile: last-hop-100g\n", ""), "V1106"),
@@ -135,7 +135,7 @@ const PROCESS: &str = "    vrf:\n";
 const GROUPS: &str = "            peer-group:\n";
 const NEIGHBOURS: &str = "            neighbor:\n";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BGP: &[Mutation] = &[
     ("no process", Bgp, LOWER, Cut("          bgp:\n            state", "          static:\n"), "V1801"),
     ("BGP is off", Bgp, LOWER, Behind("      bgp:\n", "state: enabled", "state: disabled"), "V1801"),
@@ -209,7 +209,7 @@ const UPLINK: &str = "      swp33s0:\n";
 
 const ON: &str = "          adaptive-routing:\n            state: enabled";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BALANCE: &[Mutation] = &[
     ("a switch hashes instead", Adaptive, T0, Text("      adaptive-routing:\n        state: enabled", "      adaptive-routing:\n        state: disabled"), "V1202"),
     ("nothing about balancing of the switch", Adaptive, T0, Text("    router:\n      adaptive-routing:\n        state: enabled\n", ""), "V1202"),

@@ -29,7 +29,7 @@ const DEFAULT: &str = "updates {\n  type: INSERT\n  entity {\n    table_entry {\
                        action {\n          action_id: 17380058\n          params {\n            param_id: 1\n            \
                        value: \"\\377\"\n          }\n        }\n      }\n    }\n  }\n}\n";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const ENTRIES: &[Mutation] = &[
     ("route to another T1's next hop", P4, T0, Behind(UP, "value: \"\\377\"", "value: \"\\001\\000\""), "V0605"),
     ("route to a next hop that is not there", P4, T0, Behind(UP, "value: \"\\377\"", "value: \"c\""), "V0103"),

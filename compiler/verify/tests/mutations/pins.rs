@@ -23,7 +23,7 @@ const FAR: &str = "# + ingress.routing_lookup.ipv6_table  vrf_id=\"\" ipv6_dst=f
 const L3: &str = "# + ingress.l3_admit.l3_admit_table";
 const RIFS: &str = "# + ingress.routing_resolution.router_interface_table";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const ENTRIES: &[Mutation] = &[
     ("a heavier member", P, T0, Behind(GROUP, "weight: 1", "weight: 2"), "V1709"),
     ("a member without weight", P, T0, Behind(GROUP, "weight: 1", "weight: 0"), "V0102"),
@@ -65,7 +65,7 @@ pub(crate) const ENTRIES: &[Mutation] = &[
     ("no pipeline", P, "p4/sai.p4info.txtpb", Gone, "V0104"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BESIDE: &[Mutation] = &[
     ("a port without a number", P, DB, Unset(&["PORT", "Ethernet256", "id"]), "V0105"),
     ("two ports of one number", P, DB, Set(&["PORT", "Ethernet256", "id"], "\"258\""), "V0105"),
@@ -84,7 +84,7 @@ const UP: &str = "ipv6_dst=fcbb:bbbb:4001::/48";
 const DOWN: &str = "ipv6_dst=fcbb:bbbb:8001::/48";
 const BLOCK: &str = "ipv6_dst=fcbb:bbbb::/32";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SEGMENTS: &[Mutation] = &[
     ("no segment", S, DB, Unset(&["SRV6_MY_SIDS", SID]), "V0501"),
     ("no tables of segments", S, DB, Unset(&["SRV6_MY_SIDS"]), "V0504"),

@@ -6,7 +6,7 @@ use crate::common::damage::Damage::{Set, Text, Unset};
 
 const T0: &str = "switches/p0-t0-001/config_db.json";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const LOSSY: &[Mutation] = &[
     ("data in another class", Sonic, T0, Set(&["DSCP_TO_TC_MAP", "lossy-trim", "4"], "\"0\""), "V1101"),
     ("an unused code point in the class of data", Sonic, T0, Set(&["DSCP_TO_TC_MAP", "lossy-trim", "33"], "\"1\""), "V1101"),
@@ -47,7 +47,7 @@ pub(crate) const LOSSY: &[Mutation] = &[
     ("fields that are not text", Sonic, T0, Set(&["QUEUE", "Ethernet256|1", "scheduler"], "7"), "V0103"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const LOSSLESS: &[Mutation] = &[
     ("no pause on an uplink", Lossless, T0, Unset(&["PORT_QOS_MAP", "Ethernet256", "pfc_enable"]), "V1102"),
     ("pause of another priority", Lossless, T0, Set(&["PORT_QOS_MAP", "Ethernet256", "pfc_enable"], "\"4\""), "V1102"),

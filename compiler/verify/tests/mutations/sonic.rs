@@ -12,7 +12,7 @@ const NIC: &str = "default|fcbb:bbbb:8001::/48";
 const BLOCK: &str = "default|fcbb:bbbb::/32";
 const SID: &str = "loc1|fcbb:bbbb:1::/48";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const ROUTES: &[Mutation] = &[
     ("routes to two T1s exchanged", Sonic, T0, Swap(&["STATIC_ROUTE", UP], &["STATIC_ROUTE", UP2]), "V0605"),
     ("routes to a T1 and a NIC exchanged", Sonic, T0, Swap(&["STATIC_ROUTE", UP], &["STATIC_ROUTE", NIC]), "V0605"),
@@ -49,7 +49,7 @@ pub(crate) const ROUTES: &[Mutation] = &[
     ("an unknown field of a route", Sonic, T0, Set(&["STATIC_ROUTE", UP, "nexthop-vrf"], "\"mgmt\""), "V0102"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const SEGMENTS: &[Mutation] = &[
     ("no segment", Sonic, T0, Unset(&["SRV6_MY_SIDS", SID]), "V0501"),
     ("no tables of segments", Sonic, T0, Cut("\"SRV6_MY_LOCATORS\"", "\"STATIC_ROUTE\""), "V0504"),
@@ -75,7 +75,7 @@ pub(crate) const SEGMENTS: &[Mutation] = &[
     ("locator of another VRF", Sonic, T0, Set(&["SRV6_MY_LOCATORS", "loc1", "vrf"], "\"Vrf1\""), "V0501"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const PORTS: &[Mutation] = &[
     ("uplink is off", Sonic, T0, Set(&["PORT", "Ethernet256", "admin_status"], "\"down\""), "V0204"),
     ("NIC port is off", Sonic, T0, Set(&["PORT", "Ethernet0", "admin_status"], "\"down\""), "V0204"),
@@ -106,7 +106,7 @@ pub(crate) const PORTS: &[Mutation] = &[
     ("two static neighbours", Sonic, T0, Set(&["NEIGH", "Ethernet256|fd00:c105:2:1000:1:1:0:f"], r#"{"family":"IPv6","neigh":"02:c1:10:00:00:02"}"#), "V0304"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const DEVICE: &[Mutation] = &[
     ("name of another switch", Sonic, T0, Set(&["DEVICE_METADATA", "localhost", "hostname"], "\"p0-t0-002\""), "V0104"),
     ("configuration of another switch", Sonic, T0, Same("switches/p0-t0-002/config_db.json"), "V0104"),

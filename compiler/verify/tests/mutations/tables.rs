@@ -11,7 +11,7 @@ const JSON: &str = "path-tables/group-0001.json";
 const BINARY: &str = "path-tables/group-0001.bin";
 const FAR: &str = "path-tables/z0-group-0001.json";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const FORMS: &[Mutation] = &[
     ("template of another group", Linux, JSON, Swap(&["destinations", "0", "template"], &["destinations", "1", "template"]), "V0701"),
     ("template over another T1", Linux, JSON, Set(&["destinations", "1", "template"], "\"fcbb:bbbb:1:4002:2:8001::\""), "V0701"),
@@ -89,7 +89,7 @@ pub(crate) const FORMS: &[Mutation] = &[
     ("a denial for no reason", Declared, JSON, Set(&["denied", "0", "reason"], "\"broken\""), "V0701"),
 ];
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BYTES: &[Mutation] = &[
     ("a rotten byte", Linux, BINARY, Rot(140, 7), "V0102"),
     ("not a table", Linux, BINARY, Byte(0, b'X'), "V0102"),
@@ -130,7 +130,7 @@ fn absent(plane: u8, scope: Scope) -> Denied {
     Denied { plane: PlaneId(plane), scope, reason: Reason::Absent, name: "nothing".to_owned() }
 }
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const BOTH: &[Mutation] = &[
     ("both forms: template to another group", Linux, JSON, Table(|t| t.destinations[1].template[2] = Usid(0x0003)), "V0703"),
     ("both forms: template over another T1", Linux, JSON, Table(|t| t.destinations[1].template[1] = Usid(0x4002)), "V0703"),

@@ -24,7 +24,7 @@ const ROLE: &str = "# + ingress.port_role  ingress_port=400";
 const ROLE2: &str = "# + ingress.port_role  ingress_port=392";
 const GROUP: &str = "# + ingress.wcmp_selector  group";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const ENTRIES: &[Mutation] = &[
     ("route to another T1's next hop", S, T0, Behind(UP, "value: \"\\201\"", "value: \"\\211\""), "V0605"),
     ("route to a device port in place of an id", S, T0, Behind(UP, "value: \"\\201\"", "value: \"\\001\\220\""), "V0103"),

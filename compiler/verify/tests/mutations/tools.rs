@@ -18,7 +18,7 @@ const TOPOLOGIES: &str = "hosts/*/nccl-topology.xml";
 const AGENT: &str = "hosts/su001-n001/closc/nic0.env";
 const AGENTS: &str = "hosts/*.env";
 
-#[rustfmt::skip] // A table: one row a line.
+#[rustfmt::skip] // A table: one row per line.
 pub(crate) const FILES: &[Mutation] = &[
     ("nothing is paused anywhere", Fixed, SCRIPTS, All("--pfc 0,0,0,1", "--pfc 0,0,0,0"), "V1306"),
     ("another priority is paused", Fixed, SCRIPT, Text("--pfc 0,0,0,1,0", "--pfc 0,0,0,0,1"), "V1306"),

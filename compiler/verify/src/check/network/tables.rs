@@ -1,4 +1,4 @@
-//! Tables and rules of a node, where switches choose the way.
+//! Tables and rules of a node, where switches choose the path.
 //!
 //! In: its ports. Out: violations, and the treatment of packets from each NIC. Invariants: the tables of a NIC's ports
 //! are looked up one after the other, so together they act like one route over several ports.
@@ -73,7 +73,7 @@ fn rules(work: &mut Work<'_>, port: &Port<'_>, table: u32, priorities: &mut BTre
     if !left.is_empty() {
         work.broken(&TABLES, interface, "rule", &format!("has {} rules that fit nothing of it", left.len()));
     }
-    // Of two tables that are asked at once nobody knows which comes first.
+    // The order of two rules with the same priority is undefined.
     let of_nic = interface.rules.iter().filter(|rule| rule.from == port.nic.map(Prefix::from));
     for rule in of_nic {
         if !priorities.insert(rule.priority) {

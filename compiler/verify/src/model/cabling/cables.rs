@@ -88,7 +88,7 @@ impl Cables {
         number
     }
 
-    /// Returns how many there are.
+    /// Returns the number of cables.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -35,8 +35,8 @@ pub(super) struct Plugs {
 }
 
 impl Plugs {
-    /// Takes the ends of cables at some devices, with `place` as the index of a device, and stores the slots in the
-    /// cables.
+    /// Collects the cable ends at some devices and stores their slots in the cables. `place` returns the index of a
+    /// device.
     pub(super) fn new(devices: usize, cables: &mut Cables, place: impl Fn(Party) -> Option<u32>) -> Self {
         let ends = |cables: &Cables, at: u32| {
             let end = |side| Some((place(cables.party(CableId(at), side))?, Plug::of(CableId(at), side)));

@@ -54,7 +54,7 @@ struct Port {
 /// Common values of the ports of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Sort {
-    /// Upper half of the address, where there is one.
+    /// Upper half of the address, if there is one.
     high: Option<[u8; 8]>,
     facts: FactsId,
     mac: Option<Mac>,
@@ -92,7 +92,7 @@ impl Ends {
         self.ports.get(slot).map(|port| self.state(port))
     }
 
-    /// Returns how many slots there are.
+    /// Returns the number of slots.
     pub(crate) fn len(&self) -> usize {
         self.ports.len()
     }

@@ -13,23 +13,23 @@ use super::Ways;
 /// A stored route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OtherRoute {
-    /// Where to.
+    /// Destination.
     pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
     pub(crate) ways: Ways,
 }
 
 impl OtherRoute {
-    /// Returns the route as it is read.
+    /// Returns the route in its common form.
     pub(crate) fn view(&self) -> RouteView<'_> {
         RouteView { prefix: self.prefix, ways: &self.ways }
     }
 }
 
-/// A route, however it is stored.
+/// A route, independent of its storage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RouteView<'a> {
-    /// Where to.
+    /// Destination.
     pub(crate) prefix: Prefix,
     /// Next hops; none: it drops.
     pub(crate) ways: &'a Ways,

@@ -16,7 +16,7 @@ use super::NextHop;
 pub(crate) enum Ways {
     /// A single next hop.
     One([NextHop; 1]),
-    /// Any number. Equal lists may be shared by coincidence, without meaning.
+    /// Any number. Routes that share a list need not be related.
     Any(Arc<[NextHop]>),
     /// The list of several received routes that differ only in their prefixes.
     Alike(Arc<[NextHop]>),

@@ -46,8 +46,8 @@ impl<T> Each<T> {
     }
 }
 
-/// Returns the classes that cables lead to from each switch: up, then down; inside a zone over T1s only. With or
-/// without drained cables.
+/// Returns the classes that cables lead to from each switch: up, then down; inside a zone over T1s only. A flag states
+/// whether drained cables count.
 pub(crate) fn possible(
     network: &Network<'_>,
     plane: u8,
@@ -166,7 +166,7 @@ pub(crate) fn count(
 }
 
 impl Arrivals<'_> {
-    /// Computes a switch for packets from one side; its neighbours are computed before.
+    /// Computes a switch for packets from one side, after its neighbours.
     fn switch(&mut self, id: SwitchId, above: bool) {
         let network = self.network;
         let choice = &network.choices[id.0 as usize];

@@ -52,7 +52,7 @@ impl Places {
         Places { before }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of classes of NICs.
     pub(super) fn len(&self) -> usize {
         self.before.last().map_or(0, |count| *count as usize)
     }
@@ -71,7 +71,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// Keeps the ways by place.
+    /// Compresses the numbers of paths, given class by class.
     pub(super) fn of(ways: &[Paths]) -> Self {
         let mut runs = Vec::new();
         for (at, own) in ways.iter().enumerate() {

@@ -78,7 +78,7 @@ impl Balance<'_> {
         let mut kinds: BTreeMap<u32, ClassId> = BTreeMap::new();
         let mut last = None;
         for class in row.classes.iter().filter(|class| reach.get(*class as usize)) {
-            // Neighbours are usually of one kind.
+            // Consecutive classes usually have the same kind of T0.
             if let Some(kind) =
                 self.of_class[class as usize].filter(|kind| last.replace(*kind) != Some(*kind))
             {

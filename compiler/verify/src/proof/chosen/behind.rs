@@ -2,8 +2,9 @@
 //!
 //! In: cables, of which some are drained. Out: for a T0, the cables that lead there and how many cables of the T0 each
 //! stands for. Invariants: as with announced bandwidths, cables count that reach the T0 without drained equipment, or
-//! all cables if there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered. Switches
-//! of some systems announce no bandwidth ([`Unsaid::Bandwidths`]); next to one of them, all cables count the same.
+//! all cables if there are none. Bandwidths behind them are added, and bottlenecks on a path are not considered.
+//! Switches of some systems announce no bandwidth ([`Unsaid::Bandwidths`]); next to one of them, all cables count the
+//! same.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,7 @@ use crate::model::segment::Tier;
 /// The best cables to a T0: whether they are a last resort, and the bandwidth announced over each.
 type Best = (bool, Vec<(u16, Option<u128>)>);
 
-/// What a switch is on the way to a T0.
+/// State of a switch on the way to a T0.
 #[derive(Debug, Clone, Copy)]
 struct Total {
     reaches: bool,
@@ -89,7 +90,7 @@ impl<'a> Behind<'a> {
         (last, best.collect())
     }
 
-    /// Adds up what a switch receives on the way to a T0.
+    /// Adds up the bandwidths that a switch receives on the way to a T0.
     fn total(&mut self, id: SwitchId, t0: SwitchId) -> Total {
         if id == t0 {
             return Total { reaches: true, is_last_resort: false, announced: self.weighs(id).then_some(1) };

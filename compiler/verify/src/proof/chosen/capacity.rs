@@ -156,7 +156,7 @@ impl Cables {
         cables
     }
 
-    /// The switches above a switch, rising.
+    /// The switches above a switch, in ascending order.
     fn above(&self, lower: SwitchId) -> &[Above] {
         let at = lower.0 as usize;
         &self.above[self.starts[at] as usize..self.starts[at + 1] as usize]
@@ -169,7 +169,8 @@ impl Cables {
     }
 }
 
-/// The neighbours of a switch that has one side of the cables to them, without duplicates.
+/// The neighbours at the other ends of a switch's cables, without duplicates; `side` is the switch's own end of the
+/// cables.
 fn neighbours(network: &Network<'_>, id: SwitchId, side: Side) -> Vec<SwitchId> {
     let cabling = &network.fabric.cabling;
     let far =
@@ -283,7 +284,7 @@ impl<'a> Capacities<'a> {
         if next == t0 || cables.is_none() { cables } else { cables.min(self.to(next, t0)) }
     }
 
-    /// Remaining capacity from a switch to a T0 over each of its cables, by slot, rising.
+    /// Remaining capacity from a switch to a T0 over each of its cables, by slot, in ascending order.
     pub(crate) fn shares(&mut self, id: SwitchId, t0: SwitchId) -> Vec<(u16, Part)> {
         let (side, next): (Side, Vec<SwitchId>) = match self.tier(id) {
             Some(Tier::T1) if self.same_zone(id, t0) => (Side::Upper, vec![t0]),

@@ -57,7 +57,7 @@ struct Follow<'a> {
     reach: Each<Bits>,
     findings: &'a mut Findings,
     turns: usize,
-    /// Frames that do not get over a cable: the switch, the cable, and the classes.
+    /// Lost frames: the switch, the route, the cable if there is one, and the first class.
     lost: Vec<(SwitchId, Row, Option<CableId>, ClassId)>,
 }
 
@@ -268,8 +268,8 @@ impl Follow<'_> {
         None
     }
 
-    /// Frames that do not get over a cable are reported only without other violations, because their cause has a rule
-    /// of its own.
+    /// Reports frames that a cable does not carry. This is done only without other violations, because their cause has
+    /// a rule of its own.
     fn frames(self) {
         if !self.findings.is_clean() {
             return;

@@ -29,7 +29,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
         }
         findings.checked(&INGRESS_FILTER, 1);
         let name = fabric.cabling.switch(id);
-        // A switch need not accept packets that it leads nowhere: whether it should lead there is another rule's.
+        // A switch need not accept packets for which it has no route. A missing route breaks another rule.
         let leads = |address: Address| {
             let routes = fabric.switch(id).into_iter().flat_map(|switch| switch.other_routes.iter());
             let routes = routes.filter(|route| route.prefix.contains(&address));
@@ -44,7 +44,7 @@ pub(crate) fn check(network: &Network<'_>, findings: &mut Findings) {
     }
 }
 
-/// Tells whether packets to an address come in: the longest prefix decides.
+/// Returns whether packets to an address are accepted, by longest prefix match.
 fn open(ingress: &IngressFilter, address: Address) -> bool {
     let longest = |prefixes: &[closc_artefacts::Prefix]| {
         prefixes

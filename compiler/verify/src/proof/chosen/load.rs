@@ -68,8 +68,8 @@ struct Load<'a> {
     arrived: [HashMap<SwitchId, ByClass>; 2],
 }
 
-/// The most classes of a window. Traffic to one class does not depend on that to another, and a number is stored for
-/// every class of the window at every switch.
+/// Maximum number of classes in a window. It limits memory, because every switch stores a number for each class of the
+/// window. Classes do not depend on each other, so windows are computed separately.
 const TOGETHER: usize = 256;
 
 impl<'a> Load<'a> {
@@ -144,7 +144,7 @@ impl<'a> Load<'a> {
                 };
                 self.sent.entry(id).or_insert_with(|| vec![0; slots])[usize::from(slot)] +=
                     shares.iter().map(|(_, parts)| parts).sum::<u128>();
-                // Routes for traffic from above are not used on paths, and T0s deliver downward traffic to NICs.
+                // Packets from above that go up again are not followed, and T0s deliver downward traffic to NICs.
                 let side = if up { Side::Lower } else { Side::Upper };
                 let last = network.positions.get(&next).is_none_or(|(tier, _)| *tier == Tier::T0);
                 if last || (up && from == Side::Upper) {

@@ -19,9 +19,9 @@ pub(crate) struct Network<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) destinations: Destinations,
     pub(crate) classes: Classes,
-    /// Action of each switch.
+    /// Treatment of each class by each switch.
     pub(crate) choices: Vec<Choice>,
-    /// For each cable, whether frames get up and down.
+    /// For each cable, whether it carries frames upwards and downwards.
     carries: Vec<[bool; 2]>,
     /// Classes of NICs.
     pub(crate) accepted: Bits,
@@ -33,8 +33,9 @@ pub(crate) struct Network<'a> {
     pub(crate) wiring: Option<StatedWiring>,
 }
 
-/// NICs by number, with their addresses and a mark that those share that are on the same switches by cables of which the same
-/// are drained: what holds for one of a class holds for all, in a part as in the whole.
+/// Returns the number and address of each NIC, with a mark. NICs have the same mark if they are connected to the same
+/// switches and the same of their cables are drained. A result for one NIC of a class therefore holds for all of them,
+/// in a part and in the complete fabric.
 fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64)> {
     let mut marks: HashMap<Vec<(Party, bool)>, u64> = HashMap::new();
     let mut named = Vec::with_capacity(destinations.nics.len());
@@ -51,7 +52,7 @@ fn named(fabric: &Fabric, destinations: &Destinations) -> Vec<(u32, Address, u64
 /// The next step of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The frame is lost: the cable is missing, or it does not get over it.
+    /// The frame is lost: there is no cable, or the cable does not carry it.
     Lost(Option<CableId>),
     /// To a NIC.
     Nic(u32, CableId),
@@ -179,7 +180,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Tells whether the cables of the NICs of a class are drained in a plane.
+    /// Returns whether the cables of the NICs of a class are drained in a plane.
     pub(crate) fn drained(&self, class: ClassId, plane: u8) -> bool {
         let cabling = &self.fabric.cabling;
         let nics = self.classes.nics[class as usize].iter();
@@ -200,7 +201,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// For each cable, whether frames get up and down.
+/// Returns for each cable whether it carries frames upwards and downwards.
 fn carried(fabric: &Fabric) -> Vec<[bool; 2]> {
     let over = |cable: &Cable, side: Side| match cable.ends(side).0.party {
         Party::Node(node) if fabric.node(node).is_none() => {

@@ -33,7 +33,8 @@ pub(crate) fn check(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Fi
     for nic in &network.destinations.nics {
         let Some(node) = fabric.node(nic.node) else { continue };
         let Some(address) = node.address(nic.number) else { continue };
-        // IPv4 routes by source are in a table that a rule asks before the main one, and the blackhole in it ends the search.
+        // IPv4 routes by source are in a table that is looked up before the main one, and its blackhole ends the
+        // search.
         let has_table =
             address.family() == Family::V4 && node.routes.iter().any(|(from, _)| *from == Some(address));
         let mine = |from: &Option<Address>| from.map_or(!has_table, |from| from == address);
@@ -130,7 +131,8 @@ fn unbound(network: &Network<'_>, from_t0s: &FromT0s, findings: &mut Findings) {
         }
         let readers = nics.iter().map(|cables| NodeReader { network, from_t0s, node: id, cables });
         let readers: Vec<NodeReader<'_>> = readers.collect();
-        // The NIC whose address they get decides; any of them, if one gets through.
+        // These packets have the address of one NIC: the one from which the first usable route sends. If no route is
+        // usable, any NIC that reaches the destination counts.
         let nic = choice.rows.iter().find_map(|row| sender(&readers, row));
         let reached = |class: ClassId| {
             let mut nics = readers.iter().filter(|one| nic.is_none_or(|nic| nic.cables == one.cables));
@@ -187,7 +189,7 @@ impl NodeReader<'_> {
         leads.map(|cable| cable.plane).collect()
     }
 
-    /// Tells whether a class is of the node's own addresses.
+    /// Returns whether a class contains the node's own addresses.
     fn own(&self, class: ClassId) -> bool {
         let nics = &self.network.classes.nics[class as usize];
         nics.iter().all(|nic| self.network.destinations.nics[*nic as usize].node == self.node)

@@ -90,7 +90,7 @@ struct Reader<'a> {
     forwards: bool,
     forwards_ipv4: Ipv4Forwarding,
     flowlets: Flowlets,
-    /// Whether routing is done by agents that know BGP over link-local addresses.
+    /// Whether the routing model is `multi-agent`.
     multi_agent: bool,
     /// The banner that is being read.
     banner: Option<&'static str>,
@@ -366,7 +366,7 @@ impl<'a> Reader<'a> {
         Ok(self.routes.add(value::prefix(family, text)?, Cow::Borrowed(text), hop)?)
     }
 
-    /// The command without which the IPv4 routes of the fabric lead nowhere, where it is not there.
+    /// Returns a fault if the command without which IPv4 is not forwarded is missing.
     fn forwards_no_ipv4(&self) -> Option<(FaultKind, Vec<String>, String)> {
         let is_ipv4 = self.device.loopbacks.iter().any(|own| own.family() == Family::V4);
         let (wanted, forwards) = if self.routing.speaks_bgp() {
@@ -439,7 +439,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether a name is that of a single port. EOS also takes lists and ranges, such as `Ethernet1/1,2/1-4`.
+/// Returns whether a name is that of a single port. EOS also accepts lists and ranges, such as `Ethernet1/1,2/1-4`.
 fn is_port(name: &str) -> bool {
     let number = name.strip_prefix("Ethernet").unwrap_or_default();
     number.split('/').all(|part| !part.is_empty() && part.bytes().all(|sign| sign.is_ascii_digit()))

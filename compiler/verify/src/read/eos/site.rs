@@ -5,7 +5,8 @@
 
 use crate::read::site::SiteGroup;
 
-/// Commands, with or without `no` and `default`; behind `>` a command of the mode that the first one opens, `#` for a number.
+/// Commands, with or without `no` and `default`. A command of the mode that the first one opens follows after `>`; `#`
+/// stands for a number.
 pub(crate) const SITE: &[SiteGroup] = &[
     SiteGroup {
         settings: &[

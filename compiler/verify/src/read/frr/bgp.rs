@@ -204,7 +204,7 @@ fn process<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal
     Ok(())
 }
 
-/// Agreement with a neighbour or a group about a family.
+/// Terms of a neighbour or a group for an address family.
 fn family<'a>(agreed: &mut Agreed<'a>, words: &[&'a str]) -> Result<(), Refusal> {
     match words {
         ["activate"] => agreed.active = true,

@@ -16,9 +16,9 @@ pub(crate) type Line<'a> = (usize, Command<'a>);
 /// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command<'a> {
-    /// `link add`: a device that is made.
+    /// `link add`: creates a device.
     Add { device: &'a str, kind: &'a str },
-    /// `rule add`: packets from an address look in a table.
+    /// `rule add`: a table for packets from some addresses.
     Rule { from: Prefix, table: u32, priority: u32 },
     /// `link set ... up`.
     Up { port: &'a str },
@@ -44,14 +44,14 @@ pub(crate) enum Command<'a> {
     Encapsulate { prefix: Prefix, id: u32, source: Option<Address>, mtu: Option<u32> },
 }
 
-/// The packets that a route applies to, besides its prefix, and its precedence.
+/// Options that select the packets of a route, besides its prefix, and its precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Scope {
     /// Source addresses.
     pub(crate) from: Option<Prefix>,
-    /// Address that sockets without one of their own get.
+    /// Source address of packets from sockets that are not bound to an address.
     pub(crate) source: Option<Address>,
-    /// The table, where it is not the main one.
+    /// The table, if it is not the main one.
     pub(crate) table: Option<u32>,
     /// The lowest one counts.
     pub(crate) metric: u32,
@@ -88,12 +88,13 @@ const METRIC: u32 = 1024;
 /// Identity of a kernel object: a command replaces an earlier one for the same object.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Object<'a> {
-    /// An address of a device. Under another length it is one too many: the kernel keeps the first (`inet6_rtm_newaddr`).
+    /// An address of a device. With another length it counts as a second address, because the kernel keeps the first
+    /// one (`inet6_rtm_newaddr`).
     Address(Prefix, &'a str),
     Neighbour(Address, &'a str),
     /// Destination, source, table and metric.
     Route(Prefix, Option<Prefix>, Option<u32>, u32),
-    /// Where tunnels begin.
+    /// The source address of tunnels.
     Source,
     /// A next hop or a group, which share ids.
     NextHop(u32),
@@ -191,7 +192,7 @@ fn address<'a>(text: &str, mut rest: &[&'a str]) -> Result<Command<'a>, String> 
         };
     }
     let address = prefix(text)?;
-    // Duplicates are looked for in IPv6 only, where `ip` takes the word for it.
+    // Duplicate address detection exists in IPv6 only, so `ip` accepts `nodad` only there.
     let is_ready = nodad == (address.family() == Family::V6);
     let port =
         port.filter(|_| is_ready).ok_or_else(|| format!("`{text}` has no port, or waits for others"))?;

@@ -13,7 +13,7 @@ pub(crate) const DEVICES: &str = closc_artefacts::paths::DEVICES_BATCH;
 /// Settings of the kernel.
 pub(crate) const SETTINGS: &str = closc_artefacts::paths::SYSCTL_CONF;
 
-/// Checks the files beside: the device for segments; that a switch forwards and a node does not.
+/// Checks the files beside `ip.batch`: the device for segments, and that a switch forwards and a node does not.
 pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &str, forwards: bool) {
     // If the kernel chooses among next hops, it must also hash ports; otherwise all flows between two NICs use the same
     // path.
@@ -33,7 +33,8 @@ pub(crate) fn surroundings(device: &mut Device<'_>, devices: &str, settings: &st
     }
 }
 
-/// Checks the routes of the kernel itself and its segments: those of a device that is down are ignored.
+/// Checks that the devices of the kernel's own routes and of segments are up, because routes of a device that is down
+/// are ignored.
 pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
     let up = |name: &str| {
         commands.iter().any(|(_, command)| matches!(command, Command::Up { port } if *port == name))
@@ -45,8 +46,8 @@ pub(crate) fn own_devices(commands: &[Line<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// Settings that a node's ports need themselves: the kernel reads the setting of each port, and ignores both messages
-/// only on forwarding devices (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
+/// Checks settings that each port of a node needs, because the kernel reads them per port. Only forwarding devices
+/// ignore both messages by default (`ipv6_accept_ra` and `ndisc_redirect_rcv`).
 pub(crate) fn deaf<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,
@@ -63,8 +64,8 @@ pub(crate) fn deaf<'a>(
         .collect()
 }
 
-/// Ports that compare sources of IPv4 packets with routes: packets of one NIC come in by every plane. The kernel goes by the
-/// larger one of the port's own setting and that of all.
+/// Reports reverse-path filtering of IPv4, because packets of one NIC arrive over every plane. The kernel uses the
+/// larger of the port's own setting and that of `all`.
 fn checked_sources<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str>,
@@ -80,13 +81,14 @@ fn checked_sources<'a>(
         .collect()
 }
 
-/// Kinds of devices that support segments and addresses: IPv6 is on while they are up, with any cable. CAN devices and
-/// devices without a port do not have it (`addrconf_notify`), and devices in a VRF use another table.
+/// Kinds of devices that support segments and addresses: IPv6 is on while they are up. CAN devices and devices without
+/// a port do not have it (`addrconf_notify`), and devices in a VRF use another table.
 const CARRIERS: [&str; 2] = ["bridge", "dummy"];
 
-/// Errors of created devices: one, to which segments are bound. Text to look for and message.
+/// Returns the fault of created devices, as text to search for and message. Exactly one device must be created, to
+/// which segments are bound.
 ///
-/// Rules by source are those of a node with IPv4 addresses, which reads them itself.
+/// Rules by source belong to nodes with IPv4 addresses and are read with the node.
 fn made(devices: &str, rules: bool) -> Option<(String, String)> {
     let lines = match batch::read(devices) {
         Ok(lines) => lines,
@@ -115,7 +117,7 @@ fn made(devices: &str, rules: bool) -> Option<(String, String)> {
     })
 }
 
-/// The same, as file, text to look for and message.
+/// Returns faults of both files, as file, text to search for and message.
 pub(crate) fn faults(
     devices: &str,
     settings: &str,
@@ -127,7 +129,7 @@ pub(crate) fn faults(
     made.into_iter().chain(kernel(settings, forwards, family)).collect()
 }
 
-/// Faults of the settings of a node whose ports are set up by another program: its files exist, or none.
+/// Returns faults of the kernel settings of a node whose ports are set up by another program.
 pub(crate) fn of_node<'a>(
     settings: &str,
     ports: impl Iterator<Item = &'a str> + Clone,
@@ -138,7 +140,7 @@ pub(crate) fn of_node<'a>(
     faults
 }
 
-/// Errors of kernel settings, as file, text to look for and message.
+/// Errors of kernel settings, as file, text to search for and message.
 fn kernel(settings: &str, forwards: bool, family: Family) -> Vec<(&'static str, String, String)> {
     let mut faults = Vec::new();
     let of_ipv4 = (family == Family::V4).then_some((FORWARDING_IPV4, ""));
@@ -175,7 +177,7 @@ const FORWARDING_IPV4: &str = "net.ipv4.ip_forward";
 const NEEDED: [(&str, &str); 3] =
     [("net.ipv6.conf.all.disable_ipv6", "0"), (FORWARDING, ""), ("net.ipv6.conf.all.keep_addr_on_down", "1")];
 
-/// Additional needs of a node: groups of next hops hash ports too.
+/// The setting that includes ports in the hash over next hops, by family. Nodes always need it.
 fn spread(family: Family) -> (&'static str, &'static str) {
     match family {
         Family::V4 => ("net.ipv4.fib_multipath_hash_policy", "1"),

@@ -1,7 +1,7 @@
 //! Reads BGP: `router.bgp`, `router.bfd` and `router.policy`, and the process of the fabric's VRF.
 //!
-//! In: both places. Out: [`Names`], of which the device is given what they resolve to. Invariants: every key is understood or a
-//! fault; what NVUE hands to FRR is read as FRR reads it.
+//! In: both mappings. Out: [`Names`], resolved into the device. Invariants: every key is understood or a fault. Values
+//! that NVUE passes to FRR have the meaning that they have in FRR.
 
 use std::borrow::Cow;
 
@@ -17,16 +17,16 @@ use crate::read::bgp::{Agreed, Instance, Known, Names, Said, faults, length};
 use crate::read::error::ReadError;
 use crate::read::value::{self, parse};
 
-/// The mark of what is drained (RFC 8326), by its name and its number.
+/// The community of drained routes (RFC 8326), by name and by number.
 const DRAINED: [&str; 2] = ["graceful-shutdown", "65535:0"];
 
-/// Paths that are used at a time where nothing is said (Optional BGP Configuration, ECMP).
+/// Default of the maximum number of paths (Optional BGP Configuration, ECMP).
 const WIDTH: u16 = 64;
 
-/// The most that NVUE accepts.
+/// Maximum that NVUE accepts.
 const WIDTH_MAX: u16 = 256;
 
-/// Everything that is said of BGP.
+/// All BGP statements.
 #[derive(Default)]
 pub(super) struct Bgp<'v> {
     names: Names<'v>,
@@ -38,7 +38,7 @@ pub(super) struct Bgp<'v> {
 }
 
 impl<'v> Bgp<'v> {
-    /// Reads what stands below `router`.
+    /// Reads the BGP settings below `router`.
     pub(super) fn read(router: &mut Fields<'v>, device: &mut Device<'_>) -> Result<Self, ReadError> {
         let mut all = Bgp::default();
         all.bfd(router.below("bfd")?, device)?;
@@ -120,7 +120,8 @@ impl<'v> Bgp<'v> {
                 let (least, most) = (length("min-prefix-len")?, length("max-prefix-len")?);
                 lengths.finish(device);
                 rule.finish(device);
-                // As FRR has it: without lengths a prefix matches itself, and with one the other end is its own length or the longest.
+                // As in FRR: without lengths, a prefix matches itself. With one length, the other limit is its own
+                // length or the longest.
                 let to = most.unwrap_or(if least.is_some() { 128 } else { own });
                 let matched = Matched::Within { net: net.trunc(), from: least.unwrap_or(own), to };
                 known.insert(parse(number).map_err(ReadError::whole)?, Entry { permit, matched });
@@ -206,7 +207,7 @@ impl<'v> Bgp<'v> {
         Ok(())
     }
 
-    /// Reads the process of the fabric's VRF, and gives the device what was said.
+    /// Reads the process of the fabric's VRF, and stores all BGP settings in the device.
     pub(super) fn process(
         mut self,
         mut own: Fields<'v>,
@@ -290,7 +291,7 @@ impl<'v> Bgp<'v> {
         Ok(())
     }
 
-    /// Reads what is agreed with a neighbour or a group.
+    /// Reads the terms of a neighbour or a group.
     fn agreed(
         &self,
         agreed: &mut Agreed<'v>,
@@ -328,8 +329,8 @@ impl<'v> Bgp<'v> {
     }
 }
 
-/// Reads what holds for addresses of a kind. Tells whether those of the fabric are carried: IPv6 ones, or IPv4 ones where those
-/// are not mentioned.
+/// Reads the address families. Returns whether sessions carry that of the fabric: IPv6, or IPv4 if IPv6 is not
+/// mentioned.
 fn families<'v>(
     bgp: &mut Instance<'v>,
     mut families: Fields<'v>,
@@ -341,7 +342,7 @@ fn families<'v>(
         v4.finish(device);
         (Family::V6, "ipv6-unicast")
     } else {
-        // IPv4 is the one family that sessions carry.
+        // The family of the fabric is IPv4, so it is not carried in addition to IPv6.
         bgp.process.ipv4 = false;
         (Family::V4, "ipv4-unicast")
     };
@@ -375,7 +376,7 @@ fn announcements(timers: &mut Fields<'_>) -> Result<Option<u16>, ReadError> {
     }
 }
 
-/// Reads what a clause matches and sets.
+/// Reads the match conditions and actions of a clause.
 fn clause<'v>(said: &mut Said<'v>, rule: &mut Fields<'v>, device: &mut Device<'_>) -> Result<(), ReadError> {
     let mut matched = rule.below("match")?;
     said.family = match matched.text("type")? {

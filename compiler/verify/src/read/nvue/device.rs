@@ -1,7 +1,7 @@
 //! Reads a switch that runs Cumulus Linux from its `nvue.yaml`.
 //!
-//! In: the text. Out: a [`Device`]. Invariants: a list with one entry `set`; every key below it is understood, is the site's
-//! and named as not judged, or is a fault.
+//! In: the text. Out: a [`Device`]. Invariants: the file is a list with one entry `set`. Every key below it is read,
+//! reported as a site setting that is not judged, or a fault.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) fn read<'a>(
         panel.note_dialect("adaptive-routing", adaptive);
         device.balance = adaptive.is_on.then_some(DeviceBalance { kind: Balance::Adaptive, groups: None });
     }
-    // Its words are understood only where the fabric speaks it.
+    // BGP settings are accepted only if the fabric uses BGP.
     let bgp = if routing.speaks_bgp() { Some(Bgp::read(&mut router, &mut device)?) } else { None };
     segments::read(router, &mut device)?;
     qos.trimming = system::read(&mut set, &mut device)?;
@@ -71,13 +71,14 @@ pub(super) fn read<'a>(
 
 /// Reads any YAML.
 pub(super) fn by_library(text: &str) -> Result<Value<'static>, ReadError> {
-    // As NVUE shows and takes files, `on` and `off` are words with quotes or without.
+    // In NVUE's files, `on` and `off` are text, with or without quotes.
     let options = serde_saphyr::options! { strict_booleans: true };
     let whole: serde_json::Value = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let line = error.location().map(|at| at.line() as usize);
         ReadError { line, ..ReadError::whole(error.to_string()) }
     })?;
-    // NVUE's keys are text; a reader of YAML makes a number of `4:`, and this one text of both.
+    // NVUE's keys are text, but a YAML parser may read `4:` as a number. The library does not distinguish both, so such
+    // keys are rejected.
     let is_number = |line: &str| {
         let line = line.trim_start();
         let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());

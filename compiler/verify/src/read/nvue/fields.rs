@@ -72,7 +72,7 @@ impl<'v> Fields<'v> {
         Ok(Fields { path, map, taken: 0, taken_behind: Vec::new() })
     }
 
-    /// Returns a value.
+    /// Returns the value of a key, and marks the key as read.
     pub(super) fn take(&mut self, key: &'static str) -> Option<&'v Value<'v>> {
         let map = self.map?;
         let place = map.place(key)?;
@@ -94,7 +94,7 @@ impl<'v> Fields<'v> {
         Fields::of(self.path.to(key), value)
     }
 
-    /// Tells whether a key is there.
+    /// Returns whether a key exists.
     pub(super) fn has(&self, key: &str) -> bool {
         self.map.is_some_and(|map| map.place(key).is_some())
     }

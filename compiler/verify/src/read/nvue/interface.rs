@@ -1,7 +1,7 @@
 //! Reads `interface`: cages, ports, the loopback and the management port.
 //!
-//! In: one interface after the other. Out: ports, and what profiles they are given. Invariants: a port of a split cage is one
-//! that the split gives; addresses of all interfaces are where one release has them.
+//! In: one interface after the other. Out: ports, and their profiles. Invariants: a port of a split cage is one that
+//! the split creates. All interfaces have the address syntax of one release.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::read::value::parse;
 /// Serial lanes of a cage.
 const LANES: u32 = 8;
 
-/// Settings of a port besides its address.
+/// Settings of a port, besides its address.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Attached {
     pub(super) marks: Option<String>,
@@ -32,18 +32,18 @@ pub(super) struct Attached {
     pub(super) trims: Vec<u8>,
 }
 
-/// Interfaces as they are read.
+/// Interfaces that were read.
 #[derive(Default)]
 pub(super) struct Panel {
     ports: Ports<'static>,
-    /// Ports and lanes of split cages; none where one is disabled.
+    /// Ports and lanes of split cages; `None` for a disabled cage.
     cages: BTreeMap<String, Option<(u32, u8)>>,
     attached: BTreeMap<u16, Attached>,
-    /// Interfaces written as before 5.15 (addresses below `ip`), and as from then on (below their family).
+    /// An interface in the syntax before 5.15 (addresses below `ip`), and one in the later syntax (below their family).
     dialects: [Option<String>; 2],
 }
 
-/// Routes that come with the address of an interface.
+/// Addresses of an interface, with its gateways and VRF.
 #[derive(Default)]
 struct Addresses {
     own: Vec<IpNet>,
@@ -57,15 +57,15 @@ impl Panel {
         self.ports.index(Cow::Owned(name.to_owned()))
     }
 
-    /// Notes that a port finds its neighbour by itself: FRR makes it advertise as soon as it is a neighbour (Basic BGP
-    /// Configuration, BGP Unnumbered).
+    /// Records that a port is a BGP neighbour. FRR then sends router advertisements, so both ends find each other
+    /// (Basic BGP Configuration, BGP Unnumbered).
     pub(super) fn talks(&mut self, name: &str) {
         let port = self.ports.port_named(name);
         port.discovery.link_local = true;
         port.discovery.advertises = true;
     }
 
-    /// Notes which releases have a setting in its form.
+    /// Records which releases accept the syntax of a setting.
     pub(super) fn note_dialect(&mut self, name: &str, adaptive: Adaptive) {
         self.dialects[usize::from(!adaptive.is_old)].get_or_insert_with(|| name.to_owned());
     }
@@ -144,7 +144,7 @@ impl Panel {
             Some("off") => Some(false),
             Some(other) => return Err(odd_link(name, "fec", &format!("`{other}`"))),
         };
-        // The switch chooses where nothing is said.
+        // By default, the switch decides about auto-negotiation.
         if link.text("auto-negotiate")?.is_some_and(|word| !["on", "enabled"].contains(&word)) {
             let message = format!("port `{name}` does not negotiate, as cables of copper need");
             device.fault(
@@ -183,7 +183,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Reads addresses, of a release before 5.15 below `ip`, of others below the family.
+    /// Reads addresses: before 5.15 below `ip`, later below their family.
     fn addresses(
         &mut self,
         name: &str,
@@ -219,7 +219,7 @@ impl Panel {
         Ok(found)
     }
 
-    /// Looks at what only all interfaces together show.
+    /// Checks properties that depend on several interfaces.
     pub(super) fn finish(self, device: &mut Device<'_>) -> BTreeMap<u16, Attached> {
         let mut faults = Vec::new();
         if let [Some(before), Some(after)] = &self.dialects {
@@ -265,8 +265,8 @@ impl Panel {
     }
 }
 
-/// Returns the cages that are split in as many ports as they have lanes, while the next cage is in use: it shares their ports of
-/// the chip (Switch Port Attributes, Breakout Ports).
+/// Returns the cages that are split into as many ports as they have lanes although the next cage is in use. Such a cage
+/// needs the ports of the chip that belong to the next one (Switch Port Attributes, Breakout Ports).
 fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<String> {
     let is_crowded = |(name, split): &(&String, &Option<(u32, u8)>)| {
         let number = name.strip_prefix("swp").and_then(|number| number.parse::<u32>().ok());
@@ -277,7 +277,7 @@ fn crowded(cages: &BTreeMap<String, Option<(u32, u8)>>) -> Vec<String> {
     cages.iter().filter(is_crowded).map(|(name, _)| name.clone()).collect()
 }
 
-/// Reads how a cage is split.
+/// Reads the split of a cage.
 fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, u8)>, ReadError> {
     let ways: Vec<(&str, &Value<'_>)> = breakout.entries().collect();
     let [(way, value)] = ways[..] else {
@@ -299,11 +299,11 @@ fn split(breakout: &Fields<'_>, device: &mut Device<'_>) -> Result<Option<(u32, 
     if ![2, 4, 8].contains(&count) || lanes.is_some_and(|lanes| u32::from(lanes) * count > LANES) {
         return Err(ReadError::whole(format!("a cage has {LANES} lanes, and not those of `{way}`")));
     }
-    // Ports share the lanes evenly where nothing is said (Switch Port Attributes, from 5.9 on).
+    // By default, ports share the lanes evenly (Switch Port Attributes, from 5.9 on).
     Ok(Some((count, lanes.unwrap_or((LANES / count) as u8))))
 }
 
-/// Megabits of a speed such as `400G`.
+/// Parses a speed such as `400G` into Mb/s.
 fn mbps(text: &str) -> Result<u32, ReadError> {
     let number = text.strip_suffix('G').and_then(|number| number.parse::<u32>().ok());
     let number = number.and_then(|number| number.checked_mul(1_000));
@@ -316,7 +316,7 @@ fn odd_link(name: &str, key: &str, value: &str) -> ReadError {
     ReadError::of(path(&["interface", name, "link", key]), message)
 }
 
-/// Reads the profiles that a port is given.
+/// Reads the profiles of a port.
 fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, ReadError> {
     let mut qos = own.below("qos")?;
     let mut profile = |key: &'static str, device: &mut Device<'_>| -> Result<Option<String>, ReadError> {
@@ -342,7 +342,7 @@ fn attached(own: &mut Fields<'_>, device: &mut Device<'_>) -> Result<Attached, R
     Ok(Attached { marks, scheduler, remark, pauses, watched, trims })
 }
 
-/// Returns whether a name is that of a single port. NVUE also takes lists and ranges, such as `swp1-4,7`.
+/// Returns whether a name is that of a single port. NVUE also accepts lists and ranges, such as `swp1-4,7`.
 fn is_port(name: &str) -> bool {
     let number = name.strip_prefix("swp").unwrap_or_default();
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|sign| sign.is_ascii_digit());

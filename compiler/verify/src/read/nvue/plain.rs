@@ -129,13 +129,13 @@ fn scalar(text: &str) -> Option<Value<'_>> {
     }
 }
 
-/// Tells whether a plain scalar can only be text, alone on its line.
+/// Returns whether a plain scalar can only be text, alone on its line.
 fn is_plain(text: &str) -> bool {
     let is_text = |byte: u8| byte.is_ascii_alphanumeric() || b" _-.,()/+".contains(&byte);
     is_word(text) || begins_word(text) && !text.ends_with(' ') && text.bytes().all(is_text)
 }
 
-/// Tells whether a plain scalar is a word, or a number with its unit such as `2x` or `400G`.
+/// Returns whether a plain scalar is a word, or a number with its unit such as `2x` or `400G`.
 fn is_word(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     let digits = text.trim_end_matches(['x', 'G']);
@@ -146,7 +146,7 @@ fn is_word(text: &str) -> bool {
     is_amount || begins_word(text) && text.bytes().all(is_part)
 }
 
-/// Tells whether a scalar begins with a letter and is not one of YAML's own words.
+/// Returns whether a scalar begins with a letter and is not one of YAML's own words.
 fn begins_word(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
         && !RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word))

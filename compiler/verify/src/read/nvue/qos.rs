@@ -1,7 +1,7 @@
 //! Reads `qos`: maps of the switch, profiles of ports, pools and shares of the buffer.
 //!
-//! In: the mapping, and what each port is given. Out: a [`QosConfig`] in which names are resolved. Invariants: a class has the
-//! number of its switch priority; what is named and not there is a fault.
+//! In: the mapping, and the profiles of each port. Out: a [`QosConfig`] in which names are resolved. Invariants: a
+//! class has the number of its switch priority. References to missing objects are faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,24 +13,24 @@ use crate::model::place::Fact;
 use crate::model::qos::{PortQos, QosConfig};
 use crate::read::error::ReadError;
 
-/// Fate of packets that do not fit.
+/// Trimming of packets that do not fit the queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trimming {
-    /// Bytes that are left.
+    /// Size of a trimmed packet in bytes.
     pub(super) size: u16,
     /// Their switch priority.
     pub(super) priority: u8,
-    /// Their code point; that of the port where absent.
+    /// Their code point; if absent, that of the port.
     pub(super) dscp: Option<u8>,
 }
 
-/// The profile that ports have without being given one (Quality of Service, of all its parts).
+/// The profile of ports without a profile of their own (Quality of Service, all sections).
 const ALL_PORTS: &str = "default-global";
 
-/// When a queue is marked: least, most, percent.
+/// ECN thresholds by queue: minimum, maximum, percent.
 type Marks = BTreeMap<u8, (u64, u64, u64)>;
 
-/// Traffic class 0 is marked where nothing is said, by ports without a profile too (Quality of Service, Congestion Control).
+/// By default, traffic class 0 is marked, even on ports without a profile (Quality of Service, Congestion Control).
 const UNSAID: [(u8, (u64, u64, u64)); 1] = [(0, (150_000, 1_500_000, 100))];
 
 /// Pauses of a profile.
@@ -50,9 +50,9 @@ pub(super) struct QosReader {
     marks: BTreeMap<String, Marks>,
     remarks: BTreeMap<String, BTreeMap<u8, u8>>,
     pauses: BTreeMap<String, Pauses>,
-    /// Milliseconds between looks, and how many of them.
+    /// Polling interval in milliseconds, and number of polls.
     watchdog: (u32, u32),
-    /// Priorities of the pool of lossless classes, where there is one.
+    /// Priorities of the pool of lossless classes, if there is one.
     lossless: Option<BTreeSet<u8>>,
     settings: BTreeMap<String, String>,
 }
@@ -149,7 +149,7 @@ impl QosReader {
                 match below.text("ecn")? {
                     Some("enable") => found.insert(at, marks),
                     Some("disable") => found.remove(&at),
-                    // Documents do not give the default of a profile.
+                    // The documentation does not state the default of a profile.
                     None => {
                         let message =
                             format!("`{}` has no `ecn`; expected `enable` or `disable`", queues.path(queue));
@@ -182,7 +182,7 @@ impl QosReader {
                 }
                 below.finish(device);
             }
-            // With `rewrite` packets that are whole would be given other code points too.
+            // With `rewrite`, untrimmed packets would also get other code points.
             own.finish(device);
         }
         Ok(())
@@ -287,7 +287,7 @@ impl QosReader {
         Ok(())
     }
 
-    /// What a port has: its own profiles, and where it has none that of all ports.
+    /// Returns the profiles of a port: its own, or else those of all ports.
     fn effective(&self, own: &Attached) -> Attached {
         let or = |own: &Option<String>, is_there: bool| {
             own.clone().or_else(|| is_there.then(|| ALL_PORTS.to_owned()))

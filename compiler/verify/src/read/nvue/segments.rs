@@ -12,7 +12,7 @@ use crate::model::place::Fact;
 use crate::read::error::ReadError;
 use crate::read::value::parse;
 
-/// Segments that are taken; what is beyond is accepted and not programmed (release notes of 5.16, 4907468).
+/// Maximum number of segments; further ones are accepted but not programmed (release notes of 5.16, 4907468).
 const SEGMENTS_MAX: usize = 256;
 
 /// Reads `router`.
@@ -66,7 +66,7 @@ pub(super) fn read(mut router: Fields<'_>, device: &mut Device<'_>) -> Result<()
     Ok(())
 }
 
-/// Reads locators by name; adds what is wrong with one to the faults.
+/// Reads locators by name, and reports their faults.
 fn locators<'v>(
     own: &Fields<'v>,
     device: &mut Device<'_>,

@@ -309,7 +309,7 @@ fn leaf(path: &[&str], value: &Value<'_>, device: &mut Device<'_>) {
     }
 }
 
-/// Tells whether a text in a value has several lines.
+/// Returns whether a text in a value has several lines.
 fn has_lines(value: &Value<'_>) -> bool {
     match value {
         Value::String(text) => text.trim_end().contains('\n'),

@@ -1,7 +1,7 @@
 //! A value of YAML that borrows its text.
 //!
-//! In: scalars and entries. Out: a tree of them. Invariants: entries of a mapping rise by key, each key once, so that files that differ
-//! in the order of their lines are read equally.
+//! In: scalars and entries. Out: a tree of them. Invariants: entries of a mapping are in ascending order of keys, and
+//! each key occurs once. Files that differ in the order of their lines are therefore equal.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ impl<'t> Value<'t> {
         if let Value::String(text) = self { Some(text) } else { None }
     }
 
-    /// Returns a number that is whole and not negative.
+    /// Returns a non-negative integer.
     pub(super) fn as_u64(&self) -> Option<u64> {
         if let Value::Number(number) = self { number.as_u64() } else { None }
     }
@@ -86,19 +86,19 @@ impl Value<'_> {
 pub(super) struct Map<'t>(Vec<(Cow<'t, str>, Value<'t>)>);
 
 impl<'t> Map<'t> {
-    /// Sorts entries; returns nothing where a key is there twice.
+    /// Sorts entries; returns `None` if a key occurs twice.
     pub(super) fn of(mut entries: Vec<(Cow<'t, str>, Value<'t>)>) -> Option<Self> {
         entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         let is_twice = entries.windows(2).any(|pair| pair[0].0 == pair[1].0);
         (!is_twice).then_some(Map(entries))
     }
 
-    /// Returns the place of a key among the entries.
+    /// Returns the index of a key among the entries.
     pub(super) fn place(&self, key: &str) -> Option<usize> {
         self.0.binary_search_by(|(own, _)| (**own).cmp(key)).ok()
     }
 
-    /// Returns the value at a place.
+    /// Returns the value at an index.
     pub(super) fn at(&self, place: usize) -> &Value<'t> {
         &self.0[place].1
     }
@@ -108,12 +108,12 @@ impl<'t> Map<'t> {
         self.place(key).map(|place| self.at(place))
     }
 
-    /// Returns the entries, rising by key.
+    /// Returns the entries in ascending order of keys.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value<'t>)> {
         self.0.iter().map(|(key, value)| (&**key, value))
     }
 
-    /// Returns how many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -45,7 +45,7 @@ pub(crate) fn read(
     Ok(reader.finish(source_routed))
 }
 
-/// Packets that may pass a NIC port.
+/// Packets that NIC ports accept.
 #[derive(Debug, Default)]
 struct IngressFilter {
     encapsulated: BTreeSet<Prefix>,
@@ -528,7 +528,7 @@ fn key_fault(entry: &Entry<'_>, field: &str, message: String) -> ReadError {
 
 fn prefix_of(entry: &Entry<'_>, field: &str) -> Result<Prefix, String> {
     match entry.field(field) {
-        // A field that is left out matches everything.
+        // An omitted field matches everything.
         None => Ok(Prefix::default()),
         Some(Match::Prefix(value, length)) => {
             let length =

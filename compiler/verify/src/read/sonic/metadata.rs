@@ -10,7 +10,7 @@ use super::site::is_field_of_site;
 pub(super) enum Field {
     /// Its value is compared with what the fabric needs.
     Judged,
-    /// Its default is written explicitly elsewhere, or it is a name or a way of waiting for the chip: it does not
+    /// Its default is written explicitly elsewhere, or it is a name or a delay until the chip is ready. It does not
     /// affect packets, and is equal on all switches.
     WrittenOut,
     /// It is reported as not judged.

@@ -1,7 +1,7 @@
 //! Rows of `config_db.json` that a setting of the quality of service of a port comes from.
 //!
-//! In: the text of a file with a violation, a port and a setting. Out: paths, the row with the value first, then the rows
-//! that refer to it. Invariants: references are followed by the reader itself, a second time, so both agree.
+//! In: the text of a file with a violation, a port and a setting. Out: paths, the row with the value first, then the
+//! rows that refer to it. Invariants: references are followed by the reader itself, a second time, so both agree.
 
 use serde::Deserialize as _;
 use serde::de::IgnoredAny;
