@@ -1,8 +1,8 @@
 //! Every address, as a function of a coordinate.
 //!
-//! In: a coordinate and the pools of the topology. Out: one address. Invariants: fields sit at fixed places (mostly
-//! one hextet each, so that people can read them), never fitted to today's counts; two coordinates never give
-//! the same address. The layouts of IPv6, after the pool's own bits; those of IPv4 are in [`Ipv4Widths`]:
+//! In: a coordinate and the pools of the topology. Out: one address. Invariants: fields have fixed positions that do
+//! not depend on today's counts, mostly one hextet each for readability. Two coordinates never give the same address.
+//! The table has the IPv6 layouts, after the pool's own bits; those of IPv4 are in [`Ipv4Widths`]:
 //!
 //! | address | bits |
 //! |---|---|
@@ -231,8 +231,8 @@ impl<'a> AddressPlan<'a> {
         self.widths.above(tier(switch).into(), switch.plane.0, width) | place
     }
 
-    /// Returns the management address of a switch with the length of its subnet: the one that is listed, else the one of the pool,
-    /// where there is a pool.
+    /// Returns the management address of a switch with the length of its subnet: the listed one, or else one of the
+    /// pool, if there is a pool.
     pub fn management(&self, switch: Switch) -> Option<IpNet> {
         if let Some(listed) = self.pools.management_list.get(&switch) {
             return Some(listed.address);
@@ -257,13 +257,13 @@ impl<'a> AddressPlan<'a> {
         Some(IpNet::new_assert(address.ip(), pool.prefix_len()))
     }
 
-    /// Returns the gateway of a switch's management address, where it has one.
+    /// Returns the gateway of a switch's management address, if it has one.
     pub fn management_gateway(&self, switch: Switch) -> Option<IpAddr> {
         let listed = self.pools.management_list.get(&switch).map(|listed| listed.gateway);
         listed.or_else(|| self.pool_gateway())
     }
 
-    /// Returns the gateway of the pool of management addresses, where there is a pool.
+    /// Returns the gateway of the pool of management addresses, if there is a pool.
     pub fn pool_gateway(&self) -> Option<IpAddr> {
         let pool = self.pools.management?;
         Some(self.pools.management_gateway.unwrap_or_else(|| match pool {
@@ -314,7 +314,7 @@ fn plane(switch: Switch) -> u16 {
     u16::from(switch.plane.0)
 }
 
-/// A T2 has zone 0, so that its index has the zone's bits too.
+/// A T2 has zone 0, so its index also uses the bits of the zone.
 fn device_bits(switch: Switch) -> u32 {
     u32::from(plane(switch)) << 20 | u32::from(switch.zone.0) << 12 | u32::from(switch.ordinal())
 }
@@ -329,7 +329,7 @@ fn behind(pool: Prefix, place: u32) -> Address {
     Address::from(u128::from(pool.network()) | u128::from(place))
 }
 
-/// Returns the bits that an IPv4 pool leaves.
+/// Returns the number of bits after those of an IPv4 pool.
 fn left(pool: Prefix) -> u8 {
     128 - pool.prefix_len()
 }

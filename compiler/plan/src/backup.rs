@@ -1,9 +1,9 @@
 //! Backup port of each NIC port.
 //!
-//! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC where there is
-//! one that has a path to the same peers, and shares as little as possible: T0, plane, transceiver, power domain, declared
-//! domains, in this order of weight. On a node without absent ports, every port has its backup at the same offset, so no port
-//! backs up two.
+//! In: the intent of a node. Out: a [`BackupPair`] for each port. Invariants: the backup is a port of another NIC if
+//! one has a path to the same peers. It shares as little as possible with its port: T0, plane, transceiver, power
+//! domain, declared domains, in this order of weight. On a node without absent ports, all ports have their backups at
+//! the same offset, so no port backs up two others.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub struct PortName {
     pub plane: u8,
     /// The T0 at the other end.
     pub t0: SmolStr,
-    /// Power domain of the NIC, where the fabric file names one.
+    /// Power domain of the NIC, if the fabric file names one.
     pub power: Option<SmolStr>,
 }
 
@@ -59,8 +59,8 @@ pub enum Shared {
 type At<'a> = (&'a NicIntent, &'a NicPortIntent);
 
 impl HostIntent<'_> {
-    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port, and none for the
-    /// only port in an island.
+    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port, and none
+    /// for the only port in an island.
     pub fn backups(&self) -> Vec<BackupPair> {
         let ports: Vec<At<'_>> =
             self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();
@@ -88,7 +88,7 @@ impl HostIntent<'_> {
         ports.iter().filter_map(pair).collect()
     }
 
-    /// Tells whether a port has a path to the peers of another.
+    /// Returns whether a port has a path to the peers of another.
     fn replaces(&self, from: At<'_>, to: At<'_>) -> bool {
         let group = |at: At<'_>| (at.0.nic.zone, at.0.nic.group);
         self.island.holds(group(from), group(to))

@@ -16,8 +16,8 @@ use crate::intent::bgp::{Accepted, BgpBandwidth, BgpDirection, BgpIntent, BgpNei
 use crate::intent::{Peer, PortIntent, Route, Target};
 use crate::plan::Plan;
 
-/// RFC 7938 section 7 asks for fast detection; these are what FRR's `datacenter` profile and SONiC's BFD use. They
-/// apply to the sessions of all switches.
+/// RFC 7938 section 7 recommends fast detection. These are the timers of FRR's `datacenter` profile and of SONiC's BFD.
+/// They apply to the sessions of all switches.
 pub(crate) const TIMERS: BgpTimers = BgpTimers {
     keepalive_s: 3,
     hold_s: 9,

@@ -51,7 +51,7 @@ pub struct ClusterPort {
 pub struct Allocation {
     /// Name of the node.
     pub node: SmolStr,
-    /// The prefix that is the node's: /127 with the T0 for a port, /128 for a NIC.
+    /// Prefix of the node: a /127 with the T0 for a port, a /128 for a NIC.
     pub prefix: Prefix,
     /// The T0's address, for a port.
     pub gateway: Option<Address>,

@@ -1,17 +1,17 @@
 //! Active and backup entropy values of NICs.
 //!
 //! In: group, plane, NIC. Out: uplink choices. Invariants: every plane has the same number of active and of backup
-//! values, so planes stay equally loaded; active and backup sets of a NIC are disjoint; a set depends on the position
-//! of its NIC and on the uplinks that it selects, never on the number of groups, zones or NICs.
+//! values, so planes stay equally loaded. The active and backup sets of a NIC are disjoint. A set depends on the
+//! position of its NIC and on the uplinks that it selects, never on the number of groups, zones or NICs.
 //!
 //! The uplinks of a (group, plane) are ordered by a keyed hash, so an added uplink is inserted without reordering the
 //! others. NIC d uses a window of that order, starting at d times the window size. The NICs of a group together
 //! therefore use every uplink equally often, exactly so if the windows divide the uplinks evenly.
 //!
-//! With a T2 tier, a value also selects a T1 uplink. It advances with each T0 uplink, so the values of a NIC differ in
-//! both, and once more with each round of the order, so each T0 uplink is combined with all T1 uplinks in turn. A group
-//! usually has fewer values than pairs of uplinks. The first T1 uplink of a group ([`EntropySets::t1_start`]) is chosen
-//! so that any number of groups of a zone covers the T1 uplinks evenly.
+//! With a T2 tier, a value also selects a T1 uplink. The T1 uplink advances with each T0 uplink, so the values of a NIC
+//! differ in both. It advances once more after each round of the order, so each T0 uplink is combined with all T1
+//! uplinks in turn. A group usually has fewer values than pairs of uplinks. The first T1 uplink of a group
+//! ([`EntropySets::t1_start`]) is chosen so that any number of groups of a zone covers the T1 uplinks evenly.
 
 use closc_topology::{Nic, PlaneId, SegmentPlan, Topology, ZoneId};
 use rand_xoshiro::SplitMix64;

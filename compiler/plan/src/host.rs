@@ -35,7 +35,8 @@ fn intent(plan: &Plan, node: Node) -> HostIntent<'_> {
         .filter(|number| plan.fabric().has_nic(topology.nic_of(node, *number)))
         .map(|number| nic(plan, reach.as_mut(), node, number))
         .collect();
-    // If all cables of the first NIC are absent, these packets would be dropped although other NICs can send.
+    // Packets of unbound sockets use the first NIC with a usable route. With the very first NIC, they would be dropped if
+    // all of its cables are absent, although other NICs can send.
     let unbound = nics.iter().position(|nic| nic.routes.iter().any(|route| !route.ports.is_empty()));
     let unbound = unbound.unwrap_or(0);
     follow(&mut nics, unbound);
@@ -197,7 +198,7 @@ pub(crate) fn queue_pairs(topology: &Topology) -> u16 {
     }
 }
 
-/// Returns whether files of senders state that the network reorders packets: switches do, and NICs accept them.
+/// Returns whether switches reorder packets and NICs accept them in any order, so files of senders must state it.
 pub(crate) fn reorders(topology: &Topology) -> bool {
     topology.reorders() && topology.hosts.packet_order == PacketOrder::Any
 }

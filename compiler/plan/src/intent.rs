@@ -68,7 +68,8 @@ pub struct DeviceIntent<'a> {
 pub struct BalanceIntent {
     /// Its kind.
     pub kind: Balance,
-    /// Next-hop groups to make room for: all that failures can make, or as many as the operating system balances.
+    /// Number of next-hop groups to reserve: all that failures can cause, or the maximum that the operating system
+    /// balances.
     pub groups: u64,
 }
 
@@ -158,7 +159,7 @@ pub struct Connection {
     pub drained: bool,
     /// Own address, /127.
     pub address: Prefix,
-    /// Whether the addresses of the cable are left out, because both ends find each other by their link-local ones.
+    /// Whether the addresses of the cable are omitted, because both ends find each other by their link-local ones.
     pub unnumbered: bool,
     /// The other end.
     pub peer: Peer,
@@ -186,7 +187,7 @@ pub struct SwitchPeer {
     pub hardware: SmolStr,
     /// Its address on the cable.
     pub address: Address,
-    /// Its MAC address; absent where it keeps that of its maker.
+    /// Its MAC address; absent if it keeps its factory address.
     pub mac: Option<Mac>,
     /// Its loopback.
     pub loopback: Address,
@@ -207,11 +208,11 @@ pub struct NicPeer {
     pub interface: SmolStr,
     /// Its address on the cable.
     pub address: Address,
-    /// Its MAC address in labs and on targets that set it; real NICs bring their own.
+    /// Its MAC address in labs and on targets that set it; real NICs keep their factory address.
     pub mac: Mac,
     /// The NIC's inner address.
     pub inner: Address,
-    /// The outer source address of nodes that have one for all their NICs, as Linux does: that of the first.
+    /// Outer source address of the node, which Linux uses for all its NICs: that of the first NIC.
     pub node_source: Address,
 }
 
@@ -244,7 +245,7 @@ impl Peer {
 /// A static route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Where to.
+    /// Destination.
     pub prefix: Prefix,
     /// Purpose.
     pub target: Target,
@@ -324,7 +325,7 @@ pub struct NicIntent {
     pub address: Address,
     /// Prefix of its T0 group.
     pub group: Prefix,
-    /// Where it is plugged in, where the fabric file says so.
+    /// Its slot, if the fabric file states it.
     pub slot: Option<HostSlot>,
     /// Its ports, in the order of planes; those without a cable are omitted.
     pub ports: Vec<NicPortIntent>,
@@ -335,7 +336,7 @@ pub struct NicIntent {
 /// A route of a NIC: the planes that reach a destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NicRoute {
-    /// Where to: a NIC, a T0 group, a zone, or all NICs of the fabric.
+    /// Destination: a NIC, a T0 group, a zone, or all NICs of the fabric.
     pub prefix: Prefix,
     /// Ports that share the traffic equally, by index in [`NicIntent::ports`]; empty if no port reaches the
     /// destination.
@@ -367,7 +368,7 @@ pub struct NicPortIntent {
     pub t0_port: SmolStr,
     /// The T0's address on the cable.
     pub gateway: Address,
-    /// The T0's MAC address; absent where it keeps that of its maker.
+    /// The T0's MAC address; absent if it keeps its factory address.
     pub gateway_mac: Option<Mac>,
     /// Segment that the NIC decapsulates: block and NIC uSID, /48; absent without SRv6.
     pub decapsulate: Option<Ipv6Net>,

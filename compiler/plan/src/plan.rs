@@ -19,7 +19,7 @@ use crate::zone_delay::{Empty, ZoneDelay};
 #[derive(Debug, Clone)]
 pub struct Plan {
     fabric: Fabric,
-    /// Computed on first use, because hundreds of thousands of nodes and tables contain those of their zone.
+    /// Computed once on first use, because hundreds of thousands of nodes and tables contain the delays of their zone.
     pub(crate) delays: OnceLock<Vec<ZoneDelay>>,
     /// Also computed on first use, for the thresholds of switches.
     pub(crate) empty: OnceLock<Empty>,

@@ -36,7 +36,7 @@ use crate::qos::{SwitchBuffers, SwitchQos};
 type Once<'a> = (TierId, SmolStr, &'a str, [Breakout; 2]);
 
 impl Plan {
-    /// Returns the values of the fabric. `add` adds values that only the target of a switch knows.
+    /// Returns the values of the fabric. `add` adds values that depend on the target of a switch.
     pub fn stated<E: From<QosError>>(
         &self,
         add: impl Fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), E>,
@@ -63,7 +63,7 @@ impl Plan {
                     kinds.insert(kind, (at, in_use));
                     stated.switches[at] = own;
                 }
-                // Cables of other lengths.
+                // The same switch with cables of other lengths.
                 Some((at, true)) => join(&mut stated.switches[at].ports, own.ports),
             }
         }
@@ -119,7 +119,7 @@ impl Plan {
     }
 }
 
-/// Tells whether the addresses of some pool depend on the widths.
+/// Returns whether the addresses of some pool depend on the widths.
 fn has_widths(pools: &Addresses) -> bool {
     let fabric = [pools.hosts, pools.links, pools.loopbacks].map(Prefix::family);
     let management = pools.management.filter(|pool| match pool {

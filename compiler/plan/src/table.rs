@@ -35,7 +35,7 @@ pub struct PathTable<'a> {
     pub group: u16,
     /// Prefix of the group's NICs.
     pub prefix: Ipv6Net,
-    /// Contents of the fabric.
+    /// Counts of the fabric.
     pub size: TableSize,
     /// Composition of uSIDs.
     pub segments: TableSegments,
@@ -55,15 +55,15 @@ pub struct PathTable<'a> {
     pub nics: Vec<TableNic>,
     /// One entry for each T0 group of the fabric, own group included.
     pub destinations: Vec<Destination>,
-    /// The order of uplinks in each plane, from which entropy sets are cut.
+    /// The order of uplinks in each plane, from which entropy sets are taken.
     pub orders: Vec<Vec<u16>>,
     /// First T1 uplink of entropy sets; 0 in two tiers.
     pub t1_start: u16,
     /// Unusable elements.
     pub denied: Vec<Denied>,
-    /// Probe to send to find usable paths.
+    /// Probes that test which paths are usable.
     pub probes: Vec<Probe>,
-    /// Class of packets.
+    /// The QoS profile.
     pub qos: &'a Profile,
     /// Largest packet that fits into the outer header.
     pub payload_mtu: u16,
@@ -217,7 +217,7 @@ impl Reason {
 /// A probe: a list that returns to the sender, or reaches a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// Tested element.
+    /// The element that it tests.
     pub kind: ProbeKind,
     /// The list for plane 0, uplink 0 and the NIC on downlink 0.
     pub template: Vec<Usid>,
@@ -230,7 +230,7 @@ pub enum ProbeKind {
     T0,
     /// NIC to T0 to T1 and back: together with a good T0 probe, tests one T0-T1 cable.
     T1,
-    /// NIC to T0 to T1 to T2 and back the same way: together with a good T1 probe, tests one T1-T2 cable.
+    /// NIC to T0 to T1 to T2 and back over the same path: together with a good T1 probe, tests one T1-T2 cable.
     T2,
 }
 

@@ -1,8 +1,9 @@
-//! Which artefacts an exception touches.
+//! The artefacts that an exception touches.
 //!
 //! In: an exception and a fabric with its subject. Out: [`Touch`]es. Invariants: an artefact that is not touched has
 //! the same bytes with and without the exception, except for values that depend on the delays of the fabric (see
-//! [`crate::Plan::zone_delays`]). A changed cable thus renders two switches again instead of six thousand.
+//! [`crate::Plan::zone_delays`]). After a changed cable, only two switches are therefore rendered again instead of six
+//! thousand.
 
 use closc_artefacts::Routing;
 use closc_fabric::{End, Fabric, PortUse};

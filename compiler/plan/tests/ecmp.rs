@@ -77,8 +77,8 @@ fn is_reachable(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     }) || crossing(plan, from, plane, to)
 }
 
-/// Counts paths with any cable down: the paths of the plan use the same cable number up and down, but an ECMP group may
-/// change it.
+/// Returns whether a path exists with any cables down. The paths of the plan use the same cable number up and down, but
+/// an ECMP group may change it.
 fn crossing(plan: &Plan, from: Nic, plane: PlaneId, to: Nic) -> bool {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let t1s = |zone| (0..topology.t1_count).map(move |index| Switch { plane, tier: TierId::T1, zone, index });
@@ -248,7 +248,7 @@ fn with_pins(plan: &Plan, pins: Pins) -> Plan {
     Plan::new(Fabric::new(Arc::new(topology)))
 }
 
-/// A pinned packet leaves by its uplink, or by the group if no equipment in use leads on from that uplink.
+/// A pinned packet leaves by its uplink. It uses the group if no equipment in use leads from that uplink to the NIC.
 fn every_pin_holds(plan: &Plan, pins: &Pins) {
     let walker = Walker::new(plan);
     for (switch, of) in pins {

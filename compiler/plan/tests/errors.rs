@@ -1,7 +1,7 @@
 //! Every fabric file in `tests/errors/plan` is valid but exceeds its hardware, and gives exactly the message beside it.
 //!
-//! In: Markdown files with a fabric and its message. Out: one failure a file. `CLOSC_BLESS=1` writes the messages
-//! anew, to be read before they are committed.
+//! In: Markdown files with a fabric and its message. Out: one failure per file. `CLOSC_BLESS=1` rewrites the messages;
+//! read them before they are committed.
 
 #[path = "../../topology/tests/support/mod.rs"]
 #[allow(dead_code, reason = "the files here go one stage further than those of the topology")]

@@ -89,7 +89,8 @@ proptest! {
         };
         let nics: Vec<(Nic, u16)> = fabric.nics().map(|nic| (nic, planes(nic))).filter(|nic| nic.1 != 0).collect();
         let pairs = nics.iter().enumerate().flat_map(|(at, one)| nics[at + 1..].iter().map(move |two| (*one, *two)));
-        // With one tier, NICs of different groups have no path in the first place; nor have those in different planes by NIC.
+        // With one tier, NICs of different groups have no path in the first place; nor have those in different planes
+        // by NIC.
         let by_nic = shape.t2.as_ref().is_some_and(|t2| t2.steps == 0);
         let is_pair = |one: Nic, two: Nic| (shape.t1 > 0 || one.group == two.group) && (!by_nic || one.zone == two.zone);
         let apart: Vec<(Nic, Nic)> =

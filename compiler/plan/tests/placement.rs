@@ -27,7 +27,7 @@ fn place(plan: &Plan, job: &Job) -> Placement {
 
 #[test]
 fn stages_that_talk_little_are_what_zones_cut() {
-    // Two zones of eight; four stages of four data-parallel ranks: two stages a zone.
+    // Two zones of eight; four stages of four data-parallel ranks: two stages per zone.
     let plan = fabric(2, 2, 4);
     let placement = place(&plan, &job((1, 4, 4), 1));
     assert_eq!((placement.placed.zones, placement.placed.zone_bytes), (2, 4 * 10));

@@ -111,7 +111,7 @@ impl<'a> Reach<'a> {
         near.and(self.left(from, Scope::Zone(zone)))
     }
 
-    /// Returns the state of a plane from a T0 to its best destination; nowhere if switches do not join all NICs.
+    /// Returns the state of a plane from a T0 to its best destination; `Gone` if zones are separate islands.
     pub(super) fn anywhere(&mut self, from: Switch) -> PlaneState {
         let topology = self.plan.topology();
         let zones = match topology.island() {
@@ -130,7 +130,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Tells whether enough cables and switches are missing to separate two T0s. Paths over different T1s share only
+    /// Returns whether enough cables and switches are missing to separate two T0s. Paths over different T1s share only
     /// T2s, so each needs a separate failure. A fabric of a single tier has no paths to other T0s.
     fn may_be_parted(&self, from: Switch, to: Option<Switch>) -> bool {
         let up = &self.plan.topology().t0.up;
@@ -138,7 +138,7 @@ impl<'a> Reach<'a> {
         let uplinks = |t0: Switch| self.uplinks.get(&t0).copied().unwrap_or(0);
         let above = self.above.get(&from.plane).copied().unwrap_or(0);
         if ways == 0 {
-            // The same for a single T0 group, so that another one changes no route of it.
+            // A single T0 group gets the same result as several, so adding a group changes none of its routes.
             return !self.plan.topology().has_t1();
         }
         uplinks(from) + to.map_or(0, uplinks) + above >= ways

@@ -42,7 +42,7 @@ pub struct NodeDestination {
     pub name: String,
     /// Its address.
     pub address: Address,
-    /// Address of the own NIC that packets are from.
+    /// Source address: that of the node's own NIC.
     pub source: Address,
     /// The paths over each port.
     pub ports: Vec<PortPaths>,

@@ -1,6 +1,6 @@
-//! eBGP of one switch, as its intent says it.
+//! The eBGP settings of one switch, as a part of its intent.
 //!
-//! In: nothing; these are plain data. Out: what renderers read. Invariants: sides without neighbours are left out.
+//! Plain data for renderers. Invariants: sides without neighbours are omitted.
 
 use std::net::Ipv4Addr;
 
@@ -17,7 +17,7 @@ pub struct BgpIntent {
     pub multipath: u16,
     /// Its own announcements.
     pub networks: Vec<Prefix>,
-    /// Prefixes accepted from all: in a pool, of one length.
+    /// Prefixes accepted from all neighbours: those of one length in a pool.
     pub accepts: Vec<Accepted>,
     /// Its neighbours, in the order of their ports.
     pub neighbours: Vec<BgpNeighbour>,

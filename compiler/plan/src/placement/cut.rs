@@ -45,8 +45,8 @@ pub(super) fn place_part(
     best
 }
 
-/// Returns orders in which to fill bins: as given, the largest first, and before these the smallest bin that holds
-/// everything.
+/// Returns orders in which to fill bins: the smallest bin that holds everything, if there is one; the largest bins
+/// first; the bins as given.
 fn fillings(bins: &BTreeMap<Bin, usize>, nodes: usize) -> Vec<Vec<(Bin, usize)>> {
     let standing: Vec<(Bin, usize)> = bins.iter().map(|(bin, room)| (*bin, *room)).collect();
     let mut largest = standing.clone();

@@ -1,8 +1,8 @@
-//! When each queue is marked.
+//! ECN thresholds of each queue.
 //!
-//! In: the intent of a switch, its kinds of ports and the room that its queues have. Out: thresholds by kind and queue.
-//! Invariants: a queue is marked before it is full or pauses its senders; where the profile does not mark the last hop, no
-//! queue of a port to a NIC is.
+//! In: the intent of a switch, its kinds of ports and the space of its queues. Out: thresholds by kind and queue.
+//! Invariants: a queue is marked before it is full or pauses its senders. If the profile does not mark the last hop,
+//! queues of ports to NICs are not marked.
 
 use std::collections::BTreeMap;
 

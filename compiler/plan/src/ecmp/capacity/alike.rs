@@ -40,7 +40,7 @@ impl<'a> Alike<'a> {
         Alike { topology, rows: topology.t2_rows(), reached, odd }
     }
 
-    /// Returns the row of a T1 or T2 that equals the others of it; `None` if it represents only itself.
+    /// Returns the row of a T1 or T2 that equals the others of its row; `None` if it represents only itself.
     pub(super) fn row(&self, switch: Switch) -> Option<u16> {
         let is_reached = switch.tier != TierId::T2 || switch.index / self.rows < self.reached;
         (is_reached && !self.odd.contains(&switch)).then(|| switch.index % self.rows)
