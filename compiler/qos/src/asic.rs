@@ -1,4 +1,4 @@
-//! Presets that follow the switches of one ASIC.
+//! Presets with the buffer thresholds of a switch ASIC.
 //!
 //! In: a preset and the headroom model of an ASIC. Out: the preset to use instead. Invariant: no preset replaces its
 //! replacement.

@@ -124,7 +124,7 @@ pub struct Pools {
     pub guaranteed: Bytes,
     /// The pool that headroom is taken from (SONiC: `BUFFER_POOL|ingress_lossless_pool|xoff`).
     pub headroom: Bytes,
-    /// Rest to share (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
+    /// The rest, which is shared (SONiC: `BUFFER_POOL|ingress_lossless_pool|size`).
     pub shared: Bytes,
     /// All steps, in order.
     pub terms: Breakdown,

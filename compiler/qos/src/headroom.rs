@@ -1,8 +1,8 @@
 //! PFC headroom: the bytes that a priority group still receives after it paused its sender.
 //!
-//! In: a [`Model`] (whose formula), a [`Link`] (speed, cable, MTU, lanes) and the traffic on it. Out: a [`Headroom`]
-//! with XOFF, XON, size and every term of the sum. Invariants: exact fractions of 128 bits, rounded once and at the
-//! same step as in the original, so kilometres of fibre do not overflow.
+//! In: a [`Model`] (the formula), a [`Link`] (speed, cable, MTU, lanes) and the traffic on it. Out: a [`Headroom`] with
+//! XOFF, XON, size and every term of the sum. Invariants: exact fractions of 128 bits do not overflow for kilometres of
+//! fibre. They are rounded once, at the same step as in the original.
 
 mod asic;
 mod chips;
@@ -33,7 +33,7 @@ use crate::codes::DynamicThreshold;
 use crate::explain::{Breakdown, Exact};
 use crate::units::Bytes;
 
-/// The speed of light in fibre that SONiC computes with, in m/s: 5.05 ns a metre.
+/// The speed of light in fibre in SONiC's computations, in m/s: 5.05 ns per metre.
 pub const LIGHT_METERS_PER_SECOND: u32 = 198_000_000;
 
 /// Headroom of a lossless priority group of a port, with its derivation.

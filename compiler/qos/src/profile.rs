@@ -97,7 +97,7 @@ impl Profile {
         &self.draft
     }
 
-    /// Returns the classes by rising traffic class.
+    /// Returns the classes in ascending order of traffic class.
     pub fn classes(&self) -> impl Iterator<Item = &Class> {
         self.order.iter().map(|name| &self.draft.classes[name])
     }
@@ -127,7 +127,7 @@ impl Profile {
         self.role(Role::Data).expect("the check demands a data class")
     }
 
-    /// Returns the lossless classes by rising traffic class.
+    /// Returns the lossless classes in ascending order of traffic class.
     pub fn lossless(&self) -> impl Iterator<Item = &Class> {
         self.classes().filter(|class| class.pfc)
     }
@@ -200,7 +200,7 @@ impl Trimming {
     }
 }
 
-/// What the watchdog does with a queue that stays paused.
+/// Action of the watchdog on a queue that stays paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WatchdogAction {
@@ -251,9 +251,10 @@ impl Watchdog {
 
     /// Returns the times on a switch with this number of ports.
     ///
-    /// Defaults are those of SONiC's `pfcwd start_default` (sonic-utilities, `pfcwd/main.py`): 200 ms for each 32 ports
-    /// begun, because the switch polls every queue of every port in turn; the interval at most 1 s. No time exceeds the
-    /// maximum of the YANG model. Defaults are adapted to configured times, so that none is shorter than the interval.
+    /// Defaults are those of SONiC's `pfcwd start_default` (sonic-utilities, `pfcwd/main.py`): 200 ms for every 32
+    /// ports or part of them, because the switch polls every queue of every port in turn. The interval is at most 1 s,
+    /// and no time exceeds the maximum of the YANG model. Defaults are adapted to configured times, so that none is
+    /// shorter than the interval.
     pub fn times(&self, ports: u32) -> WatchdogTimes {
         let scaled = (ports.saturating_sub(1) / 32 + 1).saturating_mul(200);
         let most = |max: u32| Nanoseconds::from_millis(scaled.min(max));

@@ -164,7 +164,7 @@ fn spectrum_slopes_follow_the_mix_of_packets() {
             let request = Request::new(link, traffic, true).unwrap();
             "nvidia-spectrum-4".parse::<Model>().unwrap().headroom(&request, None).unwrap().xoff.0
         };
-        // 505.05 B a metre: 400 Gb/s, 198,000,000 m/s, both ways.
+        // 505.05 B per metre: 400 Gb/s, 198,000,000 m/s, both ways.
         (xoff(101_000) - xoff(1_000)) as f64 / (100_000.0 * 505.05)
     };
     assert!((slope(1500, 100) / 3.0 - 1.0).abs() < 0.01);

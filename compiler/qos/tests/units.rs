@@ -1,4 +1,4 @@
-//! Properties of the unit types: text, JSON and YAML all come back as the value that went in.
+//! Properties of the unit types: every value is the same after conversion to text, JSON or YAML and back.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

@@ -77,7 +77,7 @@ impl EcnPreset {
             },
             // docs.nvidia.com Onyx `show roce`: ecn absolute, min 150, max 1500 (KB), every packet above.
             Self::NvidiaRoce => (150_000, 1_500_000, 100),
-            // alibaba-edu/High-Precision-Congestion-Control, DCQCN: 100 KB and 400 KB a 25G, 0.2.
+            // alibaba-edu/High-Precision-Congestion-Control, DCQCN: 100 KB and 400 KB per 25G, 0.2.
             Self::HpccDcqcn => (100_000, 400_000, 20),
         };
         FixedThresholds { min: Bytes(min), max: Bytes(max), probability: Percent::constant(probability) }

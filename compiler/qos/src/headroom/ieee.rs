@@ -56,7 +56,7 @@ pub(super) fn headroom(request: &Request, cell: Option<Bytes>) -> Result<Headroo
         format!("2 x {interface}"),
         if published { BOOK } else { "inferred: 1228.8 ns, the bound of 100G" },
     );
-    // 5 ns/m x Mb/s = 1/200 bit a metre.
+    // 5 ns/m x Mb/s = 1/200 bit per metre.
     let cable = bits(
         "cable there and back",
         link.meters() * link.mbps() * exact(2_u8, 200_u8),

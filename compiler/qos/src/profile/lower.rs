@@ -41,7 +41,7 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
     Err(faults)
 }
 
-/// A placeholder for a class that could not be made.
+/// Returns the class that could not be made because a field is missing.
 fn lacking(fault: &ProfileError) -> Option<&ClassName> {
     match fault {
         ProfileError::MissingField { class, .. } | ProfileError::NoPriority { class, .. } => Some(class),

@@ -1,6 +1,6 @@
 //! The place of a profile error in the file, and its fix.
 //!
-//! In: a [`ProfileError`]. Out: keys of a profile, the most specific first, of which a file contains some; and a
+//! In: a [`ProfileError`]. Out: keys of a profile, the most specific first, at least one of which is in the file; and a
 //! suggestion. Invariants: following the suggestion removes the error.
 
 use super::error::ProfileError;

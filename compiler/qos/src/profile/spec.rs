@@ -21,7 +21,7 @@ use super::{BufferShares, LosslessTraffic, SharedHeadroom, Trimming, Watchdog};
 use crate::codes::{Dscp, DynamicThreshold, Priority, PriorityGroup, Queue, TrafficClass};
 use crate::ecn::Ecn;
 
-/// A profile of one's own, over a base.
+/// A custom profile, over a base.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ProfileSpec {
     /// The preset to start from. Without one, every class must be complete.

@@ -1,6 +1,6 @@
 //! Cable length in millimetres.
 //!
-//! In: `0.5m`, `30m`, `80km`. Out: [`Length`]. Invariants: exact to the millimetre, from a 5 mm loop to any ocean.
+//! In: `0.5m`, `30m`, `80km`. Out: [`Length`]. Invariants: exact to the millimetre.
 
 use std::fmt;
 

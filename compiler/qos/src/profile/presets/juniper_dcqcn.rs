@@ -1,4 +1,4 @@
-//! `juniper-dcqcn`: what the DCQCN configlet of Juniper Apstra sets.
+//! `juniper-dcqcn`: the settings of the DCQCN configlet of Juniper Apstra.
 //!
 //! Source: juniper.net Apstra "Create and Import a DCQCN Configlet": DSCP 011010 (26) to NO-LOSS, queue 4,
 //! pfc-priority 3; DSCP 110000 (48) to CNP, queue 3; drop profile fill 55 to 90 %, probability 0 to 100;

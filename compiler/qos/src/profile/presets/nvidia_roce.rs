@@ -1,4 +1,4 @@
-//! `nvidia-roce`: what `roce lossless` sets on NVIDIA switches.
+//! `nvidia-roce`: the settings that `roce lossless` makes on NVIDIA switches.
 //!
 //! Source: docs.nvidia.com, Cumulus Linux "RDMA over Converged Ethernet" and Onyx `show roce`: trust L3; switch
 //! priority 3 to class 3 (RoCE), 6 to class 6 (CNP), the rest to class 0; class 6 strict, classes 3 and 0 WRR

@@ -13,7 +13,7 @@ pub(in crate::profile) fn draft() -> Draft {
     let ecn = Ecn::Preset(EcnPreset::SonicAzure);
     let classes = vec![
         lossy("background", Role::Other, &[8], 0, dwrr(14)),
-        // The default class; senders that want it mark 0.
+        // The default class; senders mark it with DSCP 0.
         lossy("best-effort", Role::Other, &[0], 1, dwrr(14)),
         lossy("assured", Role::Other, &[5], 2, dwrr(14)),
         lossless("lossless-3", &[3], 3, dwrr(15), ecn),
