@@ -1,7 +1,7 @@
-//! Measures how long switch configurations take to make and how large they are.
+//! Measures the rendering time and the size of switch configurations.
 //!
-//! In: a fabric file, and optionally a folder to write to. Out: for each tier the number of switches, the bytes of
-//! one on average, and the microseconds of the fastest, intent and text apart. Run it in release:
+//! In: a fabric file, and optionally a folder to write to. Out: for each tier the number of switches, the average bytes
+//! of a configuration, and the microseconds of the fastest one, separately for intent and text. Run it in release mode:
 //!
 //! ```text
 //! cargo run --release -p closc-render --example measure -- topologies/reference/mrc-8x512.yaml
@@ -20,7 +20,7 @@ use closc_platform::Catalogue;
 use closc_render::{Artefact, Templates, targets};
 use closc_topology::TierId;
 
-/// Switches of a tier that are measured; more give the same.
+/// Switches of a tier that are measured; more switches give the same result.
 const SAMPLE: usize = 64;
 
 /// Result of one tier.

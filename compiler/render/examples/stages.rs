@@ -1,9 +1,9 @@
-//! Runs one stage of the compiler once, at one of three sizes, for counting instructions or taking the time:
+//! Runs one stage of the compiler once, at one of three sizes, to count instructions or measure the time:
 //! `cargo run --release -p closc-render --example stages -- render large`.
 //!
 //! Stages: `load` (text to topology), `expand` (graph of devices and cables), `allocate` (intents of a plane's
 //! switches), `render` (SONiC configurations of a plane), `tables` (path tables, both forms). Sizes: `small` 512
-//! NICs, `medium` 8,192, `large` 131,072. What is counted happens in a function whose name contains `measured`.
+//! NICs, `medium` 8,192, `large` 131,072. The measured work is in a function whose name contains `measured`.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn load(text: &str, catalogue: &Catalogue) -> Topology {
     closc_topology::lower(&document, catalogue, &sources).0.expect("the fabric is valid")
 }
 
-/// Does what is counted; never inlined, so that a profiler can tell it from what prepares it.
+/// Runs the measured stage. It is never inlined, so that a profiler can separate it from the preparation.
 #[inline(never)]
 fn measured(work: &mut dyn FnMut()) {
     work();

@@ -1,8 +1,8 @@
-//! Switch and host cannot disagree: both sides are read back from what was rendered, for any profile.
+//! Switch and host settings agree: both are read back from the rendered files, for any profile.
 //!
 //! In: a preset, and a change of one of its classes. Out: `config_db.json` of a T0 and the files of one of its nodes,
-//! read by code of their own. Invariants: they say the same of every code point and priority, before the change and after
-//! it, and a change that concerns both shows on both.
+//! parsed by separate code. Invariants: both have the same settings for every code point and priority, before the
+//! change and after it. A change that affects both sides is visible on both.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use serde_json::Value;
 /// Treatment of packets of one code point: the pause priority if lossless, or none.
 type Lossless = BTreeMap<u8, Option<u8>>;
 
-/// Statement of one side.
+/// Settings of one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Side {
     /// By code point.
     lossless: Lossless,
     /// Priorities that are paused.
     paused: Vec<u8>,
-    /// Everything it says of classes, to see whether it changed.
+    /// All settings of classes, to detect a change.
     whole: String,
 }
 
@@ -65,7 +65,7 @@ qos: {qos}
     Some((switch(&config), node(&script, &environment), marks))
 }
 
-/// Reads a switch: code point to traffic class to priority group, and which priorities pause.
+/// Reads a switch: code point to traffic class to priority group, and the priorities that pause.
 fn switch(config: &Value) -> Side {
     let map = |table: &str, name: &str| -> BTreeMap<u8, u8> {
         let fields = config[table][name].as_object().expect("the map is there");
@@ -84,7 +84,7 @@ fn switch(config: &Value) -> Side {
         .flat_map(|list| list.split(','))
         .map(|priority| priority.parse().expect("a number"))
         .collect();
-    // Without the map a pause concerns the group of its own number.
+    // Without the map, a pause stops the group with its own number.
     let groups: BTreeMap<u8, u8> = match fields.get("pfc_to_pg_map").and_then(Value::as_str) {
         Some(name) => map("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", name),
         None => (0..8).map(|priority| (priority, priority)).collect(),
@@ -110,7 +110,7 @@ fn switch(config: &Value) -> Side {
     Side { lossless, paused, whole }
 }
 
-/// Reads a node: code point to priority, and which priorities pause.
+/// Reads a node: code point to priority, and the priorities that pause.
 fn node(script: &str, environment: &str) -> Side {
     let words: Vec<&str> = script.split_whitespace().collect();
     let behind = |word: &str| words.iter().position(|found| *found == word).map(|at| words[at + 1]);
@@ -130,7 +130,7 @@ fn node(script: &str, environment: &str) -> Side {
     Side { lossless, paused, whole }
 }
 
-/// Checks what must hold of any profile.
+/// Checks the properties that hold for any profile.
 fn agree(qos: &str) -> Option<(Side, Side)> {
     let (switch, host, marks) = sides(qos)?;
     assert_eq!(switch.lossless.len(), 64, "{qos}: a code point has no class");
@@ -150,7 +150,7 @@ fn every_preset_agrees() {
     }
 }
 
-/// A class of a preset by name, and what is changed of it.
+/// A class of a preset by name, and the change.
 fn edits() -> impl Strategy<Value = (&'static str, &'static str, String)> {
     let classes = prop_oneof![
         Just(("lossless", "data")),
@@ -175,13 +175,13 @@ fn edits() -> impl Strategy<Value = (&'static str, &'static str, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Any class, changed in any way: switch and host still agree, and where the rendered switch says something else
-    /// of code points or pauses, so does the rendered host, and the other way round.
+    /// Any class, changed in any way: switch and host still agree. If the change alters code points or pauses in the
+    /// rendered switch, it does so in the rendered host, and the reverse.
     #[test]
     fn a_change_of_any_class_shows_on_both((base, class, change) in edits()) {
         let (old_switch, old_host) = agree(base).expect("presets render");
         let qos = format!("{{ base: {base}, classes: {{ {class}: {{ {change} }} }} }}");
-        // A change that the rules or the buffer refuse reaches neither side.
+        // A change that the rules or the buffer reject reaches neither side.
         let Some((switch, host)) = agree(&qos) else { return Ok(()) };
         let switch_differs = switch.whole != old_switch.whole;
         let host_differs = host.whole != old_host.whole;

@@ -1,6 +1,6 @@
-//! `eos.conf` compared with what Arista's own pyavd renders for the same intent, line by line.
+//! `eos.conf`, compared line by line with the output of Arista's own pyavd for the same intent.
 //!
-//! `CLOSC_PYAVD` names the Python that has the package; otherwise it is `python3`.
+//! `CLOSC_PYAVD` is the path of a Python with the package; the default is `python3`.
 
 mod common;
 
@@ -34,7 +34,7 @@ fn fabric(platform: &str, nic: &str, qos: &str, routing: &str, hosts: &str) -> P
     ))
 }
 
-/// Input of pyavd: the same facts in its words.
+/// Input of pyavd: the same settings in its schema.
 fn structured(intent: &DeviceIntent<'_>) -> Value {
     let qos = SwitchQos::of(intent).expect("the buffer holds the profile");
     let system = &intent.system;
@@ -93,7 +93,7 @@ fn structured(intent: &DeviceIntent<'_>) -> Value {
     text
 }
 
-/// Dynamic load balancing. Of 128 groups at size 1, each larger size has half as many: 7 is for 2.
+/// Dynamic load balancing. Size 1 has 128 groups, and each larger size half as many: size 7 has 2.
 fn balancing(intent: &DeviceIntent<'_>) -> Value {
     let Some(own) = intent.balance else { return json!({}) };
     let size = match own.groups {
@@ -105,7 +105,7 @@ fn balancing(intent: &DeviceIntent<'_>) -> Value {
     json!({ "fib": { "load_balance_distribution": { "dynamic": dynamic } } })
 }
 
-/// Moves what is about IPv4 to the words that pyavd has for it.
+/// Moves IPv4 settings to the keys that pyavd has for them.
 fn ipv4(intent: &DeviceIntent<'_>, text: &mut Value) {
     let system = &intent.system;
     text["loopback_interfaces"] =
@@ -173,7 +173,7 @@ fn groups(bgp: &BgpIntent) -> Vec<(&BgpSide, bool)> {
     bgp.sides.iter().flat_map(|side| [(side, false), (side, true)]).filter(has).collect()
 }
 
-/// BGP, and what it refers to.
+/// BGP, and the lists and maps that it refers to.
 fn routing(intent: &DeviceIntent<'_>, bgp: &BgpIntent) -> Value {
     let entries = |lines: Vec<String>| {
         let entry = |(at, line): (usize, String)| json!({ "sequence": (at + 1) * 5, "action": line });
@@ -416,7 +416,7 @@ fn memory(intent: &DeviceIntent<'_>, qos: &SwitchQos) -> Value {
 /// Settings without a key in pyavd: the times of a session, found in published running configurations.
 const UNKNOWN: [&str; 2] = [" out-delay ", " idle-restart-timer "];
 
-/// The lines that say something, with their depth.
+/// The lines that configure something, with their indentation, without settings that pyavd lacks.
 fn lines(text: &str) -> Vec<&str> {
     let says = |line: &&str| {
         let is_known = UNKNOWN.iter().all(|unknown| !line.contains(unknown));
@@ -425,7 +425,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.lines().map(str::trim_end).filter(says).collect()
 }
 
-/// The Python that has pyavd; a line says where there is none.
+/// The Python with pyavd; prints a line if there is none.
 fn python() -> Option<String> {
     let python = env::var("CLOSC_PYAVD").unwrap_or_else(|_| "python3".to_owned());
     let mut import = Command::new(&python);
@@ -439,7 +439,7 @@ fn python() -> Option<String> {
     None
 }
 
-/// Pools of IPv4.
+/// IPv4 pools.
 const IPV4: &str = "hosts: 10.128.0.0/9, ";
 
 #[test]

@@ -1,4 +1,4 @@
-//! `frr.conf` read back, and judged by `vtysh` where there is one.
+//! `frr.conf` read back, and checked by `vtysh` if it is installed.
 
 mod common;
 
@@ -80,8 +80,8 @@ fn routes_lead_to_neighbours_and_nowhere_else() {
     }
 }
 
-/// staticd loses a SID that comes before its locator (sonic-buildimage 21826); the segment is a plain uN, with
-/// nothing it could depend on (FRR 19981).
+/// staticd loses a SID that precedes its locator (sonic-buildimage 21826). The segment is a plain uN without
+/// dependencies (FRR 19981).
 #[test]
 fn locators_come_before_their_segments() {
     for (path, text) in texts(LAB, "frr.conf") {
@@ -105,7 +105,7 @@ fn locators_come_before_their_segments() {
     }
 }
 
-/// Static segments land on `sr0`, which must be there (sonic-buildimage 21857).
+/// Static segments are installed on `sr0`, which must exist (sonic-buildimage 21857).
 #[test]
 fn the_device_of_the_segments_is_made() {
     let conf = texts(LAB, "frr.conf");
@@ -119,7 +119,8 @@ fn the_device_of_the_segments_is_made() {
     }
 }
 
-/// FRR 10.5.0 installs no static segment (FRR 20092): the release is pinned to another, and the file says why.
+/// FRR 10.5.0 installs no static segment (FRR 20092). The release is pinned to another one, and the file states the
+/// reason.
 #[test]
 fn the_release_is_pinned() {
     for (path, text) in texts(LAB, "frr.conf") {
@@ -159,8 +160,8 @@ fn the_kernel_has_every_port_and_its_neighbour() {
     }
 }
 
-/// The grammar of FRR itself: `CLOSC_VTYSH`, or the `vtysh` that is installed. FRR 8 knows nothing of static
-/// segments and refuses exactly their lines; FRR 10 refuses none.
+/// The grammar of FRR itself, from `CLOSC_VTYSH` or the installed `vtysh`. FRR 8 does not support static segments and
+/// rejects exactly their lines; FRR 10 rejects none.
 #[test]
 fn vtysh_understands_every_line() {
     let vtysh = env::var("CLOSC_VTYSH").unwrap_or_else(|_| "vtysh".to_owned());
@@ -186,7 +187,7 @@ fn vtysh_understands_every_line() {
     }
 }
 
-/// The same pod with BGP, for both targets that speak it.
+/// The same pod with BGP, for both targets that support it.
 fn bgp_pod(hardware: &str, nic: &str, medium: &str) -> String {
     format!(
         "
@@ -218,7 +219,7 @@ fn bgp_texts() -> BTreeMap<String, String> {
     all.into_iter().chain(of_ipv4).flatten().collect()
 }
 
-/// A neighbour is known by port and AS number, so a cable in the wrong plane brings no session up; every side has
+/// A neighbour is identified by port and AS number, so a cable in the wrong plane brings no session up. Every side has
 /// a filter in both directions and a limit.
 #[test]
 fn every_session_is_held_to_its_neighbour() {
@@ -262,7 +263,7 @@ fn every_session_is_held_to_its_neighbour() {
     }
 }
 
-/// A leaf announces what is its own and nothing it received.
+/// A leaf announces its own routes and none that it received.
 #[test]
 fn leaves_carry_no_transit() {
     for (path, text) in bgp_texts().into_iter().filter(|(path, _)| path.contains("-t0-")) {
@@ -304,7 +305,7 @@ fn what_is_named_is_defined() {
     }
 }
 
-/// Both ends of a drained cable make it the last resort, and say so.
+/// Both ends of a drained cable mark it as the last resort.
 #[test]
 fn drained_cables_are_the_last_resort_at_both_ends() {
     let drained: Vec<String> = bgp_texts()

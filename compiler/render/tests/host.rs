@@ -1,4 +1,4 @@
-//! The files of a node: what they say, and that the programs they are for take them.
+//! The files of a node: their contents, and that the programs that read them accept them.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -58,7 +58,7 @@ fn put(folder: &Path, artefacts: &[Artefact]) {
     }
 }
 
-/// Tells whether a program is there; says what is skipped where it is not.
+/// Returns whether a program is installed; prints what is skipped otherwise.
 #[track_caller]
 fn has(program: &str, argument: &str, skipped: &str) -> bool {
     let run = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -149,7 +149,7 @@ tiers:
     }
 }
 
-/// Without T1s a port of another rail leads to none of the peers.
+/// Without T1s, a port of another rail reaches none of the peers.
 #[test]
 fn with_one_tier_a_backup_port_is_of_the_same_rail() {
     let backups = |planes: u32| {
@@ -169,7 +169,7 @@ fn with_one_tier_a_backup_port_is_of_the_same_rail() {
     assert!(backups(1).is_empty(), "the only port of a rail has no backup");
 }
 
-/// NIC k of a node is in zone k / 2, and a port of another zone leads to none of the peers.
+/// NIC k of a node is in zone k / 2, and a port of another zone reaches none of the peers.
 #[test]
 fn with_planes_by_nic_a_backup_port_is_of_the_same_zone() {
     let backups = |nics: u32| {
@@ -185,7 +185,7 @@ fn with_planes_by_nic_a_backup_port_is_of_the_same_zone() {
     assert!(backups(2).is_empty(), "the only port of a plane by NIC has no backup");
 }
 
-/// T0s that share a declared domain are not full backups of each other, and the file says so.
+/// T0s that share a declared domain are not full backups of each other, and the file states that.
 #[test]
 fn a_backup_port_in_the_same_domain_says_so() {
     let text = "
@@ -268,7 +268,7 @@ exceptions: { absent: [su002-n001/nic0.p0] }
     }
 }
 
-/// Has netplan make units of a file; returns their folder.
+/// Runs netplan to generate units from a file; returns their folder.
 fn judge(file: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("etc/netplan");
@@ -279,7 +279,7 @@ fn judge(file: &str) -> tempfile::TempDir {
     root
 }
 
-/// systemd-networkd says what it does not understand and goes on, so its words are read.
+/// systemd-networkd logs unknown keys and continues, so its log is read.
 #[test]
 fn networkd_knows_every_key_of_its_units() {
     let daemon = "/lib/systemd/systemd-networkd";
@@ -303,7 +303,7 @@ fn networkd_knows_every_key_of_its_units() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // It has read its files when it comes to links, and runs on.
+        // It has read its files when it lists links, and does not exit.
         let mut said = String::new();
         for line in BufReader::new(daemon.stdout.take().unwrap()).lines() {
             said += &(line.unwrap() + "\n");

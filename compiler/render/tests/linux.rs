@@ -1,5 +1,5 @@
-//! The Linux target: what its files say, and which traps of the kernel they keep clear of. That the kernel takes
-//! them is shown by the lab, which applies them.
+//! The Linux target: contents of its files, and known pitfalls of the kernel that they avoid. The lab applies the files
+//! to a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +115,7 @@ fn sysctls_name_the_ports_that_are_there() {
     assert!(commands(&sysctl).iter().all(|line| line.contains(" = ")));
 }
 
-/// Group of each destination, as weights by plane.
+/// Group of each destination, as sums of weights by plane.
 fn groups(routes: &str) -> BTreeMap<String, [u32; 2]> {
     let plane_of: BTreeMap<&str, usize> = routes
         .lines()
@@ -149,7 +149,7 @@ fn routes_to_other_nodes_load_planes_equally() {
     let by: Vec<_> = routes.lines().filter(|line| line.starts_with("route replace")).collect();
     assert_eq!(by.len(), 6);
     assert!(by.iter().all(|line| line.contains("/128 nhid ") && line.contains(" mtu 9000")), "{by:?}");
-    // The NIC of the same number leads to a NIC elsewhere.
+    // The NIC with the same number sends to a NIC of another node.
     assert!(
         by.iter().any(|line| line.contains("fd00:c105:1:4::1/128") && line.contains("src fd00:c105:1:2::1"))
     );
@@ -238,7 +238,7 @@ fn every_preset_has_queues_and_none_has_no_line() {
         let roots = of_port(&lines, "eth1", "qdisc");
         assert!(roots[0].contains(bands), "{preset}: {}", roots[0]);
     }
-    // Marks at ports to NICs too, and thresholds that are chosen.
+    // Marks on ports to NICs too, and configured thresholds.
     let azure = queues("sonic-azure", "p0-t0-001");
     let red = of_port(&azure, "eth1", "qdisc").into_iter().find(|line| line.contains(": red ")).unwrap();
     assert!(

@@ -1,10 +1,11 @@
-//! The topology file as NCCL reads it: what its parser takes, what NCCL adds, and which devices may talk directly.
+//! The topology file as NCCL reads it: the accepted syntax, the elements that NCCL adds, and devices that communicate
+//! directly.
 //!
-//! In: the file, and the NICs of the node. Out: the distance of each GPU to each NIC, by NCCL's rules. Those of the parser are
-//! stated in `parser.rs`. Invariants: NCCL adds a NIC below the PCI device of its address, and looks for the links of each
-//! device above it in the machine where the file does not state them; the parent of a device that the file has is not looked
-//! for; one PCI switch between two devices is PIX, several are PXB, and over the CPU it is PHB. GPUDirect is used up to PXB
-//! unless `NCCL_NET_GDR_LEVEL` says otherwise (NCCL 2.30.7, `src/graph/topo.cc`, `paths.cc`).
+//! In: the file, and the NICs of the node. Out: the distance of each GPU to each NIC, by NCCL's rules. `parser.rs`
+//! states the rules of the parser. Invariants: NCCL adds a NIC below the PCI device of its address. If the file does
+//! not state the links of a device, NCCL reads them from the machine, but it does not search for the parent of a device
+//! in the file. One PCI switch between two devices is PIX, several are PXB, and a path over the CPU is PHB. GPUDirect
+//! is used up to PXB unless `NCCL_NET_GDR_LEVEL` is set (NCCL 2.30.7, `src/graph/topo.cc`, `paths.cc`).
 
 #[path = "nccl/parser.rs"]
 mod parser;
@@ -27,7 +28,7 @@ enum Distance {
     Phb,
 }
 
-/// A PCI device by those above it, the CPU first.
+/// A PCI device with the devices above it, the CPU first.
 #[derive(Debug)]
 struct Device {
     above: Vec<String>,
@@ -35,7 +36,7 @@ struct Device {
     class: String,
 }
 
-/// Lists the devices of the file; NCCL ends where one lacks what it reads and the machine does not have.
+/// Lists the devices of the file. NCCL exits if a required value is neither in the file nor known from the machine.
 fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
     let here = match element.name.as_str() {
         "cpu" => format!("cpu {}", element.get("numaid").expect("a CPU says which it is")),
@@ -56,7 +57,8 @@ fn devices(element: &Element, above: &[String], out: &mut Vec<Device>) {
         out.push(Device { above: above.to_vec(), busid: here.clone(), class });
     }
     for child in &element.children {
-        // From a `net` of the file NCCL does not look for the links of the device above it, and then ends without them.
+        // For a `net` element in the file, NCCL does not detect the links of the device above it, and exits without
+        // them.
         assert_eq!(child.name, "pci", "`{}` in `{here}`", child.name);
         devices(child, &[above, std::slice::from_ref(&here)].concat(), out);
     }
@@ -112,7 +114,7 @@ warnings: {{ W0302: allow }}
     ))
 }
 
-/// GPU and NIC of a pairing are under one switch, so that they talk directly; all others meet in the CPU.
+/// GPU and NIC of a pairing are below one switch, so they communicate directly. All others meet at the CPU.
 #[test]
 fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
     let plan = fabric(
@@ -141,7 +143,7 @@ fn a_gpu_talks_directly_to_the_nics_that_are_paired_with_it() {
             assert_eq!(distance(own, device), expected, "{gpu} to {}\n{text}", device.busid);
         }
     }
-    // Where nothing is known of a NIC, NCCL finds the switches above it itself: the file may not have it.
+    // If a NIC has no GPU, NCCL detects the switches above it, so the file must not contain it.
     assert!(!text.contains("0000:ab"), "{text}");
     assert_eq!(
         text.matches("class=\"0x060400\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"").count()
@@ -170,7 +172,7 @@ fn nics() -> impl Strategy<Value = Vec<(bool, u8)>> {
 }
 
 proptest! {
-    /// NCCL takes the file of every node, has room for what it adds, and finds each paired NIC beside its GPU.
+    /// NCCL accepts the file of every node, has room for its own additions, and finds each paired NIC beside its GPU.
     #[test]
     fn nccl_takes_every_file(planes in prop::sample::select(vec![1u8, 2, 4, 8]), nics in nics()) {
         let slot = |(at, (has_gpu, numa)): (u8, &(bool, u8))| {
@@ -192,7 +194,8 @@ proptest! {
             prop_assert_eq!(distance(gpu, nic), Distance::Pix);
             prop_assert_eq!(&nic.above[0], &format!("cpu {numa}"));
         }
-        // What a process adds: its GPU, a `nic` in each NIC with a `net` for each port, and NICs that the file does not have.
+        // Additions of a process: its GPU, a `nic` in each NIC with a `net` per port, and NICs that are not in the
+        // file.
         let ports = (nics.len() * usize::from(planes)).min(DEVICES_MAX);
         let missing = nics.iter().filter(|nic| !nic.0).count();
         let added = 1 + missing + nics.len() + ports;
@@ -200,7 +203,7 @@ proptest! {
     }
 }
 
-/// The parser refuses what NCCL refuses: it can fail.
+/// The parser rejects what NCCL rejects, so the check can fail.
 #[test]
 fn the_parser_has_limits() {
     let nics = |nics: usize, ports: usize| {
@@ -214,7 +217,7 @@ fn the_parser_has_limits() {
     assert_eq!(parser::count(&nics(16, 8)), 419, "a device for each port of 16 NICs of 8 ports");
     assert_eq!(parse(&nics(16, 8)).unwrap_err(), "more than 256 elements");
     assert!(parse(&nics(1, 4)).is_ok());
-    // The end tag behind the last element needs room as well.
+    // The end tag after the last element needs room, too.
     let flat =
         |count: usize| format!("<system version=\"1\">{}</system>", "<cpu numaid=\"0\"/>".repeat(count));
     assert_eq!(parse(&flat(128)).map(|system| system.children.len()), Ok(128));

@@ -1,6 +1,6 @@
 //! `nvue.yaml` read back with PyYAML and compared with NVUE's own schema, release by release.
 //!
-//! `CLOSC_NVUESCHEMA` names the Python that has the packages `nvueschema` and `PyYAML`; otherwise it is `python3`.
+//! `CLOSC_NVUESCHEMA` is the path of a Python with the packages `nvueschema` and `PyYAML`; the default is `python3`.
 
 mod common;
 
@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 
 use common::switches;
 
-/// Two tiers of split cages, with services and ports without a cable; with BGP two cables between a T0 and a T1, one drained.
+/// Two tiers of split cages, with services and ports without a cable. With BGP, there are two cables between a T0 and a
+/// T1, one of them drained.
 fn fabric(release: &str, routing: &str, qos: &str, hosts: &str, ecmp: &str) -> Plan {
     let (uplinks, exceptions) = if routing == "bgp-unnumbered" {
         ("parallel: 2, up: { count: 4", "exceptions: { drained: [ \"p0-t0-002--p0-t1-001#1\" ] }\n")
@@ -66,7 +67,7 @@ fn texts() -> BTreeMap<String, String> {
     texts
 }
 
-/// The Python that has the schema; a line says where there is none.
+/// The Python with the schema; prints a line if there is none.
 fn python() -> Option<String> {
     let python = env::var("CLOSC_NVUESCHEMA").unwrap_or_else(|_| "python3".to_owned());
     let mut import = Command::new(&python);
@@ -103,7 +104,7 @@ fn the_schema_of_every_release_takes_it() {
     let counts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(texts.len() >= 100 && counts["files"] == texts.len(), "{counts}");
     println!("{} keys of {} files are in the schema", counts["keys"], counts["files"]);
-    // The judge is one that can refuse.
+    // The check can fail.
     let (name, text) = texts.first_key_value().expect("there are some");
     for (from, to) in [
         ("        ip:\n", "        ipv6:\n"),
@@ -116,7 +117,7 @@ fn the_schema_of_every_release_takes_it() {
         let damaged = BTreeMap::from([(name.clone(), text.replacen(from, to, 1))]);
         assert!(!judge(&python, &damaged).status.success(), "{from} became {to}, and nothing was said");
     }
-    // Each release has its own words of adaptive routing.
+    // Each release has its own keywords for adaptive routing.
     for (release, from, to) in [
         ("5.14", "adaptive-routing:\n        enable: 'on'", "adaptive-routing:\n        state: enabled"),
         ("5.15", "adaptive-routing:\n        state: enabled", "adaptive-routing:\n        enable: 'on'"),
@@ -136,7 +137,7 @@ fn the_schema_of_every_release_takes_it() {
     }
 }
 
-/// Adaptive routing is on at every port to a switch, with a cable or drained, and at no other.
+/// Adaptive routing is on for every port to a switch, with a cable or drained, and for no other port.
 #[test]
 fn adaptive_routing_is_on_towards_switches() {
     for (routing, release, word) in
@@ -150,7 +151,7 @@ fn adaptive_routing_is_on_towards_switches() {
         let (plain, adaptive) = (of(""), of(ADAPTIVE));
         for (path, text) in &adaptive {
             let is_t0 = path.as_str().contains("-t0-");
-            // A T1 has one cable to each T0 without parallel ones, and nothing to choose.
+            // Without parallel cables, a T1 has one cable to each T0 and therefore no choice.
             let cables = match (is_t0, routing) {
                 (true, "bgp-unnumbered") => 4,
                 (true, _) => 2,

@@ -1,4 +1,4 @@
-//! The compact path table against the plan: every path of random fabrics, with holes and drains, through both.
+//! The compact path table compared with the plan: every path of random fabrics, with gaps and drains.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -63,14 +63,14 @@ fn same_sets_and_probes(plan: &Plan, nic: Nic, compact: &Table<'_>) {
     }
 }
 
-/// Exceptions that random fabrics can have: names that exist whatever the numbers.
+/// Exceptions that random fabrics can have: names that exist in every shape.
 fn exceptions() -> impl Strategy<Value = Vec<&'static str>> {
     let names = ["p0-t1-001", "p0-t0-001", "su001-n001/nic0.p0", "p0-t0-001--p0-t1-001", "plane 0"];
     proptest::sample::subsequence(names.to_vec(), 0..=2)
 }
 
 fn with_exceptions(shape: Shape, drained: &[&str]) -> Shape {
-    // A second plane keeps everybody connected, whatever is drained in the first.
+    // A second plane keeps all NICs connected if the first one is drained.
     let planes = shape.planes.max(2);
     let list = drained.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
     let exceptions = match drained {
@@ -116,7 +116,7 @@ fn holes_are_denied_and_nothing_else() {
         for to in nics.iter().filter(|to| *to != from) {
             let destination = compact.destination(plan.addresses().nic(*to).octets()).unwrap();
             for path in plan.paths(*from, *to) {
-                // A path is usable exactly if every cable of it is there.
+                // A path is usable exactly if all its cables exist.
                 let whole = plan.fabric().has_link(path.first)
                     && path.hops.iter().all(|hop| plan.fabric().has_link(hop.link));
                 let denied = compact.is_denied(from.downlink, &destination, path.entropy);

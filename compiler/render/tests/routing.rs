@@ -1,6 +1,6 @@
-//! Rendered routing where it runs: network namespaces with the kernel's routes, and with FRR's daemons on every switch.
-//! BGP converges, uses every spine, carries no transit through leaves when cables fail, and weighs the loss of one of two
-//! parallel cables; static groups deliver over every plane, with weights, around what is absent.
+//! Rendered routing in network namespaces, with the kernel's routes and with FRR's daemons on every switch. BGP
+//! converges, uses every spine, and carries no transit through leaves when cables fail. It reduces the weight if one of
+//! two parallel cables is lost. Static groups deliver over every plane, with weights, around absent elements.
 
 mod common;
 
@@ -15,10 +15,10 @@ use serde_json::Value;
 
 const POD: &str = include_str!("../../../topologies/lab/bgp-unnumbered.yaml");
 
-/// Time after which something counts as never. Sessions come up in seconds on an idle machine.
+/// Timeout. Sessions come up in seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
@@ -119,7 +119,8 @@ fn a_pod_converges_and_its_leaves_carry_no_transit() {
             assert_eq!(prefixes, [&group(&leaf.nic), &format!("{}/128", leaf.loopback)], "{}", leaf.name);
         }
     }
-    // The first leaf keeps the first spine, the last leaf keeps the second: only over a leaf between could they meet.
+    // The first leaf keeps the first spine, and the last leaf the second: they can only connect over a leaf between
+    // them.
     let (first, last) = (&leaves[0], &leaves[3]);
     fabric.ip("p0-t1-002", &["link", "set", "dev", "eth1", "down"]);
     fabric.ip("p0-t1-001", &["link", "set", "dev", "eth4", "down"]);
@@ -169,7 +170,7 @@ fn the_loss_of_a_parallel_cable_is_weighed() {
     println!("one of two cables behind a spine is gone; next hops and weights now: {:?}", way());
 }
 
-/// Two planes, two cables to each spine, and holes: a cable, a NIC port, a whole T0.
+/// Two planes, two cables to each spine, and gaps: a cable, a NIC port, a complete T0.
 const STATIC: &str = "
 fabric: static
 planes: 2

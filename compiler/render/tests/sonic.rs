@@ -1,4 +1,4 @@
-//! `config_db.json` read back: what SONiC's models demand, and what they do not see.
+//! `config_db.json` read back: requirements of SONiC's models, and errors that the models do not detect.
 
 mod common;
 
@@ -28,7 +28,7 @@ impl Config {
         Self::read(&found.expect("the switch is there").bytes)
     }
 
-    /// The rows of a table by key; none where the table is left out.
+    /// The rows of a table by key; none if the table is omitted.
     fn table(&self, name: &str) -> BTreeMap<&str, &Value> {
         let rows = self.0.get(name).and_then(Value::as_object);
         rows.into_iter().flatten().map(|(key, fields)| (key.as_str(), fields)).collect()
@@ -142,7 +142,7 @@ fn ports_are_consistent() {
                 let there = config.table(table).contains_key(port);
                 assert_eq!(there, up, "{name}: {port} is up: {up}, {table} has it: {there}");
             }
-            // An unnumbered port has a link-local address, made by the switch.
+            // An unnumbered port has a link-local address that the switch generates.
             let unnumbered = config.field("INTERFACE", port, "ipv6_use_link_local_only") == Some("enable");
             assert_eq!(addresses.contains_key(port) || unnumbered, up, "{name}: {port}");
         }
@@ -170,7 +170,7 @@ fn routes_lead_to_neighbours_and_nowhere_else() {
             }
         }
         let metadata = |field: &str| config.field("DEVICE_METADATA", "localhost", field);
-        // The block; or the hosts' pool, and on a T0 the rest of its own group; with BGP routes are in frr.conf.
+        // The block; or the hosts' pool, and on a T0 the rest of its own group. With BGP, routes are in frr.conf.
         let expected = match (metadata("bgp_asn"), config.table("SRV6_MY_SIDS").len(), metadata("type")) {
             (Some(_), _, _) => 0,
             (None, 0, Some("ToRRouter")) => 2,
@@ -204,7 +204,7 @@ fn the_same_plan_gives_the_same_bytes() {
     }
 }
 
-/// One locator and one uN a switch: of several only one reaches the ASIC (sonic-buildimage 24938).
+/// One locator and one uN per switch: of several, only one reaches the ASIC (sonic-buildimage 24938).
 #[test]
 fn a_switch_has_one_segment() {
     for yaml in [LOSSY, ZONES] {
@@ -216,7 +216,7 @@ fn a_switch_has_one_segment() {
     }
 }
 
-/// Parallel cables are the one reason for more, one for each, since a list must name the cable.
+/// Parallel cables are the only reason for more: one per cable, because a list must identify the cable.
 #[test]
 fn parallel_cables_have_a_segment_each() {
     for artefact in switches(&plan(PARALLEL)) {
@@ -226,8 +226,8 @@ fn parallel_cables_have_a_segment_each() {
     }
 }
 
-/// `func_len` left to its default of 16 turns a uN into a plain End after a reload (24454); a locator's prefix is
-/// an address; a SID lies in its locator (else bgpcfgd refuses it) and needs no interface and no VRF (FRR 19981,
+/// With `func_len` at its default of 16, a uN becomes a plain End after a reload (24454). The prefix of a locator is an
+/// address. A SID is inside its locator (otherwise bgpcfgd rejects it) and needs neither interface nor VRF (FRR 19981,
 /// 25448).
 #[test]
 fn segments_are_plain_un() {
@@ -241,7 +241,7 @@ fn segments_are_plain_un() {
     assert_eq!((&fields["action"], &fields["decap_dscp_mode"]), (&"uN".into(), &"pipe".into()));
 }
 
-/// Locators stand before the SIDs in them (21826).
+/// Locators precede their SIDs (21826).
 #[test]
 fn locators_come_first() {
     for (name, bytes) in sonic() {
@@ -264,7 +264,7 @@ fn the_blackhole_is_the_last_route() {
     }
 }
 
-/// Static SIDs are served by bgpcfgd, which the management framework replaces by a daemon that knows none; with an
+/// bgpcfgd handles static SIDs. The management framework replaces it by a daemon that does not support them. With an
 /// ASN, bgpcfgd redistributes the static routes.
 #[test]
 fn bgpcfgd_serves_static_segments() {
@@ -291,7 +291,7 @@ fn neighbours_that_are_switches_are_permanent() {
     }
 }
 
-/// The field for a management address knows one family; the other has its own.
+/// The field for a management address supports one family; the other one has its own field.
 #[test]
 fn management_addresses_go_by_family() {
     let known = |yaml, field| {
@@ -329,8 +329,8 @@ fn both_ends_name_each_other() {
     }
 }
 
-/// MRC: nothing pauses, everything is trimmed with two DSCPs, and every data queue is marked but on the port to
-/// the NIC.
+/// MRC: nothing pauses, everything is trimmed with two DSCPs, and every data queue is marked except on the port to the
+/// NIC.
 #[test]
 fn lossy_trims_and_marks() {
     let t0 = Config::of(LOSSY, "p0-t0-002");
@@ -357,8 +357,8 @@ fn lossy_trims_and_marks() {
     }));
 }
 
-/// Code points of trimmed packets say which is of the last hop: path tables and the script of NICs name both, as switches
-/// give them.
+/// The code point of a trimmed packet shows whether it was trimmed at the last hop. Path tables and the script of NICs
+/// have the same two code points as switches.
 #[test]
 fn lists_of_trimmed_code_points_say_which_is_last_hop() {
     let plan = plan(&LOSSY.replace("hosts: {", "hosts: { outputs: [nic],"));
@@ -387,12 +387,12 @@ fn lists_of_trimmed_code_points_say_which_is_last_hop() {
     assert!(json["qos"].get("trimmed").is_none(), "nothing is trimmed without trimming");
 }
 
-/// The same fabric, pausing.
+/// The same fabric with PFC.
 fn plan_of_lossless() -> closc_plan::Plan {
     plan(&LOSSY.replace("qos: lossy-trim", "qos: lossless"))
 }
 
-/// The switch refuses the later removal of a field, so all are there; trimming is not an ingress action.
+/// The switch rejects the later removal of a field, so all fields are written. Trimming is not an ingress action.
 #[test]
 fn trimming_is_written_whole() {
     let config = Config::of(LOSSY, "p0-t0-002");
@@ -418,7 +418,7 @@ fn thresholds_ascend() {
     }
 }
 
-/// YANG does not see a PFC priority without a lossless group, nor one whose maps lead elsewhere.
+/// YANG does not detect a PFC priority without a lossless group, or one whose maps lead to another group.
 #[test]
 fn what_pauses_has_headroom_and_a_queue() {
     let mut seen = 0;
@@ -436,7 +436,7 @@ fn what_pauses_has_headroom_and_a_queue() {
                 let profile = profile["profile"].as_str().unwrap();
                 let meters = config.field("CABLE_LENGTH", map_name(&config), port).unwrap();
                 let speed = config.field("PORT", port, "speed").unwrap();
-                // On NVIDIA's platforms buffermgrd would take groups away whose profile has its own name.
+                // On NVIDIA's platforms, buffermgrd would remove groups whose profile has buffermgrd's own name.
                 let stem = if name.starts_with("spectrum") { "ingress_lossless" } else { "pg_lossless" };
                 assert_eq!(profile, format!("{stem}_{speed}_{meters}_profile"), "{name}: {port}");
                 for field in ["xoff", "xon", "size", "dynamic_th"] {
@@ -459,7 +459,7 @@ fn map_name(config: &Config) -> &str {
     config.table("CABLE_LENGTH").into_keys().next().unwrap()
 }
 
-/// The row of a port whose range of numbers has a number.
+/// The row of a port whose range contains a number.
 fn row_of<'c>(config: &'c Config, table: &str, port: &str, number: &str) -> Option<&'c Value> {
     let number: u8 = number.parse().ok()?;
     config.table(table).into_iter().find_map(|(key, fields)| {
@@ -470,7 +470,7 @@ fn row_of<'c>(config: &'c Config, table: &str, port: &str, number: &str) -> Opti
     })
 }
 
-/// The shared part and the headroom are no more than the buffer has.
+/// The shared pool and the headroom fit the buffer.
 #[test]
 fn pools_fit_the_buffer() {
     for (name, config) in all() {
@@ -498,7 +498,7 @@ fn a_watchdog_looks_at_every_pausing_port() {
     }
 }
 
-/// YANG does not see a mode that goes with neither style of BGP; hashing is for fabrics that choose paths.
+/// YANG does not detect a mode that fits neither style of BGP. Hashing is configured only if switches choose paths.
 #[test]
 fn modes_go_with_the_routing() {
     let mode = |routing| {
@@ -512,8 +512,8 @@ fn modes_go_with_the_routing() {
     assert_eq!(mode("bgp-unnumbered"), ("split-unified".to_owned(), 1, 0));
 }
 
-/// One more T1 in each plane, or one more unit of T0 groups, takes no line from any switch that is there: only the
-/// comma behind the last row of a table is new.
+/// One more T1 per plane, or one more unit of T0 groups, removes no line from an existing switch. Only the comma after
+/// the last row of a table is new.
 #[test]
 fn growth_removes_no_line() {
     let lines = |text: &[u8]| -> BTreeSet<String> {

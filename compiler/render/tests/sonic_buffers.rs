@@ -1,4 +1,5 @@
-//! Buffers, watchdog and trimming on the platforms that differ: what SONiC's own code takes, and what it would undo.
+//! Buffers, watchdog and trimming on platforms that differ: settings that SONiC's code accepts, and settings that it
+//! would revert.
 
 mod common;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use common::switches;
 
-/// A small fabric of one platform at its own speed, with every length stated.
+/// A small fabric of one platform at its own speed, with every cable length stated.
 fn fabric(platform: &str, speed: &str, qos: &str, rest: &str) -> String {
     format!(
         "fabric: small\nplanes: 1\nrouting: ecmp-static\nhosts: {{ groups: 2, per_group: 8, nic: {{ speed: {speed} }} }}\n\
@@ -26,9 +27,9 @@ fn rows<'c>(config: &'c Value, table: &str) -> impl Iterator<Item = (&'c str, &'
     config[table].as_object().into_iter().flatten().map(|(key, fields)| (key.as_str(), fields))
 }
 
-/// buffermgrd takes a group away with its port where the profile has its own name, and finds it again only for lengths
-/// of its table; a profile of another name it leaves alone. Where its table has the length, it sets a profile of its own
-/// name, which must be the same.
+/// buffermgrd removes the group of a shut port if the profile has buffermgrd's own name. It restores the group only for
+/// cable lengths in its table, and does not touch profiles of other names. If its table has the length, it writes a
+/// profile of its own name, which must have the same values.
 #[test]
 fn headroom_on_nvidia_outlives_a_shut_port() {
     let config = config(&fabric("spectrum4-sn5600", "800G", "lossless", ""), "p0-t0-001");
@@ -46,7 +47,7 @@ fn headroom_on_nvidia_outlives_a_shut_port() {
     assert_eq!(lossless, 12);
 }
 
-/// Without a list a port of NVIDIA's ASICs has a quota of nothing in the pool.
+/// Without a list, a port of NVIDIA's ASICs has a quota of 0 in the pool.
 #[test]
 fn ports_on_nvidia_have_a_quota_of_every_pool() {
     for qos in ["lossless", "lossy-trim"] {
@@ -68,7 +69,7 @@ fn ports_on_nvidia_have_a_quota_of_every_pool() {
 }
 
 /// `buffer_pool_mellanox.lua`: (sum of XOFF of the ports that have a lossless group - 10 KiB for each of them) / ratio.
-/// Ports without a cable take nothing from the pool, and nothing is subtracted for them.
+/// Ports without a cable use nothing of the pool, and nothing is subtracted for them.
 #[test]
 fn the_shared_headroom_pool_is_sonics() {
     let qos = "{ base: lossless, shared_headroom: { over_subscribe_ratio: 2 } }";
@@ -98,8 +99,8 @@ fn tomahawk_5_has_one_static_egress_pool() {
     assert_eq!(config["BUFFER_PROFILE"]["egress_lossy_profile"]["pool"], "egress_lossless_pool");
 }
 
-/// sonic-mgmt `packet_trimming_config.py`: Tomahawk 5 takes 206 bytes only, and queue 4 on two SKUs; others take 256 to
-/// 4,084 bytes. orchagent rejects the object where its queue is not 0 to 7 (sonic-mgmt 26172).
+/// sonic-mgmt `packet_trimming_config.py`: Tomahawk 5 supports only 206 bytes, and queue 4 on two SKUs; others support
+/// 256 to 4,084 bytes. orchagent rejects the object if its queue is not 0 to 7 (sonic-mgmt 26172).
 #[test]
 fn trimming_is_what_the_platform_takes() {
     for (platform, speed, size, queue) in [
@@ -127,7 +128,7 @@ fn trimming_is_what_the_platform_takes() {
     }
 }
 
-/// opencomputeproject/SAI 2349: packets of a class without an entry leave with the code point of class 0, but where the
+/// opencomputeproject/SAI 2349: packets of a class without an entry leave with the code point of class 0, unless the
 /// SKU has `sai_pkt_dscp_modification_disable`.
 #[test]
 fn every_class_keeps_its_code_point() {
@@ -152,7 +153,7 @@ fn every_class_keeps_its_code_point() {
     }
 }
 
-/// sonic-utilities `pfcwd start_default`: 200 ms for each 32 ports, of the whole panel, so that growth changes nothing.
+/// sonic-utilities `pfcwd start_default`: 200 ms for every 32 ports of the complete panel, so growth changes nothing.
 #[test]
 fn the_watchdog_is_as_slow_as_the_panel_is_wide() {
     for (platform, speed, detection, poll) in
@@ -165,7 +166,7 @@ fn the_watchdog_is_as_slow_as_the_panel_is_wide() {
     }
 }
 
-/// SONiC refuses a configuration whole for a row without fields.
+/// SONiC rejects the complete configuration if it has a row without fields.
 #[test]
 fn a_switch_without_cables_has_no_lengths() {
     let absent = "exceptions: { absent: [\"p0-t0-001--p0-t1-[001-004]\", \"su001-n[001-008]\"] }\n";

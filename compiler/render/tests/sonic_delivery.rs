@@ -1,11 +1,12 @@
-//! Changes of a plan, delivered by SONiC's own Generic Config Updater: `CLOSC_SONIC_GCU` names a folder with a command
-//! `judge` that takes folders. In each it finds what a switch holds (`live.json`) and patches (`patch-1.json`, ...) or a
-//! whole file (`whole.json`); it fills a CONFIG_DB in Redis, has the updater apply the patches, and writes `result.json`.
-//! It prints a line for each folder: `OK FOLDER ...`, `FILE FOLDER` or `REFUSED FOLDER why`. Folders that end in `.tried` (a
-//! patch where a push reloads) or `.replaced` (`config replace` with `wanted.json`, without the rules and the order of
-//! closc) have what no push sends. They are counted, and the judge may end them.
+//! Changes of a plan, delivered by SONiC's own Generic Config Updater: `CLOSC_SONIC_GCU` is a folder with a command
+//! `judge` that takes folders. Each folder has the configuration of a switch (`live.json`) and patches (`patch-1.json`,
+//! ...) or a complete file (`whole.json`). The command fills a CONFIG_DB in Redis, applies the patches with the
+//! updater, and writes `result.json`. It prints a line for each folder: `OK FOLDER ...`, `FILE FOLDER` or `REFUSED
+//! FOLDER why`. Folders that end in `.tried` contain a patch where a push reloads. Those that end in `.replaced`
+//! contain a `config replace` with `wanted.json`, without the rules and the order of closc. No push sends these; they
+//! are counted, and the command may reject them.
 //!
-//! Without the judge the same changes are applied by an RFC 6902 library.
+//! Without that command, an RFC 6902 library applies the same changes.
 
 mod common;
 
@@ -60,7 +61,7 @@ exceptions:
   drained: []
 ";
 
-/// A change of a fabric file: its name, the fabric, what is replaced, and by what.
+/// A change of a fabric file: its name, the fabric, and the replaced texts.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// Kinds of change of a plan.
@@ -148,7 +149,7 @@ const SITE: &str = r#"{
     "FEATURE": { "lldp": { "state": "enabled", "auto_restart": "enabled" } }
 }"#;
 
-/// Returns the configurations of a fabric by place of the switch, which naming does not change.
+/// Returns the configurations of a fabric by position of the switch, which is independent of names.
 fn trees(yaml: &str) -> Vec<ConfigDb> {
     let rendered = switches(&plan(yaml));
     let configs = rendered.iter().filter(|artefact| artefact.path.file_name() == Some("config_db.json"));
@@ -157,7 +158,7 @@ fn trees(yaml: &str) -> Vec<ConfigDb> {
         .collect()
 }
 
-/// A switch that holds what the old tree says and what the site adds.
+/// A switch with the old tree and the additions of the site.
 fn live(tree: &ConfigDb) -> ConfigDb {
     let site = ConfigDb::parse(SITE).expect("right");
     let mut made = tree.clone();
@@ -183,7 +184,7 @@ struct Switch {
     change: Change,
 }
 
-/// Identifies a switch of two plans: T0s and T1s keep their MAC address whatever they are named.
+/// Identifies a switch in two plans: T0s and T1s keep their MAC address when they are renamed.
 fn identity(tree: &ConfigDb) -> String {
     tree.text("DEVICE_METADATA", "localhost", "mac").expect("every tree has one").to_owned()
 }
@@ -265,12 +266,12 @@ fn the_updater_of_sonic_takes_every_patch() {
         write(&folder.path().join(&switch.name), switch, reload);
         command.arg(folder.path().join(&switch.name));
         if reload {
-            // Changes marked as needing a reload are tried as a patch too, to see the updater's verdict.
+            // Changes that need a reload are also tried as a patch, to see whether the updater accepts it.
             let tried = folder.path().join(format!("{}.tried", switch.name));
             write(&tried, switch, false);
             command.arg(&tried);
         }
-        // The whole as it shall be, of which the updater makes a patch by itself.
+        // The complete new configuration, from which the updater computes a patch by itself.
         let replaced = folder.path().join(format!("{}.replaced", switch.name));
         fs::create_dir_all(&replaced).expect("a folder for tests");
         for (name, config) in [("live.json", &switch.live), ("wanted.json", &switch.change.wanted)] {

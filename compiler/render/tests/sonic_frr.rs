@@ -1,5 +1,5 @@
-//! `frr.conf` of SONiC switches in real daemons of FRR: what they hold of a file is the file, and the commands of a change lead from one
-//! file to another and back, without a new start of anything.
+//! `frr.conf` of SONiC switches in real FRR daemons: the running configuration equals the file. The commands of a
+//! change lead from one file to another and back without a restart.
 
 mod common;
 
@@ -17,13 +17,13 @@ use tempfile::TempDir;
 
 use common::switches;
 
-/// Where Debian puts FRR's daemons.
+/// Folder of FRR's daemons in Debian.
 const DAEMONS: &str = "/usr/lib/frr";
 
-/// Those of SONiC's `bgp` container, with the module that knows the forwarding plane manager.
+/// The daemons of SONiC's `bgp` container, with the module for the forwarding plane manager.
 const RUNNING: [(&str, &[&str]); 3] = [("zebra", &["-M", "dplane_fpm_nl"]), ("staticd", &[]), ("bgpd", &[])];
 
-/// How often daemons are asked until they answer.
+/// Number of attempts until daemons must answer.
 const LOOKS: u32 = 50;
 
 fn run(program: &str, arguments: &[&str]) -> Output {
@@ -31,7 +31,7 @@ fn run(program: &str, arguments: &[&str]) -> Output {
     output.unwrap_or_else(|error| panic!("{program}: {error}"))
 }
 
-/// The daemons of a switch in a network namespace, gone when dropped.
+/// The daemons of a switch in a network namespace; both are removed when dropped.
 struct Router {
     namespace: String,
     folder: TempDir,
@@ -85,7 +85,7 @@ impl Router {
         self.folder.path().to_str().expect("the path is text").to_owned()
     }
 
-    /// Has the daemons read lines, as `vtysh -f` in the container does.
+    /// Feeds lines to the daemons, as `vtysh -f` in the container does.
     fn feed(&self, lines: &str) {
         let file = self.folder.path().join("lines");
         fs::write(&file, lines).expect("it is ours");
@@ -95,7 +95,7 @@ impl Router {
         assert!(output.status.success() && !said.contains('%'), "{lines}\n{said}");
     }
 
-    /// Returns what differs from a file, once daemons had time to print it.
+    /// Returns the differences from a file, after the daemons had time to print their configuration.
     fn differs(&self, text: &str) -> FrrChange {
         let names: Vec<&str> = RUNNING.iter().map(|(name, _)| *name).collect();
         let wanted = FrrConfig::parse(text).as_run_by(&names);

@@ -1,4 +1,4 @@
-//! The list of what is closc's in CONFIG_DB, compared with everything that is written.
+//! The list of tables and fields that closc owns in CONFIG_DB, compared with everything that it writes.
 
 mod common;
 
@@ -10,7 +10,7 @@ use closc_tests::shape::plan;
 use common::{small, sonic, switches};
 
 fn trees() -> impl Iterator<Item = (String, ConfigDb)> {
-    // No preset pauses another group than the priority's own.
+    // No preset pauses a group with another number than the priority.
     let grouped = small(
         "spectrum4-sn5600",
         "800G",

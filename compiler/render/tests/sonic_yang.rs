@@ -1,5 +1,4 @@
-//! SONiC's own YANG models as judge: `CLOSC_SONIC_YANG` is a command that takes files and fails where they are
-//! not accepted.
+//! SONiC's own YANG models: `CLOSC_SONIC_YANG` is a command that takes files and fails if they are not valid.
 
 mod common;
 

@@ -38,7 +38,7 @@ impl Target for Eos {
 struct View<'a> {
     name: &'a str,
     fabric: &'a str,
-    /// The words in front of a server that is reached over the management port.
+    /// Keywords before a server that is reached over the management port.
     vrf: &'static str,
     management: Option<ManagementView>,
     syslog: Vec<IpAddr>,
@@ -97,12 +97,12 @@ struct LinkView {
 /// twice the entries (pyavd 6.4, `flow_set_size`: 1 is 128 groups of 256 entries, 7 is 2 of 16384).
 const FLOW_SETS: (u64, u32) = (128, 7);
 
-/// Returns the largest flow sets of which there are enough.
+/// Returns the largest size of flow sets that leaves enough groups.
 fn flow_set(intent: &DeviceIntent<'_>) -> Option<u32> {
     let BalanceIntent { kind, groups } = intent.balance?;
     match kind {
         Balance::Flowlet => {}
-        // Checks refuse both for this system.
+        // Checks reject adaptive routing and spraying on this system.
         Balance::Hash | Balance::Adaptive | Balance::Spray => return None,
     }
     let (most, sizes) = FLOW_SETS;

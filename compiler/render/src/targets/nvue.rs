@@ -111,12 +111,12 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns the line that switches on adaptive routing, of the switch and of a port alike, as a release has it.
+/// Returns the line that switches on adaptive routing for the switch or a port, in the syntax of a release.
 fn adaptive(intent: &DeviceIntent<'_>, release: Release) -> Option<&'static str> {
     let switched_on = if release >= BY_FAMILY { "state: enabled" } else { "enable: 'on'" };
     match intent.balance?.kind {
         Balance::Adaptive => Some(switched_on),
-        // Checks refuse both for this system.
+        // Checks reject flowlets and spraying on this system.
         Balance::Hash | Balance::Flowlet | Balance::Spray => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// Compares names by their words and their numbers: `Ethernet8` is before `Ethernet16`, `Ethernet2/5` before `Ethernet10/1`.
+/// Compares names by their words and numbers: `Ethernet8` is before `Ethernet16`, `Ethernet2/5` before `Ethernet10/1`.
 pub(super) fn natural(one: &str, other: &str) -> Ordering {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     let Some(differs) = one.iter().zip(other).position(|(one, other)| one != other) else {

@@ -1,4 +1,4 @@
-//! Fabrics that the tests of render are run over, as a user would write them.
+//! Fabrics for the tests of render, as a user would write them.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -7,7 +7,7 @@ use closc_render::{Artefact, Templates, targets};
 use closc_tests::namespaces::File;
 use closc_tests::shape::plan;
 
-/// A fabric of two tiers with everything in it: services, spare ports, holes, an odd cable.
+/// A fabric of two tiers with many features: services, spare ports, gaps, a cable of other length.
 pub(crate) const LOSSY: &str = r#"
 fabric: lossy
 planes: 2
@@ -120,7 +120,7 @@ pub(crate) fn files(plan: &Plan) -> Vec<File> {
     switches(plan).into_iter().chain(nodes).map(|artefact| (artefact.path, artefact.bytes)).collect()
 }
 
-/// Every SONiC configuration that the tests look at, by a name.
+/// Every SONiC configuration of the tests, by name.
 pub(crate) fn sonic() -> Vec<(String, Vec<u8>)> {
     let mut fabrics: Vec<(String, String)> = [("lossy", LOSSY), ("parallel", PARALLEL), ("zones", ZONES)]
         .map(|(name, yaml)| (name.to_owned(), yaml.to_owned()))
@@ -131,7 +131,7 @@ pub(crate) fn sonic() -> Vec<(String, Vec<u8>)> {
             fabrics.push((format!("{platform}-{qos}"), small(platform, nic, qos, routing)));
         }
     }
-    // Its thresholds are published for these and are too high for others.
+    // Its thresholds are published for these platforms and are too high for others.
     for platform in ["th5-512x100g", "spectrum4-sn5600-256x100g"] {
         fabrics.push((format!("{platform}-ai"), small(platform, "100G", "sonic-ai-lossy", "srv6-static")));
     }

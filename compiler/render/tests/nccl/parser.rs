@@ -1,15 +1,16 @@
-//! What NCCL's XML parser takes, from 2.21 to 2.30.7.
+//! The syntax that NCCL's XML parser accepts, from 2.21 to 2.30.7.
 //!
-//! In: the text of a topology file. Out: its elements, or the reason why NCCL ends at its start. Invariants: limits are the least of
-//! these releases. Sources: NVIDIA/nccl `src/graph/xml.h` (`MAX_STR_LEN` 255, `MAX_ATTR_COUNT` 16, `MAX_SUBS` 128 to 2.28 and
-//! 640 from 2.29), `src/graph/topo.h` (`NCCL_TOPO_XML_MAX_NODES` 256), and the behaviour of `src/graph/xml.cc`:
+//! In: the text of a topology file. Out: its elements, or the reason why NCCL exits at startup. Invariants: limits are
+//! the smallest of these releases. Sources: NVIDIA/nccl `src/graph/xml.h` (`MAX_STR_LEN` 255, `MAX_ATTR_COUNT` 16,
+//! `MAX_SUBS` 128 to 2.28 and 640 from 2.29), `src/graph/topo.h` (`NCCL_TOPO_XML_MAX_NODES` 256), and the behaviour of
+//! `src/graph/xml.cc`:
 //!
 //! - room for one more element is asked for before each tag, an end tag as well;
 //! - a name or value has 253 bytes at most, as its delimiter has to be among the first 254;
 //! - one space, and nothing else, is before each attribute; spaces and ends of lines are between tags, and no text;
 //! - elements that a place does not know are skipped with what is in them. Here they are a fault: nothing may be lost.
 
-/// Elements of a file and of what NCCL adds.
+/// Maximum number of elements, including those that NCCL adds.
 pub(crate) const ELEMENTS_MAX: usize = 256;
 
 const LENGTH_MAX: usize = 253;
@@ -19,7 +20,7 @@ const CHILDREN_MAX: usize = 128;
 /// What ends the name of an element.
 const NAME_ENDS: &[char] = &[' ', '>', '/', '\n', '\r'];
 
-/// An element with those in it.
+/// An element with its children.
 #[derive(Debug, Clone)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -54,7 +55,7 @@ pub(crate) fn parse(text: &str) -> Result<Element, String> {
     }
 }
 
-/// Counts the elements of a file, however many they are.
+/// Counts the elements of a file, without a limit.
 pub(crate) fn count(text: &str) -> usize {
     text.match_indices('<').filter(|(at, _)| !text[at + 1..].starts_with('/')).count()
 }
@@ -125,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads up to a delimiter, and the delimiter.
+    /// Reads text up to a delimiter, and the delimiter.
     fn until(&mut self, ends: &[char]) -> Result<(String, char), String> {
         let at = self.rest.find(ends).ok_or("an end of the file inside of a tag")?;
         if at > LENGTH_MAX {
@@ -143,7 +144,7 @@ impl Reader<'_> {
     }
 }
 
-/// Which elements are read in which.
+/// Returns whether an element is read inside another one.
 fn knows(parent: &str, child: &str) -> bool {
     matches!(
         (parent, child),

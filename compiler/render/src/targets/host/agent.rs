@@ -38,7 +38,7 @@ struct View {
 pub(super) fn render(files: &Files<'_>) -> Result<Vec<Artefact>, RenderError> {
     let intent = files.intent;
     if !intent.routing.is_source_routed() {
-        return Ok(Vec::new()); // W0903 says so.
+        return Ok(Vec::new()); // W0903 reports this.
     }
     let qos: Qos = path_table::qos_of(intent.qos, intent.payload_mtu);
     let AgentCodes { data, again, control, cut_at_last_hop } = qos.agent_codes();

@@ -2,7 +2,7 @@
 //!
 //! In: the intent and the values computed by the plan. Out: [`QueuesView`]; `None` if the profile has no settings for
 //! queues. Invariants: a queue of the profile is a band of `ets`, strict ones first and higher numbers before lower
-//! ones; a code point is matched at one place of the outer header (`u32`), whatever is inside.
+//! ones. A code point is matched at a fixed offset of the outer header (`u32`), regardless of the inner packet.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const PACKET: u64 = 1_000;
 #[derive(Debug, Serialize)]
 pub(in crate::targets) struct QueuesView<'a> {
     profile: &'a str,
-    /// Count.
+    /// Number of bands.
     bands: usize,
     /// Number of strict bands; empty for none.
     strict: String,
@@ -146,7 +146,7 @@ fn filters(profile: &Profile, queues: &[Own]) -> Vec<Filter> {
     filters
 }
 
-/// Returns code points as traffic-class bytes with masks: as few as cover exactly those.
+/// Returns the shortest list of traffic-class bytes with masks that matches exactly these code points.
 fn blocks(codes: &[Dscp]) -> Vec<(u8, u8)> {
     let mut left: Vec<u8> = codes.iter().map(|code| code.get()).collect();
     left.sort_unstable();

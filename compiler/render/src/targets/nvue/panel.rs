@@ -48,8 +48,8 @@ struct LinkView {
     kind: String,
     /// The name of its PFC settings.
     pauses: Option<String>,
-    /// Whether the port takes part in adaptive routing, where the switch does: every port to a switch has to, because a
-    /// group that is mixed hashes.
+    /// Whether the port takes part in adaptive routing, if the switch does. Every port to a switch must, because a
+    /// mixed group hashes flows.
     adaptive: bool,
 }
 
