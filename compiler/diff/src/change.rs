@@ -287,11 +287,11 @@ fabric_settings! {
     SegmentPlan(SegmentPlan) = srv6.plan, "srv6.plan" => segment_plan, segments;
     /// Layout of 16 bits: role, plane, zone and index.
     Layout(UsidLayout) = srv6.layout, "srv6.widths" => segments, segments;
-    /// Which destinations use one uplink instead of a group.
+    /// Destinations that use one uplink instead of a group.
     Pin(Pin) = ecmp.pin, "ecmp.pin" => uplinks;
     /// Uplinks of single destination NICs.
     Pins(Arc<Pins>) = ecmp.pins, "ecmp.pins" => uplinks, pinned;
-    /// How switches choose among next hops.
+    /// Selection among next hops by switches.
     Balance(TierBalance) = ecmp.balance, "ecmp.balance" => balance, balance;
     /// Queue pairs of a connection.
     QueuePairs(u16) = ecmp.qps_per_connection, "ecmp.qps_per_connection" => hosts_only;

@@ -34,7 +34,7 @@ impl Difference {
         compare(old.topology(), new.topology(), own, along)
     }
 
-    /// Tells whether there is no change.
+    /// Returns whether there is no change.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.along.is_empty()
     }
@@ -81,8 +81,8 @@ fn compare(old: &Topology, new: &Topology, own: Vec<Exception>, along: Vec<Excep
     Difference { changes, along, implied }
 }
 
-/// Tells whether an exception is a change by itself. An absent element must be possible on both sides; an element that
-/// is drained, or has another cable or hardware, must exist on both sides.
+/// Returns whether an exception is a change by itself. An absent element must be possible on both sides; an element
+/// that is drained, or has another cable or hardware, must exist on both sides.
 fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     [old, new].into_iter().all(|fabric| match exception {
         Exception::Absent(_, thing) => match thing {
@@ -102,7 +102,7 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Tells whether a change follows from another: it is about T1s that one side does not have, or about uplinks that
+/// Returns whether a change follows from another: it is about T1s that one side does not have, or about uplinks that
 /// neither side has and whose defaults differ by platform.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     if matches!(change, Change::Tier(TierId::T1, _)) && !(old.has_t1() && new.has_t1()) {

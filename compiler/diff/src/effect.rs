@@ -267,7 +267,7 @@ fn reasons(difference: &Difference, old: &Plan, new: &Plan) -> Vec<&'static str>
     all.into_iter().collect()
 }
 
-/// Describes the rollout of a difference that contains only drains: which devices send around which elements.
+/// Describes the rollout of a difference that contains only drains: the devices that route around the drained elements.
 fn drains_only(movers: Movers, difference: &Difference, old: &Plan) -> Rollout {
     let moved: Vec<Moved> =
         difference.changes.iter().filter_map(|change| movers.judge(change, old)).collect();

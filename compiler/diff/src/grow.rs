@@ -1,7 +1,7 @@
 //! The work order from one fabric to a larger one: which cables to plug, pull or move.
 //!
-//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it; since
-//! ports are functions of coordinates, growth within reserved numbers moves no cable.
+//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it;
+//! since ports are functions of coordinates, growth within reserved numbers moves no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -245,7 +245,7 @@ fn job(action: Action, link: Link, plan: &Plan, from: Option<(smol_str::SmolStr,
     }
 }
 
-/// Names a change that gives other numbers to what is already there.
+/// Returns the name of a change that renumbers existing elements; `None` for other changes.
 fn renumbers(change: &Change) -> Option<String> {
     match change {
         Change::Setting(setting) => match &**setting {

@@ -1,4 +1,4 @@
-//! Migration from one segment plan to the other: no order of waves achieves it, and a stop of all jobs does.
+//! Migration from one segment plan to the other. No order of waves achieves it; all jobs must be stopped.
 //!
 //! In: two plans. Out: a [`Migration`] if they encode the plane at different positions of an address. Invariants: its
 //! statement about packets in flight follows only from the blocks of both plans.
@@ -44,7 +44,7 @@ impl Migration {
         })
     }
 
-    /// Tells whether the migration includes a change.
+    /// Returns whether the migration includes a change.
     pub(crate) fn covers(change: &Change) -> bool {
         let Change::Setting(setting) = change else { return false };
         matches!(&**setting, Setting::SegmentPlan(_) | Setting::Block(_) | Setting::Layout(_))

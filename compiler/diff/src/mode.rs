@@ -108,7 +108,7 @@ fn hardware(tier: &Tier, zone: ZoneId) -> (&Arc<Platform>, Os) {
     tier.by_zone.get(&zone).map_or((&tier.platform, tier.os), |own| (&own.platform, own.os))
 }
 
-/// Tells whether a T1-T2 cable of both fabrics has another port in the new one.
+/// Returns whether a T1-T2 cable of both fabrics has another port in the new one.
 fn moves(old: &Fabric, new: &Fabric) -> bool {
     let (before, after) = (old.topology(), new.topology());
     let ups = before.t1.up.count.min(after.t1.up.count);

@@ -1,7 +1,7 @@
-//! The devices that send around drained elements, according to the artefacts.
+//! The devices that route around drained elements, according to the artefacts.
 //!
 //! In: a difference and the artefacts that change with it. Out: whether a drain moves traffic away, in words.
-//! Invariants: a device sends around an element only if one of its artefacts changes; nothing is claimed about other
+//! Invariants: a device routes around an element only if one of its artefacts changes. Nothing is claimed about other
 //! devices.
 
 use closc_artefacts::Routing;

@@ -21,7 +21,7 @@ impl Report {
         Report::of_plans_with(old, new, options, None)
     }
 
-    /// Compares two plans. `differs` renders an artefact of both sides and tells whether they differ.
+    /// Compares two plans. `differs` renders an artefact of both sides and returns whether they differ.
     pub fn of_plans_with(
         old: (&Plan, Side),
         new: (&Plan, Side),

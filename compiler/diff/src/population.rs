@@ -39,32 +39,32 @@ impl Population {
         if rule(old.topology(), new.topology()) { near(old, new) } else { walked(old, new) }
     }
 
-    /// Tells whether an element is added, or a cable moves.
+    /// Returns whether an element is added, or a cable moves.
     pub fn grows(&self) -> bool {
         let cables = self.cables.added.len() + self.moved.len();
         !self.switches.added.is_empty() || !self.nics.added.is_empty() || cables > 0
     }
 
-    /// Tells whether an element is removed, or a cable moves.
+    /// Returns whether an element is removed, or a cable moves.
     pub fn shrinks(&self) -> bool {
         let cables = self.cables.removed.len() + self.moved.len();
         !self.switches.removed.is_empty() || !self.nics.removed.is_empty() || cables > 0
     }
 
-    /// Tells whether nothing is added, removed or moved.
+    /// Returns whether nothing is added, removed or moved.
     pub fn is_same(&self) -> bool {
         self.switches.is_empty() && self.nics.is_empty() && self.cables.is_empty() && self.moved.is_empty()
     }
 }
 
 impl<T> Delta<T> {
-    /// Tells whether nothing is added or removed.
+    /// Returns whether nothing is added or removed.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty()
     }
 }
 
-/// Tells whether every cable that both fabrics have is at the same ports.
+/// Returns whether every cable that both fabrics have is at the same ports.
 fn rule(old: &Topology, new: &Topology) -> bool {
     let upper = match (&old.t2, &new.t2) {
         (Some(before), Some(after)) => {
@@ -78,7 +78,7 @@ fn rule(old: &Topology, new: &Topology) -> bool {
         && TierId::ALL.into_iter().all(|tier| same_cages(old, new, tier))
 }
 
-/// Tells whether ports with the same number are in the same cages, in every zone.
+/// Returns whether ports with the same number are in the same cages, in every zone.
 fn same_cages(old: &Topology, new: &Topology, tier: TierId) -> bool {
     let (Some(before), Some(after)) = (old.tier(tier), new.tier(tier)) else { return true };
     let start =
@@ -107,7 +107,7 @@ fn slots(fabric: &Fabric, link: Link) -> [Option<(u16, u8, Option<Share>)>; 2] {
     [lower, upper]
 }
 
-/// Tells which ends of a cable are at another port, the lower end first.
+/// Returns for each end of a cable whether it is at another port, the lower end first.
 pub(crate) fn moved_ends(old: &Fabric, new: &Fabric, link: Link) -> [bool; 2] {
     let ([lower, upper], [new_lower, new_upper]) = (slots(old, link), slots(new, link));
     [lower != new_lower, upper != new_upper || old.upper_end(link) != new.upper_end(link)]
@@ -299,7 +299,7 @@ fn walked(old: &Fabric, new: &Fabric) -> Population {
     }
 }
 
-/// Tells whether a switch carries no traffic, by itself or with its plane.
+/// Returns whether a switch carries no traffic, by itself or with its plane.
 pub(crate) fn is_drained(exceptions: &Exceptions, switch: Switch) -> bool {
     exceptions.drained_switches.contains(&switch) || exceptions.drained_planes.contains(&switch.plane)
 }

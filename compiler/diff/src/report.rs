@@ -1,7 +1,7 @@
 //! Output of a difference: lines with signs, impact, artefacts.
 //!
-//! In: nothing. Out: [`Report`] and its parts; every view and the JSON contain them. Invariants: identical changes are one line
-//! with a count; the names behind a count are included on request.
+//! Plain data: [`Report`] and its parts, which every view and the JSON contain. Invariants: identical changes are one
+//! line with a count. The names behind a count are included on request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -206,7 +206,7 @@ pub struct Options {
 }
 
 impl Report {
-    /// Tells whether both sides mean the same.
+    /// Returns whether both sides mean the same.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }

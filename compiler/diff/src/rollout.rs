@@ -236,8 +236,8 @@ impl Rollout {
 }
 
 impl Wave {
-    /// Returns the steps that undo the wave, whichever step it stopped at. Traffic returns only once the old state is
-    /// restored and checked.
+    /// Returns the steps that undo the wave, regardless of the step at which it stopped. Traffic returns only once the
+    /// old state is restored and checked.
     pub fn rollback(&self) -> Vec<Step> {
         let mut back: Vec<Step> = self.steps.iter().rev().filter_map(|step| step.undone()).collect();
         let at = back

@@ -1,8 +1,8 @@
-//! Which artefacts change, by rule.
+//! The artefacts that may change, found by rule.
 //!
-//! In: two plans and their difference; what a field touches is declared where the field is. Out: [`Touched`]: switches, nodes,
-//! path tables and cable lists whose artefacts may change. Invariants: an artefact that is not named here has the same bytes on
-//! both sides; a test renders both sides and compares them.
+//! In: two plans and their difference. Every field of the language declares which artefacts it touches. Out:
+//! [`Touched`]: switches, nodes, path tables and cable lists whose artefacts may change. Invariants: an artefact that
+//! is not named here has the same bytes on both sides; a test renders both sides and compares them.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::change::{Change, Exception, Setting, T2Setting, Thing, Turn, count_fi
 use crate::compare::Difference;
 use crate::routed;
 
-/// Artefacts that may change, of what both sides have.
+/// Artefacts of both sides that may change.
 #[derive(Debug, Clone, Default)]
 pub struct Touched {
     tiers: BTreeSet<TierId>,
@@ -66,24 +66,24 @@ impl Touched {
         touched
     }
 
-    /// Tells whether the artefacts of a switch may change.
+    /// Returns whether the artefacts of a switch may change.
     pub fn switch(&self, switch: Switch) -> bool {
         self.tiers.contains(&switch.tier)
             || self.planes.contains(&switch.plane)
             || self.switches.contains(&switch)
     }
 
-    /// Tells whether the artefacts of a node may change, its group's table aside.
+    /// Returns whether the artefacts of a node may change, except the path table of its group.
     pub fn host(&self, node: Node) -> bool {
         self.all_hosts || self.hosts.contains(&node)
     }
 
-    /// Tells whether the path table of a T0 group may change.
+    /// Returns whether the path table of a T0 group may change.
     pub fn table(&self, zone: ZoneId, group: u16) -> bool {
         self.all_tables || self.tables.contains(&(zone, group))
     }
 
-    /// Tells whether the cable list of a plane may change.
+    /// Returns whether the cable list of a plane may change.
     pub fn list(&self, plane: PlaneId) -> bool {
         self.all_lists || self.lists.contains(&plane)
     }
@@ -173,7 +173,7 @@ pub struct Artefacts {
 pub enum Item {
     /// Those of a switch.
     Switch(Switch),
-    /// Those of a node, its group's path table aside.
+    /// Those of a node, except the path table of its group.
     Node(Node),
     /// The path table of a T0 group.
     Table(ZoneId, u16),
@@ -185,8 +185,8 @@ pub enum Item {
 /// rule, and some of those counted do not change.
 pub(crate) const LOOKED_AT_MAX: usize = 1024;
 
-/// Counts artefacts by kind. `differs` tells whether an artefact that may change does. Kinds without changes are
-/// omitted.
+/// Counts artefacts by kind. `differs` returns whether an artefact that may change does change. Kinds without changes
+/// are omitted.
 pub fn artefacts<'a>(
     touched: &Touched,
     old: &'a Plan,

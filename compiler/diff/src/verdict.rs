@@ -71,7 +71,7 @@ pub(crate) struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Tells whether the ports of NICs have the same speed in every zone that both sides have.
+    /// Returns whether the ports of NICs have the same speed in every zone that both sides have.
     pub(crate) fn keep_port_speeds(&self) -> bool {
         let (old, new) = (self.old.topology(), self.new.topology());
         (0..old.zones.min(new.zones)).map(ZoneId).all(|zone| old.port_speed(zone) == new.port_speed(zone))
@@ -109,7 +109,7 @@ fn pools(old: &Fabric, tiers: &[TierId]) -> Option<Verdict> {
     Some(planes(&tiers, why))
 }
 
-/// Tells whether the reason of a verdict is that buffer pools change only at a reload.
+/// Returns whether the reason of a verdict is that buffer pools change only at a reload.
 pub(crate) fn is_of_pools(why: &str) -> bool {
     Os::ALL.into_iter().any(|os| os.pools_at_reload() == Some(why))
 }

@@ -58,8 +58,8 @@ impl<'a> Mixed<'a> {
         Mixed { of: intents, routes, cabled: last.0.fabric() }
     }
 
-    /// Tells whether packets to a NIC arrive for every choice of next hops. With `last_resort`, drained elements may be
-    /// used.
+    /// Returns whether packets to a NIC arrive for every choice of next hops. With `last_resort`, drained elements may
+    /// be used.
     fn arrives(&self, at: Switch, to: Nic, last_resort: bool, hops: u8) -> bool {
         let Some((plan, intent)) = self.of.get(&at) else { return false };
         let address = plan.addresses().nic(to);
@@ -86,7 +86,7 @@ impl<'a> Mixed<'a> {
             })
     }
 
-    /// Tells whether a switch is configured at its end of a cable.
+    /// Returns whether a switch is configured at its end of a cable.
     fn has_port(&self, switch: Switch, link: Link) -> bool {
         let ports = self.of.get(&switch).map(|(_, intent)| &intent.ports);
         ports.is_some_and(|ports| {

@@ -13,7 +13,7 @@ use closc_topology::Switch;
 use crate::compare::Difference;
 use crate::touched::{LOOKED_AT_MAX, Touched};
 
-/// Tells whether the files of a switch that both plans have differ.
+/// Returns whether the files of a switch that both plans have differ.
 pub type Differs<'a> = &'a dyn Fn(&Plan, &Plan, Switch) -> bool;
 
 /// The switches that a rollout configures.
@@ -47,7 +47,7 @@ impl<'a> Configured<'a> {
         self.old
     }
 
-    /// Tells whether every returned switch was compared.
+    /// Returns whether every returned switch was compared.
     pub(super) fn is_exact(&self) -> bool {
         self.differs.is_some()
     }

@@ -3,7 +3,8 @@
 //! In: added and removed elements, and both plans. Out: [`Growing`]: the wave that prepares, the waves in which
 //! existing switches start to use new equipment, and the changes in place at the end. Invariants: if hosts choose
 //! paths, new equipment is unused until hosts get new tables. If switches choose, it is configured as drained until
-//! every switch has ports towards it. So packets meet only equipment that forwards, whichever switches have changed.
+//! every switch has ports towards it. In every intermediate state, packets therefore reach only equipment that
+//! forwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +58,7 @@ impl<'a> Growing<'a> {
         Growing { population, old, new, configured, changed, joins, in_place, nics }
     }
 
-    /// Leaves out switches that an earlier wave gives their final configuration.
+    /// Omits switches that an earlier wave gives their final configuration.
     pub(super) fn omit(&mut self, done: &BTreeSet<Switch>) {
         self.changed.retain(|switch| !done.contains(switch));
     }
@@ -104,7 +105,7 @@ impl<'a> Growing<'a> {
         waves.collect()
     }
 
-    /// Tells whether switches get complete configurations wave by wave, the last of which is the new one.
+    /// Returns whether switches get complete configurations wave by wave, the last of which is the new one.
     pub(super) fn is_staged(&self) -> bool {
         self.in_place && !self.joins.is_empty()
     }
@@ -167,7 +168,7 @@ fn by_rule(difference: &Difference, old: &Plan, new: &Plan) -> BTreeSet<Switch> 
     both.filter(|switch| touched.switch(*switch)).collect()
 }
 
-/// Tells whether a difference both drains an element and adds paths for existing switches. Drained elements are still
+/// Returns whether a difference both drains an element and adds paths for existing switches. Drained elements are still
 /// used as a last resort. New elements count as drained during their stages but must not be used, and no configuration
 /// expresses both.
 pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
@@ -179,7 +180,7 @@ pub(crate) fn mixes(difference: &Difference, population: &Population, old: &Plan
         && population.cables.added.iter().any(from_old)
 }
 
-/// Tells whether a difference drains, removes or replaces elements in addition to growth that needs stages. No
+/// Returns whether a difference drains, removes or replaces elements in addition to growth that needs stages. No
 /// configuration expresses which part is in use during such a rollout.
 pub(crate) fn grows_beside(difference: &Difference, population: &Population, old: &Plan, new: &Plan) -> bool {
     let other = |change: &Change| {

@@ -68,7 +68,7 @@ impl Leaving {
         Fabric::new(Arc::new(topology))
     }
 
-    /// Tells whether pairs with a path in both fabrics have none between this wave and the end of the rollout.
+    /// Returns whether pairs with a path in both fabrics have none between this wave and the end of the rollout.
     pub(super) fn cuts_off(&self, old: &Fabric, base: &Fabric, new: &Fabric) -> bool {
         let revived = |from: &Fabric| -> u64 {
             let has = |row: &&PairChange| {
@@ -80,7 +80,7 @@ impl Leaving {
         !self.places.is_empty() && revived(base) > revived(old)
     }
 
-    /// Returns the wave in which traffic leaves them: hosts get tables that deny them, or switches send around them.
+    /// Returns the wave in which traffic leaves them: hosts get tables that deny them, or switches route around them.
     pub(super) fn wave(&self, old: &Plan) -> Wave {
         let mut steps = Vec::new();
         if !self.nics.is_empty() {
