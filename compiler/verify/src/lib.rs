@@ -1,9 +1,10 @@
 //! The verifier: proves a fabric from its rendered artefacts, independently of the compiler.
 //!
-//! In: an artefact tree. Out: a [`Report`]: the number of paths that arrive, the number of facts per rule, and every
-//! violation with the line of the artefact at fault and the trace of an affected packet. Invariants: the planner is not
-//! used. The readers implement the languages of the artefacts independently of the renderers. Statements that a reader
-//! does not understand are violations, because they could affect forwarding without being modelled.
+//! In: an artefact tree. Out: a [`Report`] with the number of paths that arrive, the number of facts per rule, and
+//! every violation. A violation has the line of the artefact at fault and the trace of an affected packet. Invariants:
+//! the planner is not used. The readers implement the languages of the artefacts independently of the renderers.
+//! Statements that a reader does not understand are violations, because they could affect forwarding without being
+//! modelled.
 //!
 //! The rules, and why facts about single cables prove all paths, are in this crate's README.
 

@@ -1,7 +1,7 @@
 //! The NICs of a fabric where switches choose the path, with their cables and addresses.
 //!
 //! In: cables with ports `nicNpP` of nodes at their lower ends, the settings of nodes, and the /128 routes of T0s over
-//! NIC cables. Out: [`Destinations`]. Invariants: the address of a NIC is that of its node; if the node has no files,
+//! NIC cables. Out: [`Destinations`]. Invariants: the address of a NIC is that of its node. If the node has no files,
 //! it is the one that most of its T0s route to it. T0s with another address are recorded.
 
 use std::collections::{BTreeMap, HashMap};

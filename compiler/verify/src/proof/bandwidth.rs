@@ -2,9 +2,10 @@
 //!
 //! In: the bandwidth that a filter sets, and those that a switch has received. Out: the announced bandwidth, and the
 //! weights of its next hops. Invariants: widths and conversions are those of FRR's bgpd (`encode_lb_extcomm`,
-//! `route_set_ecommunity_lb`, `ecommunity_replace_linkbw`, 8.4 to 10.5): bytes per second, truncated to 32 bits where
-//! FRR truncates them, sent as a 32-bit floating-point number (draft-ietf-idr-link-bandwidth). A sum that overflows in
-//! FRR overflows here, too, and the checks of shares then report the wrong weights.
+//! `route_set_ecommunity_lb`, `ecommunity_replace_linkbw`, 8.4 to 10.5). Bandwidths are in bytes per second and
+//! truncated to 32 bits where FRR truncates them. They are sent as 32-bit floating-point numbers
+//! (draft-ietf-idr-link-bandwidth). A sum that overflows in FRR overflows here, too, and the checks of shares then
+//! report the wrong weights.
 
 use crate::model::bgp::Bandwidth;
 

@@ -86,8 +86,8 @@ struct Counted {
 /// Rank of a path: the drained mark, then the AS path length. Lower is better.
 type Rank = (bool, u8);
 
-/// The autonomous systems of a path after the first one: those that are always in it, and those that may be, depending
-/// on which of several equal paths was received first.
+/// The autonomous systems of a path after the first one: those that are always in it, and those that may be. The latter
+/// depend on which of several equal paths was received first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 struct Transit {
     surely: Vec<u32>,

@@ -1,8 +1,8 @@
 //! The state of each cable that segment lists use, per direction: carrying packets, drained or unusable.
 //!
 //! In: the fabric and the cables of NICs. Out: [`PathCables`]: bits by group and plane (uplinks up and down, NICs) and
-//! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the required route, the route
-//! uses a working cable, and the owner of the next uSID is at its other end.
+//! by zone and plane (T1 to T2 and back). Invariants: a bit is set only if the switch has the required route and the
+//! route uses a working cable. The owner of the next uSID must be at the other end of that cable.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! Reads `cables/plane-P.csv`.
 //!
 //! In: the lists of all planes. Out: [`Cabling`]. Invariants: an impossible row (a device in two tiers, a device
-//! without a folder, a device with more cables than slots) is reported with its line; the others are used.
+//! without a folder, a device with more cables than slots) is reported with its line. The others are used.
 
 use camino::Utf8Path;
 use closc_artefacts::cables::{COLUMNS, Row, State};

@@ -104,8 +104,8 @@ where
     }
 }
 
-/// Calls a function with the name of each table of a file and the rest of the text, starting at the table; it returns
-/// the length of the table.
+/// Calls a function for each table of a file, with its name and the rest of the text, which starts with the table. The
+/// function returns the length of the table.
 pub(crate) fn tables<'a>(
     text: &'a str,
     mut each: impl FnMut(&str, &'a str) -> Result<usize, serde_json::Error>,

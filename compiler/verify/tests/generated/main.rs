@@ -1,12 +1,12 @@
 //! Generated damage: each field of each table and each kind of line is removed, emptied, duplicated, changed or taken
 //! from another device, on one device and on all.
 //!
-//! Damage to anything that forwards, marks, pauses or drops is found. Exceptions are in a list with the reason why it
-//! does no harm (`harmless.rs`). Every kind of file that a tree can have is damaged (`kinds.rs`). A run uses a
-//! sample. `CLOSC_ALL_DAMAGE=1` uses everything, checks for unused reasons, and compares the table in
-//! docs/kill-rates.md, which `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` selects another sample.
-//! `CLOSC_DAMAGE=nccl.conf,tc.batch` uses all damage to files or tables with one of these texts in their names, or with
-//! a seed a sample of it; then `CLOSC_BLESS=1` writes only their lines.
+//! Damage to anything that forwards, marks, pauses or drops is found. Exceptions are in a list with the reason why they
+//! do no harm (`harmless.rs`). Every kind of file that a tree can have is damaged (`kinds.rs`). A run uses a sample.
+//! `CLOSC_ALL_DAMAGE=1` uses everything, checks for unused reasons, and compares the table in docs/kill-rates.md, which
+//! `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` selects another sample. `CLOSC_DAMAGE=nccl.conf,tc.batch` uses all
+//! damage to files or tables with one of these texts in their names; with a seed, it uses a sample of that damage. In
+//! both cases `CLOSC_BLESS=1` writes only their lines.
 
 #[path = "../mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]

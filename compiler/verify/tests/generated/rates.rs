@@ -105,7 +105,7 @@ impl Rates {
     }
 
     /// Prints the table, and fails if damage was missed. With all cases, each reason must be used, and the page must be
-    /// up to date; with all cases of some sections, their lines of the page can be written.
+    /// up to date. With all cases of some sections, their lines of the page can be written.
     pub(crate) fn judge(&mut self, whole: bool, some: bool, drawn: Option<u64>) {
         self.sections.values_mut().for_each(Rate::measure);
         let own = page(&self.sections);

@@ -7,10 +7,10 @@
 //! would send up. Without such turns there is no cycle, and no graph is built. This proves every correct fabric,
 //! regardless of its size.
 //!
-//! If there are turns, the graph is built: a vertex for each direction of each cable, connected through one vertex per
-//! switch for packets from below and one for packets from above. It therefore grows with cables, not with pairs of
-//! ports. Turns are added one by one. Packets from below are assumed to leave by any cable that a route uses. All
-//! priorities use the same routes, so one graph represents each of them.
+//! If there are turns, the graph is built. It has a vertex for each direction of each cable. They are connected through
+//! two vertices per switch: one for packets from below, one for packets from above. The graph therefore grows with
+//! cables, not with pairs of ports. Turns are added one by one. Packets from below are assumed to leave by any cable
+//! that a route uses. All priorities use the same routes, so one graph represents each of them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -67,9 +67,9 @@ fn needles(about: About<'_>) -> Vec<String> {
 /// Parts per million in one percent.
 const PERCENT: u64 = 10_000;
 
-/// Returns the ECN thresholds: with a ramp of 2^k cells and a share for the second random number, a packet is marked
-/// with the probability `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be
-/// the nearest.
+/// Returns the ECN thresholds. With a ramp of 2^k cells and a share for the second random number, the marking
+/// probability is `(depth - min) / 2^k * share / 2^16`. Profiles state whole percents, and the share has to be the
+/// nearest one.
 fn thresholds(action: &Action<'_>) -> Result<(u64, u64, u64), ReadError> {
     let [least, most, mask, share] =
         ["min_depth_cells", "max_depth_cells", "ramp_mask", "share"].map(|name| argument(action, name));
