@@ -282,8 +282,8 @@ impl<'a> AddressPlan<'a> {
         Ipv4Addr::from((u32::from(tier(switch)) + 1) << 24 | device_bits(switch))
     }
 
-    /// Returns the autonomous system number of a switch: one for each T0, one for all T1s of a plane and zone, one for
-    /// all T2s of a plane (RFC 7938 section 5.2.2). Valid only if the fabric uses BGP (E0506).
+    /// Returns the autonomous system number of a switch. Each T0 has its own; all T1s of a plane and zone share one,
+    /// and so do all T2s of a plane (RFC 7938 section 5.2.2). Valid only if the fabric uses BGP (E0506).
     pub fn asn(&self, switch: Switch) -> u32 {
         let shared = match switch.tier {
             TierId::T0 => switch,

@@ -59,8 +59,8 @@ pub enum Shared {
 type At<'a> = (&'a NicIntent, &'a NicPortIntent);
 
 impl HostIntent<'_> {
-    /// Returns the backup of every port, in the order of NICs and planes; none on a node with a single port, and none
-    /// for the only port in an island.
+    /// Returns the backup of every port, in the order of NICs and planes. A node with a single port has none, and
+    /// neither has the only port in an island.
     pub fn backups(&self) -> Vec<BackupPair> {
         let ports: Vec<At<'_>> =
             self.nics.iter().flat_map(|nic| nic.ports.iter().map(move |port| (nic, port))).collect();

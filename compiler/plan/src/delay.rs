@@ -1,8 +1,8 @@
 //! Delays of an idle network, from hops and cables.
 //!
 //! In: the numbers of the topology. Out: round-trip time and bandwidth-delay product, with every step. Invariants: the
-//! longest path is computed from the kinds of cable and the speeds of zones, so a single longer cable does not change
-//! the thresholds of the fabric. The work grows with the number of zones, not of pairs of zones.
+//! longest path is computed from the kinds of cable and the speeds of zones. A single longer cable therefore does not
+//! change the thresholds of the fabric. The work grows with the number of zones, not of pairs of zones.
 
 use std::collections::BTreeMap;
 

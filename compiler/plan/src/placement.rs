@@ -1,8 +1,8 @@
 //! Placement of the ranks of a job on nodes, with little traffic across zones and T0 groups.
 //!
 //! In: the free nodes, the shape of a job and the traffic of its groups. Out: a [`Placement`]: nodes in rank order, and
-//! the traffic across zones, compared with placement by name. Invariants: the same input gives the same placement; no
-//! node is used twice; traffic across zones is never higher than with placement by name.
+//! the traffic across zones, compared with placement by name. Invariants: the same input gives the same placement. No
+//! node is used twice. Traffic across zones is never higher than with placement by name.
 //!
 //! A job is a graph: its nodes by rank, and the bytes that two of them exchange in a step ([`Job::edges`]). A minimum
 //! cut over zones is hard to find in general, but jobs are grids of groups. The algorithm tries the orders that keep

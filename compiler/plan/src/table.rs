@@ -2,9 +2,9 @@
 //! address.
 //!
 //! In: a plan and a group. Out: [`PathTable`]: one template per destination group, with plane, uplink and downlink as
-//! variables; the elements that must not be used; and every number that its readers need, so that rendering does not
-//! need the plan. Invariants: one table serves every NIC of the group; its size grows with the number of groups, not of
-//! NICs or paths.
+//! variables, and the elements that must not be used. It also has every number that its readers need, so that rendering
+//! does not need the plan. Invariants: one table serves every NIC of the group. Its size grows with the number of
+//! groups, not of NICs or paths.
 
 use std::net::Ipv6Addr;
 use std::num::NonZeroU16;

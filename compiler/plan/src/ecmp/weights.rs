@@ -60,7 +60,7 @@ fn equal(ways: Vec<(usize, u64)>) -> Vec<(usize, u64)> {
 }
 
 /// Reduces weights to the width. Every next hop keeps one member, and each further member goes to the one that is
-/// farthest behind (Sainte-Laguë's method; Zhou et al., EuroSys 2014, section 4, bound the loss).
+/// farthest behind (Sainte-Laguë's method). Zhou et al., EuroSys 2014, section 4, bound the loss.
 fn fit(ways: &mut [(usize, u64)], width: u64) {
     if ways.iter().map(|(_, weight)| weight).sum::<u64>() <= width {
         return;
