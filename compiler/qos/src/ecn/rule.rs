@@ -66,8 +66,8 @@ pub struct Computed {
 }
 
 impl Default for Computed {
-    /// One bandwidth-delay product, so that a queue at the minimum keeps the link busy while senders react; a maximum
-    /// of four times that, and 20 %, as in the DCQCN configuration of the HPCC simulator
+    /// The minimum is one bandwidth-delay product, so that a queue at the minimum keeps the link busy while senders
+    /// react. The maximum is four times that, with 20 %, as in the DCQCN configuration of the HPCC simulator
     /// (alibaba-edu/High-Precision-Congestion-Control: 400 KB, 1600 KB and 0.2 at 100G).
     fn default() -> Self {
         Self {

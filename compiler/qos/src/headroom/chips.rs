@@ -1,11 +1,11 @@
 //! Published headroom of Broadcom, Marvell and Nexthop platforms, as lines over the length of the cable.
 //!
 //! Out: for each [`Chip`] its cell, the values beside XOFF in SONiC's tables, and for each speed the constant and slope
-//! of the line. Invariants: the constant is the smallest with which the line, rounded up to cells, is not below any
-//! published point, so the compiler never computes less than the vendor.
+//! of the line. Invariants: the line, rounded up to cells, is not below any published point, and the constant is the
+//! smallest for which that holds. The compiler therefore never computes less than the vendor.
 //!
-//! The slope is the fill factor: bytes of buffer per byte on the cable. The worst case is 64-byte packets, which with
-//! gap and preamble take 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5, 420 / 84 on
+//! The slope is the fill factor: bytes of buffer per byte on the cable. The worst case is 64-byte packets. With gap and
+//! preamble, such a packet takes 84 bytes of wire and a whole cell of buffer: 254 / 84 on Tomahawk 4 and 5, 420 / 84 on
 //! Tomahawk 6. Other vendors assume larger packets; their factors are derived from their tables. Source of all points:
 //! sonic-buildimage (at 086b03bd) `device/*/pg_profile_lookup.ini` of the platforms named below.
 

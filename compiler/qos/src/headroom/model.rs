@@ -76,8 +76,8 @@ impl Model {
         }
     }
 
-    /// Returns whether the ASIC clears the DSCP of packets whose traffic class has no entry in a port's map from
-    /// classes to DSCP, as Broadcom's SAI does (opencomputeproject/SAI 2349).
+    /// Returns whether the ASIC clears the DSCP of packets whose traffic class is missing in a port's map from classes
+    /// to DSCP. Broadcom's SAI does (opencomputeproject/SAI 2349).
     pub fn clears_unmapped_dscp(self) -> bool {
         match self {
             Self::Chip(chip) => chip != Chip::Teralynx10,

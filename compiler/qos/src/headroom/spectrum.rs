@@ -3,10 +3,10 @@
 //! In: an ASIC and a [`Request`]. Out: the numbers of SONiC's `buffermgrd`. Invariants: the same result as sonic-swss
 //! `cfgmgr/buffer_headroom_mellanox.lua` (at e6b0c5b5), which uses doubles; here fractions are exact.
 //!
-//! In words: after the pause is sent, the following bytes still arrive: one MTU that the sender was sending, the bytes
-//! on the cable in both directions, in gearboxes, in MAC and PHY and in a tile, and those that it sends until it
-//! reacts. Small packets use buffer cells inefficiently, so the sum is multiplied by the cell occupancy. One lossless
-//! packet is added, and the result is rounded up to 1,024 bytes.
+//! In words: after the pause is sent, more bytes still arrive. These are one MTU that the sender was sending, and the
+//! bytes on the cable in both directions, in gearboxes, in MAC and PHY and in a tile. The sender also continues until
+//! it reacts. Small packets use buffer cells inefficiently, so the sum is multiplied by the cell occupancy. One
+//! lossless packet is added, and the result is rounded up to 1,024 bytes.
 
 use super::asic::SpectrumAsic;
 use super::link::Request;

@@ -3,9 +3,9 @@
 //! In: a [`Request`]. Out: the numbers of sonic-swss `cfgmgr/buffer_headroom_barefoot.lua`. Invariants: headroom is
 //! shared, so the size is XON alone.
 //!
-//! It differs from the Spectrum script in five ways: the bytes on the cable are divided by 8,192 instead of 8,000; the
-//! percentage of small packets is not weighted by bytes; the worst-case factor is not rounded up; the peer's response
-//! counts twice at 400G; the number of lanes does not matter.
+//! It differs from the Spectrum script in five ways. The bytes on the cable are divided by 8,192 instead of 8,000. The
+//! percentage of small packets is not weighted by bytes. The worst-case factor is not rounded up. The peer's response
+//! counts twice at 400G. The number of lanes does not matter.
 
 use super::asic::TOFINO_CELL as CELL;
 use super::link::Request;

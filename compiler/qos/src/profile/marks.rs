@@ -8,8 +8,8 @@ use crate::ecn::Ecn;
 use crate::place::Place;
 
 impl Profile {
-    /// Returns the ECN rule of a class at a place: that of the class, except on the last hop of a profile that does not
-    /// mark there (MRC marks everywhere except on the port to the NIC).
+    /// Returns the ECN rule of a class at a place: that of the class. On the last hop it is `off` if the profile does
+    /// not mark there. MRC marks everywhere except on the port to the NIC.
     pub fn ecn_rule(&self, class: &Class, place: Place) -> Ecn {
         if place == Place::LastHop && !self.ecn_last_hop() { Ecn::Off } else { class.ecn }
     }

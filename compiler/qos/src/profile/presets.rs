@@ -1,6 +1,6 @@
 //! The presets, one file each, and the small builder they share.
 //!
-//! Out: one [`super::Draft`] each. Invariants: every published value has its source in a comment beside it; an
+//! Out: one [`super::Draft`] each. Invariants: every published value has its source in a comment beside it. An
 //! unpublished value is marked as such, with the reason for it.
 
 pub(super) mod juniper_dcqcn;

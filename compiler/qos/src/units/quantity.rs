@@ -143,8 +143,8 @@ fn decimal(digits: &str) -> Option<u128> {
     digits.parse().ok()
 }
 
-/// Formats `base` in the largest of `units` (largest first) that it reaches and in which it has at most three decimals;
-/// the last unit must be the base unit.
+/// Formats `base` in the largest of `units` (largest first) that it reaches and in which it has at most three decimals.
+/// The last unit must be the base unit.
 pub(super) fn display(base: u64, units: &[(&str, u64)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let fits = |factor: u64| base >= factor && base.is_multiple_of((factor / 1000).max(1));
     let &(name, factor) =
