@@ -4,13 +4,13 @@
 //! JSON file per NIC, `closc-mrc/1`: a profile for each receiver, the probes to send before a job starts, and the ports
 //! that must not be used.
 //!
-//! Facts of the interface (OCP "Multipath Reliable Connection" 1.0 and its control header): a value has 32 bytes, the
-//! destination address and that of a segment routing header with one segment, plus a port that counts from 1. A profile
-//! is populated completely before it goes online. A device limits the number of values of a profile and has an
-//! alignment for that number. A probe has a 16-bit request number, both NICs, a value and a port.
+//! Facts of the interface (OCP "Multipath Reliable Connection" 1.0 and its control header): a value has 32 bytes and a
+//! port that counts from 1. The bytes are the destination address and that of a segment routing header with one
+//! segment. A profile is populated completely before it goes online. A device limits the number of values of a profile
+//! and has an alignment for that number. A probe has a 16-bit request number, both NICs, a value and a port.
 //!
-//! Invariants: the values come from the reader that senders use ([`Table`]), not from the plan; no value is denied;
-//! every plane that is used has the same number of values; all lists fit into one address, so there is no segment
+//! Invariants: the values come from the reader that senders use ([`Table`]), not from the plan. No value is denied.
+//! Every plane that is used has the same number of values. All lists fit into one address, so there is no segment
 //! routing header.
 
 use std::collections::BTreeSet;

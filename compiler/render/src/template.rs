@@ -1,7 +1,7 @@
 //! The templates: those shipped in the binary, overlaid by a user's own.
 //!
-//! In: overlay texts by name. Out: rendered text. Invariants: an undefined value is an error; so is printing a boolean,
-//! list or none, with the line; names are paths below `templates/`.
+//! In: overlay texts by name. Out: rendered text. Invariants: an undefined value is an error with its line, and so is
+//! the output of a boolean, list or none. Names are paths below `templates/`.
 
 use std::collections::BTreeMap;
 

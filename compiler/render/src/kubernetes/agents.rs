@@ -1,7 +1,7 @@
 //! The DaemonSet that runs the agent of each NIC, with the field names of `apps/v1`.
 //!
 //! In: names of NICs, an image, a label. Out: a value that serializes to the object. Invariants: it uses the node's own
-//! network, and no privilege except the capabilities for ports, the TUN device and its routes; it contains nothing
+//! network, and no privilege except the capabilities for ports, the TUN device and its routes. It contains nothing
 //! specific to one node.
 
 use std::collections::BTreeMap;

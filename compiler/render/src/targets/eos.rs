@@ -1,8 +1,8 @@
 //! Arista EOS: one `eos.conf` for each switch.
 //!
 //! In: a [`DeviceIntent`]. Out: the configuration in the order of `show running-config`. Invariants: every port of the
-//! switch is named, and those without a cable are shut; a route names its port; management is in its own VRF, so that
-//! the fabric has no default route; ports of one kind share a QoS profile; neighbours of one side share a peer group,
+//! switch is named, and those without a cable are shut. A route names its port. Management is in its own VRF, so that
+//! the fabric has no default route. Ports of one kind share a QoS profile. Neighbours of one side share a peer group,
 //! and those over drained cables have another one.
 
 mod qos;

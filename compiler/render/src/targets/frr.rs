@@ -8,7 +8,7 @@
 //!   Segments are not, because that command prints them before the locators that they need;
 //! - `daemons`, the list of FRR's daemons to run.
 //!
-//! Invariants: only ports with a cable are named; a route names its port; locators come before their segments; on
+//! Invariants: only ports with a cable are named. A route names its port. Locators come before their segments. On
 //! unnumbered ports both ends find each other by router advertisements, so the kernel assigns their link-local
 //! addresses.
 

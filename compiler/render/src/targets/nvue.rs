@@ -1,8 +1,8 @@
 //! NVIDIA Cumulus Linux: one `nvue.yaml` for each switch, for `nv config replace`.
 //!
 //! In: a [`DeviceIntent`]. Out: one list entry `set` with interfaces, queues, segments, static routes and BGP.
-//! Invariants: every port of the switch is named, and those without a cable are shut; a number used as a key is a
-//! string, as in NVUE's own schema; management is in the VRF `mgmt`, so that the fabric has no default route.
+//! Invariants: every port of the switch is named, and those without a cable are shut. A number used as a key is a
+//! string, as in NVUE's own schema. Management is in the VRF `mgmt`, so that the fabric has no default route.
 
 mod panel;
 mod qos;

@@ -1,7 +1,7 @@
 //! Quality of service of a switch: QoS profiles of ports, maps and shares of the buffer.
 //!
 //! In: the intent and the values computed by the plan. Out: [`Qos`]. Invariants: ports of one place and speed share a
-//! profile; bandwidths of weighted queues add up to 100 percent; settings that Jericho and Qumran have no grammar for
+//! profile. Bandwidths of weighted queues add up to 100 percent. Settings that Jericho and Qumran have no grammar for
 //! are omitted, and a warning lists them.
 
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@
 //! The address of a NIC is on each of its ports, the same in every plane. If hosts write the path (SRv6), the first
 //! segment of a path identifies T0 and plane, so routes to first segments choose the port. If switches choose the path,
 //! every port has a table with a route to all NICs, and `throw` for those that only other planes reach. Traffic from
-//! the port's own address and traffic bound to the port use that table; traffic from the NIC's address uses the tables
+//! the port's own address and traffic bound to the port use that table. Traffic from the NIC's address uses the tables
 //! of its ports, plane by plane.
 
 use closc_artefacts::Prefix;

@@ -1,7 +1,7 @@
 //! Class settings of NICs, `nic-qos.sh`, and the longest path for senders, `delay.json`.
 //!
 //! In: the intent of a node. Out: both, and settings of the kernel. Invariants: every value comes from the profile of
-//! the switches, by [`HostQos`]; the script sets complete lists, so earlier settings do not matter.
+//! the switches, by [`HostQos`]. The script sets complete lists, so earlier settings do not matter.
 
 use closc_artefacts::node_delay::{FORMAT, Marks, NodeDelay};
 use closc_artefacts::path_table::Delay;

@@ -1,7 +1,7 @@
 //! Quality of service of a switch: maps, queues, marks, pauses, trimming and shares of the buffer.
 //!
 //! In: the intent and the values computed by the plan. Out: [`QosView`]. Invariants: a switch priority has the number
-//! of the profile's traffic class; packets trimmed by the switch have a priority that no code point has; a traffic
+//! of the profile's traffic class. Packets trimmed by the switch have a priority that no code point has. A traffic
 //! class of NVUE has the number of its queue. Every switch priority is in one pool. Marks are set for every traffic
 //! class in use and for 0, which NVUE marks by default.
 

@@ -1,7 +1,7 @@
 //! Writes CONFIG_DB as JSON, table by table, without building it in memory first.
 //!
 //! In: tables in ascending order, rows as key and fields. Out: JSON. Invariants: tables and the fields of a row are in
-//! ascending order, so equal rows give equal bytes; every value is a string or an array of strings, as in Redis; an
+//! ascending order, so equal rows give equal bytes. Every value is a string or an array of strings, as in Redis. An
 //! empty table is omitted. A row is one line, and a row with a field per port has one line per field. So a change of a
 //! port is a change of one line, and a switch with 512 ports stays well below a megabyte.
 

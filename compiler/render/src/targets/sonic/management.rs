@@ -1,7 +1,7 @@
 //! Management of the switch: `MGMT_PORT`, `MGMT_INTERFACE`, `NTP`, `NTP_SERVER`,
 //! `SYSLOG_SERVER`, `SNMP` and `LLDP`.
 //!
-//! In: a view. Out: rows. Invariants: the management address has a gateway, which SONiC's model requires; the gateway
+//! In: a view. Out: rows. Invariants: the management address has a gateway, which SONiC's model requires. The gateway
 //! is only a route of the management port, so the fabric still has no default route.
 
 use std::net::IpAddr;

@@ -1,7 +1,7 @@
 //! Ports and their addresses: `PORT` and `INTERFACE`.
 //!
-//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and spare ones are shut; an address
-//! row comes after the row of its port; a link's prefix is /127, so both ends are in one subnet; unnumbered ports have
+//! In: a view. Out: rows. Invariants: every port of the switch has a `PORT` row, and spare ones are shut. An address
+//! row comes after the row of its port. A link's prefix is /127, so both ends are in one subnet. Unnumbered ports have
 //! only a link-local address.
 
 use closc_platform::PhysicalPort;

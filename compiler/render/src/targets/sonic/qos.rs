@@ -1,7 +1,7 @@
 //! Quality of service of a switch, table by table.
 //!
 //! In: a view and the values computed by the plan. Out: [`Qos`], whose files write one group of tables each.
-//! Invariants: ports of one kind have equal settings, so their rows are written once and repeated; ports without a
+//! Invariants: ports of one kind have equal settings, so their rows are written once and repeated. Ports without a
 //! cable have no settings.
 
 mod buffers;

@@ -1,7 +1,7 @@
 //! Rows of ports that are the same on many switches, written once.
 //!
 //! In: names of ports with their kinds, and the rows of each kind. Out: all rows as text. Invariants: text is reused
-//! only for the same names, kinds and rows; a thread keeps a few texts, however large the fabric is.
+//! only for the same names, kinds and rows. A thread keeps a few texts, however large the fabric is.
 
 use std::cell::RefCell;
 use std::rc::Rc;

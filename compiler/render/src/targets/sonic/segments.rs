@@ -1,7 +1,7 @@
 //! Segments: `SRV6_MY_LOCATORS` and `SRV6_MY_SIDS`.
 //!
 //! In: a view. Out: rows. Invariants: one uN for each locator and nothing else, which is the subset that every target
-//! supports; the function part is 0 bits long. The rules, with the defects that they avoid:
+//! supports. The function part is 0 bits long. The rules, with the defects that they avoid:
 //!
 //! - one locator, one uN per switch (sonic-buildimage 24938: of several SIDs over several locators only one reaches the
 //!   ASIC). Parallel links need one locator each; the plan then reports that, and verify counts the SIDs;
@@ -9,8 +9,8 @@
 //! - locators come before SIDs (21826: a SID that arrives first is lost);
 //! - no SID has an interface or a VRF (FRR 19981, 25448: uA and uDT46 depend on objects that may not exist yet).
 //!
-//! Two more rules are enforced elsewhere: SIDs are removed before their locators (22690: staticd crashes otherwise),
-//! which is the order of a rollout; and the image has a device `sr0`, on which FRR installs static SIDs (21857).
+//! Two more rules are enforced elsewhere. A rollout removes SIDs before their locators (22690: staticd crashes
+//! otherwise). The image has a device `sr0`, on which FRR installs static SIDs (21857).
 
 use super::json::Document;
 use super::view::View;

@@ -1,7 +1,7 @@
 //! Common inputs of a switch's tables: its ports in the order of the device, addresses as text.
 //!
 //! In: an intent. Out: [`View`]. Invariants: ports are in natural order of their names (`Ethernet8` before
-//! `Ethernet16`), as in `show` commands and `config save`; text is created once and used in every table.
+//! `Ethernet16`), as in `show` commands and `config save`. Text is created once and used in every table.
 
 use closc_plan::{Connection, DeviceIntent, Peer, PortIntent, SwitchPeer};
 

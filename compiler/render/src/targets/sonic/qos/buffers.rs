@@ -1,7 +1,7 @@
 //! Buffers: `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` and the lists of ports.
 //!
-//! In: the profile and the divided buffer. Out: rows. Invariants: trimming is an action of egress profiles only; a
-//! lossless group has headroom for its speed and cable; queues with equal settings share a profile.
+//! In: the profile and the divided buffer. Out: rows. Invariants: trimming is an action of egress profiles only. A
+//! lossless group has headroom for its speed and cable. Queues with equal settings share a profile.
 
 use std::collections::BTreeMap;
 
@@ -180,7 +180,7 @@ impl Qos<'_> {
     }
 
     /// Writes a list of port profiles. NVIDIA's ASICs limit the share of a port in each pool, in addition to the shares
-    /// of its groups and queues; without a list the port's share is 0.
+    /// of its groups and queues. Without a list the port's share is 0.
     fn port_lists(&self, document: &mut Document, name: &'static str, pools: &[&'static str]) {
         if pools.is_empty() {
             return;

@@ -1,7 +1,7 @@
 //! Maps: `DSCP_TO_TC_MAP`, `TC_TO_QUEUE_MAP`, `TC_TO_PRIORITY_GROUP_MAP`, `TC_TO_DSCP_MAP`, `PORT_QOS_MAP` and
 //! `SWITCH_TRIMMING`.
 //!
-//! In: the profile. Out: rows. Invariants: every map that a port names is written; a trimmed packet gets another DSCP
+//! In: the profile. Out: rows. Invariants: every map that a port names is written. A trimmed packet gets another DSCP
 //! on the port to its NIC than inside the fabric, so that the NIC can distinguish incast from congestion.
 
 use std::collections::{BTreeMap, BTreeSet};
