@@ -1,7 +1,7 @@
 //! Compares two topologies, and applies the difference.
 //!
 //! In: two fabrics. Out: changes in the order of the file's keys. Invariants: the work grows with the number of fields
-//! and exceptions, not of devices; an exception counts as a change only if its element exists, or could exist, on both
+//! and exceptions, not of devices. An exception counts as a change only if its element exists, or could exist, on both
 //! sides. Other exceptions follow from changed counts or from other exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -102,8 +102,8 @@ fn is_change(exception: &Exception, old: &Fabric, new: &Fabric) -> bool {
     })
 }
 
-/// Returns whether a change follows from another: it is about T1s that one side does not have, or about uplinks that
-/// neither side has and whose defaults differ by platform.
+/// Returns whether a change follows from another. It does if it is about T1s that one side does not have, or about
+/// uplinks that neither side has and whose defaults differ by platform.
 fn is_implied(change: &Change, old: &Topology, new: &Topology) -> bool {
     if matches!(change, Change::Tier(TierId::T1, _)) && !(old.has_t1() && new.has_t1()) {
         return true;

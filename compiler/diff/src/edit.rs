@@ -1,7 +1,7 @@
 //! Adds a name to `exceptions.drained` of a fabric file, or removes it, without changing any other byte.
 //!
-//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists of `exceptions` change;
-//! the caller parses the result and compares it, so an edit that goes wrong is rejected and never written.
+//! In: the text of a file and a name. Out: the new text. Invariants: only lines and lists of `exceptions` change. The
+//! caller parses the result and compares it, so an edit that goes wrong is rejected and never written.
 
 /// Why a file is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! The work order from one fabric to a larger one: which cables to plug, pull or move.
 //!
-//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it;
-//! since ports are functions of coordinates, growth within reserved numbers moves no cable.
+//! In: two plans. Out: [`WorkOrder`]. Invariants: a cable that both plans have at the same two ports is not in it.
+//! Since ports are functions of coordinates, growth within reserved numbers moves no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -13,7 +13,7 @@ use crate::change::{Change, Setting};
 use crate::words::plural;
 
 /// A change of the segment plan. A switch has one block at a time (SONiC programs one locator), and a path table
-/// contains one block per plane, so neither can support both plans at the same time.
+/// contains one block per plane. Neither can therefore support both plans at the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Migration {
     old: SegmentPlan,

@@ -205,8 +205,8 @@ impl Beyond<'_> {
         whole.chain(self.nics().flat_map(port))
     }
 
-    /// Returns the cables above T0s and T1s: all uplinks of a switch that the other side does not have, and of other
-    /// switches those uplinks that only one side connects.
+    /// Returns the cables above T0s and T1s. These are all uplinks of a switch that the other side does not have, and
+    /// the uplinks of other switches that only one side connects.
     fn uplinks(&self) -> impl Iterator<Item = Link> + '_ {
         [TierId::T0, TierId::T1].into_iter().flat_map(move |tier| {
             let ups = self.own.topology().tier(tier).map_or(0, |tier| tier.up.count);

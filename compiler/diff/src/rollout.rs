@@ -11,7 +11,7 @@
 //! 6. a wave that finishes.
 //!
 //! Invariants: at every moment, no pair has lost more than the share of the bandwidth that both plans have in common,
-//! and every pair that keeps a path has one; removed, drained or not yet existing elements are never used; a difference
+//! and every pair that keeps a path has one. Removed, drained or not yet existing elements are never used. A difference
 //! for which this is impossible is rejected with the reason.
 
 mod configured;

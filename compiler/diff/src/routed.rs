@@ -1,8 +1,8 @@
 //! Nodes whose routes change due to exceptions, if switches choose paths.
 //!
 //! In: two plans. Out: nodes whose routes differ. Invariants: a NIC has a route to each destination over the planes
-//! that reach it, so NICs of a T0 group whose ports have the same exceptions gain and lose the same routes. Nothing
-//! else in a node's files depends on switches to which it has no cable.
+//! that reach it. NICs of a T0 group whose ports have the same exceptions therefore gain and lose the same routes.
+//! Nothing else in a node's files depends on switches to which it has no cable.
 
 use std::collections::{BTreeMap, BTreeSet};
 

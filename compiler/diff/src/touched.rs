@@ -2,7 +2,7 @@
 //!
 //! In: two plans and their difference. Every field of the language declares which artefacts it touches. Out:
 //! [`Touched`]: switches, nodes, path tables and cable lists whose artefacts may change. Invariants: an artefact that
-//! is not named here has the same bytes on both sides; a test renders both sides and compares them.
+//! is not named here has the same bytes on both sides. A test renders both sides and compares them.
 
 use std::collections::BTreeSet;
 

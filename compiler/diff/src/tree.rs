@@ -1,7 +1,7 @@
 //! Compares two compiled trees by their manifests, and shows what differs inside files.
 //!
 //! In: lists of files with digests, and a way to read a file. Out: lines of a report. Invariants: files with equal
-//! digests are not read; the same difference on many devices is one line; of many files of a kind only the first are
+//! digests are not read. The same difference on many devices is one line. Of many files of a kind only the first are
 //! compared in detail, unless `--list` is given.
 
 mod config;

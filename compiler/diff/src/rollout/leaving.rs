@@ -1,7 +1,7 @@
 //! Removals due to smaller counts of the new plan. One wave moves traffic away from them in all planes.
 //!
 //! In: added and removed elements. Out: [`Leaving`]. Invariants: elements that an exception declares absent are not
-//! included, because they are removed by the wave that drains them and count towards its share; cables at a removed
+//! included, because they are removed by the wave that drains them and count towards its share. Cables at a removed
 //! switch or NIC are not listed separately.
 
 use std::collections::BTreeSet;

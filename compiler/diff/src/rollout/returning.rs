@@ -2,7 +2,7 @@
 //!
 //! In: the exceptions of both plans and the removed cables. Out: [`Returning`], and its waves, upper tiers first.
 //! Invariants: while such a wave is carried out, the tiers below still avoid its switches, so the order within it is
-//! free; if hosts choose paths there is no such wave, because hosts get new tables after all switches have changed.
+//! free. If hosts choose paths there is no such wave, because hosts get new tables after all switches have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! The steps of a wave, with their approximate duration.
 //!
 //! In: counts. Out: steps, their reverse, a duration. Invariants: on a device, new configuration is added before
-//! anything is changed, and obsolete configuration is removed last (make before break); traffic leaves before the first
+//! anything is changed, and obsolete configuration is removed last (make before break). Traffic leaves before the first
 //! change and returns after the last.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! A report for a review page or a pull request.
 //!
-//! Invariants: text from other sources cannot become HTML, a link or an image, or end a code block; a page that would
+//! Invariants: text from other sources cannot become HTML, a link or an image, or end a code block. A page that would
 //! be too long ends with a complete section.
 
 use std::fmt::Write as _;
