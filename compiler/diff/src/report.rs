@@ -34,7 +34,7 @@ impl Sign {
     }
 }
 
-/// One change, or many alike.
+/// One change, or several identical ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Line {
     /// Whether it is added, changed or removed.
@@ -48,7 +48,7 @@ pub struct Line {
     /// A side effect of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Their names; only the first where the list was not asked for.
+    /// Names of the elements; only the first ones unless the list is requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -56,7 +56,7 @@ pub struct Line {
 /// One side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Where it was read from, as it was named.
+    /// Place that it was read from, as given on the command line.
     pub source: String,
     /// Name of the fabric.
     pub fabric: String,
@@ -73,7 +73,7 @@ pub struct Rollout {
     pub steps: Vec<String>,
 }
 
-/// Pairs of NICs whose paths change alike.
+/// Pairs of NICs whose paths change in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pairs {
     /// Count.
@@ -92,14 +92,14 @@ pub struct Pairs {
     pub planes: Vec<u8>,
     /// Names of one pair.
     pub example: (String, String),
-    /// All of it as a sentence.
+    /// The change as a sentence.
     pub text: String,
 }
 
 /// Traffic impact of a difference.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Impact {
-    /// Planes in which anything is touched.
+    /// Planes with a changed element.
     pub planes: Vec<u8>,
     /// Pairs that lose or gain paths, the worst first.
     pub pairs: Vec<Pairs>,
@@ -114,14 +114,14 @@ pub struct WaveStep {
     pub action: String,
     /// The step as a sentence.
     pub text: String,
-    /// About how long it takes.
+    /// Approximate duration in seconds.
     pub seconds: u64,
 }
 
 /// One wave of a rollout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Wave {
-    /// The plane that it touches; absent where it is about all planes.
+    /// The plane that it changes; absent if it concerns all planes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
     /// Effect, as a sentence.
@@ -141,9 +141,9 @@ pub struct Wave {
     pub at_most: bool,
     /// Actions, in order.
     pub steps: Vec<WaveStep>,
-    /// Undo.
+    /// Steps that undo the wave.
     pub back: Vec<WaveStep>,
-    /// About how long it takes.
+    /// Approximate duration in seconds.
     pub seconds: u64,
 }
 
@@ -160,26 +160,26 @@ pub struct Report {
     pub changes: Vec<Line>,
     /// Their impact on traffic.
     pub impact: Impact,
-    /// Rollout; absent where only files were compared.
+    /// Rollout; absent if only files were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
     /// The rollout order, if it was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<Wave>,
-    /// Why there is no order: each would take more than the allowed share from a pair.
+    /// Why there is no order: every order would take more than the allowed share from a pair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_waves: Option<String>,
-    /// Touched switches, tier by tier of each plane; none where only files were compared, or no switch is touched.
+    /// Changed switches, tier by tier of each plane; empty if only files were compared or no switch changes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<TouchedTier>,
     /// Artefacts that may change.
     pub artefacts: Vec<Artefacts>,
-    /// Text differences, where they were asked for.
+    /// Text differences, if they were requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
 }
 
-/// Touched switches of a tier and plane.
+/// Changed switches of a tier and plane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedTier {
     /// The plane.

@@ -159,7 +159,7 @@ pub struct Artefacts {
     pub added: u64,
     /// Those whose artefacts change.
     pub changed: u64,
-    /// Whether fewer may change: they were counted by rule, without comparing files.
+    /// Whether fewer artefacts may change: they were counted by rule, without comparing files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
     /// Those that lose them.
