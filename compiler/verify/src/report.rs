@@ -103,7 +103,7 @@ pub struct RuleCounts {
     pub code: &'static str,
     /// Its title: the fault if it is broken.
     pub title: &'static str,
-    /// What the rule checks.
+    /// Text of the check.
     pub what: &'static str,
     /// Number of applications and violations.
     #[serde(flatten)]

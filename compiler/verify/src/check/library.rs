@@ -183,7 +183,7 @@ fn steps(ports: &Ports<'_>, own: &Backups) -> Option<String> {
 
 type Faults = Vec<(Option<usize>, String)>;
 
-/// Checks addresses and links. NICs are compared with the slots in units of systemd-networkd, where a node has them.
+/// Checks addresses and links. NICs are compared with the slots in units of systemd-networkd, if a node has them.
 fn topology(ports: &Ports<'_>, names: &[GivenName], own: &[Pairing]) -> Faults {
     let mut slots: BTreeMap<u8, BTreeSet<String>> = BTreeMap::new();
     for (port, bus) in names.iter().filter_map(|given| Some((ports.get(&*given.name)?, bus(&given.pci)?))) {

@@ -14,7 +14,7 @@ use closc_artefacts::{Family, Prefix};
 pub(crate) struct Config<'a> {
     /// Own autonomous system number.
     pub(crate) asn: u32,
-    /// Router id, where it is set.
+    /// Router id, if it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
     /// Its own announcements.
     pub(crate) networks: Vec<Prefix>,
@@ -199,7 +199,7 @@ pub(crate) enum Bandwidth {
 pub(crate) struct Speaker {
     /// Own autonomous system number.
     pub(crate) asn: u32,
-    /// Router id, where it is set.
+    /// Router id, if it is set.
     pub(crate) router_id: Option<Ipv4Addr>,
     /// Its own announcements.
     pub(crate) networks: Vec<Prefix>,

@@ -207,7 +207,7 @@ pub(crate) struct Port<'a> {
     pub(crate) length_m: Option<u32>,
     /// Its neighbour discovery.
     pub(crate) discovery: NeighbourDiscovery,
-    /// Own MAC address, where it is set.
+    /// Own MAC address, if it is set.
     pub(crate) mac: Option<Mac>,
     /// Whether it takes part in load balancing, if the language states it for each port.
     pub(crate) balances: Option<bool>,
