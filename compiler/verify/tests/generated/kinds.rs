@@ -1,6 +1,6 @@
 //! Kinds of files: each kind in a tree is damaged.
 //!
-//! In: all trees, and the names of files that [`closc_artefacts::paths`] knows. The test fails for a new kind of file,
+//! In: all trees, and the names of files in [`closc_artefacts::paths`]. The test fails for a new kind of file,
 //! operating system or output of nodes until it is damaged.
 
 use std::collections::{BTreeMap, BTreeSet};

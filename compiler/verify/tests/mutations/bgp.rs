@@ -1,4 +1,4 @@
-//! Damage to switches that speak BGP.
+//! Damage to switches with BGP.
 
 use crate::Mutation;
 use crate::base::Base::{Bgp, BgpSonic};
