@@ -34,8 +34,8 @@ pub trait Backend {
     /// Reads the counters of every port and segment.
     fn counters(&mut self) -> Result<Counters, LabError>;
 
-    /// Sends packets and returns how often each port was passed. Only these packets are counted if ports can be
-    /// observed; otherwise all other traffic is included.
+    /// Sends packets and returns the number that passed each port. If ports cannot be observed, other traffic is
+    /// counted too.
     fn follow(&mut self, packets: &[Packet]) -> Result<BTreeMap<PortId, PortCounter>, LabError> {
         let before = self.port_counters()?;
         self.exchange(packets, &mut Quiet)?;
@@ -47,7 +47,7 @@ pub trait Backend {
         Ok(self.counters()?.ports)
     }
 
-    /// Returns how many packets can be in flight without loss, besides those of one NIC.
+    /// Returns the number of packets that may be in flight at once without being dropped by a full buffer.
     fn burst(&self) -> usize {
         1
     }
@@ -64,7 +64,7 @@ pub trait Backend {
     }
 }
 
-/// Switches that choose the path.
+/// A data plane whose switches choose the path.
 pub(crate) trait Routed {
     /// Reads the routes of every device, in the order of the model.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError>;
@@ -72,8 +72,8 @@ pub(crate) trait Routed {
     /// Sends flows, those of a node together, and returns the observations of each.
     fn flows(&mut self, flows: &[Flow], watch: &Watch<'_>) -> Result<Vec<Seen>, LabError>;
 
-    /// Waits until routers have found paths around misplaced cables, as far as there are any. Without neighbour
-    /// discovery, it returns at once.
+    /// Waits until routers avoid misplaced cables wherever another path exists. Without neighbour discovery, it returns
+    /// at once.
     fn reroute(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         let _ = dead;
         watch.check()
@@ -88,10 +88,10 @@ pub(crate) trait Breakable {
     /// Drops `ppm` of a million incoming packets at ports; 0 for none.
     fn set_loss(&mut self, ports: &[PortId], ppm: u32) -> Result<(), LabError>;
 
-    /// Loses packets that come in by ports and are longer than an MTU; none for all that pass.
+    /// Drops incoming packets of ports that are longer than `mtu`; `None` removes the limit.
     fn set_mtu(&mut self, ports: &[PortId], mtu: Option<u16>) -> Result<(), LabError>;
 
-    /// Pulls cables and plugs them in elsewhere: pairs of ports that were never met before.
+    /// Pulls cables and connects pairs of ports that were not connected before.
     fn replug(
         &mut self,
         cables: &[CableId],
@@ -173,7 +173,7 @@ pub enum Arrival<'a> {
 /// Number of retransmissions on switches that drop packets under load.
 pub(crate) const RETRIES: u32 = 2;
 
-/// Sends flows, and lost ones again, for switches that drop packets under load.
+/// Sends flows and retransmits lost ones, for switches that drop packets under load.
 pub(crate) fn retried(
     flows: &[Flow],
     mut send: impl FnMut(&[Flow]) -> Result<Vec<Seen>, LabError>,
@@ -218,7 +218,7 @@ impl Sink for Quiet {
     }
 }
 
-/// Counters of a data plane.
+/// Counters of ports and segments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counters {
     /// By port.

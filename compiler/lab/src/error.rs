@@ -61,7 +61,7 @@ pub enum LabError {
         /// Two NICs.
         pair: String,
     },
-    /// Routes change while they are tested.
+    /// Routes kept changing during a test.
     #[error(
         "routes of this lab changed during each of {tries} tests: its routers lose their sessions, or have too little processor time"
     )]
@@ -80,7 +80,7 @@ pub enum LabError {
         /// The limit.
         limit: usize,
     },
-    /// The name is not that of a NIC port.
+    /// No NIC port has this name.
     #[error("`{name}` is the cable of no NIC port: write one like `su001-n001/nic0.p3`")]
     NoNicPort {
         /// The name.
@@ -99,7 +99,7 @@ pub enum LabError {
     Overlap {
         /// The new fault.
         fault: String,
-        /// Earlier faults.
+        /// Faults that are not repaired.
         standing: String,
     },
     /// Only targets that use the kernel can break cables while packets flow.
@@ -110,7 +110,7 @@ pub enum LabError {
         /// The target of the lab.
         target: Target,
     },
-    /// Ports of this target have no carrier.
+    /// Ports of this target cannot lose their carrier.
     #[error(
         "ports of target `{target}` have no carrier that goes down; without `--down` the cable is cut and both ports stay up"
     )]
@@ -142,7 +142,7 @@ pub enum LabError {
     WrongTarget {
         /// The requested target.
         target: Target,
-        /// A switch.
+        /// The switch.
         switch: String,
     },
     /// Port numbers of the tree have more bits than those of BMv2.
@@ -151,12 +151,12 @@ pub enum LabError {
          use `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     WidePorts {
-        /// Switches with narrower ports.
+        /// The program with narrower ports.
         who: String,
         /// Bits of a port.
         bits: u32,
     },
-    /// `--listen` was given for a target where every switch has its own socket.
+    /// `--listen` was given for a target without a common endpoint.
     #[error(
         "`--listen` is for target `embedded`: switches of target `{target}` have no address of the network"
     )]
@@ -172,7 +172,7 @@ pub enum LabError {
     NoNodes {
         /// The requested target.
         target: Target,
-        /// A node.
+        /// The node.
         node: String,
     },
     /// The tree has no configuration for nodes, and no other file contains their addresses.
@@ -181,18 +181,18 @@ pub enum LabError {
          addresses: write `os: linux` below `hosts`"
     )]
     NoAddresses {
-        /// A node.
+        /// The node.
         node: String,
     },
-    /// BMv2 has no text ids.
+    /// The switch program does not support text ids.
     #[error(
         "entries of switch `{switch}` name ports and next hops by text (`os: pins`), and {who} has numbers for them: use \
          `--target embedded`, or `--target bmv2 --switch-program closc`"
     )]
     Text {
-        /// Program without text ids.
+        /// The switch program.
         who: String,
-        /// A switch.
+        /// The switch.
         switch: String,
     },
     /// The program for switches is missing.
@@ -222,7 +222,7 @@ pub enum LabError {
         /// The tree.
         tree: Utf8PathBuf,
     },
-    /// A P4Runtime request to a switch failed.
+    /// A P4Runtime request failed.
     #[error("`{device}`: {message}")]
     P4Runtime {
         /// The switch.
@@ -282,7 +282,7 @@ pub enum LabError {
         /// The fabric.
         fabric: String,
     },
-    /// The name is not that of a cable.
+    /// No cable has this name.
     #[error("no cable is called `{name}`{}", similar(.like))]
     NoCable {
         /// The name.
@@ -290,7 +290,7 @@ pub enum LabError {
         /// Similar names.
         like: Vec<String>,
     },
-    /// The name is neither that of a switch nor of a cable.
+    /// No switch or cable has this name.
     #[error("no switch and no cable is called `{name}`{}", similar(.like))]
     NoPart {
         /// The name.
@@ -327,19 +327,19 @@ pub enum LabError {
         /// The system error.
         source: std::io::Error,
     },
-    /// An error, after which the parts of the lab were removed.
+    /// An error during creation; the lab was removed.
     #[error("{error}; what was made of the lab is taken down again")]
     TakenDown {
         /// Error.
         error: Box<LabError>,
     },
-    /// An error, after which moved cables were put back.
+    /// An error; moved cables were put back.
     #[error("{error}; every cable is back where it belongs")]
     Undone {
         /// Error.
         error: Box<LabError>,
     },
-    /// An error, after which moved cables could not be put back.
+    /// An error; moved cables could not be put back.
     #[error("{error}; {changes}, and putting them back failed: {cause}; try `closc lab restore`")]
     NotUndone {
         /// Error.
@@ -369,7 +369,7 @@ pub enum TreeFault {
     /// The manifest does not list it.
     #[error("the manifest of the tree does not list it: compile the tree again")]
     Unlisted,
-    /// Its contents are not those of the manifest.
+    /// Its digest differs from that in the manifest.
     #[error("it differs from the manifest: compile the tree again, or take it as it is with `--no-digests`")]
     Digest,
     /// It is a folder, link, device or pipe.
@@ -381,7 +381,7 @@ pub enum TreeFault {
     /// It is larger than the limit.
     #[error("it has more than {0} bytes")]
     TooLong(u64),
-    /// The path leads out of the tree, or is invalid.
+    /// The path is invalid or points outside the tree.
     #[error("{0:?} is not a path inside the tree")]
     Path(String),
     /// The fields of a segment are wider than 16 bits.
@@ -404,7 +404,7 @@ pub enum TreeFault {
     Word {
         /// The column.
         what: &'static str,
-        /// The word.
+        /// The value.
         word: String,
     },
     /// It is not a cable list.
@@ -494,7 +494,7 @@ impl LabError {
         move |source| LabError::Io { what, source }
     }
 
-    /// The same for errors of system calls.
+    /// Adds the operation to an error of a system call.
     pub(crate) fn os(what: impl Into<String>) -> impl FnOnce(nix::errno::Errno) -> LabError {
         let what = what.into();
         move |errno| LabError::Io { what, source: errno.into() }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Something a lab needs.
+/// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Feature {
     /// The `ip` program.
@@ -11,13 +11,13 @@ pub enum Feature {
     Veth,
     /// Bridges, for the device that segments are bound to.
     Bridge,
-    /// End with the NEXT-CSID flavour.
+    /// Kernel support for End with the NEXT-CSID flavour.
     NextCsid,
-    /// End.DT6.
+    /// Kernel support for End.DT6.
     Decapsulation,
-    /// H.Encaps.Red.
+    /// Kernel support for H.Encaps.Red.
     Encapsulation,
-    /// Next hops as objects.
+    /// Kernel support for next hop objects.
     NextHops,
     /// Something else failed; the text says what.
     Other(String),

@@ -7,13 +7,13 @@
 //! Timeline, Record --> Statistics --expect--> Verdict --> Report --> text, Markdown, JSON, SVG
 //! ```
 //!
-//! `virtual_time` does the same on embedded switches, with a clock that is moved; `flows` where switches choose the
-//! path, with queue pairs on the nodes' own sockets. [`live`] is a job in virtual time without a scenario: its caller
-//! moves the clock, and breaks and repairs the fabric.
+//! `virtual_time` runs the same on embedded switches with a simulated clock. `flows` is for fabrics whose switches
+//! choose the path; it uses queue pairs on sockets of the nodes. [`live`] is a job in virtual time without a scenario:
+//! its caller moves the clock, and breaks and repairs the fabric.
 //!
 //! In: a lab that is up, or a tree; a pattern, a scenario. Out: a report. Invariants: everything except `agents` and
-//! `run` is pure and tested without a network. At the end of a job, also after errors, all processes are stopped and
-//! all faults are repaired.
+//! `run` is pure and tested without a network. When a job ends, even with an error, all processes are stopped and all
+//! faults are repaired.
 
 mod agents;
 mod ask;

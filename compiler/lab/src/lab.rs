@@ -45,7 +45,7 @@ pub struct Lab {
     site: Box<dyn Site>,
     state: State,
     options: Options,
-    /// Lock of the lab.
+    /// Lock of the lab, held while it is open.
     guard: Guard,
 }
 
@@ -54,7 +54,7 @@ pub struct Lab {
 pub struct UpReport {
     /// The fabric.
     pub fabric: String,
-    /// Program of its switches.
+    /// Target of the lab.
     pub target: Target,
     /// Switches.
     pub switches: usize,
@@ -66,7 +66,7 @@ pub struct UpReport {
     pub seconds: f64,
     /// Whether it was up before and was only configured again.
     pub again: bool,
-    /// Addresses of its switches for P4Runtime.
+    /// The inventory of its switches.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub inventory: Option<Utf8PathBuf>,
@@ -90,27 +90,27 @@ pub struct DownReport {
 pub struct Status {
     /// The fabric.
     pub fabric: String,
-    /// Program of its switches.
+    /// Target of the lab.
     pub target: Target,
-    /// The tree it was brought up from.
+    /// The tree from which it was started.
     #[schemars(with = "String")]
     pub tree: Utf8PathBuf,
     /// Switches.
     pub switches: usize,
-    /// Missing parts, which another process removed or stopped.
+    /// Missing parts, which something else removed or stopped.
     pub missing: Vec<String>,
     /// Whether the last change was finished.
     pub complete: bool,
-    /// Changes to cables, in words.
+    /// Changes to cables, as text.
     pub changes: Vec<String>,
-    /// Addresses of its switches for P4Runtime.
+    /// The inventory of its switches.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub inventory: Option<Utf8PathBuf>,
 }
 
 impl Lab {
-    /// Starts the lab of a tree. If it is up, puts moved cables back and configures every device again.
+    /// Starts the lab of a tree. If the lab is up, moved cables are put back and every device is configured again.
     pub fn up(folder: &Utf8Path, options: &Options, watch: &Watch<'_>) -> Result<(Lab, UpReport), LabError> {
         let started = Instant::now();
         let (tree, model) = read(folder, options)?;
@@ -195,7 +195,7 @@ impl Lab {
         &self.tree.fabric
     }
 
-    /// Returns what runs the switches.
+    /// Returns the target.
     pub fn target(&self) -> Target {
         self.state.target
     }
@@ -219,7 +219,7 @@ impl Lab {
     }
 
     fn up_fresh(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
-        // Remains of a crashed lab of this fabric are removed first.
+        // Remove what a crashed lab of this fabric left.
         if let Some(old) = State::load(&self.options.runtime, &self.tree.fabric)? {
             site::remove(&old, &self.options.runtime)?;
             State::forget(&self.options.runtime, &self.tree.fabric)?;
@@ -230,7 +230,7 @@ impl Lab {
         }
         self.state.save(&self.options.runtime)?;
         self.site.make(watch)?;
-        // Not all that is made looks for it meanwhile.
+        // Some steps do not check for interruption.
         watch.check()?;
         self.state.complete = true;
         self.state.save(&self.options.runtime)
@@ -271,12 +271,12 @@ fn read(folder: &Utf8Path, options: &Options) -> Result<(Tree, Model), LabError>
     Ok((tree, model))
 }
 
-/// Lock of the folder that a tree is compiled to for the lab of a fabric; released when dropped.
+/// Lock of a folder for compiled trees, used by the lab of a fabric; released when dropped.
 #[derive(Debug)]
 pub struct TreeGuard(Guard);
 
 impl TreeGuard {
-    /// Locks the folder of a fabric among compiled trees.
+    /// Locks the folder for the trees of a fabric.
     pub fn take(trees: &Utf8Path, fabric: &str) -> Result<TreeGuard, LabError> {
         Guard::take(trees, &fabric.parse::<FabricName>()?).map(TreeGuard)
     }
@@ -314,7 +314,7 @@ pub fn list(options: &Options) -> Result<Vec<Status>, LabError> {
     Ok(State::load_all(&options.runtime)?.iter().map(|state| status(state, options)).collect())
 }
 
-/// Returns the P4Runtime addresses of a fabric's lab, if it is up.
+/// Returns the inventory of a fabric's lab, if the lab is up.
 pub fn inventory(fabric: &str, options: &Options) -> Option<Utf8PathBuf> {
     let fabric: FabricName = fabric.parse().ok()?;
     let path = options.folder(&fabric).join(crate::backend::p4::INVENTORY);

@@ -1,16 +1,15 @@
-//! A lab: brings a compiled fabric up on one machine and walks it packet by packet.
+//! Runs a compiled fabric on one machine, and tests it packet by packet.
 //!
-//! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists, nothing else. Out: switches and cables
-//! between them, reports of what packets and counters did. Invariants: the planner is not used. Expected results come
-//! from addresses and cable lists, actual results from the data plane. `down` removes everything that `up` made, and
-//! nothing else.
+//! In: a compiled tree: `linux` or `p4` artefacts, path tables and cable lists. Out: running switches and cables, and
+//! reports on packets and counters. Invariants: the planner is not used. Expected results come from addresses and cable
+//! lists, actual results from the data plane. `down` removes everything that `up` made, and nothing else.
 //!
-//! - [`tree`] reads the artefacts, [`model`] is the fabric as its cable lists have it, [`walk`] says where a packet
-//!   ought to go;
-//! - [`traffic`], [`test`], [`probe`] and [`trace`] say what to send and judge what comes of it;
-//! - [`backend`] carries the packets; [`backend::linux`] is the kernel's own SRv6, [`backend::embedded`] are embedded
-//!   switches in one process, [`backend::bmv2`] a process for each switch; [`mininet`] writes a script;
-//! - [`Lab`] is what the command line calls.
+//! - [`tree`] reads the artefacts, [`model`] is the fabric according to its cable lists, and [`walk`] computes the
+//!   expected path of a packet.
+//! - [`traffic`] lists the packets to send; [`test`], [`probe`] and [`trace`] evaluate the results.
+//! - [`backend`] forwards the packets: [`backend::linux`] with the kernel's own SRv6, [`backend::embedded`] with
+//!   switches in one process, and [`backend::bmv2`] with a process per switch. [`mininet`] writes a script.
+//! - [`Lab`] is the interface of the command line.
 
 pub mod backend;
 pub mod mininet;

@@ -1,8 +1,8 @@
-//! A fabric as a Mininet script: hosts that are the kernel's, switches that are BMv2 or the embedded switch.
+//! A fabric as a Mininet script. Hosts run in the kernel; switches are BMv2 or embedded switches.
 //!
 //! In: a tree of P4 switches and Linux nodes. Out: a self-contained Python program. Invariants: it needs Mininet and
-//! root, but neither Open vSwitch nor a controller. Switches listen at sockets in a folder and are not reachable from
-//! outside of its namespaces. The same tree gives the same script.
+//! root, but neither Open vSwitch nor a controller. Switches serve P4Runtime at Unix sockets in a folder. Nothing is
+//! reachable from outside their namespaces. The same tree gives the same script.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use crate::target::Target;
 use crate::traffic;
 use crate::tree::{Command, DeviceKind, GroupTable, KernelFiles, Program, Tree};
 
-/// The part of every script that processes the tables.
+/// The constant part of every script, which uses the tables.
 const PROGRAM: &str = include_str!("mininet/script.py");
 
-/// The modules that it needs.
+/// Python modules that it imports.
 const IMPORTS: &str = "\
 import argparse
 import json
@@ -31,7 +31,7 @@ import sys
 import time
 ";
 
-/// Files of a node, with the names of the script.
+/// Files of a node, with the field names that the script uses.
 #[derive(Serialize)]
 struct Files {
     sysctl: String,
@@ -92,7 +92,7 @@ pub fn script(tree: &Tree, model: &Model, switch: &str) -> Result<String, LabErr
     Ok(out)
 }
 
-/// Returns every path, as the script walks it.
+/// Returns every path in the form that the script uses.
 fn paths(tree: &Tree, model: &Model) -> Vec<[String; 7]> {
     let mut paths = Vec::new();
     for (table, from) in traffic::nics(tree) {

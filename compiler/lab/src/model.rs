@@ -1,7 +1,8 @@
 //! The fabric according to its cable lists: devices, ports, cables, and the owners of segments.
 //!
-//! In: a [`Tree`]. Out: [`Model`]. Invariants: the numbers of the two ports of a cable differ only in the last bit.
-//! Nothing here comes from routes, so [`Model::walk`](crate::walk) is independent of them.
+//! In: a [`Tree`]. Out: [`Model`]. Invariants: the numbers of a cable's two ports differ only in the last bit. Routes
+//! are not used, except where parallel cables are absent. So [`Model::walk`](crate::walk) is an independent check of
+//! routes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -75,7 +76,7 @@ pub struct Device {
     pub ports: Vec<PortId>,
     /// Its segments, in ascending order: a switch shifts them, a node decapsulates them.
     pub segments: Vec<Segment>,
-    /// Egress ports of the device's own routes by segment, for cases that cables do not determine.
+    /// Egress ports of the device's own routes, by segment. Used where cables do not determine the port.
     ways: BTreeMap<Segment, String>,
 }
 
@@ -103,9 +104,9 @@ pub struct Model {
     pub cables: Vec<Cable>,
     /// Segment that each NIC port receives.
     nic_segments: HashMap<PortId, Segment>,
-    /// By device, in the order of the devices, and name.
+    /// Ports by device, in the order of the devices, and by name.
     ports: Vec<BTreeMap<String, PortId>>,
-    /// Ports of a device with cables to the owner of a segment, in port order.
+    /// Ports of a device whose cables lead to the owner of a segment, in port order.
     leading: HashMap<(DeviceId, Segment), Vec<PortId>>,
 }
 
@@ -131,7 +132,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Finds the devices at the other ends of all cables.
+    /// Finds the ports that lead to the owner of each segment.
     fn lead(&self) -> HashMap<(DeviceId, Segment), Vec<PortId>> {
         let mut leading: HashMap<_, Vec<PortId>> = HashMap::new();
         for (at, device) in self.devices.iter().enumerate() {
@@ -149,12 +150,12 @@ impl Model {
         leading
     }
 
-    /// Returns the device of a name.
+    /// Returns the device with this name.
     pub fn device(&self, name: &str) -> Option<DeviceId> {
         self.devices.binary_search_by(|device| device.name.as_str().cmp(name)).ok().map(DeviceId)
     }
 
-    /// Returns the port of a device.
+    /// Returns the port of a device with this name.
     pub fn port(&self, device: DeviceId, name: &str) -> Option<PortId> {
         self.ports.get(device.0)?.get(name).copied()
     }
@@ -177,7 +178,7 @@ impl Model {
         format!("{}:{name}", self.devices[device.0].name)
     }
 
-    /// Returns the port of a number.
+    /// Returns the port with this number.
     pub(crate) fn port_of(&self, number: u32) -> Option<PortId> {
         let number = number as usize;
         (number < self.cables.len() * 2).then_some(PortId(number))
@@ -193,7 +194,7 @@ impl Model {
         (0..self.cables.len() * 2).map(PortId)
     }
 
-    /// Returns the cable of a name, or of one of its ends written as `device:port`.
+    /// Returns a cable by its name, or by one of its ends in the form `device:port`.
     pub fn cable(&self, name: &str) -> Result<CableId, LabError> {
         if let Some(at) = self.cables.iter().position(|cable| cable.name == name) {
             return Ok(CableId(at));
@@ -203,7 +204,7 @@ impl Model {
             .ok_or_else(|| LabError::NoCable { name: name.to_owned(), like: self.like(name) })
     }
 
-    /// Returns the error for a name that is neither that of a switch nor of a cable.
+    /// Returns the error for a name that no switch or cable has.
     pub(crate) fn no_part(&self, name: &str) -> LabError {
         let switches = self.devices.iter().filter(|device| device.kind == DeviceKind::Switch);
         let cables = self.cables.iter().map(|cable| cable.name.as_str());
@@ -254,7 +255,7 @@ impl Model {
         Ok(())
     }
 
-    /// Adds the segments of the NICs of a group.
+    /// Adds the segments of the NICs of a group to their nodes.
     fn seat(&mut self, tree: &Tree, table: &GroupTable) -> Result<(), TreeFault> {
         for nic in &table.nics {
             let mut ports = 0;
@@ -265,7 +266,7 @@ impl Model {
                 let software = tree.devices.get(&node.name).map(|device| device.software);
                 match node.segments.binary_search(&segment) {
                     Ok(_) => {}
-                    // The segments of such a node are in no other file.
+                    // No other file contains the segments of a node without configuration.
                     Err(place) if software == Some(Software::Unconfigured) => {
                         node.segments.insert(place, segment);
                     }
@@ -284,12 +285,12 @@ impl Model {
         Ok(())
     }
 
-    /// Returns how many planes there are.
+    /// Returns the number of planes.
     pub(crate) fn planes(&self) -> usize {
         self.cables.iter().map(|cable| usize::from(cable.plane) + 1).max().unwrap_or(0)
     }
 
-    /// Tells whether an address is in the block of a plane.
+    /// Returns whether an address is in one of the blocks.
     pub(crate) fn is_inside(&self, address: std::net::Ipv6Addr) -> bool {
         self.blocks.iter().any(|block| block.contains(&address))
     }
@@ -299,8 +300,8 @@ impl Model {
         self.nic_segments.get(&port).copied()
     }
 
-    /// Returns the port of a device whose cable leads to the owner of a segment: for a NIC its own cable, for a switch
-    /// the parallel cable of the segment.
+    /// Returns the port of a device whose cable leads to the owner of a segment. If several do, the segment selects the
+    /// cable.
     pub fn towards(&self, from: DeviceId, segment: Segment) -> Option<PortId> {
         let cables = self.leading.get(&(from, segment))?;
         let first = *cables.first()?;
@@ -312,7 +313,7 @@ impl Model {
         if cables.len() == usize::from(self.cables[first.cable().0].parallel) {
             return cables.get(number).copied();
         }
-        // If parallel cables are absent, the lists do not determine the cable; the route of the switch does.
+        // If some parallel cables are absent, the lists do not determine the cable, so the switch's route is used.
         let way = self.devices[from.0].ways.get(&segment)?;
         cables.iter().copied().find(|port| self.end(*port).1 == way)
     }

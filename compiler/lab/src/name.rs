@@ -9,12 +9,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest name of a fabric or device: a label of the domain name system (RFC 1035 section 2.3.4).
+/// Maximum length of the name of a fabric or device: that of a DNS label (RFC 1035 section 2.3.4).
 const LABEL_MAX: usize = 63;
 /// Maximum length of an interface name (`IFNAMSIZ` of `linux/if.h`, including the terminator).
 const INTERFACE_MAX: usize = 15;
 
-/// Text that is not a name.
+/// Error: the text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} cannot name {what}")]
 pub struct NameFault {
@@ -81,7 +81,7 @@ name!(
     is_label
 );
 name!(
-    /// The name of a device: as that of a fabric, and without `--`, which is between the devices of a cable.
+    /// The name of a device: as that of a fabric, but without `--`, which separates the two devices in a cable's name.
     DeviceName,
     "a device",
     |text| is_label(text) && !text.contains("--")
@@ -101,7 +101,7 @@ fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// `all` and `default` are not interfaces: the kernel uses these names for the settings of all interfaces.
+/// `all` and `default` are not interfaces. The kernel uses these names for settings of all interfaces.
 fn is_interface(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=INTERFACE_MAX).contains(&text.len())

@@ -18,7 +18,7 @@ pub struct Options {
     pub jobs: usize,
     /// Maximum number of devices on one machine.
     pub devices_max: usize,
-    /// Program of the switches; by default that of the tree.
+    /// Target; by default the one that fits the tree.
     pub target: Option<Target>,
     /// Whether files that differ from the manifest are rejected.
     pub digests: Digests,
@@ -36,8 +36,9 @@ pub struct Options {
 pub enum Life {
     /// As long as the lab is open in this process.
     Within,
-    /// In a separate process, until the lab is stopped. These words are the command, to which the folder of the tree
-    /// and the path of a socket are appended. It calls [`serve`](crate::backend::embedded::serve) with both.
+    /// In a separate process, until the lab is stopped. The value is its command line, to which the folder of the tree
+    /// and the path of a socket are appended. The command must call [`serve`](crate::backend::embedded::serve) with
+    /// both.
     Process(Vec<String>),
 }
 
@@ -63,7 +64,7 @@ impl Options {
     }
 }
 
-/// Folder in which labs are recorded: `/run/closc/lab` for root, otherwise the runtime folder of the user.
+/// Default folder for the records of labs: `/run/closc/lab` for root, otherwise the runtime folder of the user.
 fn runtime() -> Utf8PathBuf {
     let user = nix::unistd::geteuid();
     if user.is_root() {

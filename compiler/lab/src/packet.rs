@@ -1,7 +1,7 @@
 //! The packets a lab sends: UDP over IPv6 in IPv6, with an identifying number.
 //!
-//! In: inner addresses and a number. Out: the bytes of the inner packet; and back. Invariants: the UDP checksum is
-//! right, so that the receiving kernel delivers it; every byte is a function of the arguments.
+//! In: inner addresses and a number. Out: the bytes of the inner packet; also the reverse. Invariants: the UDP checksum
+//! is correct, so the receiving kernel delivers the packet. Every byte depends only on the arguments.
 
 use std::net::Ipv6Addr;
 
@@ -13,7 +13,7 @@ const UDP: u8 = 17;
 /// IPv6 in IPv6 (RFC 2473).
 const IPV6: u8 = 41;
 
-/// Hop limit of inner packets, which switches must not change, and of outer ones: five switches and a margin.
+/// Hop limit of inner packets, which switches must not change, and of outer ones. A path has five switches.
 const HOP_LIMIT: u8 = 64;
 
 const HEADERS: usize = 40 + 8;
@@ -30,7 +30,7 @@ pub(crate) enum Sign {
     Word(u32, [u8; 4]),
 }
 
-/// Signature of all encapsulated packets of labs, and of no others.
+/// Bytes and words that identify encapsulated packets of labs.
 pub(crate) const SIGNS: [Sign; 4] = [
     Sign::Byte(6, IPV6),
     Sign::Byte(40 + 6, UDP),
@@ -41,7 +41,7 @@ pub(crate) const SIGNS: [Sign; 4] = [
 /// A packet to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// The NIC port it leaves by.
+    /// The NIC port that sends it.
     pub from: PortId,
     /// Outer source: the address of the NIC.
     pub source: Ipv6Addr,
@@ -51,12 +51,12 @@ pub struct Packet {
     pub inner: Vec<u8>,
 }
 
-/// Identification of a packet: its batch, and its number in that.
+/// Identification of a packet: the number of its batch, and its number in the batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag {
     /// The batch; late packets of earlier batches are ignored.
     pub batch: u32,
-    /// The packet.
+    /// The number in the batch.
     pub number: u32,
 }
 
@@ -67,11 +67,11 @@ pub struct Inner {
     pub source: Ipv6Addr,
     /// Receiving NIC.
     pub destination: Ipv6Addr,
-    /// Entropy value: its lower half is the UDP source port, the upper the flow label.
+    /// Entropy value: its lower 16 bits are the UDP source port, the upper ones are in the flow label.
     pub entropy: u32,
     /// UDP destination port.
     pub port: u16,
-    /// The number.
+    /// Its identification.
     pub tag: Tag,
 }
 
@@ -101,7 +101,7 @@ impl Inner {
     }
 }
 
-/// Reads the number of a payload.
+/// Reads the identification from a payload.
 pub fn tag(payload: &[u8]) -> Option<Tag> {
     let rest = payload.strip_prefix(&MAGIC)?;
     let word = |at: usize| Some(u32::from_be_bytes(rest.get(at..at + 4)?.try_into().ok()?));
@@ -113,7 +113,7 @@ pub fn payload(inner: &[u8]) -> &[u8] {
     inner.get(HEADERS..).unwrap_or(&[])
 }
 
-/// Returns the payload of a packet of either family: IPv4 has a header of its own length (RFC 791 section 3.1).
+/// Returns the payload of an IPv6 or IPv4 packet. An IPv4 header has a variable length (RFC 791 section 3.1).
 pub(crate) fn payload_of_either(packet: &[u8]) -> &[u8] {
     match packet.first() {
         Some(first) if first >> 4 == 4 => packet.get(usize::from(first & 0xf) * 4 + 8..).unwrap_or(&[]),
@@ -121,7 +121,7 @@ pub(crate) fn payload_of_either(packet: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns where an inner packet goes.
+/// Returns the destination of an inner packet.
 pub fn destination(inner: &[u8]) -> Option<Ipv6Addr> {
     let bytes = <[u8; 16]>::try_from(inner.get(24..40)?).ok()?;
     Some(Ipv6Addr::from(bytes))

@@ -1,7 +1,7 @@
-//! Capabilities that a lab keeps of those of root.
+//! Capabilities of root that a lab keeps.
 //!
-//! In: nothing. Out: a process or thread with fewer rights. Invariants: capabilities are only dropped. Programs that
-//! are started cannot regain them, neither as root nor by file capabilities.
+//! Invariants: capabilities are only dropped. Started programs cannot regain them, neither as root nor by file
+//! capabilities.
 
 use caps::errors::CapsError;
 use caps::{CapSet, Capability, CapsHashSet};
@@ -9,8 +9,8 @@ use nix::sys::prctl;
 
 use crate::LabError;
 
-/// Capabilities for the process of a lab: for namespaces and their contents, for files of trees in any folder, and for
-/// daemons that run as another user.
+/// Capabilities of the process of a lab. It needs them for namespaces, for trees in any folder, and for daemons that
+/// run as another user.
 const OF_LABS: [Capability; 10] = [
     Capability::CAP_SYS_ADMIN,
     Capability::CAP_NET_ADMIN,
@@ -27,7 +27,7 @@ const OF_LABS: [Capability; 10] = [
 /// Capabilities inside a namespace.
 const OF_NAMESPACES: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
-/// Capabilities for starting routers, which change to a user of their own and keep some of these.
+/// Capabilities for starting routers, which change to another user and keep some of these.
 const OF_ROUTERS: [Capability; 7] = [
     Capability::CAP_NET_ADMIN,
     Capability::CAP_NET_RAW,
@@ -38,7 +38,7 @@ const OF_ROUTERS: [Capability; 7] = [
     Capability::CAP_CHOWN,
 ];
 
-/// Capabilities for the process of embedded switches, which forward packets in memory: only reading the tree.
+/// Capabilities of the process of embedded switches. It forwards packets in memory, so it only needs to read the tree.
 const OF_SWITCHES: [Capability; 1] = [Capability::CAP_DAC_READ_SEARCH];
 
 /// Drops the capabilities that labs do not need. Call it before starting other threads.
@@ -75,7 +75,7 @@ fn reduce(wanted: &[Capability]) -> Result<(), CapsError> {
         }
     }
     caps::clear(None, CapSet::Inheritable)?;
-    // The permitted set limits the effective one, so it is set first.
+    // The effective set must be within the permitted one, so it is reduced first.
     for set in [CapSet::Effective, CapSet::Permitted] {
         let kept = caps::read(None, set)?.intersection(&wanted).copied().collect();
         caps::set(None, set, &kept)?;
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// Capabilities of a program started by the thread, as the kernel has them.
+    /// Reads the capabilities of a program that this thread starts.
     fn child(set: &str) -> u64 {
         let status = Command::new("cat").arg("/proc/self/status").output().unwrap().stdout;
         let status = String::from_utf8(status).unwrap();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn programs_do_not_get_rights_back() {
-        // Capabilities belong to threads, so other tests keep theirs.
+        // Capabilities belong to a thread, so other tests are unaffected.
         let of_child = thread::spawn(|| {
             of_namespaces().unwrap();
             ["CapPrm", "CapEff", "CapInh", "CapAmb", "NoNewPrivs"].map(child)

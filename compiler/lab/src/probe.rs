@@ -1,9 +1,8 @@
 //! Self-probes: packets that a NIC sends to itself over its T0, over a T1, or over a T2.
 //!
 //! In: a backend. Out: [`ProbeReport`], with the suspected cables and switches. Invariants: only the templates of the
-//! path tables are used, as by a prober on a node. The rule is the published one: if the T0 probe returns and the T1
-//! probe is lost, the cable between them is suspected, or the T1 if all its cables are. The same applies between T1 and
-//! T2.
+//! path tables are used, as by a prober on a node. If the T0 probe returns and the T1 probe is lost, the cable between
+//! T0 and T1 is suspected. If all cables of a T1 are suspected, the T1 is. The same applies between T1 and T2.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -60,7 +59,7 @@ pub enum Accused {
         /// Evidence.
         evidence: String,
     },
-    /// A cable or the switch behind it: the switch is connected to only one NIC, so probes cannot distinguish them.
+    /// A cable, or the switch behind it. The switch is connected to only one NIC, so probes cannot distinguish them.
     CableOrSwitch {
         /// The cable.
         cable: String,
@@ -97,25 +96,25 @@ struct Probe {
 }
 
 impl Probe {
-    /// The tier at which it turns; it uses as many cables down as up.
+    /// Returns the tier at which the probe turns back. It crosses as many cables upwards as downwards.
     fn tier(&self) -> usize {
         (self.route.crossings.len() / 2).saturating_sub(1)
     }
 
-    /// The last cable of the upward part.
+    /// Returns the last cable on the way up.
     fn under_test(&self) -> CableId {
         self.route.crossings[self.tier()].cable()
     }
 }
 
 impl PacketPath {
-    /// Egress ports of the upward part to a tier.
+    /// Returns the egress ports on the way up to a tier.
     fn up(&self, tier: usize) -> &[PortId] {
         &self.crossings[..=tier]
     }
 }
 
-/// Probes from every NIC port over its T0, every T1 above and every T2 above those.
+/// Sends probes from every NIC port over its T0, every T1 above it and every T2 above those.
 pub fn run(
     tree: &Tree,
     model: &Model,
@@ -145,7 +144,7 @@ impl Probe {
     }
 }
 
-/// Every probe whose template uses cables that are there.
+/// Returns every probe whose cables all exist.
 fn probes(tree: &Tree, model: &Model) -> Vec<Probe> {
     let mut out = Vec::new();
     for (group, nic) in traffic::nics(tree) {
@@ -241,8 +240,9 @@ fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
     accused
 }
 
-/// Probes to a T1 or T2 for which the probe to the previous switch over the same cables returned. If they are lost, the
-/// cable under test is suspected; if all probes over all cables of the switch are lost, the switch.
+/// Evaluates probes to a T1 or T2 whose counterparts to the previous switch returned over the same cables. If they are
+/// lost, the cable under test is suspected. If all probes over all cables of the switch are lost, the switch is
+/// suspected.
 fn accuse_above(model: &Model, probes: &[Probe], tier: usize) -> Vec<Accused> {
     let fine: BTreeSet<&[PortId]> =
         probes.iter().filter(|probe| probe.returned).map(|probe| probe.route.up(probe.tier())).collect();

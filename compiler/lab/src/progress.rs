@@ -1,6 +1,6 @@
 //! Progress messages of labs, and interruption.
 //!
-//! In: a function that is called with every step. Invariants: nothing is printed here, only by the command line.
+//! In: a function that is called at every step. Invariants: this module prints nothing.
 
 use std::io;
 use std::sync::Arc;
@@ -51,7 +51,8 @@ impl<'a> Watch<'a> {
         (self.progress)(Progress { what, done, total });
     }
 
-    /// Returns the reason for the end of the work: the interruption, if there was one, instead of its consequences.
+    /// Returns [`LabError::Interrupted`] after an interruption, because `error` is then a consequence of it. Otherwise
+    /// returns `error`.
     pub(crate) fn reason(&self, error: LabError) -> LabError {
         self.check().err().unwrap_or(error)
     }
@@ -67,8 +68,8 @@ impl<'a> Watch<'a> {
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Makes an interrupt that is set by SIGINT, SIGTERM and SIGHUP. A second signal calls `again` and has no other
-    /// effect, because the lab is being stopped. A third one ends the process at once, as SIGQUIT always does.
+    /// Creates an interrupt that SIGINT, SIGTERM and SIGHUP set. A second signal only calls `again`, because the lab is
+    /// already stopping. A third one ends the process at once, as SIGQUIT always does.
     pub fn on_signals(again: impl Fn() + Send + 'static) -> io::Result<Self> {
         let interrupt = Interrupt::default();
         let asked = interrupt.clone();

@@ -1,10 +1,10 @@
 //! The test of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop.
 //!
-//! In: the routes of kernels, and observations of flows. Out: a [`TestReport`], and findings about cables. Invariants:
-//! a flow is delivered only if exactly the node of its destination accepted it. At every device it must leave by a port
-//! of the matching route, and arrive at the other end of that port's cable. The shares of next hops must follow their
-//! weights, within a bound that is exceeded by chance once in 10^12. Only the first device of each kind on a path is
-//! counted for shares, because hashes of equal devices are correlated.
+//! In: the routes of all devices, and observations of flows. Out: a [`TestReport`], and findings about cables.
+//! Invariants: a flow is delivered only if exactly the node of its destination accepted it. At every device it must
+//! leave by a port of the matching route, and arrive at the other end of that port's cable. The shares of next hops
+//! must match their weights within a bound, which chance exceeds once in 10^12 tests. For shares, only the first device
+//! of each kind on a path counts, because devices of one kind have correlated hashes.
 
 mod cables;
 
@@ -22,7 +22,7 @@ use crate::tree::Tree;
 
 /// Default number of flows of a test, and of a pair.
 const FLOWS: u64 = 65_536;
-/// Number of flows in a search for cables. It is lower because some of them may loop.
+/// Number of flows in a search for faulty cables. It is lower because some flows may loop.
 const FLOWS_OF_SEARCH: u64 = 8192;
 const FLOWS_OF_PAIR: std::ops::RangeInclusive<u64> = 8..=4096;
 /// The source port of the first flow of a pair.
@@ -47,7 +47,8 @@ pub(crate) fn run(
     Ok(walk(tree, model, routed, wanted, watch)?.report)
 }
 
-/// Like [`run`] with fewer flows, and with findings from flows and routes; `before` contains the earlier routes.
+/// Like [`run`], but with fewer flows, and returns findings from flows and routes. `before` contains the routes before
+/// the fault.
 pub(crate) fn search(
     tree: &Tree,
     model: &Model,
@@ -61,7 +62,7 @@ pub(crate) fn search(
     Ok((report, findings))
 }
 
-/// Fate of flows.
+/// Results of flows.
 struct Walked {
     report: TestReport,
     routes: Vec<Routes>,
@@ -114,8 +115,8 @@ fn walk(
     Ok(Walked { report: judge.finish(), routes, seen })
 }
 
-/// Sends flows until the routes before and after them are equal. Observations during a change of routes do not belong
-/// to either set of routes.
+/// Sends flows until the routes before and after them are equal. Observations during a change of routes match neither
+/// the old nor the new routes.
 fn settled(
     routed: &mut dyn Routed,
     flows: &[Flow],
@@ -133,14 +134,14 @@ fn settled(
     Err(LabError::Changing { tries: TRIES })
 }
 
-/// The end of a flow.
+/// Result of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Delivered to its node.
     There,
     /// Not forwarded by a device.
     Kept(DeviceId),
-    /// Sent to a port that is not in the route.
+    /// Sent by a port that is not in the route.
     Unnamed(PortId),
     /// Lost in a cable.
     Between(PortId),
@@ -208,7 +209,7 @@ impl Judge<'_> {
         });
     }
 
-    /// Follows a flow from port to port, and counts the choices of devices.
+    /// Follows a flow from port to port, and counts which next hops devices chose.
     fn follow(&mut self, flow: &Flow, seen: &Seen) -> End {
         let mut at = flow.from;
         let mut chosen = BTreeSet::new();
@@ -223,8 +224,8 @@ impl Judge<'_> {
             let named = route.filter(|(_, route)| route.hops.iter().any(|(hop, _)| hop == port));
             let Some((number, route)) = named else { return End::Unnamed(left) };
             if route.hops.len() > 1 {
-                // All kernels share one hash, and switch programs share one with different seeds. Flows after the first
-                // choice of a kind of device are therefore not a random sample.
+                // All kernels use the same hash, and so do all switch programs, with different seeds. Flows are
+                // therefore not a random sample after the first device of a kind.
                 let name = &self.model.devices[at.0].name;
                 if chosen.insert(self.tree.devices.get(name).and_then(|device| device.program)) {
                     let tally = self.tallies.entry((at, number)).or_default();
@@ -270,7 +271,7 @@ impl Judge<'_> {
     }
 }
 
-/// Maximum deviation of a number of flows from its mean by chance (Bernstein's inequality).
+/// Returns the maximum deviation of a number of flows from its mean that chance explains (Bernstein's inequality).
 fn bound(flows: u64, share: f64) -> f64 {
     let variance = flows as f64 * share * (1.0 - share);
     let third = LN_CHANCE / 3.0;
@@ -283,7 +284,7 @@ mod tests {
 
     #[test]
     fn chance_has_room_and_wrong_weights_have_none() {
-        // Two ports of 16,384 flows: 8,192 each. A share of 1 to 3 would be 4,096.
+        // 16,384 flows over two ports: 8,192 each. With weights 1 and 3, one would have 4,096.
         let allowed = bound(16_384, 0.5);
         assert!(allowed > 5.0 * 64.0 && allowed < 1_000.0, "{allowed}");
         assert!(bound(0, 0.5) > 0.0);

@@ -1,8 +1,8 @@
-//! A sample of the paths of a fabric, for fabrics with too many paths to walk.
+//! A sample of the paths of a fabric that has too many for a complete test.
 //!
-//! In: a number and a seed. Out: that many distinct paths, sender by sender. Invariants: the same tree, number and seed
-//! give the same sample. A pair of NICs is drawn first and then one of its paths, so near pairs, which have few paths,
-//! are represented.
+//! In: a number of paths, and a seed. Out: that many different paths, sender by sender. Invariants: the same tree,
+//! number and seed give the same sample. A pair of NICs is drawn first, then one of its paths. So near pairs, which
+//! have few paths, are in the sample too.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::net::Ipv6Addr;
@@ -26,40 +26,40 @@ pub enum Extent {
     /// Every path of every pair.
     #[default]
     Everything,
-    /// So many paths.
+    /// This many paths.
     Sample {
-        /// Count.
+        /// Number of paths.
         paths: u64,
-        /// Seed of the choice.
+        /// Seed of the sample.
         seed: u64,
     },
 }
 
-/// Population of a sample.
+/// Origin of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Drawn {
     /// Paths of the fabric.
     pub of: u64,
-    /// Seed of the choice.
+    /// Seed of the sample.
     pub seed: u64,
 }
 
-/// Receivers with the numbers of paths to them.
+/// Chosen receivers, each with the number of a path.
 type Chosen = BTreeSet<(usize, u64)>;
 
 /// The paths of a test, sender by sender.
 pub(crate) struct Selected<'a> {
     nics: Vec<(&'a GroupTable, &'a Nic)>,
-    /// For a sample: the senders in order, each with receivers and numbers of paths.
+    /// For a sample: the senders in order, with their chosen paths.
     chosen: Option<Vec<(usize, Chosen)>>,
-    /// Origin of a sample.
+    /// Origin of the sample; `None` if all paths are tested.
     pub(crate) drawn: Option<Drawn>,
     /// Ordered pairs of NICs.
     pub(crate) pairs: u64,
 }
 
 impl<'a> Selected<'a> {
-    /// Selects the paths of a test. A sample that is as large as the number of paths is everything.
+    /// Selects the paths of a test. A sample as large as the number of paths is a complete test.
     pub(crate) fn new(tree: &'a Tree, extent: Extent) -> Self {
         let nics: Vec<_> = traffic::nics(tree).collect();
         let everything = Selected { pairs: pairs(nics.len()), nics, chosen: None, drawn: None };
@@ -96,7 +96,7 @@ impl<'a> Selected<'a> {
         Selected { chosen, drawn: Some(Drawn { of, seed }), pairs, ..self }
     }
 
-    /// Counts the paths of the fabric: of every table to each receiver, once for each of its NICs that is not the receiver.
+    /// Counts the paths of the fabric: the paths of every table to each receiver, for every other NIC of the table.
     fn count(&self) -> u64 {
         let tables: Vec<_> = self.nics.chunk_by(|(a, _), (b, _)| std::ptr::eq(*a, *b)).collect();
         let of_table = |nics: &&[(&GroupTable, &Nic)]| -> u64 {
@@ -112,8 +112,9 @@ impl<'a> Selected<'a> {
         self.chosen.as_ref().map_or(self.nics.len(), Vec::len) as u64
     }
 
-    /// Calls a function with the paths of some senders at a time, and the number of senders before. For a sample these
-    /// are several senders with a limited number of paths; otherwise it is one sender with all its paths.
+    /// Calls a function with the paths of one or more senders, and the number of senders already handled. Without a
+    /// sample, each call has one sender with all its paths. With a sample, senders are combined up to a limited number
+    /// of paths.
     pub(crate) fn each<E>(
         &self,
         tree: &'a Tree,
@@ -155,12 +156,12 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// Ordered pairs of so many.
+/// Number of ordered pairs of NICs.
 fn pairs(nics: usize) -> u64 {
     (nics * nics.saturating_sub(1)) as u64
 }
 
-/// Returns a number below another, which is not 0.
+/// Returns a random number below `end`, which is not 0.
 fn below(random: &mut SplitMix64, end: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(end)) >> 64) as u64
 }

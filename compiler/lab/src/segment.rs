@@ -1,7 +1,7 @@
 //! A segment: a uSID in the block of its plane.
 //!
-//! In: an address or a prefix. Out: [`Segment`]. Invariants: if planes have their own blocks, equal uSIDs of two planes
-//! are different segments.
+//! In: an address or a prefix. Out: [`Segment`]. Invariants: if each plane has its own block, the same uSID in two
+//! planes is two segments.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -18,12 +18,12 @@ impl Segment {
         Segment((list.to_bits() >> 80) as u64)
     }
 
-    /// Returns the segment of a block and a uSID.
+    /// Returns the segment with this block and uSID.
     pub(crate) fn within(block: Ipv6Net, usid: u16) -> Segment {
         Segment((block.network().to_bits() >> 80) as u64 | u64::from(usid))
     }
 
-    /// Returns the segment of a key of 48 bits.
+    /// Returns the segment of a 48-bit key.
     pub(crate) fn of_key(key: u128) -> Segment {
         Segment(key as u64)
     }

@@ -1,4 +1,4 @@
-//! Reports as text for people, drawn from the same data as the JSON.
+//! Reports as text, from the same data as the JSON.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::target::Target;
 use crate::test::{ShareMismatch, Spread, TestReport};
 use crate::trace::Finding;
 
-/// Maximum number of lines per kind of fault; the JSON contains all of them.
+/// Maximum number of listed faults per kind. The JSON contains more of them.
 const SHOWN: usize = 10;
 
 impl fmt::Display for UpReport {
@@ -77,7 +77,7 @@ impl fmt::Display for Spread {
     }
 }
 
-/// A test without packets proves nothing and counts as failed.
+/// Says that no packet was sent. Such a test proves nothing and counts as failed.
 fn nothing(report: &TestReport) -> &'static str {
     if report.pairs == 0 { "nothing was tested: no NIC has a path to another\n" } else { "" }
 }

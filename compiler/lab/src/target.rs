@@ -1,11 +1,11 @@
-//! Program of the switches of a lab.
+//! Targets: the programs that run the switches of a lab.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Program of the switches of a lab.
+/// A target: the program that runs the switches of a lab.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Target {

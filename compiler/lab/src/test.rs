@@ -1,4 +1,4 @@
-//! The test: sends a packet over every path, and compares every counter with the paths of the addresses.
+//! The test: sends a packet over every path, and compares every counter with the expected paths.
 //!
 //! In: a backend. Out: [`TestReport`]. Invariants: a packet counts as delivered only if it arrived exactly once, at the
 //! NIC port of its address, with an unchanged inner packet, and if its node decapsulated and accepted it.
@@ -26,7 +26,7 @@ use crate::tree::Tree;
 pub(crate) struct Outcomes<'a> {
     pub(crate) delivered: Vec<PathRef<'a>>,
     pub(crate) failed: Vec<PathRef<'a>>,
-    /// Ports with correct counters at whose far ends something else arrived.
+    /// Ports with correct counters whose packets did not all arrive at the far end.
     pub(crate) leaking: Vec<PortId>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn run_with_outcomes<'a>(
     let senders = selected.senders();
     let burst = backend.burst();
     std::thread::scope(|scope| {
-        // The next packets are made while the previous ones are in flight. When one thread ends, the other ends, too.
+        // The next packets are created while the previous ones are in flight. If one thread ends, so does the other.
         let (ready, made) = mpsc::sync_channel(1);
         scope.spawn(|| {
             selected.each(tree, model, burst, move |at, some| ready.send((at, some)).map_err(drop))
@@ -102,7 +102,7 @@ fn send(
             break;
         }
         let again: Vec<PathRef<'_>> = lost.iter().map(|at| paths[*at].clone()).collect();
-        // Late packets of an earlier attempt have another number.
+        // Late packets of an earlier attempt have another batch number.
         let found = inbox::send(model, backend, &again, batch | round << BATCH_BITS)?;
         for (at, end) in lost.into_iter().zip(found) {
             ends[at] = (end, ends[at].1 + 1);
@@ -111,7 +111,7 @@ fn send(
     Ok(ends)
 }
 
-/// Returns the paths that packets are sent over, once for each packet, and counts the others.
+/// Returns the paths of the packets to send, one entry per packet, and counts the paths that are not tested.
 fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> {
     report.absent += outgoing.absent;
     let mut sent = Vec::with_capacity(outgoing.paths.len());
@@ -127,13 +127,13 @@ fn due<'a>(outgoing: Outgoing<'a>, report: &mut TestReport) -> Vec<PathRef<'a>> 
     sent
 }
 
-/// Number of bits for the senders of a test; the bits above number the attempts.
+/// Batch numbers: the lower bits number the senders, the bits above the attempts.
 const BATCH_BITS: u32 = 28;
 
-/// Expected counters. Millions of packets cross every port.
+/// Expected counters.
 struct Expected {
-    /// By port number: the required count, and the permitted excess, because packets lost under load are counted on
-    /// part of their path.
+    /// By port number: the required count, and the permitted excess. A packet lost under load is counted on a part of
+    /// its path.
     ports: Vec<[PortCounter; 2]>,
     segments: HashMap<(DeviceId, Segment), [u64; 2]>,
 }
@@ -143,8 +143,8 @@ impl Expected {
         Expected { ports: vec![Default::default(); model.all_ports().count()], segments: HashMap::new() }
     }
 
-    /// Adds the counts of a packet that was sent `times`: all transmissions if it was never delivered, so that counters
-    /// show the place of the loss, otherwise the last one.
+    /// Adds the counts of a packet that was sent `tries` times. If it was delivered, only the last transmission is
+    /// required. If it never was, all are, so that counters show where it was lost.
     fn add(&mut self, path: &PathRef<'_>, tries: u32, is_lost: bool) {
         let Ok(route) = &path.route else { return };
         let tries = u64::from(tries);

@@ -1,14 +1,14 @@
 //! Finds faulty cables from the losses of a test and from counters.
 //!
-//! In: the outcomes of a test. Out: [`Finding`]s. Invariants: the changes that were made to cables are not used. The
-//! cause is derived from the data plane, as on a real fabric.
+//! In: the outcomes of a test. Out: [`Finding`]s. Invariants: records of injected faults are not used. The cause is
+//! derived from the data plane, as on a real fabric.
 //!
-//! First, suspects are collected: a direction of a cable is suspect if every path over it failed, or if its counters
-//! are right at the sender and wrong at the receiver. Directions are distinguished because a swap may affect only one:
-//! a T1 accepts a list with its own segment on any port. Then a few packets are sent over each suspect, and the
-//! counters of all ports show where they arrive: at the far end, at another port (the cable is plugged in there), or
-//! nowhere (it is cut). If the backend supports it, only these packets are counted, because port counters include the
-//! traffic of agents.
+//! First, suspects are collected. A direction of a cable is suspect if every path over it failed, or if the sender's
+//! counter is right and the receiver's is wrong. Directions are distinguished because a swap may affect only one: a T1
+//! accepts a list with its own segment on any port. Then a few packets are sent over each suspect, and the counters of
+//! all ports show where they arrive. A cable whose packets arrive at another port is plugged in there. If they arrive
+//! nowhere, the cable is cut. Port counters include the traffic of agents, so the backend counts only these packets if
+//! it can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ use crate::tree::Tree;
 /// Packets sent over each suspect.
 const PULSE: u32 = 3;
 
-/// Maximum number of paths to a suspect that are tried if packets do not reach it.
+/// Maximum number of paths tried if packets do not reach the suspect.
 const WAYS: usize = 16;
 
 /// A finding about a cable or device.
@@ -44,11 +44,11 @@ pub enum Finding {
         /// Evidence.
         evidence: Vec<String>,
     },
-    /// A cable ends at another port, and the cable of that port was not found elsewhere.
+    /// A cable leads to another port, and that port's own cable was not found elsewhere.
     Misplugged {
         /// The cable.
         cable: String,
-        /// The port it ends at.
+        /// The port to which it leads.
         found_at: String,
         /// Evidence.
         evidence: Vec<String>,
@@ -67,7 +67,7 @@ pub enum Finding {
         /// Evidence.
         evidence: Vec<String>,
     },
-    /// Routes used a cable at both of its ends, and none does any more.
+    /// Routes at both ends used a cable, and none does any more.
     Unused {
         /// The cable.
         cable: String,
@@ -91,7 +91,7 @@ impl Finding {
     }
 }
 
-/// Runs the test, and searches the cause of losses.
+/// Runs the test, and searches for the cause of losses.
 pub fn run(
     tree: &Tree,
     model: &Model,
@@ -127,15 +127,15 @@ fn diagnose(
     Ok(found.findings(model))
 }
 
-/// The directions on which every path failed, and those whose counters differ at the two ends.
+/// Returns the directions on which every path failed, and those whose counters differ between the ends.
 fn suspects(outcomes: &Outcomes<'_>) -> BTreeSet<PortId> {
     let good: BTreeSet<PortId> = outcomes.delivered.iter().flat_map(PathRef::crossings).collect();
     let bad = outcomes.failed.iter().flat_map(PathRef::crossings).filter(|port| !good.contains(port));
     bad.chain(outcomes.leaking.iter().copied()).collect()
 }
 
-/// Finds paths with `port` as egress port, one per path up to it. Those with the fewest other suspects and the fewest
-/// hops before it come first.
+/// Returns paths with `port` as egress port, one per distinct path up to it. Those with the fewest other suspects come
+/// first, then those with the fewest hops.
 fn over<'a, 'p>(
     paths: &[&'a PathRef<'p>],
     port: PortId,
@@ -158,9 +158,9 @@ fn over<'a, 'p>(
 /// Where a suspect cable leads from one of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mate {
-    /// To its own port.
+    /// To the far end of its own cable.
     Right {
-        /// Whether the device there forwarded the packets.
+        /// Whether the device at that end forwarded the packets.
         forwarded: bool,
     },
     /// To another port.
@@ -171,7 +171,7 @@ pub(crate) enum Mate {
     Unreached,
 }
 
-/// Sends a few packets along a path and finds the port at which they leave the cable of one step.
+/// Sends a few packets along a path, and finds the port at which they arrive after one step.
 fn pulse(
     model: &Model,
     backend: &mut dyn Backend,
@@ -179,7 +179,8 @@ fn pulse(
     step: usize,
 ) -> Result<Mate, LabError> {
     let Ok(route) = &path.route else { return Ok(Mate::Unreached) };
-    // P4 switches neither forward packets from the unspecified address nor reply to them.
+    // Kernels answer packets that they cannot forward, so send packets that get no answer. P4 switches send no errors,
+    // but drop packets from the unspecified address.
     let silent = backend.answers_losses();
     let packet = |tag: Tag| if silent { path.silent_packet(tag) } else { path.packet(tag) };
     let packets: Vec<_> = (0..PULSE).map(|number| packet(Tag { batch: u32::MAX, number })).collect();
@@ -199,7 +200,7 @@ fn pulse(
     let on_path: BTreeSet<PortId> = route.crossings.iter().map(|crossing| crossing.far()).collect();
     let came: Vec<PortId> =
         model.all_ports().filter(|p| *p != port && !on_path.contains(p) && received(*p) >= wanted).collect();
-    // At their first port, the planned neighbour did not send them; at later ones another device did.
+    // The neighbour expected at the first port that they reach did not send them. At later ports, it did.
     let unsent = |p: &&PortId| received(**p) >= sent(p.far()) + wanted;
     let elsewhere = came.iter().find(unsent).or(came.first()).copied();
     // A swap on the path itself: the packets skip a step and arrive at a later port of the path.
@@ -208,7 +209,7 @@ fn pulse(
     Ok(elsewhere.or(skipped).map_or(Mate::Nowhere, Mate::Other))
 }
 
-/// Where suspect cables lead.
+/// The places to which suspect cables lead.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     ends: BTreeMap<PortId, Mate>,
@@ -254,7 +255,8 @@ impl Found {
         findings
     }
 
-    /// A cable that arrives at another cable's port: swapped if that one arrives at this one's port.
+    /// Returns the finding for a cable that arrives at another cable's port. The two are swapped if that cable arrives
+    /// at the first one's port.
     fn plugged(
         &self,
         model: &Model,
@@ -277,7 +279,7 @@ impl Found {
             evidence.extend(self.ends.get(&end).and_then(|mate| describe(model, end, *mate)));
         }
         evidence.sort();
-        // Each pair is found twice; it is reported once, from its first cable.
+        // Each pair is found twice. It is reported only for its first cable.
         (cable < other).then(|| Finding::Swapped {
             first: model.cable_name(cable).to_owned(),
             second: model.cable_name(other).to_owned(),

@@ -22,13 +22,13 @@ pub struct PathRef<'a> {
     pub to: &'a Nic,
     /// The path.
     pub named: Named,
-    /// UDP destination port of the transport.
+    /// UDP destination port of inner packets.
     pub udp_port: u16,
-    /// Parallel cables above T0s and above T1s.
+    /// Number of parallel cables from T0 to T1, and from T1 to T2.
     pub parallel: (u16, u16),
     /// The sender's port.
     pub port: PortId,
-    /// Expected path; the fault as text if the address leads nowhere.
+    /// Expected path; an error if the address is invalid.
     pub route: Result<PacketPath, String>,
 }
 
@@ -47,7 +47,7 @@ pub struct PathName {
     pub t1_uplink: u16,
     /// Outer destination address.
     pub destination: Ipv6Addr,
-    /// Event, in words.
+    /// The fault.
     pub what: String,
 }
 
@@ -57,8 +57,8 @@ impl PathRef<'_> {
         self.packet_from(self.from.address, tag)
     }
 
-    /// Makes a packet that is never answered: no ICMP error is sent for a packet whose source is unspecified (RFC 4443
-    /// section 2.4), so counters show only the packet.
+    /// Creates a packet that is never answered, so counters show only the packet. No ICMP error is sent for a packet
+    /// with an unspecified source (RFC 4443 section 2.4).
     pub fn silent_packet(&self, tag: Tag) -> Packet {
         self.packet_from(Ipv6Addr::UNSPECIFIED, tag)
     }
@@ -84,14 +84,14 @@ impl PathRef<'_> {
         self.route.iter().flat_map(|route| &route.crossings).copied()
     }
 
-    /// Returns the number of packets to send over it: more on the second of parallel cables, and so on, so that the
-    /// counters of two swapped cables differ.
+    /// Returns the number of packets to send over it. It differs between parallel cables, so that counters show a swap
+    /// of two of them.
     pub fn copies(&self) -> u32 {
         let (k0, k1) = self.parallel;
         1 + u32::from(self.named.t0_uplink % k0.max(1)) + u32::from(self.named.t1_uplink % k1.max(1))
     }
 
-    /// Names it for a report.
+    /// Returns its name for a report.
     pub fn name(&self, what: impl Into<String>) -> PathName {
         PathName {
             from: self.from.name.clone(),
@@ -108,9 +108,9 @@ impl PathRef<'_> {
 /// The paths that start at one NIC.
 #[derive(Debug, Default)]
 pub struct Outgoing<'a> {
-    /// Those to send packets over.
+    /// Paths to send packets over.
     pub paths: Vec<PathRef<'a>>,
-    /// Number of further entries that the table denies as absent.
+    /// Number of paths that the table denies as absent.
     pub absent: u64,
 }
 
@@ -131,7 +131,7 @@ pub fn outgoing<'a>(tree: &'a Tree, model: &Model, table: &'a GroupTable, from: 
 }
 
 impl<'a> Outgoing<'a> {
-    /// Takes a path, or counts one that is absent.
+    /// Adds a path, or counts it as absent if it is `None`.
     pub(crate) fn take(&mut self, path: Option<PathRef<'a>>) {
         match path {
             Some(path) => self.paths.push(path),
@@ -139,7 +139,7 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Adds those of another.
+    /// Adds the paths of another sender.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.paths.extend(other.paths);
         self.absent += other.absent;

@@ -1,7 +1,7 @@
 //! The files of a compiled tree that a lab uses: cables, batch files, P4 entries and path tables.
 //!
-//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: a lab has no other source of data, so it shows the
-//! effect of the artefacts, not the intention of the compiler.
+//! In: the folder of a compiled fabric. Out: [`Tree`]. Invariants: a lab has no other source of data, so it tests the
+//! artefacts themselves.
 
 mod batch;
 mod cables;
@@ -61,26 +61,26 @@ pub struct Tree {
 pub struct Device {
     /// Switch or node.
     pub kind: DeviceKind,
-    /// Software for which its files are.
+    /// System that its files are for.
     pub software: Software,
-    /// The program that its entries are for, of a P4 switch.
+    /// P4 program of its entries, for a P4 switch.
     pub program: Option<Program>,
     /// Its folder, in the tree.
     pub folder: Utf8PathBuf,
     /// Contents of its batch file, or its entries.
     pub batch: Batch,
-    /// Number of each port with a cable, of a P4 switch.
+    /// For a P4 switch, the number of each port with a cable.
     pub numbers: BTreeMap<String, u16>,
 }
 
-/// Software for which the files of a device are.
+/// System that the files of a device are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Software {
     /// The Linux kernel.
     Linux,
     /// A P4Runtime target.
     P4,
-    /// None: a node with `os: none` in the fabric file. It behaves according to its path table.
+    /// None: a node with `os: none` in the fabric file. Its expected behaviour follows from its path table.
     Unconfigured,
 }
 
@@ -158,7 +158,7 @@ impl Tree {
         self.contents.routing().speaks_bgp()
     }
 
-    /// Rejects a tree whose switches choose the path, for operations on paths that hosts write.
+    /// Rejects a tree whose switches choose the path, for operations that need hosts to choose it.
     pub(crate) fn needs_paths(&self, what: &'static str) -> Result<(), LabError> {
         if self.is_source_routed() {
             return Ok(());
@@ -167,13 +167,13 @@ impl Tree {
         Err(LabError::Routing { fabric: self.fabric.clone(), routing, what })
     }
 
-    /// Returns the programs that its switches run, each once.
+    /// Returns the programs that its switches run, without duplicates.
     pub(crate) fn programs(&self) -> Vec<Program> {
         let runs = |program: &Program| self.devices.values().any(|d| d.program == Some(*program));
         Program::ALL.into_iter().filter(runs).collect()
     }
 
-    /// Returns the first switch whose files are for something, if there is one.
+    /// Returns the first switch whose files are for this system, if there is one.
     pub fn switch_of(&self, software: Software) -> Option<&str> {
         let mut devices = self.devices.iter();
         let found = devices.find(|(_, d)| d.kind == DeviceKind::Switch && d.software == software);
@@ -194,7 +194,7 @@ fn device(
             let text = contents.text(&path)?;
             let commands = Command::read_all(&text).map_err(LabError::tree(contents.folder().join(path)))?;
             let batch = Batch::of(&commands);
-            // Trees with unsupported contents are rejected before anything is made.
+            // Unsupported contents must be rejected before anything is created.
             KernelFiles::new(contents, &folder).check()?;
             let (software, numbers) = (Software::Linux, BTreeMap::new());
             return Ok(Device { kind, software, program: None, folder, batch, numbers });

@@ -1,8 +1,8 @@
-//! Where a packet ought to go: from its destination address and the cable list alone.
+//! Expected path of a packet, from its destination address and the cable lists.
 //!
-//! In: the port it leaves a NIC by, and the outer destination address. Out: [`PacketPath`]: every cable and segment it
-//! passes. Invariants: neither routes nor the plan are used, so a fault in either shows as a difference between this
-//! expectation and the counters.
+//! In: the NIC port that sends it, and the outer destination address. Out: [`PacketPath`]: every cable and segment on
+//! its path. Invariants: neither routes nor the plan are used, so an error in either makes the counters differ from
+//! this expectation.
 
 use std::net::Ipv6Addr;
 
@@ -27,7 +27,7 @@ impl PacketPath {
     }
 }
 
-/// Why a destination address leads nowhere.
+/// Why a destination address is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WalkFault {
     /// The address is outside the block.
@@ -36,7 +36,7 @@ pub enum WalkFault {
     /// The first segment is not that of the switch at the other end of the cable.
     #[error("the cable leads to `{found}`, which does not answer to {segment}")]
     WrongSwitch {
-        /// The other end.
+        /// The device at the other end.
         found: String,
         /// The segment.
         segment: Segment,
@@ -55,7 +55,7 @@ pub enum WalkFault {
 }
 
 impl Model {
-    /// Walks a packet from the port of a NIC.
+    /// Follows a packet from the port of a NIC.
     pub fn walk(&self, from: PortId, destination: Ipv6Addr) -> Result<PacketPath, WalkFault> {
         if !self.is_inside(destination) {
             return Err(WalkFault::OutsideBlock(destination));
@@ -87,7 +87,7 @@ impl Model {
     }
 }
 
-/// The segments of a destination address behind a 32-bit block, up to the end of the list.
+/// Returns the segments of a destination address behind a 32-bit block, up to the end of the list.
 fn segments(destination: Ipv6Addr) -> Vec<Segment> {
     let block = Ipv6Net::new_assert(destination, 32).trunc();
     let usids = destination.segments().into_iter().skip(2).take_while(|usid| *usid != 0);

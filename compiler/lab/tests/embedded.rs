@@ -1,4 +1,4 @@
-//! Labs of embedded switches: programmed over gRPC, tested packet by packet, with cables moved and restored.
+//! Labs of embedded switches: programmed over gRPC, tested packet by packet, with moved and restored cables.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn program(compiled: &Compiled) -> PushReport {
     report
 }
 
-/// Ctrl-C at every moment: afterwards cables are in place.
+/// Interrupts a miswire at every moment. All cables must be restored.
 #[test]
 fn cables_go_back_where_a_miswire_is_interrupted() {
     let (mut lab, compiled) = up("lab/two-planes-p4", "ei");
@@ -139,7 +139,7 @@ fn a_cut_cable_is_found_and_repaired_by_the_next_up() {
 #[test]
 fn what_a_crash_left_is_cleared_away() {
     let (lab, compiled) = up("lab/two-planes-p4", "ed");
-    // Its switches end with it; the record stays, as after a crash.
+    // The switches end with the lab object. The record stays, as after a crash.
     drop(lab);
     let status = closc_lab::list(&compiled.options).unwrap();
     assert_eq!((status.len(), status[0].missing.len()), (1, 1));

@@ -1,5 +1,5 @@
 //! Jobs on labs of the kernel whose switches choose the path: queue pairs on sockets of the nodes, while a T1 fails and
-//! recovers. Without a routing protocol, its flows stall until it is back; with one, they are rerouted. These tests
+//! recovers. Without a routing protocol, its flows stall until it recovers. With one, they are rerouted. These tests
 //! need root and FRR.
 
 mod common;
@@ -66,13 +66,13 @@ fn flows_over_a_dead_t1_wait_until_it_is_back_where_nobody_tells() {
     let scenario = reboot("p0-t1-001", "{ lost_messages: 0 }");
     let report = run(&mut lab, &scenario, &orders(Transport::Flow, Pattern::Permutation));
     assert!(report.is_met(), "{:?}", report.unmet);
-    // The flows over the T1 follow from the kernel's own seed. They wait for it, however slow the machine is.
+    // The hash seed of the kernel determines the flows over the T1. They wait until it recovers, on slow machines too.
     let (messages, dead, back) = (&report.messages, &report.phases[1], &report.phases[2]);
     assert!(dead.plan_percent < 100.0 && messages.slowest_ms.unwrap() > 2000.0, "{dead:?} {messages:?}");
     assert!(dead.paths_percent < 60.0 && back.plan_percent >= 100.0, "{dead:?} {back:?}");
     assert!(messages.lost_packets > 0 && messages.repeated < messages.resent, "{messages:?}");
     assert_eq!((report.wrong_bytes, report.planes.len()), (0, 1));
-    // A verdict that is not met says so.
+    // An unmet expectation must be reported.
     let strict = reboot("p0-t1-001", "{ slowest_message: 1s }");
     assert!(!run(&mut lab, &strict, &orders(Transport::Static, Pattern::AllToAll)).is_met());
     let (quiet, spray) = (Scenario::quiet(Duration::from_secs(1)), orders(Transport::Spray, Pattern::Ring));

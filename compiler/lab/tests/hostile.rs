@@ -1,7 +1,8 @@
 //! Hostile trees, started as root: nothing outside of the lab is affected.
 //!
 //! Each is a compiled tree with one element that would affect something outside of the lab: a command, a setting, a
-//! name, a path, a link. Without root, the test shows that all are rejected; with root, that the machine is unchanged.
+//! name, a path, a link. Without root, the test checks that all are rejected. With root, it also checks that the
+//! machine is unchanged.
 
 mod common;
 
@@ -61,7 +62,7 @@ fn commands(canary: &Utf8Path) -> Vec<String> {
     ]
 }
 
-/// Settings that do not belong to a namespace, or not to IPv6.
+/// Settings that do not belong to one namespace, or that labs do not allow.
 fn settings(canary: &Utf8Path) -> Vec<String> {
     let up = "../".repeat(12);
     vec![
@@ -188,7 +189,7 @@ fn files_that_are_not_what_was_compiled_are_refused() {
     nix::unistd::mkfifo(path.as_std_path(), nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(matches!(fault(), (_, TreeFault::NoFile)));
     fs::remove_file(&path).unwrap();
-    // A folder that is a link to the same files.
+    // Replace the folder by a link to a copy of it.
     fs::write(&path, &was).unwrap();
     let (folder, moved) = (compiled.tree.join("switches"), compiled.tree.with_file_name("moved"));
     fs::rename(&folder, &moved).unwrap();
@@ -216,7 +217,7 @@ fn machine(outside: &Utf8Path) -> Vec<String> {
         values(&Utf8Path::new("/proc/sys").join(folder), &mut seen);
     }
     seen.push(format!("processes of it: {:?}", processes()));
-    // The contents of the tree are part of the attack, so it is sufficient that nothing was added beside it.
+    // The tree itself is part of the attack, so only new files beside it matter.
     let mut files: Vec<String> =
         outside.read_dir_utf8().unwrap().map(|entry| entry.unwrap().path().to_string()).collect();
     files.sort();
@@ -224,7 +225,7 @@ fn machine(outside: &Utf8Path) -> Vec<String> {
     seen
 }
 
-/// Settings of the machine that only a person changes.
+/// Settings that nothing else on the machine changes.
 const SETTINGS: [&str; 16] = [
     "kernel/hostname",
     "kernel/domainname",
@@ -260,7 +261,7 @@ fn values(folder: &Utf8Path, seen: &mut Vec<String>) {
     }
 }
 
-/// Returns the processes with the calling thread's own mount of namespaces: those that it started and that are left.
+/// Returns the remaining processes in the calling thread's mount namespace, which it started.
 fn processes() -> Vec<String> {
     let own = fs::read_link("/proc/thread-self/ns/mnt").unwrap();
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -273,7 +274,7 @@ fn seclude() {
     unshare(CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS).unwrap();
     mount::<str, str, str, str>(None, "/", None, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None).unwrap();
     fs::create_dir_all("/run/netns").unwrap();
-    // Otherwise namespaces of other labs, and mounts of other tests, would be visible here.
+    // Without this, namespaces of other labs and mounts of other tests would be visible here.
     let temporary = std::env::temp_dir().to_str().unwrap().to_owned() + "/";
     let others = |place: &str| {
         place == "/run/netns" || place.starts_with("/run/netns/") || place.starts_with(&temporary)
@@ -314,7 +315,7 @@ fn hostile_trees_brought_up_as_root_change_nothing_outside() {
             assert_eq!(machine(&outside), before, "{}", attack.what);
         }
         println!("{} trees brought up twice as root, {refused} times refused, 0 effects outside", all.len());
-        // The inspected part shows the effect of such a line on its own.
+        // Check that the inspection itself detects such a change.
         let status = Command::new("ip").args(["netns", "add", "closc-intruder"]).status().unwrap();
         assert!(status.success());
         fs::write(outside.join("line"), format!("netns exec closc-intruder touch {canary}\n")).unwrap();

@@ -107,7 +107,7 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
-    // No socket listens on the port, so the kernel counts what it would have delivered.
+    // No socket listens on the port. So the kernel counts accepted packets in `Udp6NoPorts`.
     let arrived = || {
         let counters = said(inside("su002-n001").args(["cat", "/proc/net/snmp6"]));
         let line = counters.lines().find(|line| line.starts_with("Udp6NoPorts")).expect("a counter");
@@ -125,8 +125,8 @@ fn the_example_in_c_sends_a_packet_over_every_path() {
     assert_eq!(arrived() - before, sent);
 }
 
-/// Simulates a compiler fault: two routes of a T0 have each other's port. Every packet still arrives, over the wrong
-/// one of two parallel cables, and only counters show it.
+/// Simulates a compiler fault: two routes of a T0 have each other's port. Every packet still arrives, but over the
+/// wrong one of two parallel cables. Only counters show that.
 #[test]
 fn packets_over_other_cables_than_named_are_seen() {
     if !can_run() {
@@ -163,7 +163,7 @@ fn three_tiers_deliver_every_path() {
 
 #[test]
 fn a_miswire_loses_packets_delivers_none_to_others_and_is_found() {
-    // If planes have their own blocks, their uSIDs are equal.
+    // If each plane has its own block, uSIDs are the same in all planes.
     let blocks = shipped("lab/two-planes") + "srv6: { plan: plane-in-block }\n";
     for (yaml, name) in [(shipped("lab/two-planes"), "td"), (blocks, "tf")] {
         let Some(up) = Up::of(&yaml, name) else { return };
@@ -173,7 +173,8 @@ fn a_miswire_loses_packets_delivers_none_to_others_and_is_found() {
 
 fn a_miswire_is_found(mut up: Up) {
     let pairs = [
-        // Two downlinks of a T1, two uplinks of a T0, two planes, two NICs, a NIC and a fabric cable.
+        // In order: two downlinks of a T1, two uplinks of a T0, cables of two planes, NICs of one group, NICs of two
+        // groups, a NIC cable and a fabric cable.
         ("p0-t0-001--p0-t1-001", "p0-t0-002--p0-t1-001"),
         ("p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"),
         ("p0-t0-001--p0-t1-001", "p1-t0-001--p1-t1-001"),
@@ -223,7 +224,7 @@ fn routes_of_nodes_carry_ordinary_traffic() {
         let text = String::from_utf8(output.unwrap().stdout).unwrap();
         text.split_whitespace().find_map(|word| word.strip_suffix("/128")).unwrap().to_owned()
     };
-    // Plain UDP by the node's own routes: encapsulated by the kernel and spread over paths by its hash.
+    // Plain UDP over the node's own routes. The kernel encapsulates it, and its hash spreads flows over paths.
     let to = address(&far);
     let script = format!(
         "import socket\n\
@@ -241,7 +242,7 @@ fn routes_of_nodes_carry_ordinary_traffic() {
         let (_, rest) = text.split_once("\"packets\":").unwrap();
         rest.split(',').next().unwrap().parse::<u32>().unwrap()
     };
-    // They were sent, and arrive when the kernel is scheduled.
+    // Packets are in flight and arrive when the kernel is scheduled.
     let started = Instant::now();
     let decapsulated = loop {
         let counts = ["fcbb:bbbb:8001::/48", "fcbb:bbbb:8801::/48"].map(count);
@@ -341,7 +342,7 @@ fn what_a_crash_left_is_cleared_away() {
     let compiled = compile(&shipped("lab/two-planes"), "tj");
     let (lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     drop(lab);
-    // As if the process had been killed half way: the record contains more than exists.
+    // As after a kill during creation, the record contains more than exists.
     let gone = format!("closc-{}-p0-t1-001", compiled.fabric);
     assert!(Command::new("ip").args(["netns", "del", &gone]).status().unwrap().success());
     let status = closc_lab::list(&compiled.options).unwrap();

@@ -1,5 +1,5 @@
 //! Losses per step of a job, in virtual time: each lost packet is attributed to the step that broke an element on its
-//! path, including packets in flight during a cut. Verdicts on jobs whose fabric fails temporarily or for good.
+//! path, including packets in flight during a cut. Also tests verdicts on jobs with a temporary or permanent outage.
 
 mod common;
 
@@ -10,7 +10,7 @@ use closc_lab::tree::Digests;
 
 use common::{Compiled, compile, quietly, shipped};
 
-/// Ports are full all the time.
+/// Orders that keep ports full all the time.
 fn orders(seed: u64) -> Orders {
     Orders {
         program: "none".into(),
@@ -44,7 +44,7 @@ fn lost(report: &Report) -> Vec<u64> {
     report.steps.iter().map(|step| step.lost_packets).collect()
 }
 
-/// Each retransmitted packet was lost or is a duplicate, and only probes were lost otherwise.
+/// Checks that each retransmitted packet was lost or is a duplicate, and that all other losses are probes.
 fn is_balanced(report: &Report) {
     let m = &report.messages;
     assert_eq!(m.lost, 0, "{m:?}");
@@ -123,7 +123,7 @@ fn a_fabric_that_is_gone_for_good_does_not_recover() {
     let report = run(&compiled, text, &orders(1));
     assert!(report.messages.lost > 0, "{:?}", report.messages);
     let counts = lost(&report);
-    // A message that starts when no path is left is lost without sending a packet.
+    // A message that starts without any path is lost, but no packet of it is sent.
     assert!(counts[0] > 0 && counts[1] > 0, "{:?}", report.steps);
     let unmet: Vec<(&str, &str)> = report.unmet.iter().map(|u| (u.expected, u.found.as_str())).collect();
     let wanted = "not at all after plane 1 down: no path is left, and no later step brings one back";

@@ -1,9 +1,9 @@
-//! `tc.batch` in a real kernel: packets of each class use their band, control is first, weights apply, and blocked
-//! queues mark.
+//! Tests `tc.batch` in a real kernel: every class uses its band, control traffic has priority, weights apply, and full
+//! queues mark packets.
 //!
-//! In: the batch of a T0 of a lab, its lines for one port. Out: what arrives at the other end of a veth pair.
-//! Invariants: each test has a network namespace of its own, which goes away with its thread; nothing depends on how
-//! fast the machine is.
+//! In: the lines for one port of a T0's batch. Out: packets that arrive at the other end of a veth pair. Invariants:
+//! each test has its own network namespace, which ends with its thread. Results do not depend on the speed of the
+//! machine.
 
 mod common;
 
@@ -27,25 +27,25 @@ const UPLINK: &str = "eth501";
 /// Code points of `lossy-trim` with their `ets` classes in the batch, highest first.
 const CLASSES: [(u8, &str); 6] = [(46, "1:1"), (12, "1:2"), (16, "1:2"), (8, "1:3"), (4, "1:4"), (63, "1:5")];
 
-/// Bytes of a packet behind its headers.
+/// Payload bytes of a packet.
 const PAYLOAD: usize = 1_400;
 
-/// Sockets to send by: each has room for some packets that are not sent yet.
+/// Number of sending sockets. Each has buffer space for some unsent packets.
 const SOCKETS: usize = 16;
 
-/// Send options of packets.
+/// ECN fields of packets.
 const NOT_CAPABLE: u8 = 0;
 const CAPABLE: u8 = 2;
 const MARKED: u8 = 3;
 
-/// A port of a switch in a namespace of its own, with its queues.
+/// A switch port in its own namespace, with its queues.
 struct Port {
     wire: Socket,
     far: usize,
     name: &'static str,
 }
 
-/// Tells whether this machine has all that queues need; says why not.
+/// Returns whether this machine supports the queues; prints the reason if it does not.
 fn can_run() -> bool {
     if let Some(lacking) = closc_lab::backend::linux::lacking_queues() {
         closc_skip::skip(format_args!("this machine has no {lacking}"));
@@ -54,7 +54,7 @@ fn can_run() -> bool {
     true
 }
 
-/// The lines of a port.
+/// Returns the lines of the batch for a port.
 fn batch(port: &str) -> String {
     let plan = closc_tests::shape::plan(&shipped("lab/two-planes"));
     let tree = closc_compile::memory(&plan).unwrap();
@@ -76,8 +76,8 @@ fn run(program: &str, arguments: &[&str], input: &str) -> String {
 }
 
 impl Port {
-    /// Makes a namespace for the calling thread, a cable in it, and queues at one end; optionally behind a blocked
-    /// link.
+    /// Creates a namespace for the calling thread, a cable in it, and queues at one end. If `is_held` is set, the link
+    /// behind the queues is blocked.
     fn new(name: &'static str, is_held: bool) -> Port {
         unshare(CloneFlags::CLONE_NEWNET).unwrap();
         let links = format!(
@@ -109,7 +109,7 @@ impl Port {
         run("tc", &["-batch", "-"], &fast);
     }
 
-    /// Sends packets one by one, each as code point and ECN field.
+    /// Sends packets one by one, each with a code point and an ECN field.
     fn send(&self, packets: impl IntoIterator<Item = (u8, u8)>) {
         let open = |_| {
             let socket = Socket::new(Domain::IPV6, Type::DGRAM, None).unwrap();
@@ -140,7 +140,7 @@ impl Port {
         found
     }
 
-    /// Packets by class of `ets`.
+    /// Returns the number of packets per class of `ets`.
     fn counted(&self) -> BTreeMap<String, u64> {
         let text = run("tc", &["-s", "class", "show", "dev", self.name], "");
         let mut class = None;
@@ -158,7 +158,7 @@ impl Port {
         found
     }
 
-    /// Packets that queues marked, dropped early, and dropped at the tail.
+    /// Returns the numbers of packets that queues marked, dropped early, and dropped at the tail.
     fn judged(&self) -> [u64; 3] {
         let text = run("tc", &["-s", "qdisc", "show", "dev", self.name], "");
         let sum = |word: &str| -> u64 {
@@ -207,10 +207,10 @@ fn packets_of_each_class_are_counted_in_its_band() {
     }
 }
 
-/// This many packets pass before the link is blocked, plus some more.
+/// Number of packets that pass before the link blocks, with a margin.
 const PASSED: usize = 20;
 
-/// Data of two classes in turn, more than the upper threshold of either, and then a little control.
+/// Alternating data packets of two classes, more than the upper threshold of either, then a few control packets.
 fn burst() -> Vec<(u8, u8)> {
     let data = (0..300).flat_map(|_| [(4, CAPABLE), (8, NOT_CAPABLE)]);
     data.chain([(46, CAPABLE); 5]).collect()
@@ -229,12 +229,12 @@ fn a_held_up_uplink_marks_and_serves_control_first() {
     let last_control = found.iter().rposition(|(code, _)| *code == 46).unwrap();
     assert!(last_control < PASSED, "control waited for {last_control} packets");
     let marked = found.iter().filter(|(_, ecn)| *ecn == MARKED).count();
-    // 300 packets are 438,600 bytes, and beyond 299,248 or so every one is marked.
+    // 300 packets have 438,600 bytes. Beyond about 299,248 bytes, every packet is marked.
     assert!((90..300).contains(&marked), "{marked} of 300 packets are marked");
     let strays = found.iter().filter(|(code, ecn)| *ecn == MARKED && *code != 4).count();
     assert_eq!(strays, 0, "what cannot be marked or is of another class is marked");
     assert_eq!(port.judged(), [marked as u64, 0, 0]);
-    // Behind control, 70 to 15.
+    // After the control packets, the weights are 70 to 15.
     let next = &found[last_control + 1..][..150];
     let heavy = next.iter().filter(|(code, _)| *code == 4).count();
     assert!(heavy > 100, "{heavy} of 150 packets are of the class with a weight of 70 against 15");

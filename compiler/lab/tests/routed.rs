@@ -1,5 +1,6 @@
-//! Labs on the kernel of fabrics whose switches choose the path: flows between all NICs, each followed hop by hop, and
-//! the weights of next hops. They need root, and FRR where switches use BGP, and are skipped with a message otherwise.
+//! Kernel labs of fabrics whose switches choose the path. Flows between all NICs are followed hop by hop, and compared
+//! with the weights of next hops. They need root, and FRR if switches use BGP. Otherwise they are skipped with a
+//! message.
 
 mod common;
 
@@ -27,7 +28,7 @@ exceptions:
   absent: [ \"p0-t0-001--p0-t1-001#2\" ]
 ";
 
-/// The same with IPv4 addresses.
+/// `STATIC` with IPv4 addresses.
 fn static_ipv4() -> String {
     format!("{STATIC}addresses: {{ hosts: 10.0.0.0/8 }}\n")
 }
@@ -48,7 +49,7 @@ fn namespaces(fabric: &str) -> usize {
     String::from_utf8(output.stdout).unwrap().lines().filter(|line| line.starts_with(&prefix)).count()
 }
 
-/// Single switches, and rails that no switch joins.
+/// Single switches, and rails without a common switch.
 #[test]
 fn with_one_tier_flows_go_between_nics_of_a_group() {
     if !can_run() {
@@ -70,7 +71,7 @@ fn with_one_tier_flows_go_between_nics_of_a_group() {
     }
 }
 
-/// Planes by NIC: two zones that only nodes join, with static routes.
+/// Planes by NIC: two zones that share only nodes, with static routes.
 #[test]
 fn flows_stay_in_their_plane_by_nic() {
     if !can_run() {
@@ -84,7 +85,7 @@ fn flows_stay_in_their_plane_by_nic() {
     let report = quietly(|watch| lab.test(watch)).unwrap();
     print!("{report}");
     assert!(report.is_fine(), "{report}");
-    // Two nodes with a NIC in each plane: one pair there and back in each, and none across.
+    // Two nodes with one NIC per plane: an ordered pair in each direction per plane, and none between planes.
     assert_eq!((report.pairs, report.apart, report.delivered), (4, 4, report.packets));
     lab.down().unwrap();
 }
@@ -103,7 +104,7 @@ fn static_groups_carry_flows_by_their_weights() {
     assert_eq!((report.pairs, report.delivered), (30, report.packets));
     let spread = report.spread.as_ref().unwrap();
     assert!(spread.groups >= 3, "{report}");
-    // Missing elements are reported.
+    // The reason for a rejection is reported.
     let error = quietly(|watch| lab.probe(watch)).unwrap_err();
     assert!(matches!(error, LabError::Routing { .. }), "{error}");
     // A switch with other weights than in its file is detected, and so is one that loses flows.
@@ -141,8 +142,8 @@ fn found(findings: &[Finding]) -> Vec<(&'static str, Vec<&str>)> {
     findings.iter().map(kind).collect()
 }
 
-/// Without a protocol, kernels continue to use a cable whose ports are up, and lose its share. If the ports are down,
-/// both ends stop using it. Traffic that others send to the T1 for that T0 uses the other cable, if there is one.
+/// Without a routing protocol, kernels keep using a cut cable while its ports are up, and lose its share. If the ports
+/// are down, both ends stop using it. Traffic from the T1 to that T0 then uses a parallel cable, if there is one.
 #[test]
 fn static_groups_lose_what_a_cut_cable_carried() {
     if !can_run() {
@@ -157,7 +158,7 @@ fn static_groups_lose_what_a_cut_cable_carried() {
         assert!(report.is_found(), "{report}");
         (report.test.unwrap(), report.findings)
     };
-    // One of two cables, and the only one, between a T0 and a T1; the cable of a NIC.
+    // A cable with a parallel one, a T0's only cable to a T1, and the cable of a NIC.
     for cable in ["p0-t0-002--p0-t1-001#2", "p0-t0-001--p0-t1-001", "su003-n002/nic0.p0"] {
         let (test, findings) = cut(cable, Ends::Up);
         assert!(test.lost > 0 && test.strayed + test.misdelivered + test.damaged == 0, "{test}");
@@ -180,7 +181,7 @@ fn swapped_cables_of_static_groups_are_found_by_where_flows_come_in() {
     }
     let compiled = compile(STATIC, "re");
     let (mut lab, _) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
-    // Of one T0, of two T0s at one T1 and at two, of two NICs.
+    // Cables of one T0, of two T0s at one T1, of two T0s at two T1s, and of two NICs.
     for (first, second, link_layer) in [
         ("p0-t0-002--p0-t1-001", "p0-t0-002--p0-t1-002", LinkLayer::Open),
         ("p0-t0-001--p0-t1-002", "p0-t0-002--p0-t1-002#2", LinkLayer::Open),
@@ -198,7 +199,7 @@ fn swapped_cables_of_static_groups_are_found_by_where_flows_come_in() {
     lab.down().unwrap();
 }
 
-/// Routers stop using a cable without an answering neighbour, and nothing is lost.
+/// Routers stop using a cable without an answering neighbour, and no flow is lost.
 #[test]
 fn routers_lead_around_a_cable() {
     if !can_run() {
@@ -258,7 +259,8 @@ fn routers_carry_ipv4_over_ipv6() {
         let switch = format!("closc-{}-{}", compiled.fabric, cable.split("--").next().unwrap());
         let show = Command::new("ip").args(["-n", &switch, "-4", "route"]).output().unwrap();
         let routes = String::from_utf8(show.stdout).unwrap();
-        // FRR names the neighbour by its address, or by one that stands for its MAC address where routes carry next hops.
+        // FRR prints the neighbour's address. If routes contain next hops, it may print an IPv4 placeholder for its MAC
+        // address instead.
         let over_ipv6 = ["via inet6 fe80::", "via 169.254.0.1 dev "].iter().any(|hop| routes.contains(hop));
         assert!(over_ipv6 && !routes.contains("169.254.0.1/"), "no cable has an IPv4 address: {routes}");
         for ends in [Ends::Up, Ends::Down] {
@@ -275,7 +277,7 @@ fn routers_carry_ipv4_over_ipv6() {
     }
 }
 
-/// Static groups of next hops with /31 cables: flows arrive by their weights, and a cut cable is found.
+/// Static next-hop groups with /31 cables. Flows match the weights, and a cut cable is found.
 #[test]
 fn static_groups_carry_ipv4() {
     if !can_run() {
@@ -317,13 +319,13 @@ fn routers_find_each_other_and_carry_flows() {
     assert_eq!((test.pairs, test.lost), (12, 0));
     assert!(test.spread.as_ref().unwrap().groups >= 4, "{test}");
     assert!(lab.status().missing.is_empty());
-    // Another process finds it, configures it again, and the routers stay.
+    // Open it as another process would, and configure it again. Routers keep running.
     drop(lab);
     let (lab, report) = quietly(|watch| Lab::up(&compiled.tree, &compiled.options, watch)).unwrap();
     assert!(report.again);
     let fabric = compiled.fabric.clone();
     let down = lab.down().unwrap();
-    // On each of 10 switches zebra, staticd, bfdd and bgpd, and with FRR 10 mgmtd.
+    // 10 switches run zebra, staticd, bfdd and bgpd each; with FRR 10 also mgmtd.
     assert!(down.processes >= 40, "{}", down.processes);
     assert_eq!(namespaces(&fabric), 0);
     assert!(!compiled.options.runtime.exists(), "nothing is left behind");

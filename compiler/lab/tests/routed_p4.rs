@@ -31,7 +31,7 @@ fn up(yaml: &str, fabric: &str) -> (Lab, Compiled) {
     (lab, compiled)
 }
 
-/// The pushed entries forward every flow by their weights; those of another tree are detected.
+/// Checks that the pushed entries forward every flow by their weights, and that entries of another tree are detected.
 fn prove(yaml: &str, fabric: &str) {
     let (mut lab, compiled) = up(yaml, fabric);
     let error = quietly(|watch| lab.test(watch)).unwrap_err();
@@ -41,7 +41,7 @@ fn prove(yaml: &str, fabric: &str) {
     assert!(report.is_fine(), "{report}");
     assert_eq!((report.pairs, report.delivered), (30, report.packets));
     assert!(report.packets > 65_000, "{report}");
-    // One of each node, over two planes, and one at least of each T0.
+    // At least one group per node, over two planes, and one per T0.
     let spread = report.spread.as_ref().unwrap();
     assert!(spread.groups >= 6 + 6, "{report}");
     let few = Extent::Sample { paths: 300, seed: 1 };
@@ -49,7 +49,7 @@ fn prove(yaml: &str, fabric: &str) {
     let (sample, again) = (sample(), sample());
     assert!(sample.is_fine() && sample.packets == 300, "{sample}");
     assert_eq!(sample, again, "the same flows take the same ways");
-    // Requirements are reported: paths that hosts write, and a carrier.
+    // The reason for a rejection is reported: no paths of hosts, or no carrier.
     let error = quietly(|watch| lab.probe(watch)).unwrap_err();
     assert!(matches!(error, LabError::Routing { .. }), "{error}");
     let error = quietly(|watch| lab.cut("p0-t0-001--p0-t1-002", Ends::Down, watch)).unwrap_err();
@@ -59,8 +59,8 @@ fn prove(yaml: &str, fabric: &str) {
     assert!(!compiled.options.runtime.exists(), "nothing is left behind");
 }
 
-/// Switches continue to use a cut or moved cable, because nothing informs them. Their losses follow from its weight,
-/// and cables are found by the ports at which flows arrive.
+/// Switches cannot detect a cut or moved cable, so they keep using it and lose flows. The cables are found from the
+/// ports at which flows arrive.
 fn break_cables(lab: &mut Lab) {
     for cable in ["p0-t0-001--p0-t1-001", "su003-n002/nic0.p1"] {
         let report = quietly(|watch| lab.cut(cable, Ends::Up, watch)).unwrap();
@@ -70,7 +70,7 @@ fn break_cables(lab: &mut Lab) {
         assert!(test.lost > 0 && test.lost + test.delivered == test.packets, "{test}");
         quietly(|watch| lab.restore(watch)).unwrap();
     }
-    // Of one T0, of two T0s of two planes.
+    // Two cables of one T0, and two of T0s in different planes.
     for (first, second) in
         [("p0-t0-001--p0-t1-001", "p0-t0-001--p0-t1-002"), ("p0-t0-002--p0-t1-001", "p1-t0-003--p1-t1-002#2")]
     {
@@ -104,7 +104,7 @@ fn with_one_tier_flows_go_between_nics_of_a_rail() {
     program(&compiled, &compiled);
     let report = quietly(|watch| lab.test(watch)).unwrap();
     assert!(report.is_fine(), "{report}");
-    // Two rails of two NICs; a NIC of the other rail is of another node for one of two.
+    // Two rails with two NICs each. Half of the NICs of the other rail are in other nodes.
     assert_eq!((report.pairs, report.apart, report.delivered), (4, 4, report.packets));
     assert!(report.to_string().contains("4 pairs (4 more have no path)"), "{report}");
     let report = quietly(|watch| lab.cut("su001-n002/nic0.p1", Ends::Up, watch)).unwrap();
@@ -115,7 +115,7 @@ fn with_one_tier_flows_go_between_nics_of_a_rail() {
     lab.down().unwrap();
 }
 
-/// Of 512 ports 510 and 511 are none in nine bits, and 512 is not there: `sai` has ten bits for them.
+/// With nine bits, port numbers 510 and 511 are reserved and 512 does not exist. `sai` therefore has ten bits.
 #[test]
 fn the_last_of_512_ports_of_sonic_hardware_carry_flows() {
     let (mut lab, compiled) = up(&shipped("lab/ports-512-pins"), "pf");

@@ -1,5 +1,5 @@
-//! Scenarios on a fabric: the shipped ones are valid, expected values follow from the cables, and invalid ones are
-//! rejected with their place. No network is needed.
+//! Scenarios on a fabric. The shipped ones are valid, and expected values follow from the cables. Invalid ones are
+//! rejected with their line and column. No network is needed.
 
 mod common;
 
@@ -21,7 +21,7 @@ impl Fabric {
         Fabric::of(&shipped("lab/eight-planes"), false)
     }
 
-    /// `rated`: every cable has the rate of a NIC port.
+    /// `rated` states that every cable has the rate of a NIC port.
     fn of(yaml: &str, rated: bool) -> Fabric {
         let compiled = compile(yaml, "sc");
         let tree = Tree::read_with(&compiled.tree, Digests::Compared).unwrap();
@@ -53,7 +53,7 @@ fn what_ships_fits() {
         ("t1-reboot", vec![1.0, 1.0, 1.0]),
         ("gray-cable", vec![1.0, 1.0, 1.0]),
         ("plane-down", vec![1.0, 7.0 / 8.0, 1.0]),
-        // Two of eight NICs, the one that sends over it and the one that it receives from, have seven of eight planes.
+        // Of eight NICs, two have one plane less: the NIC itself and its sender. A plane is one of eight.
         ("nic-port", vec![1.0, 31.0 / 32.0, 1.0]),
         ("all-in-one", vec![1.0, 1.0, 1.0, 31.0 / 32.0, 27.0 / 32.0, 1.0]),
     ] {
@@ -84,14 +84,14 @@ fn what_is_left_follows_from_the_cables_and_the_pattern() {
     assert_eq!(fabric.plan(&back, Pattern::Ring), [1.0, 7.0 / 8.0, 6.0 / 8.0, 7.0 / 8.0]);
 }
 
-/// A cut uplink costs its share of paths. It costs no goodput as long as only NIC ports are a limit. If all cables have
-/// a rate and there are as many uplinks as NICs, it costs 1 / uplinks of all planes.
+/// A cut uplink costs its share of paths. It costs no goodput while only NIC ports limit the rate. If all cables have a
+/// rate and there are as many uplinks as NICs, it costs 1 / uplinks in all planes.
 #[test]
 fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
     let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n";
     let near = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} and not {wanted}");
     let left = Fabric::new().left(cut, Pattern::AllToAll)[1];
-    // Of 56 pairs 24 are of that group and another, and lose one of 32 paths.
+    // 24 of 56 pairs are between that group and another, and lose one of 32 paths.
     near(left.paths, 1.0 - 24.0 / 56.0 / 32.0);
     near(left.goodput, 1.0);
     for uplinks in [2, 4, 8] {
@@ -103,7 +103,7 @@ fn a_cut_uplink_costs_paths_and_where_none_is_to_spare_goodput() {
         near(rated.paths, 1.0 - share / 2.0);
         near(Fabric::of(&text, false).left(cut, Pattern::Bisection)[1].goodput, 1.0);
     }
-    // With one NIC and two uplinks the other uplink carries it all.
+    // With one NIC and two uplinks, the other uplink carries all traffic.
     let spare =
         shipped("lab/two-planes-p4").replace("per_group: 2", "per_group: 1").replace("os: linux", "os: none");
     near(Fabric::of(&spare, true).left(cut, Pattern::Bisection)[1].goodput, 1.0);
@@ -115,7 +115,7 @@ fn t1s_that_two_groups_have_not_in_common_join_nobody() {
     let fabric = Fabric::of(&shipped("lab/two-planes").replace("groups: 2", "groups: 3"), false);
     let cut = "  - { at: 2s, cut: p0-t0-001--p0-t1-001 }\n  - { at: 2s, cut: p0-t0-002--p0-t1-002 }\n";
     let left = fabric.left(cut, Pattern::AllToAll)[2];
-    // 8 of 30 pairs are of those two groups: half of their planes, 0 of 2 paths there.
+    // 8 of 30 pairs are between those two groups. They lose half of their planes, and have no path in the other half.
     assert!((left.goodput - (1.0 - 8.0 / 30.0 / 2.0)).abs() < 1e-9, "{left:?}");
     // The 16 pairs with the third group have one of two paths there.
     assert!((left.paths - (1.0 - 8.0 / 30.0 / 2.0 - 16.0 / 30.0 / 4.0)).abs() < 1e-9, "{left:?}");

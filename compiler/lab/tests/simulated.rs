@@ -43,8 +43,7 @@ fn fabrics_of_every_shape_are_walked_without_a_difference() {
     }
 }
 
-/// Switches that drop one packet in 41 under load: packets that arrive when retransmitted are not a fault of the
-/// fabric.
+/// Switches drop one packet in 41 under load. Packets that arrive after a retransmission are not a fault of the fabric.
 #[test]
 fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
     let (tree, model) = read(&shipped("lab/eight-planes"));
@@ -58,7 +57,7 @@ fn losses_under_load_are_sent_again_before_a_switch_is_blamed() {
         said.contains("were lost at first and sent again") && said.contains(" 0 are lost for good"),
         "{said}"
     );
-    // A cut cable loses every attempt, and is still found.
+    // A cut cable loses all attempts, so it is still found.
     let mut cut = Simulated::new(&tree, &model);
     cut.drops_one_of = 41;
     cut.cut("p3-t0-001--p3-t1-001");
@@ -80,11 +79,11 @@ fn paths_of_absent_switches_are_left_out() {
     assert_eq!((report.paths, report.absent), (32, 8));
 }
 
-/// For any two swapped cables, nothing is misdelivered, and exactly these two are found. Every pair of the small
-/// fabric; of the large one, with its 3,160 pairs, every 61st.
+/// For any two swapped cables, nothing is misdelivered, and exactly these two are found. All pairs of the small fabric
+/// are tested, and every 61st of the 3,160 pairs of the large one.
 #[test]
 fn every_swap_is_found() {
-    // If planes have their own blocks, their uSIDs are equal.
+    // If each plane has its own block, uSIDs are the same in all planes.
     let blocks = shipped("lab/two-planes") + "srv6: { plan: plane-in-block }\n";
     for (yaml, step) in [(shipped("lab/two-planes"), 1), (blocks, 1), (shipped("examples/three-tiers"), 61)] {
         let (tree, model) = read(&yaml);
@@ -140,7 +139,7 @@ fn cut_report(cut: &str, probes: ProbeReport) -> CutReport {
     CutReport { cut: cut.to_owned(), down: false, probes: Some(probes), test: None, findings: Vec::new() }
 }
 
-/// Three tiers: cables between T1 and T2 as well, and T2s.
+/// Three tiers: also cuts cables between T1 and T2, and tests T2s.
 #[test]
 fn every_cut_under_t2s_is_found_by_probes() {
     let (tree, model) = read(&shipped("examples/three-tiers"));

@@ -1,5 +1,5 @@
-//! Jobs in virtual time: real agents on embedded switches and a clock that is moved. What a seed gives is given again, faults
-//! cost what the cables say, and the thresholds of the fabric file reach the queues.
+//! Jobs in virtual time: real agents on embedded switches with a simulated clock. A seed always gives the same result,
+//! faults have the impact computed from cables, and queues have the thresholds of the fabric file.
 
 mod common;
 
@@ -11,7 +11,7 @@ use closc_lab::{Interrupt, LabError, Progress, Watch};
 
 use common::{Compiled, compile, quietly, shipped};
 
-/// Bursts of 20 packets ten times a second: a test of few packets.
+/// Bursts of 20 packets, ten times a second: few packets per test.
 fn orders(transport: Transport, pattern: Pattern) -> Orders {
     Orders {
         program: "none".into(),
@@ -54,8 +54,8 @@ fn a_seed_gives_one_report_and_another_seed_another() {
     assert!(first.messages.slowest_ms.unwrap() < 100.0, "{:?}", first.messages);
 }
 
-/// A T1 dies under NICs whose ports are full, and acknowledgements of seven NICs share a sixteenth of slow ports, so that they
-/// come after some 25 ms: later than the shortest patience of an agent, as over the 1 Mb/s of a lab on the kernel.
+/// A T1 fails while NIC ports are full. Acknowledgements of seven NICs share a sixteenth of slow ports, so they take
+/// about 25 ms. That is longer than the minimum timeout of an agent, as with 1 Mb/s in a kernel lab.
 fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>) -> Report {
     let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
     let compiled = compile(&text.replace("os: linux", "os: none"), "vm");
@@ -66,7 +66,7 @@ fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>
         message_bytes: 900,
         unit: SLOW_UNIT,
         port_mbps: SLOW_MBPS,
-        // A NIC that sends to one other fills no queue with it.
+        // A NIC that sends to one other NIC does not fill a queue with this.
         outstanding: if pattern == Pattern::AllToAll { 8 } else { 2 },
         ..orders(Transport::Spray, pattern)
     };
@@ -76,16 +76,18 @@ fn t1_dies_under_slow_ports(pattern: Pattern, seed: u64, stall: Option<Duration>
 const SLOW_MBPS: u32 = 5;
 const SLOW_UNIT: u32 = 60;
 
-/// Retransmissions follow from packets in flight. Lost packets are those over the dead T1, one of 4 in one of 2 planes, from the
-/// cut until the sender knows: until an acknowledgement comes, which waits 50 ms at most, and what it lacks is 50 ms late at
-/// most. Sent twice are the few that a sender guesses to be lost before it knows how long acknowledgements take: two of each
-/// pair after 5 ms and two after 15. A host that does not run adds its pause to what is lost, and two packets of each pair in a
-/// pause to what is guessed.
+/// Packets in flight determine the number of retransmissions. Lost packets are those over the dead T1, one path in 4 of
+/// one plane in 2, between the cut and its detection. Detection takes at most 50 ms for the delay of an
+/// acknowledgement, and 50 ms for the timeout.
+///
+/// Duplicates are the few packets that a sender considers lost before it has measured the delay of acknowledgements.
+/// These are two per pair after 5 ms, and two after 15 ms. A pause of a host adds its length to the detection, and two
+/// packets per pair to the duplicates.
 #[test]
 fn no_more_is_sent_again_than_was_under_way() {
     let seeds = std::env::var("CLOSC_SEEDS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(1);
     let (nics, pairs) = (8.0, 56.0);
-    // 170 bytes of headers; a sixteenth is of acknowledgements.
+    // Headers have 170 bytes, and acknowledgements use a sixteenth of the rate.
     let over_a_path = f64::from(SLOW_MBPS) * 1e6 * (15.0 / 16.0) / (8.0 * f64::from(SLOW_UNIT + 170)) / 4.0;
     for seed in 1..=seeds.max(1) {
         for stall in [None, Some(Duration::from_millis(30))] {
@@ -109,7 +111,7 @@ fn no_more_is_sent_again_than_was_under_way() {
     }
 }
 
-/// Message times while a T1 fails and a cable is lossy, seed by seed: the measure for changes of the agent.
+/// Message times while a T1 fails and a cable is lossy, for each seed. Use them to compare versions of the agent.
 #[test]
 fn messages_take_no_longer_with_any_seed() {
     let seeds = std::env::var("CLOSC_SEEDS").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(3);
@@ -121,7 +123,7 @@ fn messages_take_no_longer_with_any_seed() {
         slowest.push(report.messages.slowest_ms.unwrap());
     }
     println!("slowest messages, ms: {slowest:.1?}");
-    // With 12 seeds: 41.4 to 42.7 ms; 133 where patience does not depend on needless resends.
+    // With 12 seeds: 41.4 to 42.7 ms. It is 133 ms if the timeout does not grow after unnecessary retransmissions.
     assert!(slowest.iter().all(|ms| *ms < 50.0), "{slowest:.1?}");
 }
 
@@ -135,7 +137,8 @@ fn a_flow_over_a_dead_plane_stalls_and_spraying_does_not() {
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);
 }
 
-/// Ports are full all the time: what is left is what the other plane carries, so nothing may cost more of one plane than of two.
+/// Ports are full all the time. The remaining goodput is that of the other plane, so the loss of one of two planes has
+/// no other effect.
 #[test]
 fn a_dead_plane_costs_its_share() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vh");
@@ -145,31 +148,31 @@ fn a_dead_plane_costs_its_share() {
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let phase = &report.phases[1];
     assert!((phase.plan_percent - 50.0).abs() < 0.01, "{phase:?}");
-    // Within 2 % of it.
+    // Within one percentage point of it.
     assert!((phase.percent.unwrap() - phase.plan_percent).abs() < 1.0, "{phase:?}");
 }
 
-/// Two planes of two T0s, with as many uplinks as NICs: none to spare.
+/// Two planes of two T0s, with as many uplinks as NICs, so no spare uplink.
 fn without_spare(uplinks: u32) -> String {
     let text = shipped("lab/two-planes-p4");
     let text = text.replace("per_group: 2", &format!("per_group: {uplinks}"));
     text.replace("up: 2", &format!("up: {uplinks}")).replace("os: linux", "os: none")
 }
 
-/// All NICs send over T1s at line rate, and a T0 loses one of its uplinks in one plane: hosts keep planes equal, so that plane
-/// limits the other, and 1 / uplinks of goodput is lost. By share of paths it would be half of that.
+/// All NICs send over T1s at line rate, and a T0 loses one of its uplinks in one plane. Hosts load planes equally, so
+/// that plane limits the other, and 1 / uplinks of goodput is lost. The share of lost paths is half of that.
 fn a_cut_uplink_costs_its_share_of_all_planes(uplinks: u32) {
     let compiled = compile(&without_spare(uplinks), "vi");
     let cut = "duration: 2200ms\nsteps:\n  - { at: 1s, cut: p0-t0-001--p0-t1-001 }\n";
-    // Messages of ten packets, as many as fill three quarters of the queues of the uplinks that are left, 64 packets each:
-    // acknowledgements have room, and no path that works is taken for bad.
+    // Messages of ten packets fill three quarters of the queues of the remaining uplinks, which hold 64 packets each.
+    // So there is space for acknowledgements, and working paths are not marked bad.
     let outstanding = (48 * (uplinks - 1) / (10 * uplinks)) as usize;
     let full = Orders { every: None, outstanding, ..orders(Transport::Spray, Pattern::Bisection) };
     let report = run(&compiled, cut, &full);
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);
     let switched = report.switches.clone().unwrap();
     assert_eq!((switched.trimmed, switched.dropped), (0, 0), "no queue overflows: {switched:?}");
-    // Line rate: 1000 of 1166 bytes of a frame are those of messages, and acknowledgements take a sixteenth.
+    // Line rate: a frame of 1166 bytes carries 1000 bytes of a message, and acknowledgements use a sixteenth.
     let line = f64::from(uplinks) * 2.0 * 2.0 * 25.0 * (1000.0 / 1166.0) * (15.0 / 16.0);
     let before = report.before_mbps.unwrap() / line;
     assert!(before > 0.88, "{before} of line rate");
@@ -208,7 +211,7 @@ fn the_scenario_of_an_uplink_is_met() {
     assert!(left.len() == 3 && (left[1] - 50.0).abs() < 3.0 && (left[2] - 100.0).abs() < 3.0, "{left:?}");
 }
 
-/// As many NICs as share threads: the order in which these are done must not show.
+/// Enough NICs to use several threads, whose order must not influence the result.
 #[test]
 fn a_seed_gives_one_report_of_256_nics() {
     let text =
@@ -231,7 +234,7 @@ fn a_seed_gives_one_report_of_256_nics() {
     };
     let first = json(1, &small);
     assert!(first == json(4, &small), "the same seed, another number of threads");
-    // The seed is in the report, which does not count.
+    // The report contains the seed, so replace it.
     let other = json(4, &Orders { seed: 2, ..small });
     assert_ne!(first.replacen("\"seed\":1", "\"seed\":2", 1), other);
 }
@@ -255,10 +258,10 @@ fn every_fault_of_a_scenario_is_made_and_repaired() {
 #[test]
 fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
     let count = |qos: &str, pattern| {
-        // Eight NICs.
+        // The fabric has eight NICs.
         let text = shipped("lab/two-planes-p4").replace("groups: 2", "groups: 4").replace("up: 2", "up: 4");
         let text = text.replace("qos: lossy-trim", &format!("qos: {qos}"));
-        // Two bursts of more than a queue holds.
+        // Two bursts, each longer than a queue.
         let burst = Orders {
             outstanding: 12,
             every: Some(Duration::from_millis(500)),
@@ -279,7 +282,7 @@ fn thresholds_of_the_file_decide_what_is_marked_and_cut() {
     let (never, _) = count("{ base: lossy-trim, classes: { data: { ecn: off } } }", Pattern::AllToAll);
     assert!(early.ecn_marked > late.ecn_marked, "{early:?} {late:?}");
     assert_eq!(never.ecn_marked, 0);
-    // Seven senders to one NIC send more than a queue holds, although each has a window.
+    // Seven senders with limited windows send more to one NIC than a queue holds.
     let (cut, report) = count("lossy-trim", Pattern::Incast);
     assert!(cut.trimmed > 0 && report.messages.resent >= cut.trimmed, "{cut:?} {:?}", report.messages);
 }
@@ -290,7 +293,7 @@ fn bursts_come_at_their_times() {
     let orders =
         Orders { every: Some(Duration::from_millis(250)), ..orders(Transport::Spray, Pattern::Ring) };
     let report = run(&compiled, "duration: 1s\n", &orders);
-    // Four bursts of two messages of four NICs.
+    // Four NICs send four bursts of two messages each.
     assert_eq!((report.messages.sent, report.messages.lost), (32, 0), "{:?}", report.messages);
 }
 
@@ -311,8 +314,8 @@ fn what_cannot_be_is_refused() {
     assert!(error.to_string().contains("is not one that target `embedded` runs"), "{error}");
 }
 
-/// Every plane goes down under NICs that send whenever something arrived: nothing does any more, time passes on to the end, and
-/// what was under way is lost. Who asks for the end in between gets it.
+/// All planes go down while NICs send a new message after each arrival. Nothing arrives any more, the job ends at its
+/// time, and messages in flight are lost. An interrupt in between ends it at once.
 #[test]
 fn a_total_outage_ends_and_a_job_can_be_interrupted() {
     let compiled = compile(&shipped("lab/two-planes-p4"), "vt");

@@ -4,9 +4,9 @@
 //! configured by their own files. Switches are programmed and their counters read by P4Runtime, at sockets in the
 //! folder of the lab, so nothing listens outside of its namespaces.
 //!
-//! A switch process keeps its interfaces open, so cables cannot be moved by making them again. Every port is therefore
-//! a veth pair to a patch panel, a namespace with a bridge for each cable. Moving a cable means moving ports between
-//! bridges.
+//! A switch process keeps its interfaces open, so a cable cannot be moved by removing and creating its veth pair.
+//! Instead, every port is a veth pair to a patch panel: a namespace with a bridge for each cable. Moving a cable means
+//! moving ports between bridges.
 
 mod panel;
 mod switches;
@@ -41,7 +41,7 @@ pub struct Bmv2 {
     /// The kernel's part: nodes, and the interfaces of all devices.
     kernel: Linux,
     folder: Utf8PathBuf,
-    /// The program that a switch is, with its first arguments.
+    /// The program that runs a switch, with its first arguments.
     program: Vec<String>,
     readers: Option<Readers>,
 }
@@ -80,8 +80,8 @@ impl Bmv2 {
         self.kernel.configure_some(&self.places(DeviceKind::Node), watch)
     }
 
-    /// Sets the MAC addresses of NIC ports at moved cables: their own, or the one that the switch at the other end
-    /// sends to, as neighbour discovery would.
+    /// Sets the MAC addresses of NIC ports at moved cables. With an open link layer, a port takes the address that the
+    /// switch at the other end sends to. Otherwise it keeps its own.
     fn name_ports(&self, moves: &Moves) -> Result<(), LabError> {
         let met = |port: PortId| {
             let found = moves.pairs.iter().find_map(|(a, b)| match (*a == port, *b == Some(port)) {
@@ -117,8 +117,8 @@ impl Backend for Bmv2 {
         self.kernel.exchange(packets, sink)
     }
 
-    /// Port counters are those of the kernel's interfaces. Segment counters of switches are read by P4Runtime, those of
-    /// nodes from the kernel.
+    /// Port counters are read from the kernel's interfaces. Segment counters of switches are read by P4Runtime, those
+    /// of nodes from the kernel.
     fn counters(&mut self) -> Result<Counters, LabError> {
         let mut counters = self.kernel.counters()?;
         counters.segments.extend(self.readers()?.read(Reading::Segments)?.segments);
@@ -139,7 +139,7 @@ impl Backend for Bmv2 {
 }
 
 impl Routed for Bmv2 {
-    /// Those of nodes are the kernel's, those of switches are in their tables.
+    /// Routes of nodes are read from the kernel, routes of switches from their tables.
     fn routes(&mut self) -> Result<Vec<Routes>, LabError> {
         let mut routes = self.kernel.routes()?;
         let model = Arc::clone(&self.model);

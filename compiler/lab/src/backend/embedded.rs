@@ -1,8 +1,8 @@
 //! Embedded switches, all in one process; the test simulates the nodes.
 //!
-//! In: a tree and a folder for what belongs to the lab. Out: packets carried and counters read. Invariants: switches
-//! are programmed and their counters read by P4Runtime, as on any other target. Packets enter and leave by a socket. No
-//! privileges are needed. The only listening sockets are two in the folder of the lab, unless a network address is
+//! In: a tree, and a folder for the files of the lab. Out: packets carried and counters read. Invariants: switches are
+//! programmed and their counters read by P4Runtime, as on any other target. Packets enter and leave through a socket.
+//! No privileges are needed. The only listening sockets are two in the folder of the lab, unless a network address is
 //! requested.
 
 mod hosts;
@@ -52,7 +52,7 @@ pub struct Embedded {
     folder: Utf8PathBuf,
     life: Life,
     digests: Digests,
-    /// Where P4Runtime is served, if not at a socket.
+    /// Address at which P4Runtime is served; `None` for a Unix socket.
     listen: Option<SocketAddr>,
     nodes: Nodes,
     /// Nodes, if switches choose the path; created on demand.
@@ -61,7 +61,7 @@ pub struct Embedded {
     batch: u32,
     stream: Option<UnixStream>,
     readers: Option<Readers>,
-    /// The switches, where they live in this process.
+    /// The switches, if they run in this process.
     running: Option<Running>,
 }
 
@@ -110,7 +110,7 @@ impl Embedded {
         Ok(self.readers.insert(readers))
     }
 
-    /// Takes the frames of flows by the ports that they passed.
+    /// Records at which ports the frames of each flow were observed.
     fn take(&self, frames: &[Frame], seen: &mut [Seen], mut take: impl FnMut(&mut Seen, PortId, &[u8])) {
         for frame in frames {
             let tag = hosts::tag(&frame.bytes).filter(|tag| tag.batch == self.batch);
@@ -201,8 +201,7 @@ impl Backend for Embedded {
         Ok(ports)
     }
 
-    /// Switches of a lab have no queues here, so a burst only needs memory; its packets are processed by all
-    /// processors.
+    /// Switches have no queues here, so a burst needs only memory. Its packets are processed on all processors.
     fn burst(&self) -> usize {
         BURST
     }
@@ -242,7 +241,7 @@ impl Site for Embedded {
         Some(self)
     }
 
-    /// Switches keep their configuration; only cables must be put back, which has been done by now.
+    /// Switches keep their configuration; the caller has already restored the cables.
     fn configure(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         watch.check()
     }

@@ -55,7 +55,7 @@ pub struct Linux {
     /// The folder of the routers.
     folder: Utf8PathBuf,
     watchers: Option<Watchers>,
-    /// Namespace for the loose ends of cut cables.
+    /// Namespace for the unconnected ends of cut cables.
     nowhere: String,
     jobs: usize,
     carriers: Carriers,
@@ -87,7 +87,7 @@ impl Linux {
         }
     }
 
-    /// Sets words on the command lines of switch processes, to find them.
+    /// Sets the arguments that identify the processes of switches.
     pub(crate) fn carried_by(mut self, words: Vec<String>) -> Self {
         self.carriers.words = words;
         self
@@ -133,7 +133,7 @@ impl Backend for Linux {
             Some(sightings) => sightings,
             None => Sightings::open(&self.model, &self.namespaces, self.jobs)?,
         };
-        // Discards earlier packets that arrive late.
+        // Discard late packets of earlier exchanges.
         sightings.take()?;
         self.exchange(packets, &mut Quiet)?;
         self.carriers.rest();

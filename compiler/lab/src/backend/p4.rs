@@ -30,7 +30,7 @@ use routes::Tables;
 /// Name of the inventory in the folder of a lab.
 pub(crate) const INVENTORY: &str = "inventory.json";
 
-/// Bits of a port in v1model, and so in BMv2.
+/// Bits of a port number in v1model, which BMv2 implements.
 const V1MODEL_PORT_BITS: u32 = 9;
 
 /// Reserved port numbers of a pipeline. They follow from the width of its ports.
@@ -44,7 +44,7 @@ pub(crate) struct SpecialPorts {
 }
 
 impl SpecialPorts {
-    /// Returns those of a program of a tree.
+    /// Returns the port numbers for a program of a tree.
     pub(crate) fn of(tree: &Tree, program: Program) -> Result<SpecialPorts, LabError> {
         match tree::port_bits(&tree.contents, program)? {
             bits @ 2..=16 => Ok(SpecialPorts { bits, cpu: (1 << bits) - 2, drop: (1 << bits) - 1 }),
@@ -55,12 +55,12 @@ impl SpecialPorts {
         }
     }
 
-    /// Returns those of every program that switches of a tree run.
+    /// Returns the port numbers for every program of a tree.
     pub(crate) fn all(tree: &Tree) -> Result<BTreeMap<Program, SpecialPorts>, LabError> {
         tree.programs().into_iter().map(|program| Ok((program, SpecialPorts::of(tree, program)?))).collect()
     }
 
-    /// Rejects ports that are wider than those of v1model.
+    /// Returns an error if port numbers have more bits than in v1model.
     pub(crate) fn narrow(self, who: &str) -> Result<SpecialPorts, LabError> {
         if self.bits <= V1MODEL_PORT_BITS {
             return Ok(self);
@@ -75,13 +75,13 @@ const CLASSES: u32 = 8;
 /// Number of switches that are read at the same time.
 const PARALLEL: usize = 64;
 
-/// Returns the switches of a tree with the numbers by which controllers know them, from 1.
+/// Returns the P4 switches of a tree with their device ids, from 1.
 pub(crate) fn device_ids(tree: &Tree) -> impl Iterator<Item = (&str, u64)> {
     let switches = tree.devices.iter().filter(|(_, device)| device.software == Software::P4);
     switches.map(|(name, _)| name.as_str()).zip(1..)
 }
 
-/// Writes the inventory of a lab; `endpoint` says where a switch is.
+/// Writes the inventory of a lab; `endpoint` returns the endpoint of a switch.
 pub(crate) fn write_inventory(
     tree: &Tree,
     folder: &Utf8Path,
@@ -102,7 +102,7 @@ pub(crate) fn write_inventory(
     disk::replace(&path, inventory.to_json().as_bytes()).map_err(LabError::io(format!("write `{path}`")))
 }
 
-/// Which counters are read.
+/// Selects counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Those of ports.
@@ -118,8 +118,8 @@ pub(crate) enum Reading {
 pub(crate) struct Readers {
     runtime: tokio::runtime::Runtime,
     tree: Utf8PathBuf,
-    /// Ids of the counters, which only `fabric` has. Counters are read only if hosts choose the path, and then all
-    /// switches run it.
+    /// Ids of the counters, which only the program `fabric` has. Counters are read only if hosts choose the path. All
+    /// switches run `fabric` then.
     ids: Option<Arc<Ids>>,
     tables: BTreeMap<Program, Arc<Tables>>,
     switches: Vec<Arc<Reader>>,
@@ -256,7 +256,7 @@ impl Reader {
             asked.push(with_counters(ids.port_role));
             let cells =
                 self.ports.keys().flat_map(|port| (0..CLASSES).map(move |class| port * CLASSES + class));
-            // One request for all cells is faster than separate requests for half of them.
+            // If more than half of the cells are needed, one request for all of them is faster.
             if self.ports.len() * CLASSES as usize > ids.cells / 2 {
                 asked.push(cells_of(ids.port_class, None));
             } else {

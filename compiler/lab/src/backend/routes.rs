@@ -10,14 +10,14 @@ pub(crate) struct Routes {
     all: Vec<Forwarding>,
 }
 
-/// A route that forwards.
+/// A route.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Forwarding {
-    /// Where to.
+    /// Destination.
     pub(crate) to: Prefix,
-    /// The sources it holds for.
+    /// Sources to which it applies; `None` for all.
     pub(crate) from: Option<Prefix>,
-    /// Ports, with their weights; none where packets are dropped.
+    /// Ports and their weights; empty for a route that drops packets.
     pub(crate) hops: Vec<(String, u32)>,
 }
 
@@ -46,7 +46,7 @@ impl Routes {
         best
     }
 
-    /// Returns a route by its number.
+    /// Returns the route at an index.
     pub(crate) fn get(&self, at: usize) -> &Forwarding {
         &self.all[at]
     }

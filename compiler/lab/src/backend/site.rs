@@ -7,12 +7,12 @@ use crate::progress::Watch;
 
 /// A lab on one target.
 pub(crate) trait Site: Backend + std::fmt::Debug {
-    /// Returns existing objects with conflicting names that are not part of this lab.
+    /// Returns existing objects that do not belong to this lab and have names it needs.
     fn foreign(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Makes everything.
+    /// Creates and configures the lab.
     fn make(&mut self, watch: &Watch<'_>) -> Result<(), LabError>;
 
     /// Configures existing devices again.
@@ -28,10 +28,10 @@ pub(crate) trait Site: Backend + std::fmt::Debug {
         None
     }
 
-    /// Closes everything that is open, before it is removed.
+    /// Closes all open resources before the lab is removed.
     fn leave(&mut self) {}
 
-    /// Pulls cables out of ports and connects other pairs. A port without a partner gets a loose cable with carrier.
+    /// Pulls cables out of ports and connects other pairs. A port without a partner keeps its carrier.
     fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError>;
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Moves {
 /// Link layer at the ends of moved cables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinkLayer {
-    /// Neighbours are resolved again: every frame gets through, and only segments can stop packets.
+    /// Neighbours are resolved again, so every frame is accepted. Only segments can stop packets.
     #[default]
     Open,
     /// Neighbours are static, as configured: frames for another MAC address are dropped as well.

@@ -1,8 +1,8 @@
 //! Starts and stops agents on the NICs of a lab.
 //!
-//! In: a lab, its NICs, how agents are to send. Out: sockets that answer. Invariants: an agent runs in the namespace of
-//! its node and has its files in the folder of the lab. It ends with this process, however that ends. Child processes
-//! are always reaped.
+//! In: a lab, its NICs, send options of agents. Out: sockets of ready agents. Invariants: an agent runs in the
+//! namespace of its node and has its files in the folder of the lab. It ends when this process ends, even by a crash.
+//! Child processes are always reaped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -109,7 +109,7 @@ impl Agents {
         let mut options = File::options();
         let said = closc_files::own(&log, options.create(true).append(true).mode(0o600))
             .map_err(LabError::io(format!("open `{log}`")))?;
-        // Without a device for packets of the node the kernel takes segments too, which costs time and nothing else.
+        // Without a TUN device, the kernel forwards node packets through segments too; this only costs time.
         let has_tun = Path::new("/dev/net/tun").exists();
         let tun = if has_tun { format!("closc{number}") } else { String::new() };
         let mut command = Command::new(how.program);
@@ -124,7 +124,7 @@ impl Agents {
             .args(["--nic", &seat.address.to_string(), "--tun", &tun, "--state", file("json").as_str()])
             .args(["--ports", &port_names(lab.model(), seat)])
             .args(["--transport", how.transport, "--port-mbps", &how.port_mbps.to_string(), "--tied"])
-            // No longer than data, which ports of a low rate carry for long.
+            // As long as data: longer ones would occupy slow ports for too long.
             .args(["--long-probe-bytes", &how.packet_bytes.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -177,7 +177,7 @@ impl Agent {
         LabError::Agent { nic: self.name.clone(), what }
     }
 
-    /// The end of its log, on one line.
+    /// Returns the end of its log, on one line.
     fn tail(&self) -> String {
         let read = || -> std::io::Result<String> {
             let mut file = File::open(&self.log)?;
@@ -195,7 +195,7 @@ impl Agent {
 impl Drop for Agents {
     fn drop(&mut self) {
         for agent in &mut self.list {
-            // Closing its input ends it; the signal is for an agent that does not read.
+            // Closing its standard input ends the agent. The signal is for an agent that does not react.
             drop(agent.child.stdin.take());
             let _ = kill(Pid::from_raw(agent.child.id().cast_signed()), Signal::SIGTERM);
         }

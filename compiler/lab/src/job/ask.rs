@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// State of an agent, as needed by jobs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Status {
-    /// Its clock.
+    /// Time of its clock.
     pub(super) now_ns: u64,
     pub(super) planes: Vec<Plane>,
     pub(super) channels: Vec<Channel>,
@@ -30,7 +30,7 @@ pub(super) struct Status {
     pub(super) wrong_bytes: u64,
 }
 
-/// A plane of a NIC.
+/// A plane, as seen from a NIC.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Plane {
     pub(super) carrier: bool,
@@ -46,7 +46,6 @@ pub(super) struct Channel {
     pub(super) rtt_us: f64,
 }
 
-/// Counters.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Counters {
     pub(super) written_bytes: u64,
@@ -84,7 +83,7 @@ impl Line {
     pub(super) fn send(&mut self, request: &Request) -> io::Result<()> {
         let mut line = serde_json::to_vec(request)?;
         line.push(b'\n');
-        // A request is shorter than any socket buffer, and only one is outstanding.
+        // It fits any socket buffer, and only one request is outstanding.
         self.stream.write_all(&line)
     }
 

@@ -1,9 +1,12 @@
 //! Attributes lost packets to the steps of a scenario.
 //!
-//! In: losses, the path of each, the steps that were done. Out: the same with the step that each is charged to. Invariants: what is
-//! broken on the way of a packet is charged with it, however long that has been so and whatever was done since; where nothing is, the
-//! step in force. On the kernel, where only senders are asked, a packet that was sent before a step counts as lost at that step
-//! only if it could still be on its way and its path takes a cable that the step cut, moved, narrowed or made lossy.
+//! In: losses, the path of each, the completed steps. Out: losses with the step that caused each. Invariants: a loss is
+//! attributed to a fault on the packet's path, whenever that fault began. Without such a fault, it is attributed to the
+//! last step before the loss.
+//!
+//! On the kernel, only the senders report losses, with the time of transmission. So a packet sent shortly before a step
+//! can be attributed to that step. This requires that it could still be in flight, and that the step affected a cable
+//! of its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +17,7 @@ use crate::LabError;
 use crate::lab::fault::{Fault, Harm};
 use crate::model::{CableId, Model};
 
-/// Maximum time in flight: agents count a later packet as lost.
+/// Maximum time in flight: agents count a packet as lost after this time.
 const WAY_NS: u64 = 50_000_000;
 
 /// Effect of a fault on a packet on the cable.
@@ -29,7 +32,7 @@ enum Danger {
 /// Faults of each cable: the steps that caused them, in order.
 type Broken = BTreeMap<CableId, Vec<(usize, Danger)>>;
 
-/// Certainty about the time and place of losses.
+/// Origin of loss reports, which determines their precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Witness {
     /// Exact: a loss has the time at which it happened.
@@ -38,7 +41,7 @@ pub(super) enum Witness {
     Senders,
 }
 
-/// The cables on which each step loses packets, and those with faults after it.
+/// For each step, the cables on which it loses packets, and all faulty cables after it.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     by: Vec<BTreeSet<CableId>>,
@@ -61,7 +64,7 @@ impl Touched {
                 Action::Restore(_) => {
                     let (left, repaired): (Vec<_>, Vec<_>) =
                         standing.into_iter().partition(|(_, fault, _)| step.standing.contains(fault));
-                    // A cable that is moved back is unplugged first; others are only set up.
+                    // Moving a cable back unplugs it first. Other repairs lose no packets.
                     let moved = repaired.iter().filter(|(_, _, harm)| matches!(harm, Harm::Swapped(..)));
                     by.extend(moved.flat_map(|(_, _, harm)| harm.cables()));
                     standing = left;
@@ -83,7 +86,7 @@ impl Touched {
         Ok(touched)
     }
 
-    /// Attributes each loss by its path; `None` if the path is unknown or no cable can have caused it.
+    /// Attributes each loss to a step, by the path of the packet. `None` before the first step.
     pub(super) fn charge(
         &self,
         losses: &mut [Loss],
@@ -113,8 +116,8 @@ impl Touched {
         }
     }
 
-    /// The step that caused the loss of a packet: that of the first cable on its path that drops everything, otherwise
-    /// of the first lossy one, unless a switch is known to have lost it.
+    /// Returns the step that broke the first cable of the path that drops everything. Without one, returns the step of
+    /// the first cable that drops some packets, unless a switch dropped this packet.
     fn killer(&self, step: usize, (path, in_switch): (&[CableId], bool), marks: &[Mark]) -> Option<usize> {
         let broken = self.after.get(step)?;
         let met = || path.iter().filter_map(|cable| broken.get(cable)).flatten();
@@ -140,8 +143,8 @@ mod tests {
         Touched { by, after: after.iter().map(broken).collect() }
     }
 
-    /// Which steps packets are charged to, and when they count as lost in ms, of paths over cable 0 of plane 0 and 1 of plane 1,
-    /// in turn.
+    /// Returns, per packet, the step to which it is attributed and the time of its loss in ms. Paths alternate between
+    /// cable 0 of plane 0 and cable 1 of plane 1.
     fn charged(touched: &Touched, at: &[u64], sent: &[u64]) -> Vec<(Option<usize>, u64)> {
         charged_by(touched, Witness::Senders, at, sent)
     }
@@ -171,7 +174,7 @@ mod tests {
         losses.iter().map(|loss| (loss.step, loss.lost_ns / MS)).collect()
     }
 
-    /// Plane 0 goes at the first step, plane 1 at the second, all come back at the third.
+    /// The first step cuts plane 0, the second plane 1, and the third repairs both.
     fn two_planes() -> Touched {
         touched(&[&[0], &[1], &[]], &[&[(0, 0)], &[(0, 0), (1, 1)], &[]])
     }
@@ -179,7 +182,7 @@ mod tests {
     #[test]
     fn what_was_under_way_is_charged_to_the_step_that_cut_its_path() {
         let (steps, at) = (two_planes(), [2000, 2500, 3500]);
-        // Sent by turns over plane 0 and 1.
+        // Sent alternately over planes 0 and 1.
         let of = |sent: &[u64]| charged(&steps, &at, sent);
         assert_eq!(of(&[1999, 1999]), [(Some(0), 2000), (None, 1999)], "plane 1 was not cut then");
         assert_eq!(of(&[2001, 2499]), [(Some(0), 2001), (Some(1), 2500)]);
@@ -195,7 +198,7 @@ mod tests {
     #[test]
     fn two_cuts_at_one_moment_are_charged_each_with_its_own() {
         let steps = two_planes();
-        // On the kernel one is done after the other, in virtual time both at once.
+        // On the kernel, ports go down one after the other, in virtual time at once.
         let kernel = charged(&steps, &[2000, 2090, 3500], &[2100, 2100, 2001, 2050, 1990, 1990]);
         let step: Vec<_> = kernel.iter().map(|(step, _)| *step).collect();
         assert_eq!(step, [Some(0), Some(1), Some(0), Some(1), Some(0), None]);

@@ -1,7 +1,7 @@
 //! The course of a job on this machine: its clock, the state of its threads, and the steps of the scenario.
 //!
-//! In: a timeline, a lab. Out: marks of the steps. Invariants: no step is done before its time. If one part fails, the
-//! others end.
+//! In: a timeline, a lab. Out: the time at which each step was done. Invariants: no step is done before its time. If
+//! one part fails, the others end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -48,8 +48,8 @@ impl Course {
         self.started.elapsed().as_nanos() as u64
     }
 
-    /// Returns whether new messages are sent. On a loaded machine steps are late, and no step must be done without
-    /// traffic.
+    /// Returns whether senders send new messages. On a loaded machine steps are late, and traffic must continue until
+    /// the last one.
     pub(super) fn lasts(&self) -> bool {
         self.started.elapsed() < self.duration || !self.stepped.load(Ordering::SeqCst)
     }
@@ -58,7 +58,7 @@ impl Course {
         self.finished.load(Ordering::SeqCst) || self.failed.load(Ordering::SeqCst)
     }
 
-    /// Runs a part; if it fails, the others end, too.
+    /// Runs a part. If it fails, all others end.
     pub(super) fn part<R>(&self, work: impl FnOnce() -> Result<R, LabError>) -> Result<R, LabError> {
         let done = work();
         if done.is_err() {
@@ -67,7 +67,7 @@ impl Course {
         done
     }
 
-    /// Does the steps of the timeline at their times, until the job ends.
+    /// Runs the steps of the timeline at their times, until the job ends.
     pub(super) fn follow(
         &self,
         lab: &mut Lab,

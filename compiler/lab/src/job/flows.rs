@@ -6,8 +6,8 @@
 //! flows --nodes: queue pairs, sockets--> Record --> Report
 //! ```
 //!
-//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: the path of a flow is that of a datagram with
-//! its addresses and ports, observed in both directions. The fabric is repaired when this returns.
+//! In: a lab that is up, a scenario, orders. Out: a report. Invariants: the path of a flow is observed with a datagram
+//! of the same addresses and ports, in each direction. The fabric is repaired when this returns.
 
 mod hashed;
 mod nodes;
@@ -140,10 +140,10 @@ fn names(model: &Model, seats: &[joined::Seat]) -> Vec<String> {
     seats.iter().map(name).collect()
 }
 
-/// Senders and receivers, with their ports.
+/// Returns senders and receivers, with their source ports.
 fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
     let port = |from: usize, to: usize| match orders.transport {
-        // All flows use the same port, so switches distinguish them only by addresses.
+        // All flows use the same source port, so only their addresses influence the hash.
         Transport::Spray | Transport::Static => FIRST_PORT,
         Transport::Flow => {
             let number = orders.seed.wrapping_mul(7919).wrapping_add((from * nics + to) as u64);
@@ -161,7 +161,7 @@ fn pairs(work: &Work, nics: usize, orders: &Orders) -> Vec<Pair> {
     (0..nics).flat_map(each).collect()
 }
 
-/// Sends a datagram in each direction of every flow and records the paths; returns the routes at that time.
+/// Sends a datagram in each direction of every flow and records the paths; returns the routes during that observation.
 fn look(
     lab: &mut Lab,
     seats: &[joined::Seat],
@@ -178,7 +178,7 @@ fn look(
     let mut flows: Vec<Flow> = Vec::with_capacity(2 * pairs.len());
     flows.extend(pairs.iter().map(|pair| flow(pair.from, pair.to, pair.source_port)));
     flows.extend(pairs.iter().map(|pair| flow(pair.to, pair.from, pair.source_port)));
-    // Those of a node are sent together.
+    // Flows of one node are sent together.
     let mut order: Vec<usize> = (0..flows.len()).collect();
     order.sort_by_key(|at| flows[*at].from);
     let sorted: Vec<Flow> = order.iter().map(|at| flows[*at]).collect();

@@ -11,14 +11,15 @@ use super::pattern::{Pattern, Work};
 /// Bytes of an Ethernet header.
 const ETHERNET: u32 = 14;
 
-/// The longest that a packet may take to leave a port: agents take a packet for lost that is 50 ms late, and a full queue
-/// holds 64 packets or more.
+/// Maximum serialisation time of a packet. Agents count a packet as lost after 50 ms, and a full queue contains 64
+/// packets or more.
 pub(super) const PACKET_NS_MAX: u64 = 400_000;
-/// Number of positions for messages in the memory region of a NIC.
+/// Number of message slots in the memory region of a NIC.
 pub(super) const PLACES: u64 = 1024;
 /// Interval between samples.
 pub(super) const SAMPLE: Duration = Duration::from_millis(100);
-/// Number of packets in flight that fill a port: six ports in each direction, and as many waiting.
+/// Packets in flight that keep a port busy: the longest path has six ports in each direction, and some packets wait in
+/// queues.
 const PORT_PACKETS: u64 = 16;
 /// Parameters of a job.
 #[derive(Debug, Clone)]
@@ -43,10 +44,10 @@ pub struct Orders {
     pub seed: u64,
     /// Timeout: if nothing arrives for this time, messages in flight are lost.
     pub patience: Duration,
-    /// Interval of bursts; without it, a message is sent whenever one has arrived.
+    /// Interval of bursts; without it, each arrival starts the next message.
     pub every: Option<Duration>,
-    /// In virtual time: maximum pause during which an agent is not scheduled, now and then. Without it, agents always
-    /// run when they have work.
+    /// In virtual time: maximum length of random pauses during which an agent is not scheduled. Without it, agents run
+    /// whenever they have work.
     pub stall: Option<Duration>,
 }
 
@@ -56,9 +57,9 @@ impl Orders {
         self.unit + u32::from(PIECE_HEADERS) - ETHERNET
     }
 
-    /// Returns the goodput of NIC ports that are full, in Mb/s; nothing where NICs have too few bytes under way to fill them, or
-    /// a number of messages. A port is full with as many packets under way as take the longest way, there and back. Each has so many
-    /// bytes of headers.
+    /// Returns the goodput of full NIC ports, in Mb/s. `None` if a NIC may not have enough bytes in flight to fill its
+    /// ports, or if the number of messages is fixed. The bytes must cover the longest path in both directions.
+    /// `headers` is the number of header bytes of a packet.
     pub(super) fn full_mbps(&self, ports: f64, planes: u64, headers: u64) -> Option<f64> {
         let pieces = self.message_bytes.div_ceil(u64::from(self.unit));
         let frames = self.message_bytes + pieces * headers;
@@ -68,7 +69,7 @@ impl Orders {
         fills.then(|| ports * f64::from(self.port_mbps) * share)
     }
 
-    /// Makes the messages.
+    /// Creates the messages of a job.
     pub(super) fn work(&self, nics: usize) -> Work {
         let work = Work::new(self.pattern, nics, self.outstanding, self.messages, self.seed);
         if self.every.is_some() { work.in_bursts() } else { work }

@@ -23,17 +23,16 @@ pub enum Pattern {
     Ring,
     /// All NICs send to the first one.
     Incast,
-    /// Every NIC sends to the one half of all NICs further, so all traffic crosses from one half of the fabric to the
-    /// other.
+    /// NIC `i` sends to NIC `i + n / 2`, so all traffic crosses between the halves of the fabric.
     Bisection,
 }
 
 impl Pattern {
-    /// All of them.
+    /// All patterns.
     pub const ALL: [Pattern; 5] =
         [Pattern::Permutation, Pattern::AllToAll, Pattern::Ring, Pattern::Incast, Pattern::Bisection];
 
-    /// Returns its word.
+    /// Returns its keyword.
     pub fn word(self) -> &'static str {
         match self {
             Pattern::Permutation => "permutation",
@@ -92,7 +91,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Plans the messages of so many NICs.
+    /// Plans the messages of `nics` NICs.
     pub fn new(pattern: Pattern, nics: usize, outstanding: usize, most: Option<u64>, seed: u64) -> Work {
         Work {
             pattern,
@@ -106,7 +105,8 @@ impl Work {
         }
     }
 
-    /// Sends in bursts of as many messages as a NIC may have in flight; none is sent before the first burst is allowed.
+    /// Sends messages in bursts. A burst has as many messages as a NIC may have in flight, and starts only when it is
+    /// allowed.
     #[must_use]
     pub fn in_bursts(self) -> Work {
         Work { allowed: Some(0), ..self }
@@ -119,7 +119,7 @@ impl Work {
         }
     }
 
-    /// Returns who sends to whom.
+    /// Returns the pattern.
     pub fn pattern(&self) -> Pattern {
         self.pattern
     }
@@ -206,7 +206,7 @@ impl Work {
     }
 }
 
-/// One cycle through all NICs in a random order (Sattolo): no NIC sends to itself.
+/// A random permutation with a single cycle (Sattolo), so no NIC sends to itself.
 fn cycle(n: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n).collect();
     let mut state = seed;

@@ -1,7 +1,7 @@
 //! Goodput over time as SVG, with a mark for every step.
 //!
 //! In: reports of one scenario. Out: an SVG document. Invariants: the same reports give the same bytes; names of the
-//! scenario are escaped; nothing is fetched from anywhere.
+//! scenario are escaped; the document refers to no other file.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::report::Report;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;
-/// Margins at the left, top, right and bottom of the curves.
+/// Margins around the curves.
 const LEFT: f64 = 60.0;
 const TOP: f64 = 120.0;
 const RIGHT: f64 = 20.0;

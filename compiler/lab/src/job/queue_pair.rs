@@ -2,14 +2,14 @@
 //!
 //! In: messages, acknowledgements, the time. Out: packets to send, messages that arrived. Invariants: no I/O and no
 //! clock of its own; a packet is retransmitted until it is acknowledged. The flow never changes its ports, so if
-//! switches lose its path, it stalls until they assign another one. After a silence, only the oldest packet is sent,
-//! with exponential backoff.
+//! switches lose its path, it stalls until they assign another one. After a retransmission timeout, only the oldest
+//! packet is retransmitted, with exponential backoff.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Maximum number of packets in flight.
 const WINDOW: usize = 32;
-/// Minimum and maximum retransmission timeout.
+/// Minimum and maximum retransmission timeout, in nanoseconds.
 const RESEND_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 
 /// A packet to send.
@@ -26,7 +26,7 @@ pub(super) struct Outgoing {
 /// A message that is completely acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Done {
-    /// Identifier of the caller.
+    /// The caller's identifier of the message.
     pub(super) message: usize,
     /// Number of packets sent for it, and of retransmissions among them.
     pub(super) packets: (u64, u64),
@@ -86,7 +86,7 @@ impl Sender {
         self.open.insert(message, Open { left, packets: (0, 0) });
     }
 
-    /// Returns the time of the next transmission; `None` if only an acknowledgement can cause one.
+    /// Returns the time of the next transmission; `None` if there is none before an acknowledgement.
     pub(super) fn next_ns(&self) -> Option<u64> {
         let oldest = self.under_way.values().next().map(|sent| sent.at_ns + self.resend_ns());
         if self.has_room() { Some(0) } else { oldest }
@@ -95,7 +95,7 @@ impl Sender {
     /// Returns the next packet, if one is due.
     pub(super) fn take(&mut self, now_ns: u64) -> Option<Outgoing> {
         let resend_ns = self.resend_ns();
-        // After a long silence, one packet probes the peer. After an acknowledgement, all are retransmitted in turn.
+        // After a timeout, one packet probes the peer. After an acknowledgement, all are retransmitted in turn.
         let some = if self.silent > 0 { 1 } else { WINDOW };
         let late = self.under_way.iter_mut().take(some).find(|(_, sent)| sent.at_ns + resend_ns <= now_ns);
         if let Some((number, sent)) = late {
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(times[0].1, 3);
         assert!(times[1..].iter().all(|(_, count)| *count == 1), "{times:?}");
         assert!(asked.windows(2).all(|pair| pair[1] - pair[0] <= 1000), "{asked:?}");
-        // The peer answers: the others are retransmitted at once, and new ones are sent.
+        // After an answer, the others are retransmitted at once, and new ones are sent.
         sender.order(1, 1000);
         assert_eq!(sender.acknowledged(0, now_ns - MS, now_ns), None);
         let back: Vec<u64> = drain(&mut sender, now_ns + MS).iter().map(|own| own.number).collect();

@@ -9,9 +9,9 @@ pub struct Message {
     pub from: usize,
     /// Intended receiver.
     pub to: usize,
-    /// Time at which it was ordered.
+    /// Time at which it was submitted.
     pub at_ns: u64,
-    /// Time until the sender knew that it had arrived completely; `None` if it never did.
+    /// Time from then until the sender got the last acknowledgement; `None` if it never did.
     pub took_ns: Option<u64>,
     /// Number of packets sent for it, and of retransmissions among them.
     pub packets: (u64, u64),
@@ -29,10 +29,10 @@ pub struct Sample {
 /// A lost packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loss {
-    /// Time of the loss. In virtual time, this is the moment at which a cable, switch or port dropped it. The kernel
-    /// does not show that, so it is the time of transmission, or the start of the step that broke its path.
+    /// Time of the loss. In virtual time, this is the moment at which a cable, switch or port dropped it. On the kernel
+    /// that moment is unknown. There it is the time of transmission, or the start of the step that broke its path.
     pub lost_ns: u64,
-    /// The step to which it is attributed; `None` before the first.
+    /// The step that caused it; `None` before the first.
     pub step: Option<usize>,
     /// Whether a switch dropped it because of a full queue or a missing entry. Known in virtual time only.
     pub in_switch: bool,
@@ -60,7 +60,7 @@ pub struct Word {
 /// A path that changed its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Path owner.
+    /// Sender.
     pub from: usize,
     /// Destination.
     pub to: usize,
@@ -75,28 +75,28 @@ pub struct Change {
 /// A completed step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Start and end.
+    /// Start and end, in nanoseconds.
     pub span_ns: (u64, u64),
-    /// Why it could not be done.
+    /// Why the step failed.
     pub failed: Option<String>,
 }
 
 /// Record of a job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
-    /// Messages in the order in which they were ordered.
+    /// Messages in the order of submission.
     pub messages: Vec<Message>,
-    /// Received packets, over time.
+    /// Received bytes, over time.
     pub samples: Vec<Sample>,
     /// Packets lost.
     pub losses: Vec<Loss>,
     /// States that changed.
     pub changes: Vec<Change>,
-    /// The steps of the scenario that were done, in order.
+    /// The steps that were run, in order.
     pub marks: Vec<Mark>,
     /// Time of the last arrival, or of the end of the job.
     pub end_ns: u64,
-    /// Time until which senders had more to send; `None` if the number of messages was fixed.
+    /// Time at which senders stopped; `None` if the number of messages was fixed.
     pub wanted_ns: Option<u64>,
     /// Number of bytes with wrong contents.
     pub wrong_bytes: u64,
@@ -104,10 +104,10 @@ pub struct Record {
     pub repeated: u64,
     /// Packets sent over each plane.
     pub planes: Vec<u64>,
-    /// Number of losses and changes that agents no longer had in memory when they were read.
+    /// Number of losses and changes that agents discarded before they were read.
     pub forgotten: u64,
-    /// Number of packets without an answer at the end: of messages that arrived, or that their sender no longer
-    /// tracked.
+    /// Number of packets without an answer at the end. They belong to messages that arrived, or their sender no longer
+    /// tracked them.
     pub unanswered: u64,
     /// Mean round trip between NICs before the first fault.
     pub rtt_ns: u64,

@@ -1,4 +1,4 @@
-//! Course of a job.
+//! The report on a job.
 //!
 //! In: the record of a job, and the timeline. Out: a [`Report`]. Invariants: computed only from the record, so the same
 //! record gives the same report.
@@ -16,7 +16,7 @@ use super::spread::Left;
 use super::statistics::{after_signal, back, lowest, percentile, rate, series};
 use super::timeline::Timeline;
 
-/// Time after a step until goodput counts as settled.
+/// Time after a step during which goodput may still change.
 const SETTLED_NS: u64 = 500_000_000;
 /// Minimum duration of a phase whose goodput is compared.
 const STRETCH_NS: u64 = 400_000_000;
@@ -26,7 +26,7 @@ const WARM_NS: u64 = QUIET.as_nanos() as u64 / 2;
 const POINT_NS: u64 = 200_000_000;
 /// Share of the expected goodput at which it counts as recovered.
 const BACK: f64 = 0.95;
-/// Everything.
+/// Full capacity.
 const WHOLE: Left = Left { goodput: 1.0, paths: 1.0 };
 /// Maximum number of listed paths.
 const PATHS_MAX: usize = 10;
@@ -76,7 +76,7 @@ impl Setting {
     }
 }
 
-/// Counters of switches, if switches are simulated.
+/// Counters of simulated switches.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Switched {
     /// Packets with an ECN mark.
@@ -85,7 +85,7 @@ pub struct Switched {
     pub trimmed: u64,
     /// Packets that were dropped by a full queue.
     pub dropped: u64,
-    /// The ports that dropped most packets, with their numbers.
+    /// The ports that dropped most packets, with the number of drops.
     pub full: Vec<(String, u64)>,
 }
 
@@ -99,14 +99,15 @@ pub struct Report {
     pub job_s: f64,
     /// Messages.
     pub messages: Messages,
-    /// Goodput before the first fault, in Mb/s; percentages are relative to it.
+    /// Goodput before the first fault, in Mb/s. Percentages are relative to it.
     pub before_mbps: Option<f64>,
-    /// Expected goodput before the first fault, in Mb/s, for this pattern. In virtual time, if NICs fill their ports.
+    /// Expected goodput before the first fault, in Mb/s, for this pattern. Only in virtual time, and only if NICs fill
+    /// their ports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_mbps: Option<f64>,
-    /// Jain's fairness index over senders, by the number of their messages that arrived: 1 if all are equal.
+    /// Jain's fairness index of the delivered messages per sender: 1 if all are equal.
     pub fairness: Option<f64>,
-    /// Goodput from the first to the last message.
+    /// Mean goodput from the first to the last message.
     pub mean_mbps: Option<f64>,
     /// Lowest goodput of an interval of 200 ms between the first step and the end, in percent.
     pub lowest_percent: Option<f64>,
@@ -123,9 +124,9 @@ pub struct Report {
     /// Counters of switches, in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub switches: Option<Switched>,
-    /// Bytes that arrived and were not sent.
+    /// Bytes with wrong contents.
     pub wrong_bytes: u64,
-    /// Losses and changes that agents no longer had in memory.
+    /// Losses and changes that agents discarded before they were read.
     pub forgotten: u64,
     /// Goodput over time: seconds, and Mb/s in the 200 ms around them.
     pub curve: Vec<(f64, f64)>,
@@ -151,13 +152,13 @@ pub struct Messages {
     pub delivered: u64,
     /// Number of messages that did not arrive.
     pub lost: u64,
-    /// Time until the sender knew of the arrival, in milliseconds: median.
+    /// Completion time of a message, from submission to the last acknowledgement, in milliseconds: median.
     pub p50_ms: Option<f64>,
-    /// The same: 99th percentile.
+    /// 99th percentile of the completion time.
     pub p99_ms: Option<f64>,
-    /// The same: 99.9th percentile.
+    /// 99.9th percentile of the completion time.
     pub p999_ms: Option<f64>,
-    /// The same: maximum.
+    /// Maximum completion time.
     pub slowest_ms: Option<f64>,
     /// Packets sent for messages that arrived.
     pub packets: u64,
@@ -165,7 +166,7 @@ pub struct Messages {
     pub resent: u64,
     /// Lost packets, including those before the first step.
     pub lost_packets: u64,
-    /// Lost probes among them: sent at the end of a burst without data, so they were not retransmitted.
+    /// Lost probes among them: packets without data at the end of a burst, which are not retransmitted.
     pub lost_probes: u64,
     /// Duplicate packets, which were retransmitted without need.
     pub repeated: u64,
@@ -183,7 +184,7 @@ pub struct Phase {
     pub span_s: (f64, f64),
     /// Expected goodput, in percent.
     pub plan_percent: f64,
-    /// Remaining paths in percent, as `closc whatif` reports for pairs while all send.
+    /// Remaining paths in percent, as the value for pairs in `closc whatif`, with all NICs sending.
     pub paths_percent: f64,
     /// Actual goodput; absent if the phase is too short.
     pub percent: Option<f64>,
@@ -207,8 +208,8 @@ pub struct StepReport {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
-    /// Packets lost by its fault until that is repaired, including those that were in flight; and packets lost before
-    /// the next step without a fault on their path.
+    /// Packets that its fault dropped until its repair, including those in flight. Packets lost before the next step
+    /// without a fault on their path are added.
     pub lost_packets: u64,
     /// Time from the step to the last of these losses.
     pub last_lost_ms: Option<f64>,
@@ -255,7 +256,7 @@ impl Report {
     pub fn of(setting: Setting, names: &[String], timeline: &Timeline, record: &Record) -> Report {
         let samples = &record.samples;
         let first = record.marks.first().map(|mark| mark.span_ns.0);
-        // Sending ends with the job; the end of an interval may be slightly before the last sample.
+        // Sending ends with the job. The last interval may end slightly before the last sample.
         let end_ns = samples.last().map_or(0, |sample| sample.at_ns).min(sending_end(record));
         let before = rate(samples, WARM_NS, first.unwrap_or(end_ns));
         let percent = |rate: f64| before.filter(|before| *before > 0.0).map(|before| 100.0 * rate / before);
@@ -298,8 +299,8 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Time of the last order. Afterwards traffic decreases, which is unrelated to paths. If messages never arrived, no new
-/// ones were ordered, although there was more to send.
+/// Returns the time at which senders stopped. Afterwards goodput falls for reasons other than paths. If messages did
+/// not arrive, no new ones were submitted although senders had more to send; this counts as sending.
 fn sending_end(record: &Record) -> u64 {
     let last = record.messages.iter().map(|message| message.at_ns).max().unwrap_or(0);
     if record.messages.iter().all(|message| message.took_ns.is_some()) {

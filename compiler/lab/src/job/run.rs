@@ -1,4 +1,4 @@
-//! Runs a job: one thread orders messages, one samples agents, and the calling thread breaks and repairs the fabric.
+//! Runs a job: one thread submits messages, one samples agents, and the calling thread breaks and repairs the fabric.
 //!
 //! In: a lab that is up, a scenario, orders. Out: a report. Invariants: agents are stopped and the fabric is repaired
 //! when this returns, also after errors and interruptions. Measurements come from the counters and clocks of agents.
@@ -48,15 +48,15 @@ pub enum JobError {
     /// The scenario does not fit the fabric.
     #[error(transparent)]
     Scenario(#[from] ScenarioFault),
-    /// An action does not fit the fabric, or the faults that are not repaired.
+    /// An action does not fit the fabric or the current faults.
     #[error("{0}")]
     Action(String),
-    /// The number of NICs.
+    /// The fabric has too many NICs.
     #[error("a job on this target has 2 to {most} NICs, this fabric has {found}")]
     Nics {
         /// NICs of the fabric.
         found: u64,
-        /// NICs of a job.
+        /// Maximum of a job.
         most: usize,
     },
     /// A packet is too large for the cables.
@@ -70,7 +70,7 @@ pub enum JobError {
         /// The maximum.
         most: u32,
     },
-    /// Hosts do not write paths in this fabric.
+    /// Switches choose the path in this fabric, so hosts cannot spray.
     #[error(
         "hosts of fabric `{fabric}` (`routing: {routing}`) have no paths to spray over, as switches choose: give `--transport flow`, \
          one flow for each two NICs, or `static`, all of the same ports"
@@ -127,7 +127,7 @@ pub(super) fn run(
     let seen = perform(lab, scenario, orders, &seats, &timeline, &agents, work, watch);
     drop(agents);
     lab.restore(watch)?;
-    // Packets that ports send when they come up must not count in the next test.
+    // Wait, so that packets sent by ports coming up are not counted in the next test.
     lab.breakable()?.settle()?;
     let mut record = seen?;
     charge(lab, &seats, &timeline, &mut record)?;
@@ -138,7 +138,7 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// Rejects orders that cannot work, before there is a tree: the number of NICs.
+/// Rejects a fabric with too many NICs, before it is compiled.
 pub fn fits(nics: u64) -> Result<(), JobError> {
     if (2..=NICS_MAX as u64).contains(&nics) {
         return Ok(());
@@ -216,7 +216,7 @@ struct Busy {
     at: usize,
 }
 
-/// Orders messages and processes their arrival.
+/// Submits messages and processes their arrival.
 struct Driver {
     work: Work,
     idle: Vec<Vec<Line>>,
@@ -265,7 +265,7 @@ impl Driver {
 
     fn order(&mut self, stage: &Stage<'_>, from: usize, number: u64, to: usize) -> Result<(), LabError> {
         let bytes = stage.orders.message_bytes;
-        // Contents follow from the position in the region, so it is the same at both ends.
+        // The contents follow from the offset in the region, so both ends use the same offset.
         let place = number % PLACES * bytes;
         let mut line = match self.idle[from].pop() {
             Some(line) => line,
@@ -286,7 +286,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Waits briefly for an answer.
+    /// Waits briefly for answers.
     fn wait(&self) -> Result<(), LabError> {
         let busy = self.busy.iter().flatten();
         let mut polls: Vec<PollFd<'_>> =
@@ -323,10 +323,10 @@ impl Driver {
     }
 }
 
-/// Clock and request state of an agent.
+/// An agent with its clock offset, and the state of requests to it.
 struct Watched {
     line: Line,
-    /// Offset of its clock, and the precision.
+    /// Offset of its clock, and the precision of that value.
     offset: (i128, u64),
     event: u64,
     loss: u64,
@@ -373,7 +373,7 @@ impl Sampler {
             let over = stage.course.is_over();
             let began = Instant::now();
             if over {
-                // Read before the last sample, so that no packet is missing in both.
+                // Read these before the last sample, so that no packet is missing in both.
                 for (at, agent) in self.watched.iter_mut().enumerate() {
                     let silence = agent.line.ask(&Request::Unanswered {});
                     agent.silence = silence.map_err(|error| stage.agents.fault(at, error))?;
@@ -461,18 +461,19 @@ impl Sampler {
     }
 }
 
-/// A packet that did not arrive, in the time of its sender.
+/// A packet that did not arrive. Times are on the clock of its sender.
 struct Missed {
     to: Ipv6Addr,
     entropy: u32,
     sent_ns: u64,
-    /// Time at which that was known; `None` if it never was.
+    /// Time at which the sender detected the loss; `None` if it did not.
     known_ns: Option<u64>,
     is_probe: bool,
 }
 
 impl Watched {
-    /// Returns the packets that did not arrive: those marked lost except late ones, and those without an answer.
+    /// Returns the packets that did not arrive: those marked lost that did not arrive late, and those without an
+    /// answer.
     fn missed(&self) -> impl Iterator<Item = Missed> {
         let came: BTreeSet<(Ipv6Addr, u32, u64)> = self
             .losses
@@ -496,7 +497,7 @@ impl Watched {
             known_ns: None,
             is_probe: false,
         };
-        // Some may have been answered since then.
+        // Some of them have been answered in the meantime.
         let known: BTreeSet<(Ipv6Addr, u32, u64)> =
             self.losses.iter().map(|loss| (loss.to, loss.packet, loss.sent_ns)).collect();
         let is_silent =
@@ -505,7 +506,7 @@ impl Watched {
         lost.chain(silent)
     }
 
-    /// Reads events since the last call.
+    /// Reads the events since the last call.
     fn listen(&mut self) -> std::io::Result<()> {
         let events: Vec<EventView> = self.line.ask(&Request::Events { after: self.event })?;
         if let Some(first) = events.first() {

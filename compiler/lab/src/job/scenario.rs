@@ -1,6 +1,6 @@
 //! Scenario files: faults, repairs, and the expectations for a job.
 //!
-//! In: the text of a YAML file. Out: a [`Scenario`], or the first fault with its line and column. Invariants: unknown
+//! In: the text of a YAML file. Out: a [`Scenario`], or the first error with its line and column. Invariants: unknown
 //! and duplicate keys are rejected, as are times out of order. Parsing time and memory are bounded.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::lab::fault::Fault;
 pub const BYTES_MAX: u64 = 64 << 10;
 /// Maximum number of steps.
 pub(crate) const STEPS_MAX: usize = 500;
-/// Shorter packets are those of neighbour discovery and probes, without which a cable is cut.
+/// Shorter MTUs would stop neighbour discovery and probes, which equals a cut.
 const MTU_MIN: u16 = 128;
 /// The longest job.
 const DURATION_MAX: Duration = Duration::from_hours(1);
@@ -32,9 +32,9 @@ pub struct Scenario {
     pub duration: Duration,
     /// Steps, in the order of time.
     pub steps: Vec<Step>,
-    /// Expectations in a lab on the kernel, whose machine may be busy.
+    /// Expectations on kernel switches, where the machine may be loaded.
     pub expect: Expect,
-    /// Expectations in virtual time: the same, except for separate values.
+    /// Expectations in virtual time. Values default to those of `expect`.
     pub in_virtual_time: Expect,
 }
 
@@ -173,7 +173,7 @@ struct VirtualFile {
 }
 
 impl Scenario {
-    /// A job of some length in which nothing breaks.
+    /// Returns a scenario without faults.
     pub fn quiet(duration: Duration) -> Scenario {
         Scenario {
             title: String::new(),
@@ -255,7 +255,7 @@ fn at<T>(value: &Spanned<T>, what: impl Into<String>) -> ScenarioFault {
     ScenarioFault::at(place(value.defined), what)
 }
 
-/// The first fault that the parser found, in words of the file.
+/// Returns the first error of the parser, in terms of the file.
 fn fault(error: &Error) -> ScenarioFault {
     let place = error.location().map_or((1, 1), |location| (location.line(), location.column()));
     let list = |expected: &[&str]| expected.join("`, `");
@@ -352,7 +352,7 @@ fn lossy(loss: &LossFile) -> Result<Fault, ScenarioFault> {
         ));
     }
     let parts = percent * 1e4;
-    // A percentage that is written with four decimals is a whole number of millionths but for the last bits of the float.
+    // A percentage with up to four decimals is a whole number of millionths, except for rounding errors of floats.
     if parts < 0.5 || (parts - parts.round()).abs() > 1e-6 {
         return Err(at(
             &loss.percent,
@@ -393,7 +393,7 @@ fn expect(file: &ExpectFile) -> Result<Expect, ScenarioFault> {
     })
 }
 
-/// Expectations in virtual time: separate values, otherwise those of every job.
+/// Expectations in virtual time: the values of `virtual_time`, completed by those of every job.
 fn apart(expect: &Expect, file: Option<&VirtualFile>) -> Result<Expect, ScenarioFault> {
     let Some(file) = file else { return Ok(expect.clone()) };
     let time = |written: &Option<Spanned<String>>| written.as_ref().map(time).transpose();
@@ -418,7 +418,7 @@ fn percent(written: Option<&Spanned<f64>>) -> Result<Option<f64>, ScenarioFault>
     }
 }
 
-/// Returns the names of faults of a scenario, for messages about restoring.
+/// Lists the names of a scenario's faults, for messages about `restore`.
 pub(crate) fn names(broken: &BTreeSet<String>) -> String {
     if broken.is_empty() {
         return "nothing is broken then".to_owned();

@@ -78,7 +78,7 @@ fn write(title: &str, reports: &[Report], style: Style) -> String {
     out
 }
 
-/// The way in which messages were sent, and the scheduling of agents.
+/// The path selection, and the scheduling of agents.
 fn circumstances(setting: &Setting) -> String {
     let mut what = String::new();
     if let Some(every_ms) = setting.every_ms {
@@ -201,7 +201,7 @@ fn steps(report: &Report) -> Vec<Vec<String>> {
     rows
 }
 
-/// Aligns rows; the first is the heading. Numbers are right-aligned, and so is the last column unless it contains text.
+/// Aligns rows; the first is the heading. Columns of numbers are right-aligned.
 fn table(style: Style, rows: &[Vec<String>]) -> String {
     let count = rows.first().map_or(0, Vec::len);
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);

@@ -1,8 +1,8 @@
-//! Remaining capacity between NICs while cables are down: of goodput, and of paths.
+//! Remaining goodput and paths between NICs while cables are down.
 //!
 //! In: the tree's path tables and the model, the NICs, the cables that are down. Out: [`Left`]. Invariants: the work
-//! grows with cables, NICs and pairs of T0 groups, not with pairs of NICs. Paths are walked over the cable lists,
-//! without routes.
+//! grows with cables, NICs and pairs of T0 groups, not with pairs of NICs. Paths are followed through the cable lists,
+//! not through routes.
 
 mod flows;
 mod state;
@@ -16,7 +16,7 @@ use crate::tree::Tree;
 use flows::{Flow, flows};
 use state::{State, Wires};
 
-/// Planes that there may be.
+/// Maximum number of planes.
 const PLANES: usize = 32;
 
 /// Remaining capacity of a pattern.
@@ -46,7 +46,8 @@ impl Spread {
         Spread { wires, whole, rated }
     }
 
-    /// Returns what remains while cables are down: the worst pair if all wait for each other, otherwise the mean.
+    /// Returns the remaining capacity while cables are down: that of the worst pair if NICs wait for each other,
+    /// otherwise the mean.
     pub fn left(&self, work: &Work, dead: &BTreeSet<CableId>) -> Left {
         let now = self.wires.state(dead);
         let flows = flows(work, &self.wires, &now);
@@ -68,14 +69,14 @@ impl Spread {
         Left { goodput, paths: of(paths, pairs) }
     }
 
-    /// Returns the load of a pattern without faults, in NIC ports, if every NIC sends as much as it can; `None` if
-    /// cables have no rate.
+    /// Returns the goodput of a pattern without faults if every NIC sends as much as it can. The unit is the rate of a
+    /// NIC port. `None` if cables have no rate.
     pub fn ports(&self, work: &Work) -> Option<f64> {
         let flows = flows(work, &self.wires, &self.whole);
         self.rated.then(|| self.rates(&self.whole, &flows).iter().sum())
     }
 
-    /// The goodput of each flow, in NIC ports.
+    /// Returns the goodput of each flow, in rates of a NIC port.
     fn rates(&self, state: &State, flows: &[Flow]) -> Vec<f64> {
         let loads = self.rated.then(|| Loads::of(state, flows));
         let rate = |flow: &Flow| {
@@ -93,14 +94,14 @@ fn planes(bits: u32) -> impl Iterator<Item = usize> {
     (0..PLANES).filter(move |plane| bits >> plane & 1 == 1)
 }
 
-/// Load of T0s, zones and NIC ports if only NIC ports were a limit, in NIC ports.
+/// Load of T0s, zones and NIC ports if only NIC ports limited the rate. The unit is the rate of a NIC port.
 #[derive(Debug)]
 struct Loads {
-    /// By group and plane: from its T0, and to it.
+    /// By group and plane: from its T0 upwards, and down to it.
     t0: Vec<[[f64; 2]; PLANES]>,
     /// By zone and plane: out of it, and into it.
     zones: Vec<[[f64; 2]; PLANES]>,
-    /// By class of NICs and plane: received by each of them.
+    /// By class of NICs and plane: the load of each receiving NIC.
     nics: Vec<[f64; PLANES]>,
 }
 
@@ -130,7 +131,7 @@ impl Loads {
         loads
     }
 
-    /// The share of a flow's traffic over a plane for which cables and the receiving port have capacity.
+    /// Returns the share of a flow's traffic over a plane that cables and the receiving port can carry.
     fn part(&self, state: &State, flow: &Flow, plane: usize) -> f64 {
         let room = |cables: u32, load: f64| if load > 0.0 { f64::from(cables) / load } else { 1.0 };
         let mut part = room(1, self.nics[flow.class][plane]).min(1.0);

@@ -1,7 +1,7 @@
 //! Statistics of a job.
 //!
-//! In: samples, times, losses. Out: rates, percentiles, how long paths were used after their first loss. Invariants:
-//! pure functions. A value without enough data is absent, never 0.
+//! In: samples, times, losses. Out: rates, percentiles, and the time for which paths were used after their first loss.
+//! Invariants: pure functions. A value without enough data is absent, never 0.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::record::{Change, Loss, Sample};
 /// A path: sender, receiver, entropy value.
 type Path = (usize, usize, u32);
 
-/// Bytes received between two times, in a second.
+/// Bytes received per second between two times.
 pub(crate) fn rate(samples: &[Sample], from_ns: u64, to_ns: u64) -> Option<f64> {
     let bytes = at(samples, to_ns)? - at(samples, from_ns)?;
     (to_ns > from_ns).then(|| bytes * 1e9 / (to_ns - from_ns) as f64)
@@ -42,7 +42,7 @@ pub(crate) fn lowest(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64
     rates.min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Time until an interval with some rate begins.
+/// Time until the start of the first interval with at least the wanted rate.
 pub(crate) fn back(samples: &[Sample], from_ns: u64, to_ns: u64, width_ns: u64, wanted: f64) -> Option<u64> {
     let later = samples.iter().map(|sample| sample.at_ns).filter(|at| *at > from_ns);
     let mut starts = std::iter::once(from_ns).chain(later).filter(|start| start + width_ns <= to_ns);
@@ -57,14 +57,14 @@ pub(crate) fn percentile(sorted: &[u64], share: f64) -> Option<u64> {
     sorted.get(rank.max(1) - 1).copied()
 }
 
-/// Maximum time for which paths were used after the first sign of a loss. It is computed for each path and each
-/// recovery of it, from the time at which the first loss was known to the transmission of the last lost packet.
+/// Maximum time for which paths were used after the first sign of a loss. For each period between recoveries of a path,
+/// it runs from the detection of the first loss to the transmission of the last lost packet.
 pub(crate) fn after_signal(losses: &[Loss], changes: &[Change]) -> Option<u64> {
     let mut returns: BTreeMap<Path, Vec<u64>> = BTreeMap::new();
     for change in changes.iter().filter(|change| change.states.0 == "ASSUMED_BAD") {
         returns.entry((change.from, change.to, change.entropy)).or_default().push(change.at_ns);
     }
-    // Path and number of its recoveries: the time at which the first loss was known, and the last transmission.
+    // By path and number of earlier recoveries: detection of the first loss, and last transmission of a lost packet.
     let mut seen: BTreeMap<(Path, usize), (u64, u64)> = BTreeMap::new();
     for loss in losses.iter().filter_map(|loss| loss.word) {
         let path = (loss.from, loss.to, loss.entropy);
@@ -87,7 +87,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// 1,000 bytes a millisecond in two halves, but none from 1,000 to 1,200 ms.
+    /// 1,000 bytes per millisecond from two NICs; none from 1,000 to 1,200 ms.
     fn samples() -> Vec<Sample> {
         let sample = |n: u64| {
             let bytes = 1000 * (n.min(1000) + n.saturating_sub(1200));

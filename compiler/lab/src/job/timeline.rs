@@ -1,7 +1,7 @@
 //! A scenario on a fabric: the faults after each step, and the expected goodput and paths.
 //!
-//! In: a scenario, the model, and its paths. Out: a [`Timeline`], or the first invalid step. Invariants: redundant
-//! steps are rejected. Expected values follow from the cables alone.
+//! In: a scenario, the model, and its paths. Out: a [`Timeline`], or the first invalid step. Invariants: steps without
+//! effect are rejected. Expected values follow from the cables alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::model::{CableId, Model};
 pub struct Bound {
     /// Time of the step.
     pub at: Duration,
-    /// Event.
+    /// Action.
     pub action: Action,
     /// Faults after the step.
     pub standing: Vec<Fault>,
@@ -49,7 +49,7 @@ impl Timeline {
         Timeline::over(scenario, model, spread, work)
     }
 
-    /// The same, with any computation of the remaining capacity.
+    /// As [`Timeline::bind`], with any computation of the remaining capacity.
     pub(super) fn over(
         scenario: &Scenario,
         model: &Model,
@@ -100,7 +100,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Returns the faults, in the order in which they came.
+    /// Returns the faults, oldest first.
     pub(super) fn faults(&self) -> Vec<Fault> {
         self.0.iter().map(|(fault, _)| fault.clone()).collect()
     }
@@ -112,7 +112,7 @@ impl Remains for Spread {
         for (_, harm) in standing {
             match harm {
                 Harm::Down(_) | Harm::Swapped(..) => dead.extend(harm.cables()),
-                // Paths over it are left as soon as they lose a packet; others of the plane remain.
+                // Agents leave a path over it after a loss. The other paths of the plane remain.
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Whether a job was what a scenario expects.
+//! Compares a job with the expectations of its scenario.
 //!
 //! In: a report and the expectations. Out: unmet expectations, in words. Invariants: steps that failed, or that the job
 //! did not reach, are always reported. A value that could not be measured meets no expectation.
@@ -62,7 +62,7 @@ fn steps(report: &Report, timeline: &Timeline, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Reports phases with less goodput than expected, or that none could be compared.
+/// Reports phases with less goodput than expected, or the absence of any phase that can be compared.
 fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     let mut say = |expected, found: String| unmet.push(Unmet { expected, found });
     if let Some(least) = expect.goodput_min_percent {
@@ -99,7 +99,7 @@ fn goodput(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
 }
 
 /// Compares goodput with the expected one if the scenario has no expectation of goodput: before the first step, and
-/// after each. This applies to spraying senders in virtual time only, because a busy machine is slower.
+/// after each. Applies only to spraying senders in virtual time, because a real machine may be loaded.
 fn plan(report: &Report, expect: &Expect, unmet: &mut Vec<Unmet>) {
     if report.setting.transport != Transport::Spray.name() || !report.setting.virtual_time {
         return;

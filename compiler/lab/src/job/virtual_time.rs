@@ -1,4 +1,4 @@
-//! A job in virtual time: the agents of hosts and embedded switches in one process, and a clock that is moved.
+//! A job in virtual time: agents and embedded switches in one process, with a simulated clock.
 //!
 //! ```text
 //! tree --entries--> switches: the P4 program, its tables, queues with a rate     (switches)
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! In: a compiled tree of P4 switches, a scenario, orders. Out: the same report as of a job on the kernel. Invariants:
-//! nothing is asked of the planner: who gets a packet is what the switches' tables say; the same seed gives the same
-//! report, whatever the number of threads. Time passes in windows no longer than a cable takes, so within one no
-//! station and no switch can influence another; what they send is put in order before it arrives.
+//! the tables of switches alone decide where a packet goes, not the planner. The same seed gives the same report for
+//! any number of threads. Time advances in windows no longer than the delay of a cable. So stations and switches cannot
+//! influence each other within a window, and packets are sorted between windows.
 
 mod collect;
 mod deaths;
@@ -53,13 +53,13 @@ use station::{Room, Station};
 use switches::Switches;
 use wiring::Wiring;
 
-/// Delay over a cable, and from port to port of a switch whose queue is empty.
+/// Delay of a cable, and of a switch whose queue is empty.
 const CABLE_NS: u64 = 2_000;
 /// Bytes of headers of a packet.
 const HEADERS: u64 = PIECE_HEADERS as u64 + inner::INNER as u64;
-/// Stations at work from which on several threads share them.
+/// Number of active stations above which several threads are used.
 const PARALLEL_FROM: usize = 64;
-/// NICs of a job in virtual time.
+/// Maximum number of NICs of a job in virtual time.
 const NICS_MAX: usize = 16_384;
 
 /// Runs a job in virtual time on the switches of a tree.
@@ -77,7 +77,7 @@ pub fn simulate(
     fits(seats.len() as u64, orders)?;
     unit_fits(&tree, orders)?;
     let work = orders.work(seats.len());
-    // Every cable has the rate of a NIC port, and NICs that send whenever something arrived fill theirs.
+    // Every cable has the rate of a NIC port. Without bursts, NICs fill their ports.
     let spread = Spread::new(&tree, &model, &seats, orders.every.is_none());
     let timeline = Timeline::bind(scenario, &model, &spread, &work)?;
     let ports = spread.ports(&work);
@@ -89,7 +89,7 @@ pub fn simulate(
     Ok(report)
 }
 
-/// Refuses what can be known of a job in virtual time before there is a tree: the number of its NICs, and ports that are too slow.
+/// Rejects jobs in virtual time with too many NICs or too slow ports, before the tree is compiled.
 pub fn fits(nics: u64, orders: &Orders) -> Result<(), JobError> {
     if !(2..=NICS_MAX as u64).contains(&nics) {
         return Err(JobError::Nics { found: nics, most: NICS_MAX });
@@ -101,30 +101,30 @@ pub fn fits(nics: u64, orders: &Orders) -> Result<(), JobError> {
     Ok(())
 }
 
-/// Everything that moves.
+/// State of a run.
 struct Run<'a> {
     orders: &'a Orders,
     seats: &'a [Seat],
     switches: Switches,
     wiring: Wiring<'a>,
     stations: Vec<Station<'a>>,
-    /// When each station has something to do, and all of them in order.
+    /// When each station has something to do, and the same sorted by time.
     next: Vec<u64>,
     due: BTreeSet<(u64, u32)>,
     work: Work,
-    /// Messages that found no room at their sender.
+    /// Messages that their sender has no room for yet.
     stuck: Vec<(Next, usize)>,
     record: Record,
     collected: Collected,
     deaths: Deaths,
-    /// When a message was last ordered or arrived.
+    /// Time of the last submission or arrival of a message.
     moved_ns: u64,
 }
 
-/// When the next thing happens that does not come from packets.
+/// Times of the next events other than packets.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// The step that is next.
+    /// The next step.
     step: usize,
     step_ns: u64,
     sample_ns: u64,
@@ -184,7 +184,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Notes when a station has something to do next.
+    /// Records when a station next has something to do.
     fn note(&mut self, station: usize) {
         let next = self.stations[station].next_ns();
         let before = std::mem::replace(&mut self.next[station], next);
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets time pass until the job is over.
+    /// Advances time until the job is over.
     fn drive(&mut self, duration: Duration, timeline: &Timeline, watch: &Watch<'_>) -> Result<(), LabError> {
         let duration_ns = duration.as_nanos() as u64;
         self.record.wanted_ns = self.orders.messages.is_none().then_some(duration_ns);
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
             let now_ns = first_ns.min(self.switches.next_ns()).min(known.at_ns());
             let is_sending =
                 self.orders.messages.is_some() || now_ns < duration_ns || known.step < timeline.steps.len();
-            // Between two samples there may be any number of windows.
+            // There may be many windows between two samples.
             watch.check()?;
             if now_ns < known.at_ns() {
                 self.window(now_ns, (now_ns + CABLE_NS).min(known.at_ns()), is_sending);
@@ -224,7 +224,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Does what is known beforehand to happen now.
+    /// Handles the scheduled events of this time.
     fn known(&mut self, known: &mut Known, now_ns: u64, timeline: &Timeline) -> Result<(), LabError> {
         if known.step_ns == now_ns {
             let step = &timeline.steps[known.step];
@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Tells whether all messages arrived, or nothing has moved for too long.
+    /// Returns whether all messages have arrived, or there was no progress for too long.
     fn is_over(&self, now_ns: u64, is_sending: bool) -> bool {
         let by_number = self.orders.messages.is_some();
         let quiet = now_ns - self.moved_ns > self.orders.patience.as_nanos() as u64;
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
         done || quiet && (by_number || !is_sending)
     }
 
-    /// Lets switches and stations work up to a time, each for itself.
+    /// Runs switches and stations up to a time, independently of each other.
     fn window(&mut self, now_ns: u64, end_ns: u64, is_sending: bool) {
         let (wiring, stations, deaths) = (&mut self.wiring, &mut self.stations, &mut self.deaths);
         let mut reached = Vec::new();
@@ -302,7 +302,7 @@ impl<'a> Run<'a> {
                 message.packets = arrived.packets;
                 self.work.done(station, arrived.number);
                 self.moved_ns = now_ns;
-                // In a ring, the receiver may continue.
+                // In a ring, the receiver may now send its next message.
                 free.extend([station, message.to]);
             }
             self.note(station);
@@ -310,7 +310,7 @@ impl<'a> Run<'a> {
         self.order(end_ns, is_sending, free);
     }
 
-    /// Orders every message that some stations may send.
+    /// Submits every message that these stations may send.
     fn order(&mut self, now_ns: u64, is_sending: bool, stations: impl IntoIterator<Item = usize>) {
         let stuck = std::mem::take(&mut self.stuck);
         for (next, message) in stuck {
@@ -335,7 +335,7 @@ impl<'a> Run<'a> {
 
     fn send(&mut self, next: Next, message: usize, now_ns: u64) {
         let bytes = self.orders.message_bytes;
-        // The contents of a place of a region follow from the place, so it goes to the same one.
+        // The contents follow from the offset in the region, so both ends use the same offset.
         let place = next.number % PLACES * bytes;
         let to = self.seats[next.to].address.octets();
         let order = (to, place, bytes, self.orders.unit);
@@ -346,7 +346,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Reports on the job; `ports` are those that the pattern fills before anything breaks.
+    /// Reports on the job. `ports` is the load of the pattern before the first fault, in rates of a NIC port.
     fn report(
         self,
         tree: &Tree,
@@ -364,7 +364,7 @@ impl<'a> Run<'a> {
         Ok(report)
     }
 
-    /// Takes everything that was seen.
+    /// Completes the record, and counts what switches did.
     fn finish(mut self, model: &Model, timeline: &Timeline) -> Result<(Record, Switched), LabError> {
         self.collected.listen(&mut self.stations);
         self.record.planes = collect::planes(&self.stations);
@@ -377,7 +377,7 @@ impl<'a> Run<'a> {
         let cables = |at: usize, _: &Loss| -> Vec<CableId> {
             let (from, list) = packets[at].way();
             let mut ports = places.get(&from).into_iter().flat_map(|seat| seat.ports.iter().flatten());
-            // A list begins with a T0 of its plane, so it leads on from one port alone.
+            // The list begins with the T0 of one plane, so only the port of that plane leads there.
             let path = ports.find_map(|port| model.walk(*port, list).ok());
             path.map_or_else(Vec::new, |path| path.crossings.iter().map(|port| port.cable()).collect())
         };

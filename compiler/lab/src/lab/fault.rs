@@ -1,7 +1,7 @@
 //! Faults that can be injected while packets flow.
 //!
-//! In: names of switches, cables, planes. Out: the ports and cables that this concerns. Invariants: names are resolved
-//! by the cable lists alone, and nothing is changed here.
+//! In: names of switches, cables, planes. Out: the affected ports and cables. Invariants: names are resolved by the
+//! cable lists alone, and nothing is changed here.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::tree::DeviceKind;
 pub enum Fault {
     /// The links of a switch, or of a cable, are down.
     Cut(String),
-    /// The port of a NIC is down, by the name of its cable.
+    /// A NIC port is down. It is given by the name of its cable.
     NicPort(String),
     /// The links of all switches of a plane are down.
     Plane(u8),
@@ -28,7 +28,7 @@ pub enum Fault {
         /// Per million.
         ppm: u32,
     },
-    /// A cable loses packets longer than so many bytes in both directions, and passes shorter ones.
+    /// A cable drops packets above a length, in both directions.
     Mtu {
         /// The cable.
         cable: String,
@@ -46,7 +46,7 @@ pub(crate) enum Harm {
     Down(Vec<PortId>),
     /// This cable loses this many packets per million.
     Lossy(CableId, u32),
-    /// This cable loses IP packets of more bytes.
+    /// This cable drops IP packets longer than this many bytes.
     Narrow(CableId, u16),
     /// These cables have changed places.
     Swapped(CableId, CableId),
@@ -66,7 +66,7 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// Returns the names for restoring it.
+    /// Returns the names by which `restore` refers to it.
     pub fn names(&self) -> Vec<String> {
         match self {
             Fault::Cut(name)
@@ -134,14 +134,14 @@ impl Harm {
         }
     }
 
-    /// Returns whether two faults exclude each other: a cable that is moved is made again, without earlier faults.
+    /// Returns whether two faults exclude each other. Moving a cable creates it anew, so it loses earlier faults.
     pub(crate) fn excludes(&self, other: &Harm) -> bool {
         let moves = |harm: &Harm| matches!(harm, Harm::Swapped(..));
         let filtered = |harm: &Harm| match harm {
             Harm::Lossy(cable, _) | Harm::Narrow(cable, _) => Some(*cable),
             Harm::Down(_) | Harm::Swapped(..) => None,
         };
-        // A port has one filter.
+        // A port has only one filter.
         let same = filtered(self).is_some() && filtered(self) == filtered(other);
         let met = || self.cables().iter().any(|cable| other.cables().contains(cable));
         same || ((moves(self) || moves(other)) && met())

@@ -49,13 +49,13 @@ pub struct CutReport {
     /// Whether both ends lost their carrier.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub down: bool,
-    /// Results of self-probes, where hosts write the path.
+    /// Results of self-probes, if hosts choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<ProbeReport>,
-    /// Results of flows, where switches choose the path.
+    /// Results of flows, if switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestReport>,
-    /// Findings from flows and routes.
+    /// Findings from flows and routes, if switches choose the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
@@ -118,13 +118,13 @@ impl Lab {
         Ok(MiswireReport { swapped, test, findings })
     }
 
-    /// Returns the routes of all devices, where switches choose the path.
+    /// Returns the routes of all devices, if switches choose the path.
     fn routes(&mut self) -> Result<Option<Vec<Routes>>, LabError> {
         let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
         routed.map(crate::backend::Routed::routes).transpose()
     }
 
-    /// Waits for routers, if there are any.
+    /// Waits until routers avoid dead cables, if there are routers.
     fn reroute(&mut self, dead: &[CableId], watch: &Watch<'_>) -> Result<(), LabError> {
         let routed = if self.tree.is_source_routed() { None } else { self.site.routed() };
         routed.map_or(Ok(()), |routed| routed.reroute(&dead.iter().copied().collect(), watch))
@@ -150,7 +150,7 @@ impl Lab {
         }
     }
 
-    /// Sends packets over every path, or flows between all NICs, and searches the cause of losses.
+    /// Sends packets over every path, or flows between all NICs, and searches for the cause of losses.
     pub fn diagnose(&mut self, watch: &Watch<'_>) -> Result<(TestReport, Vec<Finding>), LabError> {
         self.look(None, watch)
     }
@@ -168,8 +168,8 @@ impl Lab {
         trace::run(&self.tree, &self.model, &mut *self.site, watch)
     }
 
-    /// Cuts a cable, with or without loss of carrier at both ends, and finds it by self-probes, or by flows and routes
-    /// where switches choose the path. The cable stays cut until [`Lab::restore`]. After an error or interruption,
+    /// Cuts a cable, with or without loss of carrier at both ends. Searches for it by self-probes, or by flows and
+    /// routes if switches choose the path. The cable stays cut until [`Lab::restore`]. After an error or interruption,
     /// every cable is put back.
     pub fn cut(&mut self, cable: &str, ends: Ends, watch: &Watch<'_>) -> Result<CutReport, LabError> {
         let outcome = self.sever(cable, ends, watch);
@@ -206,7 +206,7 @@ impl Lab {
         Ok(CutReport { cut, down, probes: None, test: Some(test), findings })
     }
 
-    /// Puts every cable back. This cannot be interrupted, because a partial result would be worse than none.
+    /// Puts every cable back. It cannot be interrupted, so that cables are never half restored.
     pub fn restore(&mut self, watch: &Watch<'_>) -> Result<(), LabError> {
         let watch = &watch.to_the_end();
         if self.mend(None, watch)? {
@@ -229,7 +229,7 @@ impl Lab {
         self.reroute(&[], watch)
     }
 
-    /// Finds a cable that was not moved.
+    /// Returns a cable by name, or an error if it was already moved or cut.
     fn untouched(&self, name: &str) -> Result<CableId, LabError> {
         let cable = self.model.cable(name)?;
         let name = self.model.cable_name(cable);

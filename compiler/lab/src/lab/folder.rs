@@ -11,20 +11,20 @@ use nix::unistd::geteuid;
 
 use crate::LabError;
 
-/// Mode bit that restricts removing and renaming to owners, for folders in which everybody may write.
+/// Mode bit that restricts removing and renaming to owners, for folders that all users may write to.
 const STICKY: u32 = 0o1000;
 /// Mode bits that let others write.
 const WRITABLE: u32 = 0o022;
 
-/// Makes a folder for its owner only, and rejects one that others could change. Folders made here get the sticky bit,
-/// which has no effect on a folder that only its owner can write, and marks them as ours.
+/// Creates a folder for its owner only; rejects an existing one that others could change. Folders created here get the
+/// sticky bit as a mark. It has no other effect on a folder that only its owner can write to.
 pub fn make(folder: &Utf8Path) -> Result<(), LabError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700 | STICKY).create(folder);
     made.map_err(LabError::io(format!("make `{folder}`")))?;
     check(folder)
 }
 
-/// Removes an empty folder if it was made here; an earlier folder of the user stays.
+/// Removes an empty folder if it was made here; a folder that the user had before is kept.
 pub fn leave(folder: &Utf8Path) {
     if fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.mode() & STICKY != 0) {
         let _ = fs::remove_dir(folder);
@@ -114,7 +114,7 @@ mod tests {
         assert!(matches!(error, LabError::NotOurs { .. }), "{error}");
     }
 
-    /// Such as `/tmp/closc-1000`, made earlier by another user.
+    /// For example, `/tmp/closc-1000` that another user created.
     #[test]
     fn a_folder_of_another_owner_is_refused() {
         let (_keep, above) = place();

@@ -59,7 +59,7 @@ impl Lab {
             }
         }
         breakable.configure_again(&devices, watch)?;
-        // Files of devices set ports up.
+        // Configuring a device sets its ports up.
         breakable.set_ports(&down, false)?;
         if left.is_empty() {
             breakable.spread_again()?;
@@ -71,7 +71,7 @@ impl Lab {
         Ok(true)
     }
 
-    /// Sends flows and observes them; `None` if routes changed in the meanwhile. Sockets of the lab are closed
+    /// Sends flows and observes them; `None` if routes changed in the meantime. Sockets of the lab are closed
     /// afterwards, so that nodes can use their ports.
     pub(crate) fn flows(
         &mut self,
@@ -88,17 +88,17 @@ impl Lab {
         Ok((after, same.then_some(seen)))
     }
 
-    /// Returns the tree of the lab.
+    /// Returns the compiled tree.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// Returns the folder of its sockets and logs.
+    /// Returns the folder of the lab's sockets and logs.
     pub(crate) fn folder(&self) -> Utf8PathBuf {
         self.options.folder(&self.tree.fabric)
     }
 
-    /// Returns the interface for breaking this lab.
+    /// Returns the interface for injecting faults.
     pub(crate) fn breakable(&mut self) -> Result<&mut dyn Breakable, LabError> {
         let target = self.state.target;
         self.site.breakable().ok_or(LabError::NoJob { target })

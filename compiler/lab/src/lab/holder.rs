@@ -1,8 +1,8 @@
-//! Owner of a lock, written into its file, and whether that process is about to end.
+//! The owner of a lock: its process id is in the file of the lock. Detects whether that process is about to end.
 //!
-//! A killed process keeps its locks until the kernel has ended all of its threads, which can take long while it moves
-//! devices between namespaces. In: the file of a lock. Out: whether waiting is useful. Invariants: it never waits for a
-//! working process, nor without information.
+//! A killed process keeps its locks until the kernel has ended all of its threads. That can take long while it moves
+//! devices between namespaces. In: the file of a lock. Out: whether the lock will soon be released. Invariants: false
+//! if the process is alive, or if its state is unknown.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -10,8 +10,8 @@ use std::os::unix::fs::FileExt as _;
 /// Bit of SIGKILL in the masks of `/proc/PID/status`.
 const KILLED: u64 = 1 << (nix::libc::SIGKILL - 1);
 
-/// Writes the id of this process into the file of a lock that it has taken. If that fails, other processes only do not
-/// wait for it.
+/// Writes the id of this process into the file of a lock that it has taken. If that fails, other processes do not wait
+/// for it to end.
 pub(super) fn write(file: &File) {
     let _ = file.set_len(0).and_then(|()| file.write_all_at(std::process::id().to_string().as_bytes(), 0));
 }
@@ -24,7 +24,7 @@ pub(super) fn is_ending(file: &File) -> bool {
     let Some(pid) = pid else { return false };
     match fs::read_to_string(format!("/proc/{pid}/status")) {
         Ok(status) => is_killed(&status),
-        // It has ended since; its locks are released.
+        // The process has ended, so its locks are released.
         Err(_) => true,
     }
 }
@@ -34,7 +34,7 @@ fn is_killed(status: &str) -> bool {
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let pending = |name: &str| field(name).and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
     let is_dead = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
-    // If its memory is already gone, it is about to end.
+    // A process without memory is about to end.
     let has_no_memory = field("VmSize:").is_none();
     is_dead || has_no_memory || (pending("SigPnd:") | pending("ShdPnd:")) & KILLED != 0
 }

@@ -33,7 +33,7 @@ pub(super) fn check(target: Target) -> Result<(), LabError> {
     }
 }
 
-/// Returns the site of a lab, which need not be made yet.
+/// Returns the site of a lab, which need not exist yet.
 pub(super) fn of(state: &State, tree: &Arc<Tree>, model: &Arc<Model>, options: &Options) -> Box<dyn Site> {
     let (tree, model) = (Arc::clone(tree), Arc::clone(model));
     match state.target {
@@ -54,13 +54,13 @@ pub(super) fn of(state: &State, tree: &Arc<Tree>, model: &Arc<Model>, options: &
     }
 }
 
-/// Returns the name of the namespace for loose ends of cut cables. It cannot be that of a device, because their names
-/// do not contain `--`.
+/// Returns the name of the namespace for unconnected ends of cut cables. Names of devices cannot contain `--`, so it is
+/// unique.
 fn nowhere(fabric: &str) -> String {
     format!("closc-{fabric}--nowhere")
 }
 
-/// Returns the name of the namespace that is the patch panel.
+/// Returns the name of the patch panel's namespace.
 fn panel(fabric: &str) -> String {
     format!("closc-{fabric}--panel")
 }

@@ -1,6 +1,6 @@
 //! Records of running labs: a small file per fabric, with a lock beside it.
 //!
-//! Invariants: the file is written before anything is made and removed after everything is gone.
+//! Invariants: the file is written before anything is created, and removed after everything else.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ use crate::name::FabricName;
 use crate::target::Target;
 use crate::tree::{DeviceKind, Tree};
 
-/// Number of attempts to create a folder that other processes remove.
+/// Number of attempts to create a folder that another process may remove.
 const TRIES: u32 = 100;
 
 /// Number and interval of checks whether a killed process has released its locks.
@@ -41,7 +41,7 @@ pub(super) struct State {
     version: u32,
     /// The fabric.
     pub(super) fabric: FabricName,
-    /// Program of its switches.
+    /// Target of the lab.
     pub(super) target: Target,
     pub(super) tree: Utf8PathBuf,
     /// Names of the devices, in the order of the model.
@@ -50,7 +50,7 @@ pub(super) struct State {
     pub(super) switches: Vec<String>,
     /// Both ends of each cable, as `device:port`.
     cables: Vec<(String, String)>,
-    /// Whether everything was made.
+    /// Whether the lab is complete.
     pub(super) complete: bool,
     /// Changes to cables.
     pub(super) changes: Vec<Change>,
@@ -109,7 +109,7 @@ impl State {
         self.devices.iter().map(|device| format!("closc-{}-{device}", self.fabric)).collect()
     }
 
-    /// Returns the changes to cables, in words.
+    /// Describes the changes to cables.
     pub(super) fn changes_in_words(&self) -> Vec<String> {
         let say = |change: &Change| match change {
             Change::Swapped(a, b) => format!("{a} and {b} are swapped"),
@@ -175,13 +175,13 @@ fn read(path: &Utf8Path) -> Result<Option<State>, LabError> {
     Ok(Some(state))
 }
 
-/// Opens a regular file; it does not wait for pipes and does not follow links.
+/// Reads a regular file. Pipes are rejected without waiting, and links are not followed.
 fn regular(path: &Utf8Path) -> std::io::Result<Vec<u8>> {
     let file = closc_files::own(path, File::options().read(true))?;
     closc_budget::read(file, BYTES_MAX)
 }
 
-/// Absolute, because later commands may run in another folder.
+/// Returns the absolute path, because later commands may run in another folder.
 fn absolute(folder: &Utf8Path) -> Utf8PathBuf {
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())
 }
@@ -204,8 +204,8 @@ impl Guard {
         let (mut tries, mut waits) = (0, 0);
         loop {
             let file = match super::folder::make(runtime).and_then(|()| create(&path)) {
-                // The previous holder of the lock may have just removed the empty folder. Between its two checks,
-                // `mkdir -p` then reports that something exists which is not a folder.
+                // The previous holder of the lock may have just removed the empty folder. If that happens between two
+                // checks of `mkdir -p`, it reports that a file with that name exists.
                 Err(LabError::Io { source, .. })
                     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
                         && tries < TRIES =>
@@ -229,7 +229,7 @@ impl Guard {
                 Err((_, other)) => return Err(LabError::os(format!("lock `{path}`"))(other)),
             };
             let guard = Guard { lock, path: path.clone() };
-            // The last holder may have removed the file between opening and locking: then it is not the lock.
+            // The last holder may have removed the file between opening and locking. The lock is then invalid.
             if guard.is_current() {
                 holder::write(&guard.lock);
                 return Ok(guard);
@@ -257,7 +257,7 @@ impl Guard {
 mod tests {
     use super::*;
 
-    /// The release of the last lock removes the folder while other processes are about to create theirs in it.
+    /// The last unlock removes the folder while other processes are about to create locks in it.
     #[test]
     fn locks_come_and_go_at_the_same_time() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Checks whether a target can run the switches and nodes of a tree.
 //!
-//! In: a tree. Out: the target that fits it, or why one does not.
+//! In: a tree. Out: the target that fits the tree, or the reason why a target does not.
 
 use crate::LabError;
 use crate::target::Target;

@@ -1,9 +1,9 @@
-//! Finds faulty cables where switches choose the path, from the egress and ingress ports of flows and from missing
+//! Finds faulty cables on fabrics whose switches choose the path. The evidence is the ports of flows, and missing
 //! routes.
 //!
-//! In: routes before and after, and observations of flows. Out: [`Finding`]s. Invariants: the changes that were made to
-//! cables are not used. Only flows that pass no device twice are evidence, because the order of events of others is
-//! unknown. A cable is suspected if all packets fail in one of its directions, so occasional losses suspect no cable.
+//! In: routes before and after, and observations of flows. Out: [`Finding`]s. Invariants: records of injected faults
+//! are not used. Flows that pass a device twice are ignored, because the order of their observations is unknown. A
+//! cable is suspected only if all packets fail in one of its directions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) fn findings(
         let evidence = format!("routes left by {} before, and none does now", model.port_name(*port));
         left.entry(port.cable()).or_default().push(evidence);
     }
-    // A device without another path has lost the routes of a port because of a fault elsewhere.
+    // Require that routes at both ends avoid the cable. Routes at one end may do so because of a fault elsewhere.
     for (cable, evidence) in left.into_iter().filter(|(_, evidence)| evidence.len() == 2) {
         let cable = model.cable_name(cable).to_owned();
         if !accused.contains(&cable) {
@@ -42,19 +42,19 @@ pub(super) fn findings(
     found
 }
 
-/// Results of flows behind their egress ports.
+/// Observations of flows after each egress port.
 #[derive(Debug, Default)]
 struct Crossings {
     ports: BTreeMap<PortId, Behind>,
 }
 
-/// Results of flows behind a port.
+/// Observations of flows after one egress port.
 #[derive(Debug, Default)]
 struct Behind {
     left: u64,
     /// Flows that did not arrive at the other end.
     missing: u64,
-    /// Ingress ports at which they arrived unexpectedly.
+    /// Unexpected ingress ports, with the numbers of flows.
     met: BTreeMap<PortId, u64>,
 }
 
@@ -84,7 +84,8 @@ impl Crossings {
     fn found(self) -> Found {
         let mut found = Found::default();
         for (port, behind) in self.ports.into_iter().filter(|(_, behind)| behind.missing == behind.left) {
-            // Each of them came in there; of several, which is one more that a path may have, the first.
+            // The cable leads to a port at which all missing flows arrived. If later ports of their paths qualify too,
+            // take the first.
             let met = behind.met.into_iter().find(|(_, times)| *times == behind.missing);
             found.take(port, met.map_or(Mate::Nowhere, |(port, _)| Mate::Other(port)));
         }

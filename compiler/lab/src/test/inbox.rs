@@ -6,7 +6,7 @@ use crate::model::{DeviceId, Model, PortId};
 use crate::packet::{self, Packet, Tag};
 use crate::traffic::PathRef;
 
-/// Sends a packet over each path and returns the results.
+/// Sends a packet over each path and returns their results.
 pub(super) fn send(
     model: &Model,
     backend: &mut dyn Backend,
@@ -72,7 +72,7 @@ impl Inbox<'_, '_> {
         (tag.batch == self.batch && number < self.paths.len()).then_some(number)
     }
 
-    /// Finalises a packet that was both observed on a wire and accepted, in either order, which the kernel chooses.
+    /// Closes a packet that was both observed on a wire and accepted. The kernel may report these in either order.
     fn close(&mut self, at: usize) {
         let end = &mut self.ends[at];
         let seen = end.correct + end.changed > 0 || !end.wrong.is_empty();

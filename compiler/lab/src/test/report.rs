@@ -12,7 +12,7 @@ use crate::model::{DeviceId, Model, PortId};
 use crate::sample::Drawn;
 use crate::traffic::{PathName, PathRef};
 
-/// Maximum number of faults listed in a report; all are counted.
+/// Maximum number of listed faults; all are counted.
 const NAMED_MAX: usize = 20;
 
 /// The report on a test.
@@ -20,12 +20,13 @@ const NAMED_MAX: usize = 20;
 pub struct TestReport {
     /// Ordered pairs of NICs.
     pub pairs: u64,
-    /// Ordered pairs of NICs that no cables join: with one tier, those of different T0 groups. Nothing is sent between them.
+    /// Ordered pairs of NICs that cables do not connect: with one tier, those in different T0 groups. They are not
+    /// tested.
     #[serde(skip_serializing_if = "is_zero")]
     pub apart: u64,
     /// Paths that packets were sent over.
     pub paths: u64,
-    /// Population, if they are a sample.
+    /// Origin of the sample, if only a sample is tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
     /// Packets sent: one per path, more on parallel cables.
@@ -42,26 +43,26 @@ pub struct TestReport {
     pub lost: u64,
     /// Packets that another node accepted.
     pub misdelivered: u64,
-    /// Packets that their node accepted at another port than that of their address.
+    /// Packets that the right node accepted, but that arrived at a wrong port.
     pub strayed: u64,
     /// Packets that arrived at the right port, but were duplicated, changed, or not accepted.
     pub damaged: u64,
-    /// Paths whose address leads nowhere according to the cable lists.
+    /// Paths whose address is invalid according to the cable lists.
     pub unnamed: u64,
     /// Port counters compared.
     pub ports: u64,
     /// Segment counters compared.
     pub segments: u64,
-    /// Port counters that differ from the expected paths.
+    /// Port counters that differ from the expected value.
     pub port_mismatches: Vec<PortMismatch>,
-    /// Segment counters that differ.
+    /// Segment counters that differ from the expected value.
     pub segment_mismatches: Vec<SegmentMismatch>,
     /// The first failed paths.
     pub failed: Vec<PathName>,
-    /// The first failed flows, where switches choose the path.
+    /// The first failed flows, if switches choose the path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed_flows: Vec<FlowName>,
-    /// Shares of next-hop groups, where switches choose the path.
+    /// Shares of next-hop groups, if switches choose the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
 }
@@ -79,7 +80,7 @@ pub struct FlowName {
     pub what: String,
 }
 
-/// Shares of next-hop groups, counting only flows whose port no earlier group has chosen.
+/// Shares of next-hop groups. A flow counts only at the first device of each kind on its path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Groups with flows.
@@ -103,32 +104,32 @@ pub struct ShareMismatch {
     pub weight: u32,
     /// The sum of the weights of its group.
     pub weights: u32,
-    /// Number of its flows.
+    /// Number of flows over it.
     pub flows: u64,
-    /// Expected number of its flows.
+    /// Expected number of flows over it.
     pub expected: u64,
-    /// Number of flows of the group.
+    /// Number of flows over the group.
     pub of: u64,
 }
 
-/// A port counter that differs.
+/// A port counter that differs from the expected value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PortMismatch {
     /// The port.
     pub port: String,
     /// Its cable.
     pub cable: String,
-    /// Packets that should have been sent.
+    /// Expected number of sent packets.
     pub sent_expected: u64,
-    /// Packets that went out.
+    /// Number of sent packets.
     pub sent: u64,
-    /// Packets that should have been received.
+    /// Expected number of received packets.
     pub received_expected: u64,
-    /// Packets that came in.
+    /// Number of received packets.
     pub received: u64,
 }
 
-/// A segment counter that differs.
+/// A segment counter that differs from the expected value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SegmentMismatch {
     /// The device.
@@ -144,7 +145,7 @@ pub struct SegmentMismatch {
 }
 
 impl TestReport {
-    /// Returns whether everything arrived and every counter agrees.
+    /// Returns whether every packet arrived and every counter is as expected.
     pub fn is_fine(&self) -> bool {
         self.packets > 0
             && self.delivered == self.packets
@@ -154,14 +155,14 @@ impl TestReport {
             && self.keeps_weights()
     }
 
-    /// Returns whether the shares of next hops follow their weights.
+    /// Returns whether the shares of next hops match their weights.
     pub(crate) fn keeps_weights(&self) -> bool {
         self.spread.as_ref().is_none_or(|spread| spread.mismatches.is_empty())
     }
 }
 
 impl TestReport {
-    /// Adds a path whose address leads nowhere.
+    /// Adds a path whose address is invalid.
     pub(super) fn take_unnamed(&mut self, path: &PathRef<'_>) {
         self.unnamed += 1;
         let fault = path.route.as_ref().err().cloned().unwrap_or_default();
@@ -211,8 +212,8 @@ impl TestReport {
         false
     }
 
-    /// Compares counters with the required counts and the permitted excess. Returns ports with correct counters whose
-    /// far ends are wrong.
+    /// Compares counters with the required counts and the permitted excess. Returns ports with a correct counter of
+    /// sent packets whose far end has a wrong counter of received packets.
     pub(super) fn compare(
         &mut self,
         model: &Model,

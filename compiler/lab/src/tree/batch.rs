@@ -1,7 +1,7 @@
-//! Contents of a device's batch file that a lab needs.
+//! The contents of a device's batch file that determine expected results.
 //!
 //! In: the commands of an `ip.batch`. Out: [`Batch`]: own segments, routes to neighbours' segments, addresses of ports.
-//! Invariants: `ip` runs the commands; here they only determine expected results.
+//! Invariants: this module only reads the commands; `ip` runs them.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ const BRIDGE: &str = "sr0";
 pub struct Batch {
     /// Own segments, in the order of the file.
     pub segments: Vec<Segment>,
-    /// Port that each plain route leaves by; several ports: the first.
+    /// Egress port of each plain route; the first, if there are several.
     pub ways: BTreeMap<Prefix, String>,
     /// MAC address of each port.
     pub macs: BTreeMap<String, Mac>,
-    /// Whole addresses of the device that segments are bound to: those of NICs, or of a loopback.
+    /// Host addresses of the device that segments are bound to: those of NICs, or of a loopback.
     pub addresses: Vec<Address>,
     /// Static neighbours by port.
     pub neighbours: BTreeMap<String, Neighbour>,
@@ -39,7 +39,7 @@ pub struct Segment {
 /// A static neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Its address; unspecified where a switch knows MAC addresses alone.
+    /// Its address; unspecified if a switch only has the MAC address.
     pub address: Address,
     /// Its MAC address.
     pub mac: Mac,

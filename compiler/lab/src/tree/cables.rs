@@ -12,7 +12,7 @@ use crate::name::{DeviceName, Interface, NameFault};
 pub struct CableRow {
     /// The plane it belongs to.
     pub plane: u8,
-    /// Connected ends.
+    /// Kind of its ends.
     pub kind: Kind,
     /// The end nearer to the NICs.
     pub lower: CableEnd,
@@ -27,7 +27,7 @@ pub struct CableRow {
 pub struct CableEnd {
     /// The device.
     pub device: String,
-    /// Its port, as it names it.
+    /// Its port, in the naming of the device.
     pub port: String,
 }
 

@@ -23,7 +23,7 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Use of the digests of the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Digests {
-    /// A file that differs is rejected.
+    /// A file that differs from its digest is rejected.
     #[default]
     Compared,
     /// Files may have been changed by hand. The restrictions of labs still apply to them.
@@ -53,7 +53,7 @@ impl Contents {
         Ok(Contents { folder: folder.to_owned(), root, digests, fabric, manifest })
     }
 
-    /// Returns where the tree is.
+    /// Returns the folder of the tree.
     pub(crate) fn folder(&self) -> &Utf8Path {
         &self.folder
     }
@@ -68,7 +68,7 @@ impl Contents {
         self.manifest.routing
     }
 
-    /// Tells whether the tree has a file.
+    /// Returns whether the tree has a file.
     pub(crate) fn has(&self, path: impl AsRef<Utf8Path>) -> bool {
         self.manifest.files.contains_key(path.as_ref())
     }
@@ -113,7 +113,7 @@ impl Contents {
     }
 }
 
-/// Reads at most `max` bytes of a regular file below the folder; a larger file is an error.
+/// Reads a regular file below the folder. A file larger than `limit` is an error.
 fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFault> {
     let file = File::from(descend(root, path)?);
     let meta = file.metadata()?;
@@ -127,7 +127,7 @@ fn bytes(root: &OwnedFd, path: &Utf8Path, limit: u64) -> Result<Vec<u8>, TreeFau
     })
 }
 
-/// Opens a path folder by folder, so that no link leads out of the tree. It does not wait for pipes.
+/// Opens a path folder by folder, so that no link leads out of the tree. Opening a pipe does not wait for a writer.
 fn descend(root: &OwnedFd, path: &Utf8Path) -> Result<OwnedFd, TreeFault> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(TreeFault::Path(path.to_string()));
@@ -148,7 +148,7 @@ fn descend(root: &OwnedFd, path: &Utf8Path) -> Result<OwnedFd, TreeFault> {
     open(at, name, OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY)
 }
 
-/// The folder between another and a file.
+/// Returns the name of the folder between `folder` and `file`.
 fn holder<'a>(path: &'a Utf8Path, folder: &str, file: &str) -> Option<&'a str> {
     let (above, rest) = path.as_str().split_once('/')?;
     let (name, last) = rest.split_once('/')?;

@@ -1,8 +1,8 @@
-//! The entries of a P4 switch, `switches/<name>/entries.txtpb` or `pins.txtpb`, as far as a lab needs them.
+//! The entries of a P4 switch that determine expected results: `switches/<name>/entries.txtpb` or `pins.txtpb`.
 //!
 //! In: the file and the P4Info beside it. Out: the same [`Batch`] as of other switches, and the numbers of its ports.
-//! Invariants: the name of the file determines its pipeline. A push sends the entries to the switch; here they only
-//! determine expected results.
+//! Invariants: the name of the file determines its pipeline. This module only reads the entries; a push sends them to
+//! the switch.
 
 mod fabric;
 mod sai;
@@ -26,14 +26,14 @@ use crate::error::{LabError, TreeFault};
 /// The program of a P4 switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Program {
-    /// The pipeline `fabric`: segments, or routes and groups; ports are numbers.
+    /// The pipeline `fabric`, with segments, or routes and groups. Ports are numbers.
     Fabric,
-    /// The pipeline `sai`, of SONiC hardware with P4Runtime: routes and groups; ports and ids are text.
+    /// The pipeline `sai` of SONiC hardware with P4Runtime, with routes and groups. Ports and ids are text.
     Sai,
 }
 
 impl Program {
-    /// Every program.
+    /// All programs.
     pub(crate) const ALL: [Program; 2] = [Program::Fabric, Program::Sai];
 
     /// Returns the name of its pipeline.
@@ -44,7 +44,7 @@ impl Program {
         }
     }
 
-    /// Returns the name of the file with a switch's entries for it.
+    /// Returns the name of the file with entries for it.
     pub(crate) fn file(self) -> &'static str {
         let found = paths::ENTRIES_OF.iter().find(|(_, pipeline)| *pipeline == self.name());
         found.map_or(paths::ENTRIES, |(file, _)| file)
@@ -96,7 +96,7 @@ impl Readers {
     }
 }
 
-/// Makes the reader of a program; `None` if no switch of the tree runs it.
+/// Creates the reader of a program; `None` if no switch of the tree runs it.
 fn opened<R>(
     contents: &Contents,
     program: Program,
@@ -119,7 +119,7 @@ pub(crate) fn p4info(contents: &Contents, program: Program) -> Result<Info, LabE
     Info::new(message).map_err(|error| fault(error.to_string()))
 }
 
-/// Returns how many bits a port has in a program of a tree: those of `egress_spec` in its BMv2 JSON.
+/// Returns the number of bits of a port number in a program of a tree: the width of `egress_spec` in its BMv2 JSON.
 pub(crate) fn port_bits(contents: &Contents, program: Program) -> Result<u32, LabError> {
     let path = paths::bmv2(program.name());
     let json = contents.read(&path)?;
@@ -132,7 +132,7 @@ pub(crate) fn port_bits(contents: &Contents, program: Program) -> Result<u32, La
     width.ok_or_else(|| fault("no header of it has the field `egress_spec`".to_owned()))
 }
 
-/// Returns the only key of an entry with one exact key.
+/// Returns the key of an entry that has exactly one exact key.
 pub(crate) fn exact(entry: &v1::TableEntry) -> Option<u128> {
     entry.r#match.first().and_then(exact_bytes).and_then(number_of)
 }
@@ -145,7 +145,7 @@ pub(crate) fn exact_bytes(field: &v1::FieldMatch) -> Option<&[u8]> {
     }
 }
 
-/// Returns the prefix of an entry that is looked up by IPv6 addresses.
+/// Returns the prefix of an entry whose key is an IPv6 prefix.
 pub(crate) fn lpm(entry: &v1::TableEntry) -> Option<Prefix> {
     let lpm = entry.r#match.iter().find_map(|field| match &field.field_match_type {
         Some(FieldMatchType::Lpm(lpm)) => Some(lpm),

@@ -1,9 +1,8 @@
-//! The lines of an `frr.conf` that a lab loads into daemons: routes, interfaces, filters and BGP. Lines with files,
-//! namespaces, users or other machines are rejected.
+//! The lines of an `frr.conf` that a lab loads into daemons. Permitted are routes, interfaces, filters and BGP. Lines
+//! that refer to files, namespaces, users or other machines are rejected.
 //!
-//! In: the text of `frr.conf` and `daemons`. Out: [`Router`]: the lines, with every word checked, and the daemons that
-//! they need. Invariants: every line matches a form in a list. Words in place of a placeholder have a type that permits
-//! nothing else.
+//! In: the text of `frr.conf` and `daemons`. Out: [`Router`]: the checked lines, and the daemons that they need.
+//! Invariants: every line matches one of the forms. A word for a placeholder must have the type of that placeholder.
 
 use std::net::Ipv4Addr;
 
@@ -12,11 +11,11 @@ use closc_artefacts::{Address, Prefix};
 use crate::error::TreeFault;
 use crate::name::{DeviceName, Interface};
 
-/// The longest line.
+/// Maximum length of a line.
 const LINE_MAX: usize = 500;
 
-/// Forms of lines. `<number>`, `<name>`, `<device>`, `<port>`, `<address>`, `<id>`, `<family>` and `<prefix>` are holes for a word,
-/// `<text>` and `<pattern>` for the rest of the line.
+/// Forms of lines. `<number>`, `<name>`, `<device>`, `<port>`, `<address>`, `<id>`, `<family>` and `<prefix>` are
+/// placeholders for a word, `<text>` and `<pattern>` for the rest of the line.
 const FORMS: [&str; 63] = [
     "frr version <name>",
     "frr defaults datacenter",
@@ -86,7 +85,7 @@ const FORMS: [&str; 63] = [
 /// FRR daemons of a switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Router {
-    /// The configuration, one line each.
+    /// The lines of the configuration.
     pub(crate) text: String,
     /// Whether it uses BGP.
     pub(crate) bgp: bool,

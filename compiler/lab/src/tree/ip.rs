@@ -1,8 +1,8 @@
 //! The commands of batch files that a lab allows for `ip`.
 //!
 //! In: a line of `ip.batch`, `devices.batch` or `routes.batch`. Out: a [`Command`], and its text for `ip`. Invariants:
-//! the input of `ip` is written from the [`Command`], never copied from the file, so it contains nothing else. Every
-//! command affects only links, addresses, neighbours and routes of one namespace.
+//! the input of `ip` is written from the [`Command`], never copied from the file. Every command affects only links,
+//! addresses, neighbours and routes of one namespace.
 
 mod parse;
 
@@ -16,29 +16,29 @@ use crate::name::Interface;
 /// A command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// Makes a bridge, to which segments are bound.
+    /// Creates the bridge to which segments are bound.
     AddBridge(Interface),
-    /// Makes packets from an IPv4 address look in a table.
+    /// Selects a routing table for packets from an IPv4 address.
     Rule {
         /// The address.
         from: Prefix,
         /// The table, and the priority of the rule.
         table: u16,
     },
-    /// Sets something at a link.
+    /// Changes a link.
     Link {
         /// The link.
         port: Interface,
         /// Its MAC address.
         mac: Option<Mac>,
-        /// The largest packet.
+        /// The MTU.
         mtu: Option<u32>,
         /// Generation of its link-local address.
         addresses: Option<AddressMode>,
         /// Whether to set it up.
         up: bool,
     },
-    /// Adds an address to a link, usable at once.
+    /// Adds an address to a link, without duplicate address detection.
     Address {
         /// The address, with the length of its prefix.
         address: Prefix,
@@ -54,18 +54,18 @@ pub enum Command {
         /// The link.
         port: Interface,
     },
-    /// Makes a route.
+    /// Adds a route.
     Route(Route),
-    /// Makes a next hop that encapsulates.
+    /// Adds a next hop that encapsulates.
     NextHop {
         /// Its number.
         id: u32,
-        /// Fields of the outer header.
+        /// The segment list, which is the outer destination address.
         segments: Address,
-        /// Where it goes.
+        /// The gateway and the link.
         hop: Hop,
     },
-    /// Makes a group of next hops.
+    /// Adds a group of next hops.
     Group {
         /// Its number.
         id: u32,
@@ -88,19 +88,19 @@ pub enum AddressMode {
 /// A route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Where to.
+    /// Destination.
     pub to: Prefix,
-    /// The sources it holds for; all if not given.
+    /// Sources to which it applies; all if not given.
     pub from: Option<Prefix>,
-    /// The address that sockets get which are bound to none.
+    /// Source address of sockets that are not bound to an address.
     pub source: Option<Address>,
-    /// The table of an IPv4 route, where it is not the main one.
+    /// The table of an IPv4 route; `None` for the main table.
     pub table: Option<u16>,
-    /// Fate of packets.
+    /// Treatment of packets.
     pub action: Action,
     /// Metric; the lowest wins.
     pub metric: Option<u32>,
-    /// The largest packet.
+    /// The MTU.
     pub mtu: Option<u32>,
 }
 
@@ -111,11 +111,11 @@ pub enum Action {
     Blackhole,
     /// Drops them, and sends an ICMP error.
     Unreachable,
-    /// Forwards them to one of some next hops.
+    /// Forwards them to one of these next hops.
     Forward(Vec<Hop>),
     /// Forwards them to a next hop or next-hop group, by id.
     NextHop(u32),
-    /// Shifts the list of segments and forwards by the next one.
+    /// Shifts the segment list and forwards by the next segment.
     Shift(Interface),
     /// Decapsulates them.
     Decapsulate(Interface),
@@ -261,7 +261,7 @@ impl fmt::Display for Mac {
 }
 
 impl Mac {
-    /// Returns the address in the lower 48 bits of a number.
+    /// Returns the address in the lower 48 bits of a number. Higher bits are ignored.
     pub(crate) fn from_number(number: u128) -> Mac {
         Mac(*number.to_be_bytes().last_chunk().expect("128 bits hold the 48 of an address"))
     }
@@ -285,7 +285,7 @@ impl std::str::FromStr for Mac {
 mod tests {
     use super::*;
 
-    /// Every command that the compiler writes is parsed and written again word by word.
+    /// Every command that the compiler writes is parsed and written again without a change.
     #[test]
     fn commands_are_written_as_they_were_read() {
         let lines = [

@@ -1,7 +1,7 @@
-//! Kernel features needed by the files of a device.
+//! The files of a device that configure the kernel.
 //!
-//! In: a device of a tree. Out: settings and commands. They are read again each time, because those of all devices
-//! together would need much memory. Invariants: only settings and commands that a lab allows are returned.
+//! In: a device of a tree. Out: settings and commands. They are read again each time, because keeping them for all
+//! devices would need much memory. Invariants: only settings and commands that a lab allows are returned.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::paths;
@@ -14,7 +14,7 @@ use super::tc::Queueing;
 use super::{Device, Tree};
 use crate::error::{LabError, TreeFault};
 
-/// The files of a device that the kernel runs.
+/// The files of a device that configure the kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KernelFiles<'a> {
     contents: &'a Contents,
@@ -22,22 +22,22 @@ pub(crate) struct KernelFiles<'a> {
 }
 
 impl<'a> KernelFiles<'a> {
-    /// Returns those of a folder.
+    /// Returns the files in a folder.
     pub(super) fn new(contents: &'a Contents, folder: &'a Utf8Path) -> Self {
         KernelFiles { contents, folder }
     }
 
-    /// Returns those of a device.
+    /// Returns the files of a device.
     pub(crate) fn of(tree: &'a Tree, device: &'a Device) -> Self {
         KernelFiles { contents: &tree.contents, folder: &device.folder }
     }
 
-    /// Reads the kernel settings, which come first.
+    /// Reads the kernel settings, which are applied first.
     pub(crate) fn sysctls(&self) -> Result<Vec<Sysctl>, LabError> {
         self.read(paths::SYSCTL_CONF, Sysctl::read_all)
     }
 
-    /// Reads the commands that make devices.
+    /// Reads the commands that create links.
     pub(crate) fn devices(&self) -> Result<Vec<Command>, LabError> {
         let commands = self.read(paths::DEVICES_BATCH, Command::read_all)?;
         let makes = |command: &Command| matches!(command, Command::AddBridge(_) | Command::Rule { .. });
@@ -71,7 +71,7 @@ impl<'a> KernelFiles<'a> {
         self.read(paths::TC_BATCH, Queueing::read_all)
     }
 
-    /// Reads all of them, to check that they are valid.
+    /// Reads all files, to check that they are valid.
     pub(super) fn check(&self) -> Result<(), LabError> {
         self.sysctls()?;
         self.devices()?;

@@ -1,7 +1,7 @@
-//! Kernel settings that a tree may change: those of IPv6 and IPv4 that belong to one namespace, by name.
+//! Kernel settings that a tree may change: a list of names, for IPv6 and IPv4, each limited to one namespace.
 //!
-//! In: the text of a `sysctl.conf`. Out: [`Sysctl`]s. Invariants: the path of a setting consists of names in this
-//! module and the name of an interface; nothing else of the file is used.
+//! In: the text of a `sysctl.conf`. Out: [`Sysctl`]s. Invariants: the path of a setting contains only names from this
+//! module and the name of an interface.
 
 use camino::Utf8PathBuf;
 
@@ -95,7 +95,7 @@ impl Sysctl {
 }
 
 impl Key {
-    /// Reads a name: the family, and what is set below it.
+    /// Parses a name into the family and the setting.
     fn read(key: &str) -> Option<(&'static str, Key)> {
         let (family, rest) = key.strip_prefix("net.")?.split_once('.')?;
         match family {
@@ -110,7 +110,7 @@ impl Key {
         let Some(rest) = rest.strip_prefix("conf.") else {
             return known(of_namespaces, rest).map(Key::Namespace);
         };
-        // The name of an interface may contain dots.
+        // An interface name may contain dots.
         let (interface, name) = rest.rsplit_once('.')?;
         let name = known(of_interfaces, name)?;
         match known(&["all", "default"], interface) {

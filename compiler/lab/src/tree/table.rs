@@ -1,7 +1,7 @@
 //! The path tables, `path-tables/*.json` with the `.bin` beside it.
 //!
-//! In: both forms of a table. Out: [`GroupTable`]: names and addresses are from the JSON. Destination addresses are
-//! from the binary, read by the same code that hosts use.
+//! In: both forms of a table. Out: [`GroupTable`]. Names and NIC addresses are read from the JSON. Outer destination
+//! addresses are computed from the binary, with the same code as on hosts.
 
 use std::net::Ipv6Addr;
 
@@ -22,7 +22,7 @@ use crate::segment::Segment;
 pub struct GroupTable {
     /// The fabric it belongs to.
     pub fabric: String,
-    /// Blocks of the segments: one, or one for each plane, by plane.
+    /// Blocks of the segments: a single one, or one per plane.
     pub blocks: Vec<Ipv6Net>,
     /// The NICs of the group.
     pub nics: Vec<Nic>,
@@ -30,7 +30,7 @@ pub struct GroupTable {
     pub planes: u8,
     /// MAC address of the group's T0 in each plane.
     pub t0_macs: Vec<Mac>,
-    /// Cables between a T0 and a T1, and between a T1 and a T2.
+    /// Number of parallel cables between a T0 and a T1, and between a T1 and a T2.
     pub parallel: (u16, u16),
     /// DSCP of packets from hosts.
     pub(crate) dscp: Dscp,
@@ -88,7 +88,7 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     };
     let Segments { plane_bits, zone_bits, index_bits, roles, .. } = &document.segments;
     let bits = u32::from(*plane_bits) + u32::from(*zone_bits) + u32::from(*index_bits);
-    // A uSID has 16 bits; those without another field are for the role.
+    // A uSID has 16 bits. The bits above all other fields contain the role.
     if bits >= u16::BITS || roles.nic >> (u16::BITS - bits) != 0 {
         return Err(LabError::tree(&at)(TreeFault::Fields));
     }
@@ -116,7 +116,7 @@ fn read(contents: &Contents, path: &Utf8Path) -> Result<GroupTable, LabError> {
     })
 }
 
-/// Marks of hosts.
+/// Returns the DSCP values of packets from hosts.
 fn dscp(qos: &Qos) -> Dscp {
     let AgentCodes { data, again, control, cut_at_last_hop } = qos.agent_codes();
     Dscp { data, again, control, cut_at_last_hop }
@@ -127,7 +127,7 @@ fn dscp(qos: &Qos) -> Dscp {
 pub struct Named {
     /// The entropy value.
     pub entropy: u32,
-    /// The plane, which is the NIC port.
+    /// The plane, and so the NIC port.
     pub plane: u8,
     /// Uplink of the T0, from 0.
     pub t0_uplink: u16,
@@ -142,7 +142,7 @@ pub struct Named {
 impl GroupTable {
     /// Returns the table for lookups.
     pub fn table(&self) -> Table<'_> {
-        // Opening validates all bytes, and this is called for every path.
+        // Opening it anew would validate all bytes, and this is called for every path.
         Table::reopen(&self.binary, self.header)
     }
 
@@ -154,14 +154,14 @@ impl GroupTable {
     /// Returns the segment that a NIC decapsulates in a plane.
     pub fn nic_segment(&self, nic: &Nic, plane: u8) -> Segment {
         let s = &self.segments;
-        // If the block contains the plane, uSIDs have no bits for it.
+        // If each plane has its own block, uSIDs have no bits for the plane.
         let in_usid = u16::from(plane) & ((1 << s.plane_bits) - 1);
         let role = s.roles.nic << s.plane_bits | in_usid;
         let usid = role << (s.zone_bits + s.index_bits) | (nic.downlink + 1);
         Segment::within(s.block_of(plane), usid)
     }
 
-    /// Returns the UDP destination port of the transport.
+    /// Returns the UDP destination port of inner packets.
     pub fn udp_port(&self) -> u16 {
         self.table().header().udp_port
     }
@@ -180,7 +180,7 @@ impl GroupTable {
         PathSet::to(&self.table(), to).map_or(0, per_plane) * u64::from(self.planes)
     }
 
-    /// Returns one path, by its number from 0 in the order of [`Self::paths`].
+    /// Returns one path, by its index in [`Self::paths`].
     pub fn path(&self, from: &Nic, to: Ipv6Addr, number: u64) -> Option<Named> {
         let table = self.table();
         let ways = PathSet::to(&table, to)?;
@@ -209,7 +209,7 @@ impl PathSet {
         Some(PathSet { destination, t0_uplinks, t1_uplinks })
     }
 
-    /// Plane and uplinks of every path of a plane.
+    /// Returns plane and uplinks of every path of a plane.
     fn choices(&self, plane: u8) -> impl Iterator<Item = (u8, u16, u16)> + use<> {
         let (t0_uplinks, t1_uplinks) = (self.t0_uplinks, self.t1_uplinks);
         (0..t0_uplinks).flat_map(move |t0| (0..t1_uplinks).map(move |t1| (plane, t0, t1)))

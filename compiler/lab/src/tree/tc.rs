@@ -1,8 +1,7 @@
 //! The commands of `tc.batch` that a lab allows.
 //!
-//! In: a line of the file. Out: a [`Queueing`], and its text for `tc`. Invariants: as for `ip`, the input of `tc` is
-//! written from the command, never copied from the file. Every command affects only the queues of a port of one
-//! namespace.
+//! In: a line of the file. Out: a [`Queueing`], and its text for `tc`. Invariants: the input of `tc` is written from
+//! the command, never copied from the file. Every command affects only the queues of one port.
 
 use std::fmt;
 use std::str::FromStr;
@@ -64,7 +63,7 @@ pub(crate) struct Marks {
     most: u32,
     packet: u32,
     burst: u32,
-    /// In millionths.
+    /// Maximum marking probability, in millionths.
     probability: u32,
     rate_mbps: u32,
 }
@@ -192,7 +191,7 @@ fn marks(words: &[&str]) -> Option<Marks> {
     })
 }
 
-/// The band of a class, from 1.
+/// Returns the band of a class, from 1.
 fn class(text: &str) -> Option<u8> {
     u8::from_str_radix(text.strip_prefix("1:")?, 16).ok()
 }

@@ -1,4 +1,4 @@
-//! Compiles fabrics for tests: a small tree from plan and render, written to a folder of its own.
+//! Compiles fabrics for tests, each into a folder of its own.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! A data plane in memory, for tests without root.
+//! A data plane in memory, which tests without root can use.
 //!
 //! Switches act on their segments; cables can be swapped and cut, and switches can be silenced. Tests and diagnoses
 //! therefore do not depend on the kernel.
@@ -16,16 +16,16 @@ use closc_lab::{packet, traffic};
 
 pub(crate) struct Simulated<'a> {
     model: &'a Model,
-    /// Where a port's cable actually leads; absent if it leads to the right port.
+    /// Actual far end of a port's cable, if it is not the configured one.
     mates: BTreeMap<PortId, Option<PortId>>,
     silent: BTreeSet<usize>,
     /// Node of each inner address.
     locals: BTreeMap<Ipv6Addr, DeviceId>,
     counters: Counters,
-    /// One packet of this many is lost at first, at its second device; 0 for none.
+    /// Of this many packets, one is lost at its second device on the first attempt; 0 for none.
     pub(crate) drops_one_of: usize,
     carried: usize,
-    /// Frames on wires that are reported after they were accepted, as some kernels do.
+    /// Frames on wires that are reported after their acceptance, as by some kernels.
     wires: Vec<(PortId, Ipv6Addr, Vec<u8>)>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Simulated<'a> {
         self.carried += 1;
         let dropped = self.drops_one_of > 0 && self.carried.is_multiple_of(self.drops_one_of);
         let (mut leaves, mut destination) = (packet.from, packet.destination);
-        // More steps than any path: a loop shows as a lost packet.
+        // The limit is above the length of any path, so a packet in a loop is lost.
         for _ in 0..16 {
             self.counters.ports.entry(leaves).or_default().sent += 1;
             let Some(enters) = self.mates.get(&leaves).copied().unwrap_or(Some(leaves.far())) else { return };

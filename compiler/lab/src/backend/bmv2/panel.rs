@@ -25,7 +25,7 @@ impl Panel {
         Panel { model, namespace: Namespace { name, device } }
     }
 
-    /// Makes the panel and plugs every cable where it belongs.
+    /// Creates the panel and connects every cable as in the cable lists.
     pub(super) fn make(&self, devices: &[Namespace], watch: &Watch<'_>) -> Result<(), LabError> {
         linux::create(std::slice::from_ref(&self.namespace.name))?;
         self.namespace.run(linux::silence)?;
@@ -52,8 +52,8 @@ impl Panel {
         for at in 0..self.model.cables.len() {
             let cable = CableId(at);
             let bridge = bridge(cable);
-            // 65528: every group that a bridge can forward, including LLDP. A bridge that snoops joins the snoopers'
-            // group (RFC 4286) and sends reports on both ports, which no device of the fabric sent.
+            // 65528: every group that a bridge can forward, including LLDP. A bridge with multicast snooping would join
+            // the snoopers' group (RFC 4286) and send reports on both ports. No device of the fabric sends these.
             let _ = writeln!(
                 batch,
                 "link add name {bridge} type bridge forward_delay 0 ageing_time 0 mcast_snooping 0 group_fwd_mask 65528"
@@ -85,7 +85,7 @@ impl Panel {
     }
 }
 
-/// The end of a port's veth pair in the panel.
+/// Returns the name of the panel's end of a port's veth pair.
 fn socket(port: PortId) -> String {
     format!("p{}", port.number())
 }

@@ -42,7 +42,7 @@ pub(crate) fn is_alive(socket: &Utf8Path) -> bool {
 /// BMv2.
 const BMV2: &str = "simple_switch_grpc";
 
-/// Checks that the program is there, and has ports as wide as those of the tree.
+/// Checks that the program exists, and that its port numbers have as many bits as those of the tree.
 pub(super) fn check(program: &[String], tree: &Tree) -> Result<(), LabError> {
     let name = program.first().map_or("", String::as_str);
     if Path::new(name).file_name() == Some(BMV2.as_ref()) {
@@ -110,7 +110,7 @@ pub(super) fn start<'a>(
         }
     }
     watch.step("start switches", total, total);
-    // Otherwise they would remain as zombies of a program that continues.
+    // Reap them, or they remain zombies while this program runs.
     let children: Vec<Child> = children.into_iter().map(|(_, child)| child).collect();
     std::thread::spawn(move || {
         for mut child in children {
@@ -134,7 +134,7 @@ fn spawn(mut command: Command, log: &Utf8Path) -> Result<Child, LabError> {
         .map_err(LabError::io(format!("start `{program}`")))
 }
 
-/// Returns the words by which the processes of switches are known.
+/// Returns the command-line arguments that identify the processes of switches.
 pub(super) fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a str>) -> Vec<String> {
     switches.map(|name| format!("unix:{}", socket(folder, name))).collect()
 }

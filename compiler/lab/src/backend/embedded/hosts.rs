@@ -1,4 +1,4 @@
-//! The nodes of a lab whose switches choose the path: they send by their own routes, and accept packets to their
+//! Nodes of a lab whose switches choose the path. They send packets along their own routes, and accept packets to their
 //! addresses.
 //!
 //! In: flows, frames. Out: frames, and the node that accepts one. Invariants: routes, neighbours and addresses are
@@ -31,7 +31,7 @@ pub(super) struct Hosts {
     model: Arc<Model>,
     /// Routes of each device; empty for switches.
     routes: Vec<Routes>,
-    /// Of each NIC port: its own MAC address, and that of its neighbour.
+    /// For each NIC port, its own MAC address and that of its neighbour.
     macs: HashMap<PortId, [[u8; 6]; 2]>,
     /// Node of each address.
     addresses: HashMap<Address, DeviceId>,
@@ -93,7 +93,7 @@ pub(super) fn tag(frame: &[u8]) -> Option<Tag> {
     packet::tag(packet::payload(frame.get(ETHERNET..)?))
 }
 
-/// Returns the route of a node's command, if it is one.
+/// Returns the route that a command of a node adds, if it adds one.
 fn forwarding(command: Command) -> Option<(u32, Forwarding)> {
     let Command::Route(route) = command else { return None };
     let hops = match &route.action {
@@ -106,7 +106,7 @@ fn forwarding(command: Command) -> Option<(u32, Forwarding)> {
     Some((route.metric.unwrap_or(METRIC), Forwarding { to: route.to, from: route.from, hops }))
 }
 
-/// Chooses a port of a route, by the weights.
+/// Chooses a port of a route by a hash of the flow, in proportion to the weights.
 fn choose<'r>(flow: &Flow, route: &'r Forwarding) -> Option<&'r str> {
     let all: u64 = route.hops.iter().map(|(_, weight)| u64::from(*weight)).sum();
     let halves = |bits: u128| bits as u64 ^ ((bits >> 64) as u64).rotate_left(32);

@@ -18,7 +18,7 @@ use crate::segment::Segment;
 use crate::traffic;
 use crate::tree::{DeviceKind, Tree};
 
-/// The nodes of a lab.
+/// The simulated nodes of a lab.
 #[derive(Debug)]
 pub(super) struct Nodes {
     model: Arc<Model>,
@@ -30,7 +30,7 @@ pub(super) struct Nodes {
     passed: HashMap<PortId, PortCounter>,
     /// Packets handled by segments of nodes.
     handled: HashMap<(DeviceId, Segment), SegmentCounter>,
-    /// Whether frames for other MAC addresses are dropped.
+    /// Whether a NIC port drops frames for other MAC addresses.
     pub(super) strict: bool,
 }
 

@@ -23,8 +23,8 @@ use crate::LabError;
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Starts a process with the tree and the socket appended to its words, and waits until it is ready. Its later output
-/// goes to `log`.
+/// Starts a program with the tree and the socket as last arguments, and waits until it is ready. Its later output goes
+/// to `log`.
 pub(super) fn start(
     words: &[String],
     tree: &Utf8Path,
@@ -56,15 +56,15 @@ pub(super) fn start(
         // It has ended or is about to.
         let _ = child.kill();
         let ended = child.wait().ok().and_then(|status| status.signal());
-        // A signal to the terminal's processes reached it before it had its own process group. The same signal also
-        // asks this process to stop.
+        // Ctrl-C may have reached the child before it had its own process group. This process has received the same
+        // signal and stops too.
         if ended.is_some_and(|signal| [SIGINT, SIGTERM, SIGHUP].contains(&signal)) {
             return Err(LabError::Interrupted);
         }
         let message = fs::read_to_string(log).unwrap_or_default().trim().to_owned();
         return Err(LabError::Start { what: "the process of the lab".to_owned(), message });
     }
-    // Otherwise it would remain as a zombie of a program that continues.
+    // Reap it, or it remains a zombie while this program runs.
     std::thread::spawn(move || child.wait());
     Ok(())
 }
@@ -106,7 +106,7 @@ pub(super) fn end(socket: &Utf8Path) -> Result<bool, LabError> {
     Err(LabError::Process(message))
 }
 
-/// Finds the processes that have one of some words on their command line.
+/// Finds the processes that have one of these arguments on their command line.
 pub(crate) fn running<W: AsRef<[u8]>>(words: &[W]) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let own = std::process::id();

@@ -1,5 +1,5 @@
-//! The switches of a lab in one process: connected according to the cable lists and programmed by P4Runtime. A socket
-//! exchanges packets and moves cables.
+//! The switches of a lab in one process: connected according to the cable lists and programmed by P4Runtime. A Unix
+//! socket accepts packets and orders to move cables.
 //!
 //! In: a tree and the path of a socket. Out: a lab that runs until it is asked to stop or dropped. Invariants: every
 //! switch has its own device id at a common P4Runtime endpoint, which is a socket in the folder of the lab unless an
@@ -38,7 +38,7 @@ const P4RUNTIME: &str = "p4runtime.sock";
 /// Maximum delay of a packet from a controller, in milliseconds.
 const TICK_MS: u16 = 10;
 
-/// Interval of checks that the lab is to end.
+/// Interval of checks for a stop request.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Timeout for the rest of a message.
@@ -98,7 +98,7 @@ pub fn serve(
     run(&tree, &model, socket, listen)
 }
 
-/// The same, of a tree that was read.
+/// As [`serve`], for a tree that is already loaded.
 pub(super) fn run(
     tree: &Tree,
     model: &Model,
@@ -165,7 +165,7 @@ impl Served {
 /// Switches and cables.
 struct Site {
     fabric: Fabric,
-    /// Switch ports by port number; `None` for those of NICs.
+    /// Switch end of the cable at each port, by port number; `None` at ports of NICs.
     ends: Vec<Option<LinkEnd>>,
     numbers: HashMap<LinkEnd, u32>,
     /// The connected port of each port, by number.
@@ -209,7 +209,7 @@ impl Site {
     fn run(mut self, listener: &UnixListener, address: &str, stop: &AtomicBool) {
         let mut guests: Vec<UnixStream> = Vec::new();
         while !stop.load(Ordering::Acquire) {
-            // Packets that controllers sent.
+            // Deliver packets that controllers sent.
             self.fabric.run_until(u64::MAX, |_| {});
             let ready = match ready(listener, &guests) {
                 Ok(ready) => ready,
@@ -273,7 +273,7 @@ impl Site {
         out
     }
 
-    /// Returns packets that enter ports, and packets that leave switch ports.
+    /// Returns the packets at the ports that they enter, and at the switch ports that they leave.
     fn follow(&mut self, frames: Vec<Frame>) -> Answer {
         self.fabric.keep_entered();
         let mut left = self.carry(frames);

@@ -5,7 +5,7 @@
 
 use std::io::{self, Read, Write};
 
-/// Longest message: frames of one sender and of everything they become.
+/// Maximum size of a message. One message contains all frames of a request, or all frames that result from it.
 const LENGTH_MAX: u32 = 1 << 30;
 
 /// A packet at a port.
@@ -44,14 +44,14 @@ pub(super) enum Answer {
     Frames(Vec<Frame>),
     /// Packets by egress port of switches, and by ingress port of all devices.
     Passed {
-        /// Those that left.
+        /// Packets at switch ports that they left.
         left: Vec<Frame>,
-        /// Those that came in.
+        /// Packets at ports that they entered.
         entered: Vec<Frame>,
     },
     /// An address.
     Address(String),
-    /// It is done.
+    /// The request succeeded.
     Done,
     /// The request failed.
     Failed(String),

@@ -48,7 +48,7 @@ pub(crate) fn configure(places: &[Place<'_>], jobs: usize, watch: &Watch<'_>) ->
     Ok(())
 }
 
-/// Applies the routes to other nodes, if a node has such a file. Every port must have its carrier by now.
+/// Applies the routes to other nodes, for nodes that have a file with them. All ports must have carrier.
 pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), LabError> {
     each(places.iter().map(|place| place.namespace), jobs, |at| {
         let routes = places[at].files().routes()?;
@@ -60,8 +60,8 @@ pub(crate) fn spread_routes(places: &[Place<'_>], jobs: usize) -> Result<(), Lab
     Ok(())
 }
 
-/// Returns whether this machine supports the queues of devices, if there are any. A missing feature is reported once:
-/// the lab then shows paths without queues. Call it before dropping the capabilities that this check needs.
+/// Returns whether this machine supports the queues of devices, if there are any. A missing feature is reported once,
+/// and the lab then runs without queues. The check needs capabilities that are dropped later.
 fn takes_queues(places: &[Place<'_>]) -> bool {
     static SAID: Once = Once::new();
     // An unreadable file is reported elsewhere.
@@ -85,8 +85,8 @@ fn sysctls(settings: &[Sysctl], device: &str) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Lets every frame through at the ends of moved cables: the static neighbours there get the MAC address of the
-/// connected device, as by neighbour discovery. Only segments can then cause losses.
+/// Makes every frame pass the ends of moved cables: the static neighbours there get the MAC address of the connected
+/// device, as by neighbour discovery. Then only segments can cause losses.
 pub(crate) fn open_link_layer(
     tree: &Tree,
     model: &Model,

@@ -1,11 +1,11 @@
 //! Detects whether packets are still being processed.
 //!
-//! In: `/proc`. Out: the time when no packets are in flight any more. Invariants: waiting is bounded, for machines that
+//! In: `/proc`. Out: a return when no packets are in flight. Invariants: waiting has a timeout, because some machines
 //! are never idle.
 //!
-//! A veth pair passes a packet on through the queue of a processor, and a switch process reads it from a socket. Both
-//! may be delayed under load. While a packet is in such a queue, or a thread of a switch is runnable, silence proves
-//! nothing and counters are too low.
+//! A veth pair passes packets through the queue of a processor. A switch process reads them from a socket. Both may be
+//! delayed under load. While a packet is in such a queue, or a thread of a switch is runnable, silence proves nothing
+//! and counters are too low.
 
 use std::fs;
 use std::thread::sleep;
@@ -18,15 +18,15 @@ const QUEUES: &str = "/proc/net/softnet_stat";
 /// Packets in a queue are in this column, in hexadecimal, since Linux 5.10.
 const LENGTH: usize = 11;
 const PAUSE: Duration = Duration::from_millis(1);
-/// Maximum time to wait for a pause.
+/// Maximum time to wait until no packets are in flight.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Number of consecutive checks: a packet between two queues is in neither.
+/// Number of consecutive idle checks. One is not enough, because a packet between two queues is in neither.
 const IN_A_ROW: u32 = 2;
 
 /// The kernel, and the processes of switches.
 #[derive(Debug, Clone)]
 pub(crate) struct Carriers {
-    /// Words on the command lines of those processes.
+    /// Arguments that identify those processes.
     pub(crate) words: Vec<String>,
     /// Waits between packets.
     pub(super) wait: fn(Duration),
@@ -50,7 +50,7 @@ impl Carriers {
         self.words.is_empty()
     }
 
-    /// Waits until this many packets are due since a moment; not at all if the kernel forwards them.
+    /// Waits until `packets` are due since `started`. Returns at once if the kernel forwards them.
     pub(super) fn pace(&self, started: Instant, packets: usize) {
         if !self.is_kernel() {
             (self.wait)(due(packets).saturating_sub(started.elapsed()));
@@ -93,7 +93,7 @@ fn due(packets: usize) -> Duration {
 
 /// Tells whether no packet waits for a processor.
 pub(super) fn queues_are_empty() -> bool {
-    // Without the file, silence has to be sufficient.
+    // Older kernels lack the file; then silence must suffice.
     fs::read_to_string(QUEUES).map_or(true, |text| queued(&text) == 0)
 }
 
@@ -103,7 +103,7 @@ fn queued(text: &str) -> u64 {
     text.lines().filter_map(of).sum()
 }
 
-/// Returns whether a thread is running or runnable.
+/// Returns whether a thread is running, runnable, or in uninterruptible sleep.
 fn could_run(stat: &str) -> bool {
     fs::read_to_string(stat).is_ok_and(|text| matches!(state(&text), Some('R' | 'D')))
 }
@@ -120,11 +120,12 @@ pub(super) mod tests {
     use super::*;
 
     thread_local! {
-        /// Waits of this thread.
+        /// Recorded waits of this thread.
         static WAITS: RefCell<Vec<Duration>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// Returns carriers of switch processes, or of the kernel, that do not wait but record it.
+    /// Returns carriers that record waits instead of waiting. They are switch processes, or the kernel if `words` is
+    /// empty.
     pub(crate) fn recording(words: &[&str]) -> Carriers {
         let wait = |time| WAITS.with_borrow_mut(|waits| waits.push(time));
         Carriers { words: words.iter().map(|word| (*word).to_owned()).collect(), wait }

@@ -1,7 +1,7 @@
 //! Running `ip` and `tc`.
 //!
-//! Invariants: each gets its own process group, so Ctrl-C on the terminal reaches only the lab, which needs further
-//! commands for cleaning up.
+//! Invariants: each command has its own process group, so Ctrl-C on the terminal reaches only the lab. The lab then
+//! runs further commands to clean up.
 
 use std::io::Write as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -40,7 +40,7 @@ pub(crate) fn ip_batch(lines: &str, device: &str) -> Result<(), LabError> {
     Err(refused(rest.first().unwrap_or(&"ip -batch"), device, "the kernel has no memory for it"))
 }
 
-/// Runs lines that make devices; existing devices are not an error.
+/// Runs lines that create devices. Existing devices are not an error.
 pub(super) fn ip_batch_make(lines: &str, device: &str) -> Result<(), LabError> {
     let output = ip(&["-force", "-batch", "-"], lines, device)?;
     let message = String::from_utf8_lossy(&output.stderr);
@@ -77,8 +77,8 @@ fn ip(arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError>
 
 /// Runs a program with the given standard input.
 ///
-/// A signal from the terminal may reach it after its start and before it has its own process group. It has done nothing
-/// by then and is started again, because the lab handles signals itself.
+/// A signal from the terminal may end a command before it has its own process group. The command has done nothing by
+/// then, so it is started again. The lab handles the signal itself.
 fn run(program: &str, arguments: &[&str], input: &str, device: &str) -> Result<Output, LabError> {
     loop {
         let output = run_once(program, arguments, input, device)?;
@@ -120,7 +120,7 @@ fn refused(command: &str, device: &str, message: &str) -> LabError {
     }
 }
 
-/// Returns what `ip -V` says.
+/// Returns the output of `ip -V`.
 pub(super) fn version() -> Result<String, std::io::Error> {
     let output = Command::new("ip").arg("-V").stdin(Stdio::null()).output()?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())

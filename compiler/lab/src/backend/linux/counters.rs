@@ -46,7 +46,7 @@ fn ports(model: &Model, device: DeviceId) -> Result<Vec<(PortId, PortCounter)>, 
         .collect())
 }
 
-/// Reads a line such as `eth1: 0 0 ...`: bytes and packets come first on either side.
+/// Reads a line such as `eth1: 0 0 ...`: bytes and packets are the first two columns of each direction.
 fn parse(line: &str) -> Option<(&str, PortCounter)> {
     let (name, numbers) = line.split_once(':')?;
     let mut numbers = numbers.split_whitespace().map(str::parse);

@@ -25,10 +25,10 @@ use crate::progress::Watch;
 
 /// Offset at which classic BPF reads a random number (`SKF_AD_OFF + SKF_AD_RANDOM` of `linux/filter.h`).
 const RANDOM: u32 = 0xffff_f000 + 56;
-/// `TC_ACT_UNSPEC` and `TC_ACT_SHOT` of `linux/pkt_cls.h`: go on, and drop.
+/// `TC_ACT_UNSPEC` and `TC_ACT_SHOT` of `linux/pkt_cls.h`: continue, and drop.
 const GO_ON: u32 = u32::MAX;
 const DROP: u32 = 2;
-/// Bytes of an Ethernet header, which is a part of what the filter sees.
+/// Bytes of an Ethernet header, which the filter includes in the length.
 const ETHERNET: u32 = 14;
 
 impl Breakable for Linux {
@@ -57,7 +57,7 @@ impl Breakable for Linux {
         pairs: &[(PortId, PortId)],
         watch: &Watch<'_>,
     ) -> Result<(), LabError> {
-        // Open sockets belong to interfaces that are removed.
+        // Removed interfaces still have open sockets here.
         (self.stations, self.watchers, self.sightings) = (None, None, None);
         let ends: Vec<PortId> = cables.iter().flat_map(|cable| [cable.lower(), cable.upper()]).collect();
         for port in &ends {
@@ -69,7 +69,7 @@ impl Breakable for Linux {
         plug(&plugs)?;
         let devices: Vec<DeviceId> = ends.iter().map(|port| self.model.end(*port).0).collect();
         self.configure_again(&devices, watch)?;
-        // If cables are as configured, neighbours are, too.
+        // Cables in their configured places have correct neighbours.
         let moved = pairs.iter().filter(|(from, to)| from.cable() != to.cable());
         let both: Vec<_> = moved.flat_map(|(from, to)| [(*from, *to), (*to, *from)]).collect();
         open_link_layer(&self.tree, &self.model, &self.namespaces, &both)
@@ -99,17 +99,17 @@ impl Breakable for Linux {
     fn start(&mut self, device: DeviceId, command: &mut Command) -> Result<Child, LabError> {
         let namespace = &self.namespaces[device.0];
         let what = format!("start `{}` for `{}`", command.get_program().display(), namespace.device);
-        // Its own process group: Ctrl-C on the terminal reaches only the lab, which stops the programs that it started.
+        // A separate process group: Ctrl-C on the terminal reaches only the lab, which then stops its programs.
         namespace.run(|| command.process_group(0).spawn().map_err(LabError::io(what)))
     }
 }
 
 impl Linux {
-    /// Has a program drop packets that come in by ports, or none.
+    /// Installs a filter program for incoming packets of ports; `None` removes it.
     fn set_filter(&mut self, ports: &[PortId], program: Option<&str>) -> Result<(), LabError> {
         self.at_devices(ports, |names, _| {
             for name in names {
-                // There is none to be removed the first time, nor where the cable was made anew.
+                // This fails if the port has no filter yet.
                 let _ = tc(&["qdisc", "del", "dev", name, "clsact"]);
                 if let Some(program) = program {
                     tc(&["qdisc", "add", "dev", name, "clsact"])?;
@@ -120,7 +120,7 @@ impl Linux {
         })
     }
 
-    /// Does something in the namespace of every device that has some of the ports.
+    /// Runs `work` in the namespace of every device that has one of the ports.
     fn at_devices(
         &self,
         ports: &[PortId],
@@ -137,8 +137,8 @@ impl Linux {
     }
 }
 
-/// Opens a non-blocking socket. It is not connected, because packets of a connected socket carry the socket's own hash,
-/// which kernels on the path use as the flow hash. Several sockets may share its port: those of other flows, and copies
+/// Opens a non-blocking socket. It is not connected, because packets of a connected socket carry its hash, which
+/// kernels on the path would use as flow hash. Several sockets may share its port: those of other flows, and copies
 /// inherited by a program that is being started.
 pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::IPV6, Type::DGRAM, Some(Protocol::UDP))?;
@@ -148,16 +148,16 @@ pub(super) fn open(end: &SocketAddrV6) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-/// A program that drops `ppm` of a million packets, in the form that `tc` accepts.
+/// Returns a program that drops `ppm` of a million packets, in the form that `tc` accepts.
 fn bytecode(ppm: u32) -> String {
     let limit = (u64::from(ppm.min(1_000_000)) << 32).div_ceil(1_000_000).min(u64::from(u32::MAX));
     // Load a random number; continue if it is at least the limit, otherwise drop.
     format!("4,32 0 0 {RANDOM},53 0 1 {limit},6 0 0 {GO_ON},6 0 0 {DROP}")
 }
 
-/// A program that drops frames whose IP packet has more bytes than an MTU.
+/// Returns a program that drops frames whose IP packet is longer than an MTU.
 fn longer_than(mtu: u16) -> String {
-    // Load the length of the frame; if it is above the limit drop, else go on.
+    // Load the length of the frame; drop if it is above the limit, otherwise continue.
     format!("4,128 0 0 0,37 0 1 {},6 0 0 {DROP},6 0 0 {GO_ON}", u32::from(mtu) + ETHERNET)
 }
 

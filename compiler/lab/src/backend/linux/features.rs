@@ -12,7 +12,7 @@ use crate::LabError;
 use crate::feature::Feature;
 use crate::privilege;
 
-/// Trials in order; later ones build on earlier ones.
+/// Trials in order. Later trials depend on earlier ones.
 const TRIALS: [(Feature, &str); 6] = [
     (Feature::Veth, "link add v0 type veth peer name v1\nlink set v0 up\nlink set v1 up\n"),
     (Feature::Bridge, "link add sr0 type bridge\nlink set sr0 up\n"),
@@ -37,7 +37,7 @@ const TRIALS: [(Feature, &str); 6] = [
     ),
 ];
 
-/// Probed features of `tc`, in order: all that a `tc.batch` asks for.
+/// Features of `tc` that a `tc.batch` uses, tried in this order.
 const QUEUES: [(&str, &str); 3] = [
     (
         "`ets`: Linux 5.6 with CONFIG_NET_SCH_ETS",
@@ -56,7 +56,7 @@ const QUEUES: [(&str, &str); 3] = [
     ),
 ];
 
-/// Returns the first missing feature that queues need; `None` if there is none. Tried once.
+/// Returns the first missing feature that queues need; `None` if there is none. The result is cached.
 pub fn lacking_queues() -> Option<&'static str> {
     static LACKING: OnceLock<Option<&'static str>> = OnceLock::new();
     *LACKING.get_or_init(|| {
@@ -94,7 +94,7 @@ fn try_all() -> Result<Vec<Feature>, LabError> {
     privilege::of_namespaces()?;
     let all: String = TRIALS.iter().map(|(_, lines)| *lines).collect();
     let Err(first) = ip_batch(&all, "a trial namespace") else { return Ok(Vec::new()) };
-    // Something failed, so try one by one. Results of the complete batch were removed with its device.
+    // Something failed: try one by one. First remove the device of the failed batch.
     let _ = ip_batch("link del v0\n", "a trial namespace");
     let _ = ip_batch("link del sr0\n", "a trial namespace");
     let failed = |lines: &str| ip_batch(lines, "a trial namespace").is_err();

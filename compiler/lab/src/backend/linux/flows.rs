@@ -1,7 +1,7 @@
-//! Flows between NICs: sent by the sockets of their nodes, seen at every port that they come in or leave by.
+//! Flows between NICs: sent from sockets of their nodes, and observed at every port.
 //!
-//! In: flows. Out: what was seen of each. Invariants: a flow is one datagram from its own socket, as from any program,
-//! so the node's kernel hashes it. Ports are only observed, and packets are identified by their number.
+//! In: flows. Out: the observations of each. Invariants: a flow is one datagram from its own socket, as from any
+//! program, so the node's kernel hashes it. Ports are only observed, and packets are identified by their number.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -40,7 +40,7 @@ const PATIENCE_MS: u16 = 100;
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Listeners.
+/// Sockets that observe flows, on all devices.
 #[derive(Debug)]
 pub(super) struct Watchers {
     all: Vec<Watcher>,
@@ -104,8 +104,8 @@ impl Watchers {
         loop {
             self.listen(&mut seen)?;
             if seen.iter().all(|seen| seen.unsent || !seen.accepted.is_empty()) {
-                // Sockets are read device by device. If a switch forwards a packet after its socket was read, a node
-                // read later may already have accepted it. Its own observation is available by now.
+                // Sockets are read device by device. A switch may forward a packet after its socket was read, and a
+                // node that is read later has already accepted it. Read again to get the switch's observation.
                 self.listen(&mut seen)?;
                 return Ok(seen);
             }
@@ -129,8 +129,7 @@ impl Watchers {
         Ok(any)
     }
 
-    /// Waits for more; returns false after a silence. Routers exchange messages of their own, so this alone does not
-    /// end anything.
+    /// Waits for accepted datagrams; returns false after a silence.
     fn wait(&self, milliseconds: u16) -> Result<bool, LabError> {
         let accepted = self.all.iter().filter_map(|watcher| watcher.accepted.as_ref());
         let mut descriptors: Vec<PollFd<'_>> =
@@ -156,11 +155,11 @@ fn send(flows: &[Flow], batch: u32, first: u32) -> Result<Vec<usize>, LabError> 
         };
         let datagram = inner.bytes();
         let one = || -> io::Result<()> {
-            // A socket of both families: from and to mapped addresses it sends IPv4.
+            // A dual-stack socket: between mapped addresses it sends IPv4.
             let socket = open(&SocketAddrV6::new(flow.source.mapped(), flow.source_port, 0, 0))?;
             let to = SocketAddr::from((flow.destination.mapped(), UDP_PORT));
-            // In two parts, so that the kernel computes the checksum and leaves none to the device (RFC 768 over RFC 8200
-            // section 8.1): a switch that is a process receives what veth devices have not filled in.
+            // Sent in two parts, so the kernel computes the checksum instead of leaving it to the device (RFC 768 over
+            // RFC 8200 section 8.1). veth devices do not fill it in, and a switch process would receive it incomplete.
             let (first, rest) = packet::payload(&datagram).split_at(PART);
             SockRef::from(&socket).send_to_with_flags(first, &to.into(), MSG_MORE)?;
             socket.send_to(rest, to).map(drop)

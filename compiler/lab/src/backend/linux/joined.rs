@@ -1,6 +1,6 @@
-//! Checks that the routes of kernels connect every pair of NICs.
+//! Checks that routes connect every pair of NICs.
 //!
-//! In: the tree's NICs and the routes of every device. Out: a pair that some choice of next hops does not connect.
+//! In: NICs, and the routes of every device. Out: a pair of NICs that is not connected for some choice of next hops.
 //! Invariants: every choice is tried, so the result holds for every hash.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,19 +32,19 @@ pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
         .collect()
 }
 
-/// Parts of a fabric that cables between switches hold together, and those that each NIC is plugged into. NICs of different parts
-/// have no path, whatever routes say: with one tier, those of different T0 groups.
+/// Connected components of the switches, and the components to which each NIC is cabled. NICs in different components
+/// have no path, whatever the routes. With one tier, every T0 group is a component of its own.
 pub(crate) struct Parts {
     of: BTreeMap<Address, BTreeSet<usize>>,
 }
 
 impl Parts {
-    /// Finds the parts.
+    /// Computes the components.
     pub(crate) fn of(seats: &[Seat], model: &Model) -> Parts {
         let switches = switch_parts(model);
         let mut of = BTreeMap::new();
         for (at, device) in model.devices.iter().enumerate().filter(|(_, d)| d.kind == DeviceKind::Node) {
-            // Files of nodes have NICs in the order of their numbers.
+            // A node's file lists its NICs in numerical order.
             let mut nics: BTreeMap<u16, BTreeSet<usize>> = BTreeMap::new();
             for port in &device.ports {
                 let name = model.end(*port).1.strip_prefix("nic").and_then(|rest| rest.split_once('p'));
@@ -60,7 +60,7 @@ impl Parts {
         Parts { of }
     }
 
-    /// Tells whether cables join two NICs; a NIC whose ports are unknown may be anywhere.
+    /// Returns whether two NICs share a component. A NIC with unknown ports counts as connected.
     pub(crate) fn join(&self, one: &Seat, other: &Seat) -> bool {
         match (self.of.get(&one.address), self.of.get(&other.address)) {
             (Some(one), Some(other)) => !one.is_disjoint(other),
@@ -69,7 +69,7 @@ impl Parts {
     }
 }
 
-/// Numbers the parts, by device.
+/// Returns the component of each device.
 fn switch_parts(model: &Model) -> Vec<usize> {
     let is_switch = |at: usize| model.devices[at].kind == DeviceKind::Switch;
     let mut parts = vec![usize::MAX; model.devices.len()];
@@ -86,8 +86,7 @@ fn switch_parts(model: &Model) -> Vec<usize> {
     parts
 }
 
-/// Returns the first pair of NICs that some choice of next hops does not join, or joins over a cable that is not where it
-/// belongs, if there is one.
+/// Returns the first pair of NICs that is not connected for some choice of next hops, or only over a misplaced cable.
 pub(crate) fn unjoined(
     seats: &[Seat],
     model: &Model,
@@ -102,7 +101,7 @@ pub(crate) fn unjoined(
             if !joins(from.node, from.address, *to, net, &mut known) {
                 return Some((from.address, to.address));
             }
-            // Rules of a node apply to its own source only.
+            // The routes of a node may depend on the source address.
             known.remove(&from.node);
         }
     }
@@ -114,7 +113,7 @@ pub(crate) fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet
     let mut used = BTreeSet::new();
     for (at, device) in model.devices.iter().enumerate() {
         let own = DeviceId(at);
-        // Routes of nodes hold for their own sources.
+        // The routes of a node apply to its own addresses only.
         let sources: Vec<Address> = match device.kind {
             DeviceKind::Switch => vec![Address::UNSPECIFIED],
             DeviceKind::Node => seats.iter().filter(|s| s.node == own).map(|s| s.address).collect(),
@@ -128,7 +127,7 @@ pub(crate) fn used(model: &Model, seats: &[Seat], routes: &[Routes]) -> BTreeSet
     used
 }
 
-/// The graph of forwarding.
+/// The forwarding graph.
 #[derive(Clone, Copy)]
 struct Net<'a> {
     model: &'a Model,
@@ -137,19 +136,19 @@ struct Net<'a> {
 }
 
 impl Net<'_> {
-    /// The device behind a port.
+    /// Returns the device at the other end of a port's cable; `None` if the cable is dead.
     fn next(self, at: DeviceId, port: &str) -> Option<DeviceId> {
         let port = self.model.port(at, port).filter(|port| !self.dead.contains(&port.cable()))?;
         Some(self.model.end(port.far()).0)
     }
 }
 
-/// Tells whether every choice from a device leads to a NIC.
+/// Returns whether every choice of next hops leads to the NIC `to`.
 fn joins(at: DeviceId, from: Address, to: Seat, net: Net<'_>, known: &mut BTreeMap<DeviceId, bool>) -> bool {
     if let Some(known) = known.get(&at) {
         return *known;
     }
-    // A packet that returns here loops.
+    // A packet that reaches this device again is in a loop.
     known.insert(at, false);
     let joined = net.routes[at.0].of(from, to.address).is_some_and(|(_, route)| {
         let mut hops = route.hops.iter();

@@ -1,4 +1,4 @@
-//! Named network namespaces, as made by `ip netns`.
+//! Named network namespaces, as created by `ip netns`.
 
 use std::fs::File;
 use std::panic::resume_unwind;
@@ -19,9 +19,9 @@ const FOLDER: &str = "/run/netns";
 /// Capabilities inside a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rights {
-    /// For changing its network.
+    /// Sufficient to change the network.
     Network,
-    /// For starting routers, which change to a user of their own.
+    /// Sufficient to start routers, which change to another user.
     Routers,
 }
 
@@ -35,7 +35,8 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// Moves the calling thread into it. Only threads made for that purpose may call this, because they cannot return.
+    /// Moves the calling thread into it. Only dedicated threads may call this, because a thread cannot leave the
+    /// namespace again.
     fn enter(&self) -> Result<(), LabError> {
         let what = || format!("enter namespace `{}`", self.name);
         let file = File::open(path(&self.name)).map_err(LabError::io(what()))?;
@@ -79,18 +80,18 @@ pub(crate) fn exists(name: &str) -> bool {
 /// Makes namespaces.
 pub(crate) fn create(names: &[String]) -> Result<(), LabError> {
     ip_batch(&lines("netns add", names), "this machine").map_err(|error| match error {
-        // Root in a user namespace only, which cannot change the mount for namespaces.
+        // Root of a user namespace cannot mount namespaces.
         LabError::Command { message, .. } if message.contains("Operation not permitted") => LabError::NotRoot,
         other => other,
     })
 }
 
-/// Removes namespaces and everything in them; missing ones are not an error.
+/// Deletes namespaces and their contents. Missing ones are not an error.
 pub(crate) fn delete(names: &[String]) -> Result<(), LabError> {
     let present = |names: &[String]| -> Vec<String> { names.iter().filter(|n| exists(n)).cloned().collect() };
     let batch = lines("netns del", &present(names));
     let outcome = if batch.is_empty() { Ok(()) } else { ip_batch(&batch, "this machine") };
-    // A failure to remove one must not keep the others.
+    // If one cannot be deleted, delete the others.
     for name in present(names) {
         if let Err(error) = ip_batch(&format!("netns del {name}\n"), &name) {
             tracing::warn!("{error}");
@@ -106,13 +107,13 @@ pub(crate) fn delete(names: &[String]) -> Result<(), LabError> {
     Err(LabError::Leftover(left))
 }
 
-/// One command for each name.
+/// Returns one command per name.
 fn lines(command: &str, names: &[String]) -> String {
     names.iter().fold(String::new(), |text, name| text + command + " " + name + "\n")
 }
 
-/// Runs a function inside every namespace, on several threads, and returns the results in order. The first error ends
-/// it.
+/// Runs a function inside every namespace, on several threads, and returns the results in order. Stops at the first
+/// error.
 pub(crate) fn each<'a, R: Send>(
     namespaces: impl IntoIterator<Item = &'a Namespace>,
     jobs: usize,
@@ -121,7 +122,7 @@ pub(crate) fn each<'a, R: Send>(
     each_as(Rights::Network, namespaces, jobs, work)
 }
 
-/// Like [`each`], with more capabilities than those for a network.
+/// Like [`each`], with the given capabilities.
 pub(super) fn each_as<'a, R: Send>(
     rights: Rights,
     namespaces: impl IntoIterator<Item = &'a Namespace>,

@@ -1,7 +1,8 @@
 //! Reads counters of segments from the kernel over route netlink.
 //!
 //! In: the namespace of the calling thread. Out: packets and errors of every seg6local route with counters. Invariants:
-//! the numbers below are the kernel's user interface (`linux/rtnetlink.h`, `linux/seg6_local.h`) and do not change.
+//! the numbers below are part of the kernel's user-space API (`linux/rtnetlink.h`, `linux/seg6_local.h`) and do not
+//! change.
 
 use std::net::Ipv6Addr;
 use std::os::fd::AsRawFd as _;

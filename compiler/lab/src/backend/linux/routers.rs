@@ -1,8 +1,8 @@
 //! FRR in the namespaces of switches.
 //!
 //! In: the configurations of switches. Out: daemons that run them. Invariants: a daemon is identified by the folder of
-//! its sockets on its command line. Its configuration was parsed before. It runs in the namespace of its switch, writes
-//! only into its folder, and is stopped with the lab.
+//! its sockets on its command line. It runs in the namespace of its switch, writes only into its folder, and is stopped
+//! with the lab.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, chown};
@@ -25,9 +25,9 @@ use crate::tree::Router;
 
 /// Folders in which distributions install the daemons.
 const DAEMONS: [&str; 3] = ["/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin"];
-/// Folder for the sockets of routers. It is outside the folder of the lab, which the routers' user cannot enter.
+/// Folder for the sockets of routers. The routers' user cannot access the folder of the lab.
 const RUN: &str = "/run/closc-frr";
-/// The user that they run as.
+/// The user that daemons run as.
 const USER: &str = "frr";
 /// Time for daemons to end.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -82,12 +82,12 @@ impl Frr {
         Ok(())
     }
 
-    /// Makes the folder for a lab's routers, which their user can enter.
+    /// Creates the folder for the routers of a lab, accessible to their user.
     fn make_folder(&self, folder: &Utf8Path) -> Result<(), LabError> {
         let what = || format!("make `{folder}`");
         DirBuilder::new().recursive(true).mode(0o711).create(RUN).map_err(LabError::io(what()))?;
         fs::set_permissions(RUN, Permissions::from_mode(0o711)).map_err(LabError::io(what()))?;
-        // Remains there belong to a crashed lab of this name.
+        // Delete what a crashed lab of this name left.
         crate::backend::remove_folder(folder)?;
         DirBuilder::new().mode(0o700).create(folder).map_err(LabError::io(what()))?;
         chown(folder, None, Some(self.account.group)).map_err(LabError::io(what()))?;
@@ -106,7 +106,7 @@ impl Frr {
             [("mgmtd", true), ("zebra", true), ("staticd", true), ("bfdd", router.bfd), ("bgpd", router.bgp)];
         for (daemon, _) in wanted.into_iter().filter(|(_, wanted)| *wanted) {
             let program = Utf8Path::new(self.daemons).join(daemon);
-            // FRR 10 has one more daemon than FRR 8.
+            // FRR 8 has no `mgmtd`.
             if program.is_file() || daemon != "mgmtd" {
                 let mut command = Command::new(program);
                 let file = |name: String| place.join(name).into_string();
@@ -146,7 +146,7 @@ pub(super) fn place(folder: &Utf8Path, device: &str) -> Utf8PathBuf {
     folder.join(device)
 }
 
-/// The words that identify the daemons of switches.
+/// The arguments that identify the daemons of switches.
 fn words<'a>(folder: &Utf8Path, switches: impl Iterator<Item = &'a String>) -> Vec<String> {
     switches
         .map(|switch| place(folder, switch).into_string())

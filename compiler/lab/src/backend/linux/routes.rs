@@ -1,7 +1,7 @@
-//! The routes that the kernels of devices have.
+//! Routes of devices, as read from their kernels.
 //!
-//! In: namespaces. Out: [`Routes`] of each. Invariants: routes are read from the kernel instead of files, so the result
-//! of daemons and batch files is known.
+//! In: namespaces. Out: [`Routes`] of each. Invariants: routes are read from the kernel, not from files, so they
+//! include the effect of daemons.
 
 use closc_artefacts::{Address, Family, Prefix};
 use serde::Deserialize;
@@ -19,7 +19,7 @@ struct Line {
     dst: String,
     #[serde(default)]
     from: Option<String>,
-    /// The table of an IPv4 route, where it is not the main one.
+    /// The table of an IPv4 route; `None` for the main table.
     #[serde(default)]
     table: Option<String>,
     #[serde(default)]
@@ -40,13 +40,13 @@ struct Hop {
 }
 
 impl Hop {
-    /// Returns whether the kernel skips it: its port is down, and other next hops of the route are not.
+    /// Returns whether the kernel skips this next hop, because its port is down.
     fn is_dead(&self) -> bool {
         self.flags.iter().any(|flag| flag == "dead")
     }
 }
 
-/// Asks the kernels of all namespaces.
+/// Reads the routes of all namespaces.
 pub(crate) fn read(namespaces: &[Namespace], jobs: usize) -> Result<Vec<Routes>, LabError> {
     each(namespaces, jobs, |at| {
         let device = &namespaces[at].device;
@@ -62,7 +62,7 @@ pub(crate) fn read(namespaces: &[Namespace], jobs: usize) -> Result<Vec<Routes>,
     })
 }
 
-/// A rule of IPv4: which sources look in a table.
+/// An IPv4 rule: the sources for which a table is consulted.
 #[derive(Debug, Deserialize)]
 struct Rule {
     #[serde(default)]
@@ -72,7 +72,7 @@ struct Rule {
     table: String,
 }
 
-/// Reads what `ip` shows: nothing where there is nothing.
+/// Parses JSON output of `ip`. Empty output is an empty list.
 fn shown<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
     let text = if text.trim().is_empty() { "[]" } else { text };
     serde_json::from_str(text).map_err(|error| error.to_string())
@@ -86,7 +86,7 @@ fn parse(v6: &str, v4: &str, rules: &str) -> Result<Routes, String> {
     Ok(Routes::new(all))
 }
 
-/// The source of a table of IPv4: that of the rule which asks it. None asks others.
+/// Returns the source prefix of the rule that consults an IPv4 table; `None` without such a rule.
 fn source(table: &str, rules: &[Rule]) -> Result<Option<Prefix>, String> {
     let Some(rule) = rules.iter().find(|rule| rule.table == table) else { return Ok(None) };
     let Some(src) = rule.src.as_deref().filter(|src| *src != "all") else { return Ok(None) };
@@ -94,7 +94,7 @@ fn source(table: &str, rules: &[Rule]) -> Result<Option<Prefix>, String> {
     prefix(&text, Family::V4).map(Some)
 }
 
-/// Takes the routes of a family; those to the device itself are not among them.
+/// Adds the routes of a family, except those to the device itself.
 fn take(
     lines: Vec<Line>,
     family: Family,

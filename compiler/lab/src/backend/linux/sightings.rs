@@ -1,7 +1,7 @@
 //! Observes packets of a lab at every port.
 //!
-//! Out: how often packets passed each port, in each direction. Invariants: only packets that a lab made are counted, in
-//! contrast to port counters.
+//! Out: how often packets passed each port, in each direction. Invariants: only packets of the lab are counted, unlike
+//! in port counters.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,8 +21,8 @@ use crate::packet::{self, Sign};
 
 const ETH_P_IPV6: u16 = 0x86dd;
 
-/// Frames that a socket receives: incoming ones, or outgoing ones as well, which the kernel passes only to sockets of
-/// all protocols.
+/// Frames that a socket receives: incoming ones only, or outgoing ones as well. The kernel passes outgoing frames only
+/// to sockets of all protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     In,
@@ -30,8 +30,7 @@ pub(super) enum Look {
 }
 
 /// Opens a socket that receives packets of labs from all ports of the calling thread's namespace. Other packets do not
-/// wake a reader, so silence means the absence of such packets. Packets from before the filter was in place must be
-/// skipped.
+/// wake a reader. The first packets may precede the filter, so the reader must check the signature.
 pub(super) fn wire(look: Look) -> io::Result<Socket> {
     let protocol = match look {
         Look::In => ETH_P_IPV6,
@@ -55,7 +54,7 @@ fn filter() -> Vec<SockFilter> {
             Sign::Word(place, value) => (libc::BPF_W, place, u32::from_be_bytes(value)),
         };
         program.push(op(libc::BPF_LD | size | libc::BPF_ABS, 0, 0, place));
-        // Jump over the remaining signs, two instructions each, and the accepting instruction.
+        // If the value differs, jump over the remaining checks (two instructions each) and the accepting instruction.
         let refusal = (2 * (signs.len() - at - 1) + 1) as u8;
         program.push(op(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, refusal, value));
     }
@@ -117,7 +116,7 @@ fn look(
                 }
             }
             Err(Errno::EAGAIN) => return Ok(()),
-            // A removed port reports once that it is down.
+            // A removed port returns `ENETDOWN` once.
             Ok((_, None)) | Err(Errno::EINTR | Errno::ENETDOWN) => {}
             Err(errno) => return Err(errno),
         }

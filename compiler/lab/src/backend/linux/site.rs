@@ -23,10 +23,10 @@ const SETTLE_SILENT: u32 = 3;
 /// Number of readings after which waiting for silence ends.
 const SETTLE_TRIES: u32 = 200;
 
-/// Number and interval of checks that routes connect everything. BGP takes seconds on an idle machine.
+/// Interval and maximum number of checks that routes connect everything. BGP takes seconds on an idle machine.
 const CONVERGE: Duration = Duration::from_millis(500);
 const CONVERGE_TRIES: u32 = 360;
-/// After this many equal readings, routers are assumed to have converged. Session timers are 9 s.
+/// After this many equal readings, routers are assumed to have converged. 12 s are longer than BGP's hold time of 9 s.
 const STILL: u32 = 24;
 
 impl Site for Linux {
@@ -63,7 +63,7 @@ impl Site for Linux {
 
     /// Moves cables, and configures affected devices again.
     fn rewire(&mut self, moves: &Moves, watch: &Watch<'_>) -> Result<(), LabError> {
-        // Open sockets belong to interfaces that are removed.
+        // Close sockets, because their interfaces are removed.
         self.leave();
         for port in &moves.ends {
             let (device, name) = self.model.end(*port);
@@ -78,7 +78,7 @@ impl Site for Linux {
         self.raise_loose(&plugs)?;
         let devices: BTreeSet<usize> = moves.ends.iter().map(|port| self.model.end(*port).0.0).collect();
         self.configure_some(&devices.into_iter().collect::<Vec<_>>(), watch)?;
-        // Routers are never silent.
+        // Routers keep sending, so their ports never settle.
         if self.tree.is_source_routed() {
             settle(self, watch)?;
         }
@@ -129,7 +129,7 @@ impl Linux {
         })
     }
 
-    /// Waits until routers use paths around misplaced cables, and every cable if none is dead; or until routes have
+    /// Waits until routers avoid the dead cables, or use every cable if none is dead. Also returns when routes have
     /// been stable for long enough.
     pub(super) fn find_ways(&mut self, dead: &BTreeSet<CableId>, watch: &Watch<'_>) -> Result<(), LabError> {
         if !self.tree.speaks_bgp() {
@@ -199,7 +199,7 @@ impl Linux {
         Plug { namespace: self.namespaces[device.0].name.clone(), interface: name.to_owned() }
     }
 
-    /// The other end of a cable; a loose end if it leads nowhere.
+    /// The other end of a cable; an end in the spare namespace if the cable is cut.
     fn far_plug(&self, from: PortId, to: Option<PortId>) -> Plug {
         to.map_or_else(
             || {
@@ -211,7 +211,7 @@ impl Linux {
         )
     }
 
-    /// Sets the loose ends of cut cables up, so that the ports at the other ends keep their carrier.
+    /// Sets the spare ends of cut cables up, so the ports at the other ends keep their carrier.
     fn raise_loose(&self, pairs: &[(Plug, Plug)]) -> Result<(), LabError> {
         let nowhere = &self.nowhere;
         for (_, plug) in pairs.iter().filter(|(_, plug)| plug.namespace == *nowhere) {
@@ -222,8 +222,8 @@ impl Linux {
     }
 }
 
-/// Waits until ports stop sending packets of their own: a new address is announced to multicast groups, and such
-/// packets must not count as traffic.
+/// Waits until ports stop sending packets of their own. A new address is announced to multicast groups, and these
+/// packets must not be counted.
 pub(crate) fn settle(backend: &mut dyn Backend, watch: &Watch<'_>) -> Result<(), LabError> {
     let mut silent = 0;
     let mut last = backend.port_counters()?;

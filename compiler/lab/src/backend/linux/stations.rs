@@ -2,7 +2,7 @@
 //!
 //! In: packets. Out: arrivals. Invariants: a packet is passed to the kernel with its outer destination only, so the
 //! node's own routes choose the port. If several NICs are attached to one T0, the socket is bound to the port. One
-//! thread serves all sockets, because a socket stays in the namespace in which it was made.
+//! thread serves all sockets, because a socket stays in the namespace in which it was created.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -30,12 +30,12 @@ use crate::tree::DeviceKind;
 const BUFFER: usize = 16 << 20;
 /// Number of packets sent before all sockets are read.
 const BURST: usize = 256;
-/// Time to wait for packets in flight, in milliseconds of silence. In addition, no packets may be in processing.
+/// Time to wait for packets in flight, in milliseconds of silence. After that, no packets may be in queues.
 const PATIENCE_MS: u16 = 100;
 /// Number of attempts while the kernel has no buffer for a packet, and the pause between them.
 const TRIES: u32 = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
-/// Hop limit of the outer header: five switches and a margin.
+/// Hop limit of the outer header: a path has five switches.
 const HOP_LIMIT: u32 = 64;
 const IPPROTO_IPV6: i32 = 41;
 
@@ -84,8 +84,8 @@ impl Stations {
         Ok(Stations { all: stations, of_port, buffer: vec![0; 1 << 16] })
     }
 
-    /// Sends packets and reports arrivals. It waits for a silence during which no packets are in processing. Only
-    /// packets of labs count, because agents and routers are never silent.
+    /// Sends packets and reports arrivals. Returns once no packets of labs have arrived for a while and queues are
+    /// empty. Other packets are ignored, because agents and routers send all the time.
     pub(super) fn exchange(
         &mut self,
         packets: &[Packet],
@@ -138,7 +138,7 @@ impl Stations {
         Err(LabError::io(what)(Errno::ENOBUFS.into()))
     }
 
-    /// Lets the kernel process its queues: a full queue drops packets.
+    /// Lets the kernel process its queues, because a full queue drops packets.
     fn make_room(&mut self, sink: &mut dyn Sink) -> Result<(), LabError> {
         for _ in 0..TRIES {
             self.listen(sink)?;
@@ -200,7 +200,7 @@ impl Station {
                     }
                 }
                 Err(Errno::EAGAIN) => break,
-                // A removed port reports once that it is down.
+                // A removed port returns `ENETDOWN` once.
                 Err(Errno::EINTR | Errno::ENETDOWN) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -249,7 +249,7 @@ fn sender(port: &str) -> io::Result<Socket> {
     socket.set_unicast_hops_v6(HOP_LIMIT)?;
     socket.bind_device(Some(port.as_bytes()))?;
     socket.set_nonblocking(true)?;
-    // It would also receive every encapsulated packet; these are not read here.
+    // This socket is for sending. The small buffer discards encapsulated packets that it would also receive.
     socket.set_recv_buffer_size(1)?;
     Ok(socket)
 }

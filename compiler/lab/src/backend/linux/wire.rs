@@ -1,7 +1,7 @@
 //! Cables: veth pairs between namespaces.
 //!
-//! Invariants: a cable is moved by removing the pair and making another one with the same names elsewhere. Setting a
-//! port down instead would silently remove the routes at that end only.
+//! Invariants: a cable is moved by removing the pair and making another one with the same names elsewhere. If a port
+//! were set down instead, the kernel would remove the routes of that end only.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(crate) struct Plug {
     pub(crate) interface: String,
 }
 
-/// Makes pairs, all in one batch.
+/// Creates veth pairs in one batch.
 pub(crate) fn plug(pairs: &[(Plug, Plug)]) -> Result<(), LabError> {
     let mut batch = String::new();
     for (a, b) in pairs {
@@ -28,7 +28,7 @@ pub(crate) fn plug(pairs: &[(Plug, Plug)]) -> Result<(), LabError> {
     ip_batch(&batch, "this machine")
 }
 
-/// Removes the pair that an interface of the calling thread's namespace belongs to; fine where it is gone.
+/// Removes the pair that an interface of the calling thread's namespace belongs to; a missing pair is not an error.
 pub(crate) fn unplug(interface: &str, device: &str) -> Result<(), LabError> {
     if nix::net::if_::if_nametoindex(interface).is_err() {
         return Ok(());
@@ -36,7 +36,7 @@ pub(crate) fn unplug(interface: &str, device: &str) -> Result<(), LabError> {
     ip_batch(&format!("link del dev {interface}\n"), device)
 }
 
-/// The largest packets that a veth pair takes.
+/// Maximum MTU of a veth pair.
 pub(crate) const MTU: u32 = 65535;
 
 /// Sets interfaces of the calling thread's namespace up, without IPv6, for a program that sends and receives raw

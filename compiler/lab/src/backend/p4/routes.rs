@@ -1,8 +1,8 @@
 //! Reads the routes of P4 switches from their tables.
 //!
 //! In: a connection to a switch, the P4Info of its program. Out: its [`Routes`]: prefixes, ports, weights. Invariants:
-//! routes are read from the switch instead of files. Tables are found by their names. A route over a missing next hop
-//! has no port for it.
+//! routes are read from the switch instead of files. Tables are found by name. A next hop that does not exist adds no
+//! port to a route.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use v1::table_action::Type;
 use crate::backend::{Forwarding, Routes};
 use crate::tree::{self, Program};
 
-/// The metric of every route: a switch never has two for the same destination.
+/// Metric of all routes: a switch has only one route per destination.
 const METRIC: u32 = 0;
 
-/// An action, and its parameter for the next object.
+/// Id of an action, and of its parameter that names the next object.
 #[derive(Debug)]
 struct Leads {
     action: u32,
@@ -46,12 +46,12 @@ pub(super) struct Tables {
     to_next_hop: Leads,
     to_group: Leads,
     group: u32,
-    /// Action of the member of a group.
+    /// Action of a group member.
     member: Leads,
-    /// Group table, if groups are objects of their own.
+    /// Table of the groups, if groups are P4Runtime objects of their own.
     profile: Option<u32>,
     next_hop: u32,
-    /// From a next hop to its port, or to its router interface.
+    /// From a next hop to its port or router interface.
     link: Leads,
     interface: Option<u32>,
     /// From a router interface to its port.
@@ -105,7 +105,7 @@ impl Tables {
         asked
     }
 
-    /// Reads the routes of a switch whose ports have these names by their numbers.
+    /// Reads the routes of a switch. `names` contains the names of its ports by number.
     pub(super) async fn read(
         &self,
         client: &Client,
@@ -136,11 +136,11 @@ struct Found {
     routes: Vec<(closc_artefacts::Prefix, Leading)>,
     /// Next hops of a group with their weights.
     groups: BTreeMap<Key, Vec<(Key, u32)>>,
-    /// Groups that are objects, by the key that routes use for them.
+    /// Ids of groups that are P4Runtime objects, by the key that routes use.
     numbered: BTreeMap<Key, u32>,
     members: BTreeMap<u32, Key>,
     objects: BTreeMap<u32, Vec<(u32, u32)>>,
-    /// Port of a next hop, or its router interface.
+    /// Port or router interface of each next hop.
     links: BTreeMap<Key, Key>,
     interfaces: BTreeMap<Key, Key>,
 }
@@ -190,7 +190,7 @@ impl Found {
     }
 
     fn route(&mut self, tables: &Tables, entry: &v1::TableEntry) {
-        // A lab's packets are in the default VRF, whose name is empty.
+        // Packets of a lab use the default VRF, whose name is empty.
         let other_vrf = entry.r#match.iter().filter_map(tree::exact_bytes).any(|key| !key.is_empty());
         let (Some(to), false) = (tree::lpm(entry), other_vrf) else { return };
         let call = tree::call(entry);

@@ -1,9 +1,9 @@
-//! Remaining capacity of flows that switches place by a hash, during a fault.
+//! Remaining capacity during a fault for flows that switches place by a hash.
 //!
 //! In: the paths of flows without faults, the routes of all devices, and the faults. Out: [`Left`]. Invariants: a flow
-//! keeps its path as long as no group on it changes; otherwise the expected value over hashes counts. Without a routing
-//! protocol, a device only detects the state of its own ports. With one, switches route around unreachable parts; nodes
-//! do not take part in it.
+//! keeps its path while no next-hop group on it changes. If one changes, the expected value over all hashes is used.
+//! Without a routing protocol, a device only detects the state of its own ports. With one, switches also avoid next
+//! hops from which the destination is unreachable. Nodes do not run a routing protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,14 +56,14 @@ impl<'a> Hashed<'a> {
         Hashed { has_protocol, model, seats, pairs, routes }
     }
 
-    /// The ports of a device's route, with their weights.
+    /// Returns the next hops of a device's route, with their weights.
     fn group(&self, at: DeviceId, way: Leg<'_>) -> Vec<(PortId, f64)> {
         let route = self.routes[at.0].of(way.from, way.to.address).map(|(_, route)| route);
         let hops = route.into_iter().flat_map(|route| &route.hops);
         hops.filter_map(|(hop, weight)| Some((self.model.port(at, hop)?, f64::from(*weight)))).collect()
     }
 
-    /// The remaining ones of these.
+    /// Returns those of them that the device still uses.
     fn left_of(&self, at: DeviceId, way: Leg<'_>, broken: &Broken) -> Vec<(PortId, f64)> {
         let speaks = self.has_protocol && self.model.devices[at.0].kind == DeviceKind::Switch;
         let stays = |port: &PortId| {
@@ -72,7 +72,7 @@ impl<'a> Hashed<'a> {
         self.group(at, way).into_iter().filter(|(port, _)| stays(port)).collect()
     }
 
-    /// Returns whether some path leads from a port to a NIC, as routers compute it.
+    /// Returns whether any path leads from a port to the destination, as routers compute it.
     fn reaches(&self, port: PortId, way: Leg<'_>, broken: &Broken) -> bool {
         if broken.dead.contains(&port.cable()) {
             return false;
@@ -81,7 +81,7 @@ impl<'a> Hashed<'a> {
         next == way.to.node || self.group(next, way).iter().any(|(port, _)| self.reaches(*port, way, broken))
     }
 
-    /// The share of packets that arrive: 0 or 1 if no group on the path changes.
+    /// Returns the share of packets that arrive. It is 0 or 1 if no next-hop group on the path changes.
     fn share(&self, at: DeviceId, way: Leg<'_>, chosen: bool, broken: &Broken) -> f64 {
         if at == way.to.node {
             return 1.0;
@@ -101,7 +101,7 @@ impl<'a> Hashed<'a> {
         if all > 0.0 { left.iter().map(|(port, weight)| weight / all * on(*port, false)).sum() } else { 0.0 }
     }
 
-    /// The share of a pair's packets that arrive and are acknowledged.
+    /// Returns the share of a pair's packets that arrive and are acknowledged.
     fn pair(&self, pair: &Pair, chosen: bool, broken: &Broken) -> f64 {
         let ends = [pair.from, pair.to].map(|at| self.seats[at]);
         let one = |from: Seat, to: Seat, ports: &[PortId]| {
@@ -124,16 +124,16 @@ impl Remains for Hashed<'_> {
                 Harm::Lossy(..) | Harm::Narrow(..) => {}
             }
         }
-        // With several receivers in turn, a sender waits for unanswered messages; in a ring, all NICs wait.
+        // A sender with several receivers is as slow as the slowest of them. In a ring, all NICs are.
         let mut senders: BTreeMap<usize, f64> = BTreeMap::new();
         for pair in self.pairs {
             let sender = if work.pattern() == Pattern::Ring { 0 } else { pair.from };
             *senders.entry(sender).or_insert(1.0) *= self.pair(pair, true, &broken);
         }
         let goodput = senders.values().sum::<f64>() / senders.len().max(1) as f64;
-        // For any hash: the next hops of switches.
+        // Over all hashes, not only the actual next hops.
         let expected = self.pairs.iter().map(|pair| self.pair(pair, false, &broken)).sum::<f64>();
-        // Shares of thirds need not add up to a whole.
+        // Sums of thirds may exceed 1.
         Left { goodput: goodput.min(1.0), paths: (expected / self.pairs.len().max(1) as f64).min(1.0) }
     }
 }

@@ -1,9 +1,9 @@
 //! Queue pairs on sockets of the nodes, all served by one thread.
 //!
-//! In: the work of a job, the course of it. Out: a [`Record`]. Invariants: data and acknowledgements go to the UDP port
-//! of RoCE from the source port of their flow, so switches hash them like the observed datagram. Flows over the same
-//! port of a NIC share its rate. Losses cannot be observed, so a retransmitted packet counts as lost unless it is
-//! acknowledged later.
+//! In: the work and the course of a job. Out: a [`Record`]. Invariants: data and acknowledgements go to the UDP port of
+//! RoCE from the source port of their flow, so switches hash them like the observed datagram. Flows over the same port
+//! of a NIC share its rate. Losses cannot be observed. A retransmitted packet counts as lost, unless its first
+//! transmission is acknowledged later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -26,13 +26,13 @@ use crate::{Lab, LabError};
 
 /// UDP destination port: that of RoCE (RFC 6335 registry, service `roce`).
 const PORT: u16 = 4791;
-/// First bytes of our datagrams.
+/// First bytes of the datagrams of a job.
 const MAGIC: [u8; 4] = *b"clfl";
 /// Size of the header before the bytes of the message.
 const HEADER: usize = 28;
 /// Headers of Ethernet, IPv6 and UDP.
 const WIRE: u64 = 14 + 40 + 8;
-/// Maximum burst after a pause, in time: a waiting thread wakes up with milliseconds of delay.
+/// Maximum burst after a pause, in time: a sleeping thread wakes up milliseconds late.
 const CATCH_UP_NS: u64 = 20_000_000;
 /// The longest datagram.
 const BUFFER: usize = 1 << 16;
@@ -45,7 +45,7 @@ pub(super) struct Nodes {
     places: BTreeMap<(usize, usize), usize>,
     /// A socket for each NIC, for all received datagrams.
     inboxes: Vec<UdpSocket>,
-    /// Time at which each port of a NIC is free.
+    /// Time until which each port of a NIC is busy.
     free_ns: Vec<u64>,
     /// Flows that may have something to send.
     active: BTreeSet<usize>,
@@ -185,7 +185,7 @@ impl Nodes {
         }
     }
 
-    /// Orders every message that may be sent; returns whether there was any.
+    /// Starts every message that may be sent; returns whether there was any.
     fn order(&mut self, work: &mut Work, now_ns: u64) -> bool {
         let mut any = false;
         for from in 0..self.inboxes.len() {
@@ -290,7 +290,7 @@ impl Nodes {
     /// Processes an acknowledgement; returns whether it completes a message.
     fn acknowledged(&mut self, work: &mut Work, header: Header, now_ns: u64) -> bool {
         let at = header.flow as usize;
-        // Late packets that were not lost.
+        // It was late, not lost.
         self.losses.remove(&(at, header.number, header.sent_ns));
         self.active.insert(at);
         let flow = &mut self.flows[at];
@@ -357,7 +357,7 @@ fn sockets(lab: &mut Lab, seats: &[Seat], pairs: &[Pair]) -> Result<(Vec<UdpSock
     let mut inboxes = Vec::with_capacity(seats.len());
     let mut open = Outboxes::new();
     for (at, seat) in seats.iter().enumerate() {
-        // Data from one side, acknowledgements from the other.
+        // One side sends data, the other acknowledgements.
         let own: Vec<(usize, usize, usize)> = pairs
             .iter()
             .enumerate()

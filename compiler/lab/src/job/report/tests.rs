@@ -1,4 +1,4 @@
-//! Reports of made-up records: every number is known beforehand.
+//! Reports of artificial records, whose results are known.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ fn timeline() -> Timeline {
     Timeline { steps: vec![cut, back], plan }
 }
 
-/// A megabyte a second; nothing for 100 ms after the step at 2 s, then 7 eighths until 4 s.
+/// 1 MB/s; 0 for 100 ms after the step at 2 s, then 7/8 until 4 s.
 fn record() -> Record {
     let received = |ms: u64| {
         let whole = 1000 * (ms.min(2000) + ms.saturating_sub(4000));
@@ -152,7 +152,7 @@ fn what_is_expected_and_is_not_so_is_named() {
     assert!(unmet[3].found.contains("87.5 % after plane 3 down, 90 % at least"), "{unmet:?}");
 }
 
-/// Goodput stays at 60 % after all is restored, and the scenario expects nothing of goodput.
+/// After all repairs goodput stays at 60 %. The scenario has no expectation of goodput.
 #[test]
 fn a_collapse_is_not_as_expected_whatever_the_scenario_expects() {
     let mut slow = record();
@@ -190,7 +190,7 @@ fn a_collapse_is_not_as_expected_whatever_the_scenario_expects() {
     );
 }
 
-/// Everything is down from 2 s on: no message is ordered any more, and nothing was measured of that if stretches ended there.
+/// Everything is down after 2 s. No new message is submitted, but the phase must include the time without traffic.
 #[test]
 fn a_total_outage_is_not_as_expected() {
     let mut dead = record();

@@ -1,21 +1,21 @@
-//! Traffic matrix, with equal pairs of NICs counted together.
+//! Traffic matrix, in which equivalent pairs of NICs are one flow.
 //!
-//! In: the pattern, the NICs, and the cables that are down. Out: [`Flow`]s. Invariants: for all-to-all, there are no
-//! more flows than pairs of T0 groups, apart from NICs whose own ports are down.
+//! In: the pattern, the NICs, and the cables that are down. Out: [`Flow`]s. Invariants: all-to-all has at most one flow
+//! per pair of T0 groups, plus those of NICs whose own ports are down.
 
 use std::collections::BTreeMap;
 
 use super::super::pattern::{Pattern, Work};
 use super::state::{End, State, Wires};
 
-/// Equal pairs of NICs.
+/// Equivalent pairs of NICs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
     pub(super) from: End,
     pub(super) to: End,
     /// Number of pairs.
     pub(super) pairs: f64,
-    /// Share of a sender's traffic for one receiver.
+    /// Share of a sender's traffic that goes to one receiver.
     pub(super) weight: f64,
     /// The class of the receivers, and its size.
     pub(super) class: usize,

@@ -1,8 +1,8 @@
 //! The cables of the paths of T0 groups, and their state.
 //!
-//! In: path tables, the cable lists, and the cables that are down. Out: a [`State`]: for each group and plane the
-//! uplinks that are up, as bits. Invariants: a path uses the same uplink number at both of its T0s, so two bitsets
-//! determine the number of paths between two groups.
+//! In: path tables, cable lists, and cables that are down. Out: a [`State`], which has a bitset of the working uplinks
+//! per group and plane. Invariants: a path uses the same uplink number at both of its T0s, so two bitsets determine the
+//! number of paths between two groups.
 
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
@@ -17,18 +17,18 @@ use crate::tree::{GroupTable, Tree};
 pub(super) struct End {
     /// Its T0 group.
     pub(super) group: usize,
-    /// The planes that it has a port in.
+    /// The planes in which it has a port.
     has: u32,
-    /// The planes whose port is up.
+    /// The planes in which its port is up.
     up: u32,
 }
 
 /// The uplinks of a group in a plane.
 #[derive(Debug, Default)]
 struct Uplinks {
-    /// The cable from the T0 to a T1, by its uplink.
+    /// The cable from the T0 to a T1, by uplink number.
     t1: Vec<Option<CableId>>,
-    /// The cable from that T1 to a T2, by uplink of the T0 and of the T1.
+    /// The cable from that T1 to a T2, by uplink numbers of T0 and T1.
     t2: Vec<Option<CableId>>,
 }
 
@@ -42,7 +42,7 @@ struct Group {
 #[derive(Debug)]
 pub(super) struct Wires {
     groups: Vec<Group>,
-    /// Of each NIC: its group, and the cables of its ports.
+    /// For each NIC, its group and the cables of its ports.
     nics: Vec<(usize, Vec<Option<CableId>>)>,
 }
 
@@ -84,7 +84,7 @@ impl Wires {
         }
     }
 
-    /// Returns the NICs while something is down.
+    /// Returns the state of the NICs.
     pub(super) fn ends(&self, now: &State) -> impl Iterator<Item = End> {
         self.nics.iter().zip(&now.nics).map(|((group, ports), up)| {
             let has = (0..).zip(ports).fold(0, |has, (at, port)| has | u32::from(port.is_some()) << at);
@@ -118,7 +118,8 @@ impl Wires {
     }
 }
 
-/// Walks probes over a group's uplinks in a plane to a T1 or T2 and back, which use the cables of its paths.
+/// Follows self-probes over the uplinks of a group in a plane to T1 or T2. They use the same cables as the group's
+/// paths.
 fn uplinks(table: &GroupTable, model: &Model, members: &[&Seat], plane: usize) -> Uplinks {
     let port = |seat: &&&Seat| seat.ports.get(plane).copied().flatten();
     let Some((seat, from)) = members.iter().find_map(|seat| Some((seat, port(&seat)?))) else {
@@ -155,7 +156,7 @@ pub(super) struct State {
     groups: Vec<(usize, Vec<Up>)>,
     /// Cables between T1s and T2s, by zone and plane.
     zones: Vec<Vec<u32>>,
-    /// Of each NIC the ports that are up.
+    /// For each NIC, the ports that are up, as bits.
     nics: Vec<u32>,
     /// Whether everything is up.
     is_whole: bool,
@@ -174,14 +175,14 @@ impl State {
         self.groups[group].0
     }
 
-    /// The planes with both ports up and a path between them.
+    /// Returns the planes in which both ports are up and a path connects them, as bits.
     pub(super) fn joined(&self, from: End, to: End) -> u32 {
         let ports = |end: End| if self.is_whole { end.has } else { end.up };
         let both = ports(from) & ports(to);
         super::planes(both).filter(|plane| self.paths(from, to, *plane) > 0).fold(0, |on, at| on | 1 << at)
     }
 
-    /// Paths between the T0s of two NICs in a plane.
+    /// Returns the number of paths between the T0s of two NICs in a plane.
     pub(super) fn paths(&self, from: End, to: End, plane: usize) -> u32 {
         if from.group == to.group {
             return 1;
@@ -194,13 +195,13 @@ impl State {
         }
     }
 
-    /// Uplinks of a T0 that are up.
+    /// Returns the number of uplinks of a T0 that are up.
     pub(super) fn uplinks(&self, group: usize, plane: usize) -> u32 {
         let up = self.groups[group].1.get(plane);
         up.map_or(0, |up| up.t1.iter().map(|word| word.count_ones()).sum())
     }
 
-    /// Cables between T1s and T2s of a zone that are up.
+    /// Returns the number of cables between T1s and T2s of a zone that are up.
     pub(super) fn zone_uplinks(&self, zone: usize, plane: usize) -> u32 {
         self.zones[zone].get(plane).copied().unwrap_or(0)
     }

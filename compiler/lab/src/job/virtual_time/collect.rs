@@ -1,7 +1,7 @@
-//! Reports of agents about losses and states, gathered before they forget them.
+//! Reports of agents about losses and path states, read before agents discard them.
 //!
-//! In: stations, now and then. Out: changes of a [`Record`], what senders said of packets that they missed. Invariants: what an agent forgot before it was
-//! asked is counted.
+//! In: stations, at each sample. Out: path changes for a [`Record`], and reports of lost packets. Invariants: reports
+//! that an agent discarded before they were read are counted.
 
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
@@ -22,7 +22,7 @@ struct Known {
     losses: Vec<AgentLoss>,
 }
 
-/// Input so far.
+/// Reports read so far.
 #[derive(Debug)]
 pub(super) struct Collected {
     agents: Vec<Known>,
@@ -34,7 +34,7 @@ impl Collected {
         Collected { agents: vec![Known::default(); stations], forgotten: 0 }
     }
 
-    /// Asks every agent what happened since the last time.
+    /// Reads the reports of every agent since the last call.
     pub(super) fn listen(&mut self, stations: &mut [Station<'_>]) {
         for (known, station) in self.agents.iter_mut().zip(stations) {
             let events: Vec<EventView> = station.agent.events_after(known.event).cloned().collect();
@@ -58,7 +58,7 @@ impl Collected {
         }
     }
 
-    /// Adds changes to a record, and what senders said of packets that they missed to their words.
+    /// Adds path changes to a record, and reports of lost packets to `words`.
     pub(super) fn tell(
         self,
         seats: &[Seat],
@@ -86,7 +86,7 @@ impl Collected {
     }
 }
 
-/// Returns the mean round trip of all pairs that talked.
+/// Returns the mean round trip of all pairs that exchanged packets.
 pub(super) fn mean_rtt_ns(stations: &[Station<'_>]) -> u64 {
     let (mut sum, mut count) = (0, 0);
     for rtt_ns in stations.iter().flat_map(|station| station.agent.round_trips()) {
@@ -95,7 +95,7 @@ pub(super) fn mean_rtt_ns(stations: &[Station<'_>]) -> u64 {
     sum / count.max(1)
 }
 
-/// Returns the packets that left over each plane.
+/// Returns the number of packets sent over each plane.
 pub(super) fn planes(stations: &[Station<'_>]) -> Vec<u64> {
     let mut planes = Vec::new();
     for station in stations {

@@ -1,8 +1,8 @@
-//! Packets that were lost: which, and at what moment.
+//! Lost packets, each with the time of its loss.
 //!
-//! In: frames as switches, cables and ports lost them; what agents say of packets that they missed. Out: losses of a [`Record`].
-//! Invariants: a loss is what the simulation saw get lost, whatever its sender believes; a packet that a sender took for lost
-//! and that arrived is none.
+//! In: frames that switches, cables or ports dropped; reports of agents about lost packets. Out: losses of a
+//! [`Record`]. Invariants: only the simulation decides which packets were lost. A packet that arrived is not lost, even
+//! if its sender reports it.
 
 use std::collections::HashMap;
 use std::net::Ipv6Addr;
@@ -13,15 +13,15 @@ use closc_nic::wire;
 use super::super::record::{Loss, Record, Word};
 use super::inner::INNER;
 
-/// Where the inner header begins, the option behind it, and the number in the option.
+/// Offset of the inner header, of the option after it, and of the number in the option.
 const INNER_AT: usize = 14 + 40;
 const OPTION_AT: usize = INNER_AT + INNER;
 const NUMBER_AT: usize = OPTION_AT + 8;
 const MESSAGE_AT: usize = OPTION_AT + wire::OPTION_LEN + wire::UDP_LEN;
-/// The next header of frames that are numbered.
+/// Next-header value of numbered frames.
 const NUMBERED: u8 = 60;
 
-/// A numbered packet: who sent it, the segment list that it left with, its number.
+/// A numbered packet: its sender, its initial segment list, its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Packet {
     from: [u8; 16],
@@ -31,8 +31,8 @@ pub(super) struct Packet {
 }
 
 impl Packet {
-    /// Reads it off a frame of the fabric; nothing where the frame has no number. Switches change the outer header on the way, so
-    /// it is read off the inner one.
+    /// Reads it from a frame of the fabric; `None` if the frame has no number. Switches change the outer header, so the
+    /// inner one is read.
     pub(super) fn of(frame: &[u8]) -> Option<Packet> {
         let inner = frame.get(INNER_AT..OPTION_AT).filter(|inner| inner[6] == NUMBERED)?;
         let number = frame.get(NUMBER_AT..NUMBER_AT + 4)?.try_into().ok()?;
@@ -41,12 +41,12 @@ impl Packet {
         Some(Packet { from, list, number: u32::from_be_bytes(number), is_probe })
     }
 
-    /// Sender, and the segment list of its path.
+    /// Returns the sender and the initial segment list.
     pub(super) fn way(&self) -> (Ipv6Addr, Ipv6Addr) {
         (self.from.into(), self.list.into())
     }
 
-    /// The packet that an agent missed, by the list that its path has.
+    /// Returns the packet that an agent reported lost. `list` is the segment list of its path.
     pub(super) fn missed(from: Ipv6Addr, list: [u8; 16], loss: &AgentLoss) -> Packet {
         Packet { from: from.octets(), list, number: loss.packet, is_probe: loss.probe }
     }
@@ -55,12 +55,13 @@ impl Packet {
 /// Losses so far.
 #[derive(Debug, Default)]
 pub(super) struct Deaths {
-    /// When, which, and whether a switch dropped it.
+    /// Time, packet, and whether a switch dropped it.
     dead: Vec<(u64, Packet, bool)>,
 }
 
 impl Deaths {
-    /// Notes that a frame was lost, and whether a switch dropped it; acknowledgements and the like are not counted.
+    /// Records a lost frame, and whether a switch dropped it. Frames without a number, such as acknowledgements, are
+    /// ignored.
     pub(super) fn lost(&mut self, at_ns: u64, frame: &[u8], in_switch: bool) {
         self.dead.extend(Packet::of(frame).map(|packet| (at_ns, packet, in_switch)));
     }
@@ -70,13 +71,13 @@ impl Deaths {
         self.dead.len() as u64
     }
 
-    /// Notes packets that cables lost.
+    /// Records packets that cables dropped.
     pub(super) fn extend(&mut self, packets: impl IntoIterator<Item = (u64, Packet)>) {
         self.dead.extend(packets.into_iter().map(|(at_ns, packet)| (at_ns, packet, false)));
     }
 
-    /// Adds them to a record in the order of time, each with the word that its sender had of it, if it had any. Returns which
-    /// packets they are.
+    /// Adds them to a record in the order of time, each with its sender's report if there is one. Returns the packets
+    /// in the same order.
     pub(super) fn tell(mut self, words: &mut Words, record: &mut Record) -> Vec<Packet> {
         self.dead.sort_unstable();
         let lost = self.dead.iter().map(|(lost_ns, packet, in_switch)| Loss {
@@ -98,14 +99,15 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Notes what a sender said.
+    /// Records a report of a sender.
     pub(super) fn said(&mut self, packet: Packet, (from, to): (usize, usize), loss: &AgentLoss) {
         let AgentLoss { entropy, sent_ns, known_ns, .. } = *loss;
         let known_ns = Some(known_ns);
         self.known.entry(packet).or_default().push(Word { from, to, entropy, sent_ns, known_ns });
     }
 
-    /// Takes the word of a packet that was lost at a time: numbers begin again where an agent forgot a NIC, so times decide.
+    /// Removes and returns the report about a packet that was lost at this time. Numbers restart after an agent drops a
+    /// far NIC from memory, so the times must match too.
     fn take(&mut self, packet: &Packet, lost_ns: u64) -> Option<Word> {
         let words = self.known.get_mut(packet)?;
         let until = |word: &Word| word.known_ns.unwrap_or(u64::MAX);

@@ -1,12 +1,12 @@
-//! The inner IPv6 header that T0s of P4 fabrics ask of NICs.
+//! The inner IPv6 header that T0s of P4 fabrics require in packets of NICs.
 //!
-//! In: frames of agents. Out: the same with a header between the outer one and what it carries, and back. Invariants: what
-//! switches read and write, the outer header, is as the agent wrote it and as it came. An agent on the kernel's switches
-//! leaves the header out; a P4 T0 takes a segment list from a NIC only if another IPv6 packet of that NIC is inside.
+//! In: frames of agents. Out: the same frames with a second IPv6 header after the outer one, and without it again.
+//! Invariants: the other fields of the outer header are kept, including changes by switches. Agents on kernel switches
+//! send no inner header. A P4 T0 accepts a segment list from a NIC only if it contains an IPv6 packet of that NIC.
 
-/// Ethernet and the outer header.
+/// Length of the Ethernet and outer headers.
 const OUTER: usize = 14 + 40;
-/// The inner one.
+/// Length of the inner header.
 pub(super) const INNER: usize = 40;
 const IPV6: u8 = 41;
 
@@ -21,7 +21,7 @@ pub(super) fn wrap(frame: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Takes the inner header out again; whatever has none stays as it is.
+/// Removes the inner header. Frames without one are unchanged.
 pub(super) fn unwrap(frame: &mut Vec<u8>) {
     if frame.len() >= OUTER + INNER && frame[20] == IPV6 {
         frame[20] = frame[OUTER + 6];

@@ -1,8 +1,8 @@
-//! A job in virtual time that its caller moves on, looks at and breaks.
+//! A job in virtual time that its caller advances, observes and breaks.
 //!
-//! In: a tree, orders, actions as they come. Out: what NICs sent and received so far, answers of their agents, and at the end the same
-//! report as of a scenario with these actions. Invariants: time passes only in [`Live::advance`]; an action that does not
-//! fit the fabric changes nothing.
+//! In: a tree, orders, actions during the job. Out: counts of sent and received data, answers of agents, and a final
+//! report like that of a scenario with these actions. Invariants: only [`Live::advance`] and [`Live::finish`] advance
+//! the time. An action that does not fit the fabric changes nothing.
 
 use std::net::Ipv6Addr;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::model::Model;
 use crate::progress::Watch;
 use crate::tree::{Digests, Tree};
 
-/// A job that goes on until its caller ends it.
+/// A job that continues until its caller ends it.
 pub struct Live<'a> {
     run: Run<'a>,
     tree: &'a Tree,
@@ -43,15 +43,15 @@ pub struct Live<'a> {
 /// Traffic so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Bytes of messages that arrived, each counted once.
+    /// Bytes of messages received, without duplicates.
     pub received: u64,
-    /// Packets sent by each plane's NIC ports.
+    /// Packets sent over each plane.
     pub planes: Vec<u64>,
     /// Packets lost on cables, in switches and at ports.
     pub lost: u64,
 }
 
-/// Runs a job in virtual time that a function moves on. The job ends when the function returns.
+/// Runs a job in virtual time that `perform` advances. The job ends when `perform` returns.
 pub fn live<R, E: From<JobError>>(
     folder: &Utf8Path,
     digests: Digests,
@@ -96,12 +96,12 @@ impl Live<'_> {
         self.model
     }
 
-    /// Returns the faults that are not repaired.
+    /// Returns the current faults.
     pub fn faults(&self) -> Vec<Fault> {
         self.standing.faults()
     }
 
-    /// Lets time pass while NICs send.
+    /// Advances the time while NICs send.
     pub fn advance(&mut self, until_ns: u64) {
         while self.now_ns < until_ns {
             if self.now_ns >= self.sample_ns {
@@ -138,7 +138,7 @@ impl Live<'_> {
         }
     }
 
-    /// Asks the agent of a NIC, as over its socket.
+    /// Sends a request to the agent of a NIC, as over its socket.
     pub fn ask(&mut self, seat: usize, request: &api::Request, unix: f64) -> Value {
         let line = serde_json::to_vec(request).unwrap_or_default();
         let (answer, _) = self.run.stations[seat].ask(self.now_ns, &line, unix);
@@ -162,7 +162,7 @@ impl Live<'_> {
         paths.into_iter().map(|path| (cables(&path), path)).map(|(cables, path)| (path, cables)).collect()
     }
 
-    /// Ends the job: NICs begin no more messages, and those under way arrive or are given up.
+    /// Ends the job: NICs start no new messages, and those in flight arrive or time out.
     pub fn finish(mut self, title: &str) -> Result<Report, JobError> {
         let duration = Duration::from_nanos(self.now_ns);
         self.run.record.wanted_ns = Some(self.now_ns);
@@ -181,7 +181,7 @@ impl Live<'_> {
         Ok(run.report(tree, model, &timeline, ports)?)
     }
 
-    /// Lets time pass up to the next sample at most.
+    /// Advances the time, at most to the next sample.
     fn pass(&mut self, end_ns: u64, is_sending: bool) {
         if is_sending {
             self.run.order(self.now_ns, true, 0..self.run.stations.len());

@@ -1,15 +1,15 @@
-//! When an agent gets no processor, as on a machine that others use too.
+//! Pauses during which an agent is not scheduled, as on a machine with other load.
 //!
-//! In: a seed, the number of a station, the longest that it does not run. Out: when it runs. Invariants: a function of these and
-//! of the time alone, so that neither the order of events nor the number of threads shows; no pause is longer than the
-//! longest. Most are short: the mean is a quarter of the longest, and a twentieth of all time is lost.
+//! In: a seed, the number of a station, the maximum pause. Out: the time at which a station runs. Invariants: the
+//! result depends only on these and the time, not on the order of events or the number of threads. The mean pause is a
+//! quarter of the maximum, and pauses take a twentieth of the time.
 
 use std::time::Duration;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// There is one pause in so many times the longest.
+/// There is one pause in every period of this many maximum pauses.
 const APART: u64 = 5;
 
 /// The pauses of a station.
@@ -26,13 +26,13 @@ impl Stalls {
         Stalls { seed: SplitMix64::seed_from_u64(own).next_u64(), most_ns }
     }
 
-    /// Returns when the station runs that has something to do at a time: then, or when its pause is over.
+    /// Returns when a station that has work at `wanted_ns` runs: at that time, or at the end of the current pause.
     pub(super) fn runs_at(&self, wanted_ns: u64) -> u64 {
         let span_ns = APART * self.most_ns;
         let span = wanted_ns / span_ns;
         let mut random = SplitMix64::seed_from_u64(self.seed ^ span);
         let share = random.next_u64() >> 44;
-        // The cube of a share: short ones are frequent.
+        // The cube of a random share makes short pauses frequent.
         let long = u128::from(share).pow(3) * u128::from(self.most_ns);
         let long_ns = (long >> 60) as u64;
         let from_ns = span * span_ns + random.next_u64() % (span_ns - long_ns);

@@ -1,8 +1,8 @@
-//! A NIC: its agent, and the lines of its ports.
+//! A NIC: its agent, and the transmission rate of its ports.
 //!
-//! In: frames as they arrive, messages to send. Out: frames with the time at which they have left, messages that arrived.
-//! Invariants: nothing happens at two stations at once that could influence one another, so each runs for itself; a
-//! line sends one frame after another at its rate.
+//! In: received frames, messages to send. Out: frames with the end of their transmission, completed messages.
+//! Invariants: stations do not influence each other within a window, so each runs independently. A port sends one frame
+//! at a time, at its rate.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,17 +25,17 @@ use crate::tree::{GroupTable, Mac, Tree};
 
 /// An unconfigured node sends from a locally administered address.
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];
-/// Room in a batch for what answers a frame.
+/// Space in a batch for the answers to one frame.
 const SPARE: usize = 4;
-/// Frames that a port sends at once after it was idle, before its pace counts.
+/// Number of frames that a port may send at once after it was idle.
 const BURST_FRAMES: u64 = 2;
-/// The next header of frames that are numbered.
+/// Next-header value of numbered frames.
 const NUMBERED: u8 = 60;
 
-/// NICs whose agents have what they have on hosts.
+/// Maximum number of NICs whose agents have the same limits as on hosts.
 const WHOLE_NICS: usize = 256;
 
-/// Capacity of an agent.
+/// Limits of an agent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     channels: Option<usize>,
@@ -44,8 +44,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Limits of host agents. Those of a large job are smaller, as thousands of them share the memory of one machine: fewer far
-    /// NICs at a time, which make room for each other by the same rule.
+    /// Returns the limits of agents: those of hosts, or smaller ones in a large job, where thousands of agents share
+    /// one machine's memory. They then keep fewer channels, which they replace by the same rule as on hosts.
     pub(super) fn of(nics: usize) -> Room {
         let Options { channels, window, idle_ns, .. } = Options::default();
         if nics <= WHOLE_NICS {
@@ -56,7 +56,7 @@ impl Room {
     }
 }
 
-/// A frame that leaves.
+/// A sent frame.
 #[derive(Debug)]
 pub(super) struct Leaving {
     pub(super) at_ns: u64,
@@ -64,12 +64,12 @@ pub(super) struct Leaving {
     pub(super) frame: Vec<u8>,
 }
 
-/// A message that arrived.
+/// A completed message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrived {
-    /// Its number among those of the station.
+    /// Its number among the messages of the station.
     pub(super) number: u64,
-    /// Its place among all.
+    /// Its index among all messages.
     pub(super) message: usize,
     pub(super) at_ns: u64,
     pub(super) packets: (u64, u64),
@@ -87,7 +87,7 @@ struct Coming {
     at_ns: u64,
     count: u64,
     plane: u8,
-    /// Which packet it is, if it has a number.
+    /// The packet, if it has a number.
     packet: Option<Packet>,
     frame: Vec<u8>,
 }
@@ -100,19 +100,19 @@ pub(super) struct Station<'a> {
     carrier: Vec<bool>,
     port_mbps: u32,
     unit: usize,
-    /// When the line of each port is free.
+    /// Time until which each port is transmitting.
     free_ns: Vec<u64>,
     coming: BinaryHeap<Reverse<Coming>>,
     count: u64,
     due_ns: u64,
-    /// When it does not run; none, if it always does.
+    /// Pauses of the agent; `None` if it always runs.
     stalls: Option<Stalls>,
     busy: Vec<Busy>,
     sent: Vec<Leaving>,
     arrived: Vec<Arrived>,
-    /// Packets that this port did not take or that are another NIC's, and when.
+    /// Packets that the port could not receive or that are for another NIC, with the time.
     lost: Vec<(u64, Packet)>,
-    /// Numbered packets that left by each port.
+    /// Number of numbered packets sent by each port.
     planes: Vec<u64>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Station<'a> {
             port_burst: PortBurst { ns: 0, bytes: BURST_FRAMES * frame_bytes },
             port_besides: inner::INNER as u16,
             dscp: group.dscp,
-            // No longer than data, which ports of a low rate carry for long.
+            // As long as data: longer ones would occupy slow ports for too long.
             long_probe_bytes: u16::try_from(orders.packet_bytes()).ok(),
             ..Options::default()
         };
@@ -172,7 +172,7 @@ impl<'a> Station<'a> {
         Ok(station)
     }
 
-    /// Asks the agent, as over its socket.
+    /// Sends a request to the agent, as over its socket.
     pub(super) fn ask(&mut self, now_ns: u64, line: &[u8], unix: f64) -> (api::Answer, Option<api::Change>) {
         let answer = api::answer(&mut self.agent, &At { table: self.table, now_ns }, line, unix);
         self.due_ns = self.due_ns.min(now_ns);
@@ -184,7 +184,7 @@ impl<'a> Station<'a> {
         self.agent.paths(&At { table: self.table, now_ns }, to.octets()).unwrap_or_default()
     }
 
-    /// Gives a port a carrier, or takes it away.
+    /// Sets or removes the carrier of a port.
     pub(super) fn set_carrier(&mut self, plane: u8, up: bool, now_ns: u64) {
         let place = usize::from(plane);
         let ethernet = self.ethernet[place];
@@ -196,7 +196,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Takes an order: to whom, from where, how much, in pieces of what size. Tells whether there was room.
+    /// Submits a message: receiver, offset, length, packet size. Returns whether the agent had room for it.
     pub(super) fn order(
         &mut self,
         (to, place, bytes, unit): ([u8; 16], u64, u64, u32),
@@ -210,7 +210,7 @@ impl<'a> Station<'a> {
         true
     }
 
-    /// Takes a frame that will be here at a time.
+    /// Queues a frame that arrives at `at_ns`.
     pub(super) fn arrive(&mut self, at_ns: u64, plane: u8, mut frame: Vec<u8>) {
         let packet = Packet::of(&frame);
         inner::unwrap(&mut frame);
@@ -218,7 +218,7 @@ impl<'a> Station<'a> {
         self.coming.push(Reverse(Coming { at_ns, count: self.count, plane, packet, frame }));
     }
 
-    /// Returns when there is something to do.
+    /// Returns the time of the next work.
     pub(super) fn next_ns(&self) -> u64 {
         let coming = self.coming.peek().map_or(u64::MAX, |Reverse(coming)| coming.at_ns);
         let wanted_ns = coming.min(self.due_ns);
@@ -228,7 +228,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Does what there is to do before a time.
+    /// Does all work before a time.
     pub(super) fn run(&mut self, end_ns: u64) {
         if self.next_ns() >= end_ns {
             return;
@@ -242,12 +242,12 @@ impl<'a> Station<'a> {
     fn turn(&mut self, now_ns: u64, batch: &mut Batch) {
         let at = At { table: self.table, now_ns };
         if self.stalls.is_none() {
-            // It always runs: there is no time that it could have missed.
+            // Without pauses, the agent is never late.
             self.agent.waits(u64::MAX);
         }
         while self.coming.peek().is_some_and(|Reverse(coming)| coming.at_ns <= now_ns) {
             let Some(Reverse(coming)) = self.coming.pop() else { break };
-            // Packets on an unplugged cable are gone, and those of another NIC are useless here.
+            // Packets for an unplugged cable are lost, and so are those for another NIC.
             let is_here = self.carrier[usize::from(coming.plane)];
             if !is_here || !self.agent.is_mine(&coming.frame) {
                 self.lost.extend(coming.packet.map(|packet| (coming.at_ns, packet)));
@@ -275,7 +275,7 @@ impl<'a> Station<'a> {
         self.look(now_ns);
     }
 
-    /// Puts frames on the lines.
+    /// Transmits frames.
     fn leave(&mut self, now_ns: u64, batch: &mut Batch) {
         for frame in batch.ready() {
             let place = usize::from(frame.plane);
@@ -294,7 +294,7 @@ impl<'a> Station<'a> {
         batch.clear();
     }
 
-    /// Looks which messages arrived.
+    /// Collects completed messages.
     fn look(&mut self, now_ns: u64) {
         let (agent, arrived) = (&self.agent, &mut self.arrived);
         self.busy.retain(|busy| {
@@ -307,23 +307,23 @@ impl<'a> Station<'a> {
         });
     }
 
-    /// Hands over what left.
+    /// Removes and returns the sent frames.
     pub(super) fn sent(&mut self) -> Vec<Leaving> {
         std::mem::take(&mut self.sent)
     }
 
-    /// Hands over which packets were lost at a port of this NIC, and when.
+    /// Removes and returns the packets lost at the ports of this NIC, with the times.
     pub(super) fn lost(&mut self) -> Vec<(u64, Packet)> {
         std::mem::take(&mut self.lost)
     }
 
-    /// The segment list of a path to a NIC.
+    /// Returns the segment list of a path to a NIC.
     pub(super) fn list(&self, to: Ipv6Addr, entropy: u32) -> Option<[u8; 16]> {
         let to = self.table.destination(to.octets())?;
         Some(self.table.outer(&to, entropy).address)
     }
 
-    /// Hands over which messages arrived.
+    /// Removes and returns the completed messages.
     pub(super) fn arrived(&mut self) -> Vec<Arrived> {
         std::mem::take(&mut self.arrived)
     }
@@ -332,28 +332,29 @@ impl<'a> Station<'a> {
         self.agent.counters()
     }
 
-    /// Returns bytes of messages that came.
+    /// Returns the number of message bytes received.
     pub(super) fn received(&self) -> u64 {
         self.counters().written_bytes
     }
 
-    /// Returns bytes that came and were not sent.
+    /// Returns the number of bytes with wrong contents.
     pub(super) fn wrong_bytes(&self) -> u64 {
         self.agent.wrong_bytes()
     }
 
-    /// Returns pieces of messages that came again.
+    /// Returns the number of duplicate packets.
     pub(super) fn repeated(&self) -> u64 {
         self.counters().repeated
     }
 
-    /// Returns numbered packets that left by each port.
+    /// Returns the number of numbered packets sent by each port.
     pub(super) fn planes(&self) -> &[u64] {
         &self.planes
     }
 }
 
-/// Headers of frames of each port: MAC addresses of its T0 and its own, and the type; none where no cable is plugged in.
+/// Returns the Ethernet header for each port: MAC addresses of the T0 and of the port, and the EtherType. `None` for a
+/// port without a cable.
 fn ethernet(seat: &Seat, tree: &Tree, model: &Model, group: &GroupTable) -> Vec<Option<[u8; 14]>> {
     let head = |(port, t0): (&Option<PortId>, &Mac)| {
         let (device, name) = model.end((*port)?);

@@ -1,7 +1,8 @@
-//! The switches: the P4 program with the entries of the tree, linked as the cable lists say, with queues of a rate.
+//! The switches: the P4 program with the entries of the tree, cabled as in the cable lists, with queues of limited
+//! rate.
 //!
-//! In: a tree. Out: a fabric of embedded switches whose clock is moved, what they counted. Invariants: who gets a packet,
-//! what is marked and what is cut follows from the entries of the tree alone.
+//! In: a tree. Out: a fabric of embedded switches with a simulated clock, and their counters. Invariants: forwarding,
+//! marking and trimming depend only on the entries of the tree.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,21 +28,21 @@ use crate::progress::Watch;
 use crate::target::Target;
 use crate::tree::{DeviceKind, Program, Software, Tree, p4info};
 
-/// Queues of a port: strict classes have one each, above that of the others.
+/// Number of priority queues of a port. Each strict class has its own, above that of the other classes.
 const QUEUES: usize = 8;
-/// Packets of a queue where nothing is cut: what BMv2 has.
+/// Queue length in packets without trimming, as in BMv2.
 const QUEUE_PACKETS: u64 = 64;
-/// Ports that are named because their queues were full.
+/// Maximum number of listed ports with full queues.
 const FULL_MAX: usize = 8;
-/// Packets at one moment from which on several threads work on them.
+/// Number of simultaneous packets above which several threads process them.
 const PARALLEL_FROM: usize = 128;
 
-/// Returns how long bytes take to leave a port.
+/// Returns the serialisation time of these bytes at a port.
 pub(super) fn packet_ns(bytes: u64, port_mbps: u32) -> u64 {
     bytes * 8000 / u64::from(port_mbps.max(1))
 }
 
-/// Numbers of the P4Info.
+/// Ids from the P4Info.
 struct Ids {
     trim: u32,
     trim_depth: u32,
@@ -52,7 +53,7 @@ struct Ids {
 /// The switches of a fabric.
 pub(super) struct Switches {
     fabric: Fabric,
-    /// Ports of switches by the number of the port; nothing for those of NICs.
+    /// Switch port behind each port number; `None` for ports of NICs.
     ends: Vec<Option<LinkEnd>>,
     ids: Ids,
 }
@@ -84,7 +85,7 @@ impl Switches {
         let cache = Arc::new(PipelineCache::default());
         let special = p4::SpecialPorts::of(tree, Program::Fabric)?;
         for (name, device_id) in p4::device_ids(tree) {
-            // Every switch has chance of its own.
+            // Every switch has its own random sequence.
             let seed = orders.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ device_id;
             let engine = EngineConfig { priority_queues: QUEUES, seed, drop_port: special.drop };
             let (cpu_port, clock) = (Some(special.cpu), fabric.clock());
@@ -107,17 +108,17 @@ impl Switches {
         Ok(switches)
     }
 
-    /// Returns the end of a switch that is a port.
+    /// Returns the switch port behind a port number.
     pub(super) fn end(&self, port: u32) -> Option<LinkEnd> {
         self.ends.get(port as usize).copied().flatten()
     }
 
-    /// Returns every port of a switch, with its end.
+    /// Returns every switch port with its port number.
     pub(super) fn ends(&self) -> impl Iterator<Item = (u32, LinkEnd)> + '_ {
         (0..).zip(&self.ends).filter_map(|(port, end)| Some((port, (*end)?)))
     }
 
-    /// Plugs a cable into two ports; one of a NIC is not a link of switches.
+    /// Connects two ports. Cables of NICs are not links between switches, so they are ignored.
     pub(super) fn plug(&mut self, a: u32, b: u32) -> Result<(), LabError> {
         if let (Some(one), Some(other)) = (self.end(a), self.end(b)) {
             self.fabric.link(one, other).map_err(|error| LabError::Process(error.to_string()))?;
@@ -125,7 +126,7 @@ impl Switches {
         Ok(())
     }
 
-    /// Takes the cable at a port away.
+    /// Removes the cable at a port.
     pub(super) fn unplug(&mut self, port: u32) {
         if let Some(end) = self.end(port) {
             self.fabric.unlink(end);
@@ -139,37 +140,37 @@ impl Switches {
         }
     }
 
-    /// Lets the link at a port lose packets. Tells whether it is one between switches.
+    /// Makes the link at a port drop packets. Returns whether it is a link between switches.
     pub(super) fn set_loss(&mut self, port: u32, ppm: u32, seed: u64) -> bool {
         self.end(port).is_some_and(|end| self.fabric.set_loss(end, ppm, seed))
     }
 
-    /// Lets the link at a port lose IP packets of more bytes. Tells whether it is one between switches.
+    /// Makes the link at a port drop IP packets longer than `mtu`. Returns whether it is a link between switches.
     pub(super) fn set_mtu(&mut self, port: u32, mtu: Option<u16>) -> bool {
         self.end(port).is_some_and(|end| self.fabric.set_mtu(end, mtu))
     }
 
-    /// Returns when something happens next.
+    /// Returns the time of the next event.
     pub(super) fn next_ns(&self) -> u64 {
         self.fabric.next_ns().unwrap_or(u64::MAX)
     }
 
-    /// Lets packets move before a time, and hands on what leaves by ports to NICs.
+    /// Processes packets up to a time, and delivers those that leave towards NICs.
     pub(super) fn run_before(&mut self, end_ns: u64, deliver: impl FnMut(Delivery)) {
         self.fabric.run_before(end_ns, deliver);
     }
 
-    /// Takes the packets that got lost.
+    /// Removes and returns the lost packets.
     pub(super) fn take_lost(&mut self) -> Vec<Lost> {
         self.fabric.take_lost()
     }
 
-    /// Puts a packet into a port at a time.
+    /// Sends a packet into a port at a time.
     pub(super) fn inject(&mut self, at_ns: u64, end: LinkEnd, frame: Vec<u8>) {
         self.fabric.inject_at(at_ns, end.node, end.port, frame);
     }
 
-    /// Returns the ports that dropped packets because a queue was full, those that dropped most first.
+    /// Returns the ports with drops of full queues, most drops first.
     fn full(&self, model: &Model) -> Vec<(String, u64)> {
         let ports: BTreeMap<(u32, u32), u32> =
             self.ends().map(|(number, end)| ((end.node.0, end.port), number)).collect();
@@ -187,7 +188,7 @@ impl Switches {
         full
     }
 
-    /// Returns what all of them counted.
+    /// Returns the sums of their counters.
     pub(super) fn counted(&self, model: &Model) -> Result<Switched, LabError> {
         let all: Vec<&Arc<Switch>> = self.fabric.switches().map(|(_, switch)| switch).collect();
         let sum = |counter_id: u32| -> Result<u64, LabError> {
@@ -228,7 +229,7 @@ fn ids(info: &Info) -> Result<Ids, String> {
     find().map_err(|error| error.to_string())
 }
 
-/// Gives every switch its program, its entries, and queues at every port that has a cable.
+/// Loads the program and the entries into every switch, and sets queues at every port with a cable.
 fn program(
     tree: &Tree,
     fabric: &Fabric,
@@ -266,7 +267,8 @@ fn program(
     nodes.par_iter().map(one).collect()
 }
 
-/// Queue length of a port in packets: entries state the depth from which packets are trimmed, an eighth before the end.
+/// Returns the queue length of each port in packets. Entries contain the depth at which trimming starts, seven eighths
+/// of the length.
 fn depths(ids: &Ids, updates: &[v1::Update]) -> BTreeMap<u32, u64> {
     let number = |bytes: &[u8]| bytes.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte));
     let entries = updates.iter().filter_map(|update| match update.entity.as_ref()?.entity.as_ref()? {

@@ -1,7 +1,7 @@
-//! Which cable is where, which are down, which lose packets.
+//! The place and the state of each cable.
 //!
-//! In: what is broken. Out: whom a packet of a NIC reaches, and which NIC a packet of a switch reaches. Invariants: what is
-//! broken follows from the list of faults that stand, not from how they came about.
+//! In: the current faults. Out: the port that a packet from a NIC reaches, and the NIC that a packet from a switch
+//! reaches. Invariants: the state depends only on the current faults, not on the order in which they came.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ use crate::model::{CableId, Model, PortId};
 /// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 
-/// A cable of a NIC that loses packets by chance.
+/// A cable of a NIC that drops packets at random.
 #[derive(Debug)]
 struct Lossy {
     ppm: u32,
@@ -30,20 +30,20 @@ struct Lossy {
 pub(super) struct Wiring<'a> {
     model: &'a Model,
     seed: u64,
-    /// Connection of each port, by its number.
+    /// The connected port of each port, by number.
     mates: Vec<u32>,
     /// The station and plane of each port of a NIC.
     homes: Vec<Option<(u32, u8)>>,
     /// The port of each station and plane.
     ports: Vec<Vec<Option<u32>>>,
-    /// The port that each end of a switch is.
+    /// The port number of each switch port.
     numbers: HashMap<(u32, u32), u32>,
     down: BTreeSet<u32>,
     swapped: Vec<(CableId, CableId)>,
-    /// Losses of each cable, per million.
+    /// Loss rate of each lossy cable, per million.
     losses: BTreeMap<CableId, u32>,
     lossy: HashMap<u32, Lossy>,
-    /// The longest IP packet that cables pass, of those that have a limit, and the same by ports of NICs.
+    /// Longest IP packet of each cable with a limit, and the same by the NIC port of the cable.
     mtus: BTreeMap<CableId, u16>,
     narrow: HashMap<u32, u16>,
 }
@@ -82,7 +82,7 @@ impl<'a> Wiring<'a> {
         !self.down.contains(&port) && !self.down.contains(&self.mates[port as usize])
     }
 
-    /// Draws whether a frame that passes a port of a NIC is lost on its cable.
+    /// Decides whether the cable at a NIC port drops a frame. Losses are drawn at random.
     fn loses(&mut self, port: u32, frame: usize) -> bool {
         let is_long = |mtu: &u16| frame > usize::from(*mtu) + ETHERNET;
         if self.narrow.get(&port).is_some_and(is_long) {
@@ -93,14 +93,14 @@ impl<'a> Wiring<'a> {
             .is_some_and(|lossy| lossy.random.next_u64() % 1_000_000 < u64::from(lossy.ppm))
     }
 
-    /// Returns the station and plane that a packet reaches which leaves a switch; none where the cable loses it.
+    /// Returns the station and plane that a packet from a switch reaches; `None` if the cable drops it.
     pub(super) fn reaches(&mut self, node: Node, port: u32, frame: usize) -> Option<(usize, u8)> {
         let mate = self.mates[*self.numbers.get(&(node.0, port))? as usize];
         let (station, plane) = self.homes[mate as usize]?;
         (self.is_up(mate) && !self.loses(mate, frame)).then_some((station as usize, plane))
     }
 
-    /// Returns the end of a switch that a packet reaches which leaves a station; none where the cable loses it.
+    /// Returns the switch port that a packet from a station reaches; `None` if the cable drops it.
     pub(super) fn leaves(
         &mut self,
         switches: &Switches,
@@ -114,7 +114,7 @@ impl<'a> Wiring<'a> {
         switches.end(self.mates[port as usize])
     }
 
-    /// Makes what is broken be what stands now.
+    /// Applies the current faults.
     pub(super) fn change(
         &mut self,
         standing: &[Fault],
@@ -147,7 +147,7 @@ impl<'a> Wiring<'a> {
         Ok(())
     }
 
-    /// Puts cables back that no longer are swapped, and swaps others at their upper ends.
+    /// Restores cables that are no longer swapped, and swaps others at their upper ends.
     fn replug(&mut self, swapped: Vec<(CableId, CableId)>, switches: &mut Switches) -> Result<(), LabError> {
         let before = std::mem::replace(&mut self.swapped, swapped);
         let gone = before.iter().filter(|pair| !self.swapped.contains(pair)).map(|pair| (*pair, false));

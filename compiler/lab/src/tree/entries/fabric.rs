@@ -18,10 +18,10 @@ pub(super) struct Reader {
     my_sid: u32,
     route: u32,
     by_port: u32,
-    /// Id of the parameter of a route for the next hop.
+    /// Id of a route's parameter that names the next hop.
     way: u32,
     next_hop: u32,
-    /// Id of the parameter of a next hop for the neighbour's MAC address.
+    /// Id of a next hop's parameter with the neighbour's MAC address.
     dst_mac: u32,
 }
 
@@ -69,20 +69,20 @@ impl Reader {
         Ok((batch, numbers))
     }
 
-    /// The prefix of a route, and the port that its next hop is named by.
+    /// Returns the prefix of a route, and the port number that identifies its next hop.
     fn way(&self, entry: &v1::TableEntry) -> Option<(Prefix, u16)> {
         let action = call(entry).filter(|action| action.action_id == self.by_port)?;
         Some((lpm(entry)?, u16::try_from(number_of(param(action, self.way)?)?).ok()?))
     }
 
-    /// The neighbour of a next hop; switches do not need its address.
+    /// Returns the neighbour of a next hop. Switches only have its MAC address.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<Neighbour> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         Some(Neighbour { address: Address::UNSPECIFIED, mac })
     }
 }
 
-/// Returns the number at the end of a port's name: front-panel numbers are the pipeline's port numbers.
+/// Returns the number at the end of a port's name. Numbers on the front panel equal those of the pipeline.
 fn number(port: &str) -> Option<u16> {
     let digits = port.len() - port.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     port[port.len() - digits..].parse().ok()

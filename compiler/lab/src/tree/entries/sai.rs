@@ -23,7 +23,7 @@ pub(super) struct Reader {
     dst_mac: u32,
 }
 
-/// An action with the port of a router interface.
+/// Ids of an action that sets the port of a router interface.
 struct Leaves {
     id: u32,
     port: u32,
@@ -47,7 +47,7 @@ impl Reader {
         })
     }
 
-    /// Reads the entries of a switch with these ports, by which router interfaces are named.
+    /// Reads the entries of a switch with these ports. Router interfaces have the names of ports.
     pub(super) fn read(&self, entries: &[v1::TableEntry], ports: &[&str]) -> Result<Found, TreeFault> {
         let of = |table: u32| entries.iter().filter(move |entry| entry.table_id == table);
         let known: BTreeMap<String, u16> =
@@ -63,7 +63,7 @@ impl Reader {
         Ok((Batch { neighbours, ..Batch::default() }, numbers))
     }
 
-    /// The name of a router interface, and the number of its port.
+    /// Returns the name of a router interface, and the number of its port.
     fn interface(&self, entry: &v1::TableEntry) -> Option<(String, u16)> {
         let call = call(entry)?;
         let leaves = self.leaves.iter().find(|leaves| leaves.id == call.action_id)?;
@@ -71,7 +71,7 @@ impl Reader {
         Some((text(key(entry, self.interface_id)?)?.to_owned(), port))
     }
 
-    /// The neighbour of a router interface.
+    /// Returns the name of a router interface, and its neighbour.
     fn neighbour(&self, entry: &v1::TableEntry) -> Option<(String, Neighbour)> {
         let mac = Mac::from_number(number_of(param(call(entry)?, self.dst_mac)?)?);
         let address = Ipv6Addr::from(number_of(key(entry, self.neighbour_address)?)?);
@@ -80,7 +80,7 @@ impl Reader {
     }
 }
 
-/// The bytes of an exact key, by its number.
+/// Returns the bytes of an exact key, by its field id.
 fn key(entry: &v1::TableEntry, field: u32) -> Option<&[u8]> {
     entry.r#match.iter().find(|found| found.field_id == field).and_then(exact_bytes)
 }

@@ -1,6 +1,6 @@
 //! Reads a line of a batch file.
 //!
-//! In: words. Out: a command, or the error. Invariants: a line is parsed completely, without skipping words.
+//! In: words. Out: a command, or the error. Invariants: no word of a line is skipped.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -12,9 +12,9 @@ use crate::name::Interface;
 
 /// Maximum length of a word in a message.
 const WORD_MAX: usize = 40;
-/// Tables above those of the kernel, below the priority of its main one.
+/// Permitted tables: above those of the kernel, and below the priority of its main rule.
 const TABLES: std::ops::RangeInclusive<u16> = 256..=32_000;
-/// Sizes of packets that the kernel takes at a port (`ETH_MIN_MTU` to `IP_MAX_MTU` of Linux).
+/// MTUs that the kernel accepts at a port (`ETH_MIN_MTU` to `IP_MAX_MTU` of Linux).
 const MTUS: std::ops::RangeInclusive<u32> = 68..=65535;
 
 /// Parses a line; `None` for an empty one.
@@ -30,7 +30,7 @@ pub(super) fn line(line: &str) -> Result<Option<Command>, String> {
     }
 }
 
-/// The words of a line, and the number of parsed ones.
+/// The words of a line, and the number of words already parsed.
 struct Words<'a> {
     rest: Vec<&'a str>,
     at: usize,
@@ -139,7 +139,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A rule by source: its priority is the number of its table.
+    /// Parses a rule with a source. Its priority equals the number of its table.
     fn rule(&mut self) -> Result<Command, String> {
         self.expect(&["from"])?;
         let from = self.prefix()?;
@@ -152,13 +152,13 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A table of a node, which the kernel has no other use for.
+    /// Parses the number of a node's own table.
     fn table(&mut self) -> Result<u16, String> {
         let table = self.value("a table")?;
         if TABLES.contains(&table) { Ok(table) } else { Err(format!("`{table}` is not a table of a NIC")) }
     }
 
-    /// Action at an own segment, after `encap`.
+    /// Parses the action of an own segment, after `encap`.
     fn segment(&mut self) -> Result<Action, String> {
         self.expect(&["seg6local", "action"])?;
         match self.word()? {
@@ -186,7 +186,7 @@ impl<'a> Words<'a> {
         Ok(Command::NextHop { id, segments, hop: self.hop()? })
     }
 
-    /// A gateway and a link, in any order, and a weight.
+    /// Parses a gateway and a link, in any order, and a weight.
     fn hop(&mut self) -> Result<Hop, String> {
         let (mut gateway, mut port, mut weight) = (None, None, 1);
         loop {
@@ -217,7 +217,7 @@ impl<'a> Words<'a> {
         if MTUS.contains(&mtu) { Ok(mtu) } else { Err(format!("`{mtu}` is not a size of packets")) }
     }
 
-    /// An address alone stands for itself.
+    /// Parses a prefix. An address is a prefix of full length.
     fn prefix(&mut self) -> Result<Prefix, String> {
         let word = self.word()?;
         let whole = || word.parse::<Address>().map(Prefix::from);
@@ -262,7 +262,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A member of a group, with its weight.
+/// Parses a member of a group, with its weight.
 fn member(text: &str) -> Result<(u32, u8), String> {
     let wrong = |_| format!("`{}` is not a member of a group", short(text));
     match text.split_once(',') {
@@ -271,7 +271,7 @@ fn member(text: &str) -> Result<(u32, u8), String> {
     }
 }
 
-/// The beginning of a word, without terminal control characters.
+/// Returns the beginning of a word, without terminal control characters.
 fn short(word: &str) -> String {
     word.chars().take(WORD_MAX).flat_map(char::escape_debug).collect()
 }
