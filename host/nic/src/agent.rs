@@ -1,8 +1,8 @@
 //! The agent of one NIC, without sockets.
 //!
 //! In: packets of the node, frames from the ports, requests, the time. Out: frames to send, packets for the node.
-//! Invariants: nothing here waits, reads a clock or opens a file or socket, so all of it is tested without a network; a
-//! packet from the network changes no state until its source, segment and cookie have been checked.
+//! Invariants: nothing here waits, reads a clock, or opens a file or socket, so all of it is tested without a network.
+//! A received packet changes no state before its source, segment and cookie have been checked.
 
 mod acknowledged;
 mod channels;
@@ -48,7 +48,8 @@ use crate::search::Search;
 use crate::sent::Cargo;
 use crate::wire::{Identity, Segment};
 
-/// State changes per far NIC between two turns of the loop: more than the number of its paths that change at once.
+/// Maximum number of path state changes per far NIC in one turn of the event loop. Fewer paths than this change at
+/// once.
 const EVENTS_PER_CHANNEL: usize = 128;
 
 /// Setup of an agent.
@@ -62,13 +63,13 @@ pub struct Options {
     pub reorder_ns: u64,
     /// Maximum bytes of waiting packets per far NIC.
     pub reorder_bytes: usize,
-    /// Period in which every cable is probed once.
+    /// Period in which a NIC sends each of its switch probes once.
     pub probe_period_ns: u64,
     /// Reach of switch probes: 0 for T0s, 1 for T1s, 2 for T2s.
     pub probe_tiers: u8,
     /// Time after which a probe without an answer counts as lost.
     pub probe_timeout_ns: u64,
-    /// Length of a long probe's IP packet, in bytes. `None`: the MTU of the ports; 0: no long probes.
+    /// Length of a long probe's IP packet, in bytes. `None`: the MTU of the ports. 0: no long probes.
     pub long_probe_bytes: Option<u16>,
     /// Maximum number of packets of writes in flight to one NIC.
     pub window: u32,
@@ -78,12 +79,12 @@ pub struct Options {
     pub port_mbps: Option<u32>,
     /// Burst of a port after an idle period.
     pub port_burst: PortBurst,
-    /// Bytes per frame that the port carries in addition to those that the agent writes.
+    /// Bytes per frame that the port transmits in addition to those written by the agent.
     pub port_besides: u16,
     /// DSCP of packets.
     pub dscp: Dscp,
-    /// Time without traffic after which a far NIC is idle: nothing more is expected from it and its good paths are not
-    /// probed.
+    /// Time without traffic after which a far NIC is idle. The agent then expects nothing more from it, and does not
+    /// probe its good paths.
     pub idle_ns: u64,
     /// UDP port of messages.
     pub udp_port: u16,
@@ -153,16 +154,16 @@ pub struct Port {
     pub carrier: bool,
     /// Whether its T0 does not answer probes.
     pub(crate) t0_dead: bool,
-    /// Successful answers of the T0 in a row since the neighbour last changed.
+    /// Number of consecutive answers from the T0 since the neighbour last changed.
     pub(crate) t0_answers: u8,
     /// Time of the last answer from its T0.
     pub(crate) t0_answered_ns: Option<u64>,
-    /// MAC address of the last answer from its T0. If the port was moved to another T0, the neighbour table may already
-    /// have a different address.
+    /// MAC address of the last answer from its T0. If the port was moved, the neighbour table may already contain the
+    /// address of another T0.
     pub(crate) t0_mac: Option<[u8; 6]>,
     /// Frames received that were addressed to other NICs.
     pub(crate) strays: u64,
-    /// The T0 port that this port is plugged into, if it is the wrong one.
+    /// Search for the T0 port that this port is plugged into, if its own T0 does not answer.
     pub(crate) search: Search,
 }
 
@@ -200,11 +201,11 @@ pub struct Agent {
     pace: Pace,
     /// Clock for packet and probe timeouts.
     clock: RunClock,
-    /// Time that the current frame waited before it was read.
+    /// Time that the current frame waited in the socket.
     waited_ns: u64,
-    /// Time at which a piece that waits for its port may leave.
+    /// Time at which the next piece of a write may leave its port.
     paced_ns: Option<u64>,
-    /// The channel whose turn it is to send a piece.
+    /// The next channel that may send a piece.
     pump_turn: usize,
     losses: Losses,
     groups: Groups,
@@ -264,8 +265,8 @@ impl Agent {
         })
     }
 
-    /// Loads another table of the same group. Denials that would remove the last path to a NIC under the new table end;
-    /// they are returned with the reason.
+    /// Loads another table of the same group. Denials that would remove the last path to a NIC under the new table end.
+    /// They are returned with the reason.
     pub fn reload(&mut self, old: &At<'_>, new: &At<'_>) -> Result<Vec<(u64, BanFault)>, ReloadFault> {
         let mut gone = Vec::new();
         self.engine.reload(old.table, new.table, new.now_ns, |path| gone.push(path))?;
@@ -290,7 +291,7 @@ impl Agent {
         Ok(self.guard_again(new))
     }
 
-    /// Passes on all packets of the node that wait for earlier ones.
+    /// Passes all packets that wait for earlier ones to the node.
     pub(crate) fn flush(&mut self, node: &mut impl FnMut(&[u8])) {
         for channel in &mut self.channels {
             channel.reorder.flush(node);
@@ -322,8 +323,8 @@ impl Agent {
         self.losses.after(number)
     }
 
-    /// Returns packets of writes whose fate is unknown: those of unfinished writes one by one, and a count of the
-    /// others.
+    /// Returns the packets of unfinished writes that are neither acknowledged nor lost, and a count of all other such
+    /// packets.
     pub fn silence(&self) -> Silence {
         let mut silence = Silence { others: self.groups.forgotten(), ..Silence::default() };
         for channel in &self.channels {
@@ -351,8 +352,8 @@ impl Agent {
         Identity { cookie: self.cookies.between(address, &self.own), ..self.identity }
     }
 
-    /// The flow of all messages and writes to a NIC, one queue pair per NIC pair. Packets of the node have flows of
-    /// their own.
+    /// The flow of all messages and writes to a NIC: one per pair of NICs, like a queue pair. Packets of the node have
+    /// their own flows.
     fn flow(&self, channel: usize) -> u64 {
         flow_hash([&self.own[..], &self.channels[channel].address[..]])
     }
@@ -375,7 +376,7 @@ fn schedule(at: &At<'_>, options: &Options) -> Schedule {
 fn identity(table: &Table<'_>, options: &Options) -> (Identity, Cookies) {
     let h = table.header();
     let block = (u128::from_be_bytes(table.t0_probe(0, 0)) >> 96) as u32;
-    // Without a secret, the cookie only separates fabrics by address: it prevents accidents, not attacks.
+    // Without a secret, the cookie is computed from addresses. It separates fabrics, but does not prevent attacks.
     let public = (h.pool >> 64) as u64 ^ u64::from(block).rotate_left(17) ^ 0x9e37_79b9_7f4a_7c15;
     let blocks = match h.plane {
         PlaneAt::Usids { .. } => 1,

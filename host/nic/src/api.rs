@@ -52,7 +52,7 @@ pub enum Request {
         /// Its number.
         id: u64,
     },
-    /// Write bytes to a NIC; answered when it has them.
+    /// Write bytes to a NIC. The answer follows when the NIC has them.
     Write {
         /// Its address.
         to: Ipv6Addr,
@@ -70,12 +70,12 @@ pub enum Request {
     },
     /// Metrics in the text format of Prometheus.
     Metrics {},
-    /// Read the table's file again.
+    /// Read the table file again.
     Reload {},
 }
 
 impl Request {
-    /// Tells whether it changes something, here or at another NIC.
+    /// Returns whether it changes something, here or at another NIC.
     pub(crate) fn is_order(&self) -> bool {
         match self {
             Request::Deny { .. } | Request::Allow { .. } | Request::Write { .. } | Request::Reload {} => true,
@@ -90,7 +90,7 @@ impl Request {
         }
     }
 
-    /// Tells whether it has lines in the audit log. Writes are traffic.
+    /// Returns whether it is recorded in the audit log. Writes are traffic, so they are not.
     pub(crate) fn is_audited(&self) -> bool {
         self.is_order() && !matches!(self, Request::Write { .. })
     }
@@ -103,16 +103,16 @@ pub enum Answer {
     Now(Value),
     /// Available when a write is done.
     WhenWritten(u64),
-    /// Available after the table was read.
+    /// Available when the table has been read.
     AfterReload,
 }
 
 /// A change of the denials by a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// One more is in force.
+    /// A denial began; its number.
     Denied(u64),
-    /// One ended.
+    /// A denial ended; its number.
     Allowed(u64),
 }
 
@@ -125,8 +125,8 @@ fn value(of: impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_else(fault)
 }
 
-/// Returns the answer if a changed set of denials could not be saved. A new denial does not begin, because a restart
-/// would lose it. A lifted denial stays lifted, so that lifting works on a full disk.
+/// Returns the answer for a change of denials that could not be saved. A new denial is dropped, because a restart would
+/// lose it. An ended denial stays ended, so that `allow` works on a full disk.
 pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Answer {
     Answer::Now(match change {
         Change::Denied(id) => {
@@ -139,7 +139,7 @@ pub fn unsaved(agent: &mut Agent, at: &At<'_>, change: Change, why: &str) -> Ans
     })
 }
 
-/// Answers a line. `unix` is the time in seconds since 1970. Also returns how the denials changed.
+/// Answers a line. `unix` is the time in seconds since 1970. Also returns the change of denials.
 pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer, Option<Change>) {
     match serde_json::from_slice::<Request>(line) {
         Ok(request) => respond(agent, at, request, unix),
@@ -147,7 +147,7 @@ pub fn answer(agent: &mut Agent, at: &At<'_>, line: &[u8], unix: f64) -> (Answer
     }
 }
 
-/// Answers a request. `unix` is the time in seconds since 1970. Tells how denials changed.
+/// Answers a request. `unix` is the time in seconds since 1970. Also returns the change of denials.
 pub fn respond(agent: &mut Agent, at: &At<'_>, request: Request, unix: f64) -> (Answer, Option<Change>) {
     let now = match request {
         Request::Status {} => value(agent.status(at)),

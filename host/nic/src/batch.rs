@@ -1,7 +1,7 @@
 //! Frames that are about to be sent.
 //!
-//! Invariants: memory is allocated once; a payload is written behind space for its headers, so that encapsulation
-//! copies nothing.
+//! Invariants: memory is allocated once. A payload is written after free space for its headers, so encapsulation copies
+//! nothing.
 
 use crate::wire::{HEADER_LEN, OPTION_LEN};
 
@@ -15,7 +15,7 @@ const _: () = assert!(HEADROOM >= HEADER_LEN + OPTION_LEN);
 /// One frame.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The port it leaves by.
+    /// The plane of the port that sends it.
     pub plane: u8,
     start: usize,
     end: usize,
@@ -43,7 +43,7 @@ impl Frame {
         &self.bytes[HEADROOM..HEADROOM + len]
     }
 
-    /// Adds headers: `write` gets the space before the payload and returns the offset at which the headers begin.
+    /// Adds headers. `write` receives the space before the payload, and returns the offset of the first header.
     pub fn finish(&mut self, plane: u8, payload_len: usize, write: impl FnOnce(&mut [u8]) -> usize) {
         self.plane = plane;
         self.start = write(&mut self.bytes[..HEADROOM]);

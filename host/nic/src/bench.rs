@@ -1,9 +1,8 @@
 //! Measurements on the ports of this host: choosing a path, sending packets on one core, probing.
 //!
-//! In: the table, a NIC to send to. Out: one line per figure, and the share of the processors that other processes
-//! used; or the cost of the kernel's receive timestamps, as ratios of alternating runs. Invariants: processor time is
-//! that of this process, including the kernel's work on its behalf. If switches are namespaces of the same kernel, it
-//! includes their work.
+//! In: the table, a NIC to send to. Out: one line per figure, and the processor share of other processes.
+//! Alternatively, the cost of the kernel's receive timestamps. Invariants: processor time is that of this process,
+//! including the kernel's work on its behalf. If switches are namespaces of the same kernel, it includes their work.
 
 use std::fmt::{self, Write as _};
 use std::hint::black_box;
@@ -31,7 +30,7 @@ pub(crate) use stamps::Stamps;
 
 type Fault = Box<dyn std::error::Error>;
 
-/// Returns the processor time of this thread in seconds, the figure least affected by other load on the machine.
+/// Returns the processor time of this thread in seconds. Other load on the machine affects it least.
 fn processor() -> f64 {
     thread_time().as_secs_f64()
 }
@@ -44,7 +43,7 @@ const PROBING: Duration = Duration::from_secs(3);
 /// Longest sleep between two turns.
 const LOOK_NS: u64 = 100_000_000;
 
-/// Measured quantity.
+/// A benchmark.
 pub(crate) struct Bench {
     pub(crate) table: PathBuf,
     pub(crate) nic: Ipv6Addr,
@@ -94,7 +93,7 @@ impl Bench {
         Ok(said)
     }
 
-    /// Returns the options for probing up to this tier; `None` if that adds no probes to those of the tier below.
+    /// Returns the options for probing up to this tier; `None` if no more switches are probed than with the tier below.
     fn probing(table: &Table<'_>, downlink: u16, probe_tiers: u8) -> Option<Options> {
         let turns = |tiers| Schedule::new(table, downlink, (tiers, 1), 1).turns().len() as u64;
         if probe_tiers > 0 && turns(probe_tiers) == turns(probe_tiers - 1) {
@@ -174,7 +173,7 @@ impl Bench {
     }
 
     /// Probes switches in bursts, as the agent does, and handles the answers. A second run sends frames that no switch
-    /// accepts, which shows how much of the sending time is work of switches in the same kernel.
+    /// accepts. The difference is the work of switches in the same kernel.
     fn probe(&self, table: &Table<'_>, downlink: u16, tiers: u8, stamped: bool) -> Result<String, Fault> {
         let Some(options) = Self::probing(table, downlink, tiers) else { return Ok(String::new()) };
         let run = |unheard| Probing::run(self, (table, downlink), options, (unheard, stamped));
@@ -204,7 +203,7 @@ struct Sending {
     made: u64,
     sent: u64,
     seconds: f64,
-    /// Processor time: total, and of passing frames to the kernel.
+    /// Processor time: total, and the part spent in the kernel's send calls.
     seconds_busy: f64,
     seconds_handing: f64,
 }
@@ -236,7 +235,7 @@ struct Probing {
     probes: u64,
     answers: u64,
     seconds: f64,
-    /// Processor time: total, and of passing frames to the kernel.
+    /// Processor time: total, and the part spent in the kernel's send calls.
     seconds_busy: f64,
     seconds_sending: f64,
     /// Times that answers waited to be read, in ascending order.
@@ -244,7 +243,7 @@ struct Probing {
 }
 
 impl Probing {
-    /// Probes for `PROBING`. With `unheard`, frames go to a MAC address that no switch has.
+    /// Sends probes for the duration `PROBING`. With `unheard`, frames go to a MAC address that no switch has.
     fn run(
         bench: &Bench,
         (table, downlink): (&Table<'_>, u16),

@@ -28,7 +28,7 @@ pub(crate) struct Limits {
     pub(crate) reorder_bytes: usize,
 }
 
-/// One far NIC.
+/// The channel of one far NIC.
 #[derive(Debug)]
 pub struct Channel {
     /// Its address.
@@ -51,7 +51,7 @@ pub struct Channel {
     pub arriving: Arriving,
     /// Outgoing writes.
     pub leaving: Vec<Leaving>,
-    /// When its agent last sent anything, in time during which this agent could run.
+    /// Time of the last message from its agent, on the clock that stops while the process does not run.
     pub alive_ns: Option<u64>,
     /// When anything was last sent or received.
     pub used_ns: u64,
@@ -64,7 +64,8 @@ pub struct Channel {
     pub(crate) probe_at_ns: u64,
     pub(crate) look_at_ns: u64,
     pub(crate) probe_round: usize,
-    /// Paths that missed an answer but are not bad, and whether the probe was long. They are probed again immediately.
+    /// Paths whose last probe was not answered but that are not bad, and whether that probe was long. They are probed
+    /// again immediately.
     pub(crate) suspects: Vec<(u8, u32, bool)>,
     /// Paths from it whose packets were overtaken.
     pub(crate) overtaken: Overtaken,
@@ -91,10 +92,10 @@ pub struct Tally {
     pub last_lost_ns: u64,
 }
 
-/// Time that an unacknowledged packet of the node keeps its channel open: by then its sender has retransmitted it.
+/// Time for which an unacknowledged packet of the node keeps its channel open. Later, the sender has retransmitted it.
 const UNANSWERED_NS: u64 = 100_000_000;
 
-/// Without a path, an acknowledgement is retried after this time, which is the interval of probes of unused paths.
+/// Without a path, an acknowledgement is retried after this time. Unused paths are probed at the same interval.
 const LATER_NS: u64 = 10_000_000;
 
 impl Channel {
@@ -144,7 +145,7 @@ impl Channel {
         }
     }
 
-    /// Postpones acknowledgements because no path is available now. The peer asks again once there is one.
+    /// Postpones acknowledgements because no path is available now. They are retried after `LATER_NS`.
     pub(crate) fn acknowledges_later(&mut self, now_ns: u64) {
         self.owed_since_ns = now_ns + LATER_NS;
     }
@@ -155,14 +156,14 @@ impl Channel {
         size_of::<Channel>() + sent::LEAST_BYTES + reorder::LEAST_BYTES + suspects
     }
 
-    /// Returns its memory beyond that, in bytes.
+    /// Returns its memory beyond [`Self::least_bytes`].
     pub(crate) fn wide_bytes(&self) -> usize {
         self.sent.wide_bytes() + self.reorder.wide_bytes()
     }
 
-    /// Returns whether closing the channel would lose something: a write in either direction, or an acknowledgement
-    /// that one side expects. If the far side is silent this ends after a time, except for outgoing writes, which a job
-    /// waits for.
+    /// Returns whether the channel must stay open: for a write in either direction, or for an acknowledgement that one
+    /// side expects. If the far NIC is silent, this ends after a time, except for outgoing writes, because a job waits
+    /// for them.
     pub(crate) fn is_waited_for(&self, now_ns: u64, idle_ns: u64) -> bool {
         let unused_ns = now_ns.saturating_sub(self.used_ns);
         let leaves = self.is_writing();
@@ -176,8 +177,8 @@ impl Channel {
         self.leaving.iter().any(|write| write.ended_ns.is_none())
     }
 
-    /// Returns whether time alone may create work before the next probe: packets that wait or are in flight, an
-    /// acknowledgement that is owed, an outgoing write.
+    /// Returns whether a timer may expire before the next probe: for waiting packets, packets in flight, owed
+    /// acknowledgements, or outgoing writes.
     pub(crate) fn is_busy(&self) -> bool {
         self.is_awaited() || self.is_writing()
     }
@@ -187,7 +188,7 @@ impl Channel {
         self.owed > 0 || self.sent.under_way() > 0 || self.reorder.is_waiting()
     }
 
-    /// Returns whether no write leaves and there was no traffic for `idle_ns`.
+    /// Returns whether there is no outgoing write, and was no traffic for `idle_ns`.
     pub(crate) fn is_idle(&self, now_ns: u64, idle_ns: u64) -> bool {
         !self.is_writing() && now_ns.saturating_sub(self.used_ns) > idle_ns
     }

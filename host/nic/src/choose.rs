@@ -1,7 +1,7 @@
 //! Path selection for the next packet.
 //!
 //! In: the engine's path states for a destination, the flow of a packet. Out: a plane and an entropy value. Invariants:
-//! no transport uses a denied value; `flow` and `static` keep no state, so only a denial changes their choice.
+//! no transport uses a denied value. `flow` and `static` have no state, so only denials change their choice.
 
 use std::str::FromStr;
 
@@ -13,16 +13,16 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
-    /// Packet by packet over every path that is good.
+    /// Every packet over the next good path.
     #[default]
     Spray,
-    /// One path per flow, by a hash of its addresses, regardless of the path's state, as ECMP places a queue pair.
+    /// One path per flow, by a hash of its addresses and ports, as with ECMP. The state of the path is ignored.
     Flow,
-    /// One path for everything to a NIC: the first of the table.
+    /// The first path of the table for all packets to a NIC.
     Static,
 }
 
-/// The name is not that of a transport.
+/// The name is not a transport.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{0}` is not a transport: expected spray, flow or static")]
 pub struct UnknownTransport(String);
@@ -59,7 +59,7 @@ impl Transport {
         }
     }
 
-    /// Returns the plane that [`Self::next`] would choose, without choosing.
+    /// Returns the plane that [`Self::next`] would choose, without changing the state.
     pub fn next_plane(self, engine: &Engine, path: PathId, flow: u64) -> Option<u8> {
         match self {
             Transport::Spray => engine.next_plane(path),

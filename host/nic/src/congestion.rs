@@ -1,10 +1,9 @@
-//! Congestion control of one destination: how many packets may be in flight, and which losses are explained by full
-//! queues.
+//! Congestion control of one destination: it limits packets in flight, and decides which losses full queues explain.
 //!
 //! In: round trips, ECN marks, trimmed packets, losses, all with the time at which the packet was sent. Out: a window
 //! in packets, and for each loss whether its plane was crowded when the packet was sent. Invariants: no I/O and no
-//! clock; the window is between [`WINDOW_MIN`] and the configured maximum; the packets of one window shrink it to half
-//! at most; a loss without a full queue never shrinks it.
+//! clock; the window is between [`WINDOW_MIN`] and the configured maximum. Losses and trims among the packets of one
+//! window shrink it to half at most. A loss without a full queue never shrinks it.
 //!
 //! The rules follow NSCC, the sender-based congestion control of the Ultra Ethernet specification (UE 1.0, section 3.6.13), which
 //! MRC names as its congestion control profile (`uet-1.0-nscc`; arXiv 2605.04333, OCP MRC 1.0):
@@ -24,22 +23,22 @@ const PLANES_MAX: usize = 32;
 pub(crate) const WINDOW_MIN: u32 = 2;
 /// Initial window, in packets per plane.
 const FIRST_PER_PLANE: u32 = 16;
-/// Minimum of the target queueing delay, which is otherwise the round trip of an empty fabric (UE 1.0: 0.75 of that if
+/// Minimum of the target queueing delay. The target is the round trip of an empty fabric (UE 1.0: 0.75 of that if
 /// switches trim).
 const TARGET_MIN_NS: u64 = 500_000;
 /// A queueing delay of this many targets indicates a queue that is full or nearly full.
 const CROWDED: u64 = 3;
-/// Up to this queueing delay every sender adds one packet per round trip. Beyond it all add less, by the same factor,
-/// so that they share a queue equally without overfilling it: in a long queue with many senders, one packet each per
-/// round trip is too much.
+/// Up to this queueing delay, every sender adds one packet per round trip. Above it, all senders add less, by the same
+/// factor, so they still share the queue equally. With many senders and a long queue, one packet each would overfill
+/// it.
 const FAIR_NS: u64 = 2_000_000;
-/// Share of the excess of delay by which a marked packet shrinks the window (`gamma` of UE 1.0).
+/// Factor of the excess delay by which a marked packet shrinks the window (`gamma` of UE 1.0).
 const GAMMA: f64 = 0.8;
-/// Packets by which a trimmed or dropped packet shrinks the window. With one, a sender that grows by a packet per round trip would
-/// lose one per round trip.
+/// Packets by which a trimmed or dropped packet shrinks the window. With 1, a sender that adds a packet per round trip
+/// would also lose one per round trip.
 const SHRINK: f64 = 2.0;
 
-/// A period in which packets of a plane met full queues, by the time at which they were sent.
+/// A period in which packets of a plane met full queues. Its limits are transmission times of packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Episode {
     first_ns: u64,
@@ -53,7 +52,7 @@ pub struct Arrivals {
     pub packets: u32,
     /// Number of those that were marked.
     pub marked: u32,
-    /// Shortest round trip among them, which includes the least waiting for the acknowledgement.
+    /// Shortest round trip among them: that of the packet whose acknowledgement was delayed least.
     pub rtt_ns: u64,
     /// Packets in flight before the acknowledgement.
     pub under_way: u32,
@@ -68,9 +67,9 @@ pub struct Congestion {
     base_ns: u64,
     /// The last round trip.
     rtt_ns: u64,
-    /// Packets before this number were sent before the window was last shrunk.
+    /// Packets below this number were sent before the window was last shrunk.
     shrunk_at: Option<u32>,
-    /// Packets before that number cannot shrink the window below this.
+    /// Packets below `shrunk_at` cannot shrink the window below this value.
     floor: f64,
     crowded: [Option<Episode>; PLANES_MAX],
 }
@@ -149,7 +148,8 @@ impl Congestion {
         }
     }
 
-    /// Records a packet that met a full or filling queue: it was trimmed, marked or delayed for long.
+    /// Records the transmission time of a packet that met a full queue: it was trimmed, or its plane was delayed for
+    /// long.
     pub fn crowd(&mut self, plane: u8, sent_ns: u64) {
         let reach_ns = self.reach_ns();
         let Some(known) = self.crowded.get_mut(usize::from(plane)) else { return };
@@ -162,8 +162,8 @@ impl Congestion {
         });
     }
 
-    /// Returns whether queues of a plane were full when a packet was sent, so that its loss is not evidence against its
-    /// path. Packets sent within two round trips are assumed to share a queue.
+    /// Returns whether queues of a plane were full when a packet was sent, so its loss does not count against its path.
+    /// Packets sent within two round trips are assumed to share a queue.
     pub(crate) fn is_crowded(&self, plane: u8, sent_ns: u64) -> bool {
         let episode = self.crowded.get(usize::from(plane)).copied().flatten();
         let reach_ns = self.reach_ns();

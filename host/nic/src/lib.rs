@@ -1,8 +1,8 @@
-//! The host agent: sprays a node's packets over every plane, probes the paths, avoids bad ones and names broken cables.
+//! The host agent. It sprays a node's packets over every plane, probes paths, avoids bad ones, and names broken cables.
 //!
 //! In: a compact path table, packets of the node from a TUN device, frames from the NIC's ports, requests over a Unix
-//! socket. Out: frames, packets in order, answers, metrics. Invariants: everything except `io` is pure and can be
-//! tested without a network; all state is bounded; only `io/sys.rs` contains unsafe code.
+//! socket. Out: frames, packets in order, answers, metrics. Invariants: everything except `io` can be tested without a
+//! network. All state is bounded. Only `io/sys.rs` and the files below it contain unsafe code.
 
 pub mod agent;
 pub mod api;

@@ -1,8 +1,8 @@
 //! Localisation of faults from probe results.
 //!
-//! In: probes sent and returned for each turn, and the state of the NIC's ports. Out: findings in order of confidence,
-//! each with its counts. Invariants: a switch or cable is named only if everything before it is good, so one fault
-//! gives one finding.
+//! In: results of the probes for each [`Turn`], and the state of the NIC's ports. Out: findings in order of confidence,
+//! each with its counts. Invariants: a switch or cable is named only if everything before it on the path is good. So
+//! one fault gives one finding.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::wire::SELF_PROBE_BYTES as SHORT_BYTES;
 /// Number of results that are kept per turn.
 const MEMORY: u32 = 64;
 
-/// The results of one turn.
+/// The results of probes for one turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Record {
     /// The most recent results, the latest in the lowest bit; 1 is a loss.
@@ -24,11 +24,11 @@ pub struct Record {
     pub sent: u64,
     /// Probes lost since the start.
     pub lost: u64,
-    /// Probes among the lost ones that returned with different bytes.
+    /// Lost probes that returned with changed bytes.
     pub damaged: u64,
     /// Round trip of the last probe that returned.
     pub rtt_ns: u64,
-    /// Probes lost in a row.
+    /// Number of consecutive lost probes.
     pub in_a_row: u32,
     /// Results of long probes, which are counted separately.
     pub(crate) long: Long,
@@ -51,7 +51,7 @@ impl Record {
         self.rtt_ns = rtt_ns.unwrap_or(self.rtt_ns);
     }
 
-    /// Returns how many of the recent probes were lost, and how many there were.
+    /// Returns the numbers of lost and of all recent probes.
     pub fn lately(&self) -> (u32, u32) {
         (self.losses.count_ones(), self.n)
     }
@@ -102,7 +102,7 @@ pub enum Culprit {
         /// The uplink of the T1.
         t1_uplink: u16,
     },
-    /// A T1: all of its parallel cables to the T0 fail at once.
+    /// A T1, because all of its parallel cables to the T0 fail at once.
     T1 {
         /// The plane.
         plane: u8,
@@ -123,7 +123,7 @@ pub struct Finding {
     pub lost: u32,
     /// Recent probes.
     pub sent: u32,
-    /// Confidence, 0 to 1, that neither chance nor an element before this one explains the losses.
+    /// Confidence, 0 to 1, that the losses are explained neither by chance nor by an element before this one.
     pub confidence: f64,
     /// Length of the longest IP packet that passed, in bytes, if only short packets pass. The counts are then those of
     /// long probes.
@@ -173,7 +173,7 @@ pub fn localise(records: &[(Turn, Record)], up: impl Fn(u8) -> bool, parallel: u
     findings
 }
 
-/// Checks the uplinks of a plane, where probes to the T0 already lose a share of `before`.
+/// Checks the uplinks of a plane, given the share `before` of lost probes to the T0.
 fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) -> Vec<Finding> {
     let of_plane: Vec<(u16, Record)> = records
         .iter()
@@ -205,7 +205,7 @@ fn uplinks(records: &[(Turn, Record)], plane: u8, before: f64, parallel: u16) ->
     out
 }
 
-/// Checks the cables behind those T1s of a plane that are good.
+/// Checks the cables from good T1s of a plane to T2s.
 fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
     let mut out = Vec::new();
     for (turn, record) in records {
@@ -227,7 +227,7 @@ fn beyond(records: &[(Turn, Record)], plane: u8, before: f64) -> Vec<Finding> {
     out
 }
 
-/// Finds elements that pass short packets only, in each case the first on the path.
+/// Finds elements that pass short packets only. On each path, the first one is named.
 fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
     let is_wide = |turn: Turn| {
         let before = records.iter().find(|(other, _)| *other == turn);
@@ -258,7 +258,7 @@ fn narrow(records: &[(Turn, Record)], up: impl Fn(u8) -> bool) -> Vec<Finding> {
         .collect()
 }
 
-/// Assumed loss of short probes, at least, when losses of long probes are judged.
+/// Minimum loss rate of short probes that is assumed when losses of long probes are evaluated.
 const GRAY_MAX: f64 = 0.05;
 
 /// Loss rate of a good path.
@@ -268,8 +268,8 @@ fn is_sure(lost: u32, confidence: f64) -> bool {
     lost >= 2 && confidence >= 0.99
 }
 
-/// Returns the probability that fewer than `lost` of `n` probes are lost if each is lost with probability `share`. If
-/// it is near 1, chance does not explain the losses.
+/// Returns the probability that fewer than `lost` of `n` probes are lost if each is lost with probability `share`. A
+/// value near 1 means that chance does not explain the losses.
 fn unlikely(lost: u32, n: u32, share: f64) -> f64 {
     if lost == 0 || n == 0 {
         return 0.0;

@@ -1,19 +1,18 @@
-//! Long probes, up to the path MTU: they detect cables and switches that pass short packets only.
+//! Long probes, up to the path MTU. They detect cables and switches that pass short packets only.
 //!
-//! In: results of long probes of one turn. Out: the length of the next probe, the number of full-length probes lost in
-//! a row, the longest packet that passed and the shortest that did not. Invariants: only a full-length probe that
-//! returns clears a turn; short probes are counted elsewhere; after several losses, probes of intermediate lengths
-//! search for the limit.
+//! In: results of long probes for one [`Turn`](crate::schedule::Turn). Out: the length of the next probe, the number of
+//! consecutive lost full-length probes, the longest packet that passed, and the shortest that did not. Invariants:
+//! after losses, only a full-length probe that returns ends the suspicion. Short probes are counted elsewhere. After
+//! several losses, probes of intermediate lengths search for the limit.
 
 use serde::{Deserialize, Serialize};
 
 /// One in this many short probes of a turn is followed by a long one.
 const EVERY: u8 = 16;
-/// While a turn is in doubt, every short probe is followed by a long one, until this many are lost; then one in
-/// [`LATER`].
+/// After a loss, every short probe is followed by a long one, until this many are lost; then one in [`LATER`].
 const EAGER: u32 = 12;
 const LATER: u8 = 4;
-/// A turn passes short packets only if this many full-length probes in a row are lost while short probes return.
+/// Number of consecutive lost full-length probes, while short probes return, after which long packets count as lost.
 pub(crate) const NARROW_RUN: u32 = 5;
 /// Resolution of the search for the limit, in bytes.
 const STEP: u16 = 8;
@@ -25,7 +24,7 @@ pub(crate) struct Long {
     pub(crate) sent: u64,
     /// Long probes lost since the start.
     pub(crate) lost: u64,
-    /// Full-length probes lost in a row.
+    /// Number of consecutive lost full-length probes.
     pub(crate) in_a_row: u32,
     /// Whether a full-length probe has returned since the start.
     has_passed: bool,
@@ -39,20 +38,20 @@ pub(crate) struct Long {
     has_searched: bool,
 }
 
-/// A turn whose last long probe was lost, or from which none has returned since the agent started.
+/// A turn whose last full-length probe was lost, or for which none has returned since the agent started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LongView {
     /// Its plane.
     pub plane: u8,
     /// Tier of the switch at which it turns.
     pub tier: u8,
-    /// The T0 uplink.
+    /// The uplink of the T0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uplink: Option<u16>,
-    /// The T1 uplink.
+    /// The uplink of the T1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub t1_uplink: Option<u16>,
-    /// Full-length probes lost in a row; 0 if there is no result yet.
+    /// Number of consecutive lost full-length probes; 0 if there is no result yet.
     pub lost: u32,
     /// Length of the longest IP packet that passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +62,7 @@ pub struct LongView {
 }
 
 impl Long {
-    /// Makes the state of a turn. The index staggers the first long probes, so that turns do not send them together.
+    /// Creates the state of a turn. `place` staggers the first long probes, so that turns do not send them together.
     pub(crate) fn staggered(place: usize) -> Long {
         Long { wait: (place % usize::from(EVERY)) as u8, ..Long::default() }
     }
@@ -74,7 +73,7 @@ impl Long {
         self.wait == 0
     }
 
-    /// Requests a long probe after the next short one, because data was lost over this turn.
+    /// Requests a long probe after the next short one, because a path over this turn lost data.
     pub(crate) fn doubt(&mut self) {
         if self.in_a_row == 0 {
             self.wait = self.wait.min(1);
@@ -151,7 +150,7 @@ mod tests {
     const SHORT: u16 = 84;
     const FULL: u16 = 4000;
 
-    /// Sends long probes over a turn whose limit is `limit` bytes.
+    /// Sends long probes over an element that passes at most `limit` bytes.
     fn probe(long: &mut Long, limit: u16, n: usize) {
         for _ in 0..n {
             let len = long.next_len(SHORT, FULL);
@@ -170,7 +169,7 @@ mod tests {
         let (passes, loses) = long.bounds(SHORT);
         assert!(passes <= 1300 && loses > 1300 && loses - passes <= 2 * STEP, "{passes} {loses}");
         assert!(long.is_narrow());
-        // Shorter probes that return do not clear the turn.
+        // Shorter probes that return do not end the suspicion.
         long.result(FULL - 1, FULL, true);
         assert!(long.is_narrow() && !long.passes());
         long.result(FULL, FULL, true);

@@ -1,8 +1,8 @@
-//! Recently lost packets, one by one, for measuring how fast a bad path is abandoned; and packets whose fate is
-//! unknown.
+//! Recently lost packets, from which the time until a bad path is no longer used can be measured. Also packets without
+//! an answer.
 //!
-//! In: verdicts. Out: the most recent losses, numbered. Invariants: the number of losses that are kept is bounded; a
-//! gap in the numbers shows that some were dropped.
+//! In: lost packets. Out: the most recent losses, numbered. Invariants: the number of stored losses is bounded. A gap
+//! in the numbers shows that some were discarded.
 
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;
@@ -33,10 +33,10 @@ pub struct Loss {
     pub sent_ns: u64,
     /// When it was declared lost.
     pub known_ns: u64,
-    /// Whether the packet arrived after all; this corrects an earlier loss.
+    /// Whether the packet arrived after all. Such an entry corrects an earlier loss.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub came: bool,
-    /// Whether it was a probe after unacknowledged packets, which carries no data to retransmit.
+    /// Whether it was a probe without data, sent after unacknowledged packets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub probe: bool,
 }
@@ -55,7 +55,7 @@ impl Loss {
     }
 }
 
-/// A packet of an unfinished write that was reported neither as arrived nor as lost.
+/// A packet of an unfinished write that is neither acknowledged nor lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unanswered {
     /// The NIC that it was sent to.
@@ -75,14 +75,14 @@ impl Unanswered {
     }
 }
 
-/// Packets whose fate is unknown.
+/// Packets that are neither acknowledged nor lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     /// Number of such packets of unfinished writes.
     pub count: u64,
     /// The first of them.
     pub packets: Vec<Unanswered>,
-    /// Other packets whose fate is unknown: those of finished writes, and those that left the log without a verdict.
+    /// Other such packets: those of finished writes, and those that left the log before an answer.
     #[serde(default)]
     pub others: u64,
 }

@@ -299,7 +299,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     good.then_some(seconds).ok_or_else(|| format!("`{text}` is not a time from now on"))
 }
 
-/// The most bytes of a file with a secret.
+/// Maximum size of a file with a secret, in bytes.
 const SECRET_MAX: u64 = 4096;
 /// Mode bits that let users other than the owner read or write a file.
 const OTHERS: u32 = 0o066;
@@ -390,7 +390,7 @@ fn act(cli: &Cli) -> Result<bool, Box<dyn std::error::Error>> {
     Ok(!(matches!(cli.command, Command::Probe) && findings))
 }
 
-/// Returns the table that a command prints, unless it prints JSON.
+/// Returns the kind of table that a command prints, unless it prints JSON.
 fn table_of(command: &Command) -> Option<show::Kind> {
     let (kind, view) = match command {
         Command::Status { view } => (show::Kind::Status, view),
@@ -427,7 +427,7 @@ fn describe(command: &Command) -> Result<bool, Box<dyn std::error::Error>> {
 
 fn print(text: std::fmt::Arguments<'_>) -> std::io::Result<()> {
     match std::io::stdout().write_fmt(text) {
-        // The reader closed the pipe early, as `head` does.
+        // The reader has closed the pipe early, as `head` does.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         done => done,
     }
@@ -519,7 +519,7 @@ mod tests {
         let names = (ban.plane, ban.uplinks, ban.t1_uplinks, ban.zone, ban.group, ban.downlink);
         assert_eq!(names, (Some(3), Some((2, 4)), Some((5, 5)), Some(1), Some(6), Some(8)));
         let Value::Object(json) = serde_json::to_value(&ban).unwrap() else { panic!("{ban:?}") };
-        // The agent assigns the number; every other field has a flag.
+        // The agent assigns the number. Every other field has a flag.
         let keys: Vec<&str> = json.keys().map(String::as_str).collect();
         assert_eq!(keys, ["downlink", "group", "plane", "reason", "t1_uplinks", "until", "uplinks", "zone"]);
     }

@@ -1,9 +1,9 @@
-//! Segments of up to 64 KiB between the kernel and the agent: split when read from a TUN device, joined before they are
-//! written to it.
+//! TCP segments of up to 64 KiB between the kernel and the agent. They are split when read from a TUN device, and
+//! joined before they are written to it.
 //!
 //! In: data from a TUN device with IFF_VNET_HDR, packets that arrived in order. Out: packets that fit the fabric, with
 //! checksums; segments with a header that describes how the kernel may split them. Invariants: packets are joined only
-//! if their checksum is correct and each continues the same stream exactly; everything else passes unchanged.
+//! if their checksums are correct and each continues the stream exactly. All others pass unchanged.
 
 /// Length of the header in front of each packet of a TUN device (`struct virtio_net_hdr`).
 pub(crate) const VNET_LEN: usize = 10;
@@ -60,8 +60,8 @@ impl Vnet {
 
 /// Returns the sum of 16-bit words in network order, not folded.
 ///
-/// Words are added in native order and the sum is swapped at the end, which gives the same result (RFC 1071 2 (B)) and
-/// allows several words per addition. Per byte of TCP data, this was the agent's most expensive own work.
+/// Words are added in native order, and the sum is swapped at the end. That gives the same result (RFC 1071 2 (B)), and
+/// several words can be added at once. This was the agent's most expensive work per byte of TCP data.
 fn sum(bytes: &[u8], from: u64) -> u64 {
     const LANES: usize = 8;
     let (blocks, rest) = bytes.as_chunks::<{ 4 * LANES }>();
@@ -91,7 +91,7 @@ fn pseudo(head: &[u8], len: usize) -> u64 {
     sum(&head[8..IPV6], len as u64 + u64::from(head[6]))
 }
 
-/// Returns the length of the TCP header; `None` if this is not an IPv6 packet with TCP.
+/// Returns the length of the TCP header; `None` if this is not a TCP packet over IPv6.
 fn tcp_len(packet: &[u8]) -> Option<usize> {
     let is_tcp = packet.len() >= IPV6 + 20 && packet[0] >> 4 == 6 && packet[6] == TCP;
     let len = usize::from(packet.get(IPV6 + 12)? >> 4) * 4;
@@ -109,8 +109,8 @@ fn number(packet: &[u8]) -> u32 {
 /// Splits data from a TUN device into packets. `packet` is called with the length of each packet and its writer, in
 /// order.
 ///
-/// Data without segmentation is one packet; its checksum is completed if the kernel left that to the device. Malformed
-/// data yields no packets.
+/// Data without segmentation is one packet. Its checksum is completed if the kernel has not done so. Malformed data
+/// yields no packets.
 pub(crate) fn split(given: &[u8], mut packet: impl FnMut(usize, &mut dyn FnMut(&mut [u8]))) {
     let Some((head, whole)) = given.split_first_chunk::<VNET_LEN>() else { return };
     let vnet = Vnet::read(head);
@@ -170,7 +170,7 @@ pub(crate) struct Joiner {
     head: usize,
     size: usize,
     pieces: usize,
-    /// Whether no packet may be added.
+    /// Whether the segment must not grow further.
     closed: bool,
 }
 
@@ -270,7 +270,7 @@ fn may_begin(packet: &[u8], tcp: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// A segment of a stream as the kernel gives it.
+    /// Creates a segment of a stream in the form that the kernel passes.
     fn given(len: usize, size: u16, flags: u8) -> Vec<u8> {
         let mut bytes = vec![0; VNET_LEN + IPV6 + 32];
         let packet = &mut bytes[VNET_LEN..];
@@ -409,8 +409,8 @@ mod tests {
         assert_eq!(pieces(&far).len(), 1);
     }
 
-    /// The checksum of TCP over IPv6 as in RFC 8200 8.1 and RFC 1071: an explicit pseudo header, and every carry folded
-    /// immediately.
+    /// The checksum of TCP over IPv6 as in RFC 8200 8.1 and RFC 1071, with an explicit pseudo header. Every carry is
+    /// folded immediately.
     fn independent(packet: &[u8]) -> u16 {
         let upper = &packet[IPV6..];
         let mut bytes = packet[8..IPV6].to_vec();
@@ -448,7 +448,7 @@ mod tests {
             proptest::prop_assert_eq!(packets.len(), body.len().div_ceil(usize::from(size)));
             for packet in &packets {
                 let said = u16::from_be_bytes([packet[IPV6 + 16], packet[IPV6 + 17]]);
-                // Zero has two valid representations.
+                // Zero has two valid encodings.
                 proptest::prop_assert!(said == independent(packet) || said ^ independent(packet) == 0xffff);
                 proptest::prop_assert_eq!(packet.len() - IPV6, usize::from(u16::from_be_bytes([packet[4], packet[5]])));
             }
@@ -465,7 +465,7 @@ mod tests {
             proptest::prop_assert_eq!(pieces(&again[0]), packets);
         }
 
-        /// All arrivals: the kernel receives the same packets, each once and in order.
+        /// Joins packets that arrive in any way. The kernel must receive the same packets, each once and in order.
         #[test]
         fn what_is_joined_is_what_came(
             steps in proptest::collection::vec((0_usize..4, 1_usize..3_000), 1..30),

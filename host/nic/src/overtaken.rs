@@ -1,24 +1,23 @@
-//! Paths whose packets are overtaken, as seen by the receiver: slow paths.
+//! Paths whose packets are overtaken at the receiver, because the paths are slow.
 //!
-//! In: packets with their path, and how far behind later packets they arrived. Out: the paths with most such packets.
-//! Invariants: the number of paths that are kept is bounded; if a path replaces another, the possible excess in its
-//! count is known. Packet numbers count all packets of a sender. A late packet therefore shows that its path is slower
-//! than others, not that packets change places on that path: two packets of the same path in the wrong order look like
-//! any other two.
+//! In: packets with their path, and the number of later packets that arrived first. Out: the paths with most such
+//! packets. Invariants: the number of stored paths is bounded. If a path replaces another one, the maximum error of its
+//! count is known. Packet numbers count all packets of a sender, over all paths. So a late packet shows that its path
+//! is slower than others. It does not show that packets are reordered on the path itself.
 
 /// Number of paths per sender that are kept.
 pub const PATHS_MAX: usize = 16;
 
-/// A path whose packets arrived behind later ones.
+/// A path whose packets arrived after later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path {
-    /// Its entropy value, as the sender has it.
+    /// Its entropy value in the sender's table.
     pub entropy: u32,
-    /// Packets that arrived behind a later one.
+    /// Packets that arrived after a later one.
     pub packets: u32,
-    /// Number of those that may belong to the path that this one replaced.
+    /// Maximum number of these that may belong to other paths.
     pub uncertain: u32,
-    /// Largest number of packets that one of them was behind.
+    /// Maximum number of later packets that arrived before one of them.
     pub behind_most: u32,
 }
 
@@ -27,7 +26,7 @@ pub struct Path {
 pub(crate) struct Overtaken(Vec<Path>);
 
 impl Overtaken {
-    /// Counts a packet that arrived behind `behind` later ones.
+    /// Counts a packet that arrived after `behind` later ones.
     pub(crate) fn take(&mut self, entropy: u32, behind: u32) {
         if let Some(path) = self.0.iter_mut().find(|path| path.entropy == entropy) {
             path.packets = path.packets.saturating_add(1);

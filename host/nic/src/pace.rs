@@ -1,14 +1,14 @@
-//! Send rate of a port: either the line rate of the NIC port, on a machine that would be faster, or a lower rate at
-//! which processor time is not the bottleneck of a measurement.
+//! Send rate of a port. It is the line rate of the NIC port if the machine is faster, or a lower rate for measurements
+//! that the processor must not limit.
 //!
-//! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts; only
-//! pieces of writes wait, because all other frames are answers or come from the node; acknowledgements use at most a
-//! share of the ports that are up, so their cost decreases when data leaves some ports.
+//! In: bytes that leave, the time. Out: whether a piece may leave now, or when. Invariants: every frame counts. Only
+//! pieces of writes wait, because all other frames are answers or come from the node. Acknowledgements use at most a
+//! share of the rate of all ports that are up, so they use less when ports fail.
 
 /// Burst of a port after it was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortBurst {
-    /// Duration of a burst at the configured rate, in which a process that had no processor for a while catches up.
+    /// Duration of a burst at the configured rate. A process that had no processor for a while catches up within it.
     pub ns: u64,
     /// Minimum size of a burst.
     pub bytes: u64,
@@ -28,11 +28,11 @@ pub struct Rate {
     pub mbps: u32,
     /// Burst after an idle period.
     pub burst: PortBurst,
-    /// Bytes per frame that the port carries in addition to those that the agent writes.
+    /// Bytes per frame that the port transmits in addition to those written by the agent.
     pub besides: u16,
 }
 
-/// Acknowledgements use at most one in this many bytes that ports carry.
+/// Acknowledgements use at most one in this many bytes of the ports' rate.
 const ACKNOWLEDGEMENTS: u64 = 16;
 /// Burst of acknowledgements after an idle period, enough for several NICs.
 const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
@@ -40,10 +40,10 @@ const ACKNOWLEDGED_AT_ONCE: u64 = 8_192;
 /// Rate limit.
 #[derive(Debug, Clone, Copy)]
 struct Credit {
-    /// Bytes that may leave; negative after a frame that did not wait.
+    /// Bytes that may leave. It is negative after frames that did not wait.
     bytes: i64,
     at_ns: u64,
-    /// Time that is not yet worth a byte, in byte-nanoseconds.
+    /// Remaining time, worth less than one byte, in byte-nanoseconds.
     rest: u64,
 }
 
@@ -54,7 +54,7 @@ impl Credit {
 
     /// Adds the bytes earned since the last call, up to a burst.
     fn earn(&mut self, rate: u64, burst: u64, now_ns: u64) {
-        // Limits the multiplication: after a long idle time a burst is reached in any case.
+        // Limit the time to avoid an overflow. After a long idle time the burst is reached anyway.
         let passed = now_ns.saturating_sub(self.at_ns).min(1_000_000_000);
         let earned = u128::from(passed) * u128::from(rate) + u128::from(self.rest);
         self.bytes = (self.bytes + (earned / 1_000_000_000) as i64).min(burst.cast_signed());
@@ -62,7 +62,7 @@ impl Credit {
         self.at_ns = now_ns;
     }
 
-    /// Returns when something may leave, if nothing else does before.
+    /// Returns when a frame may leave, if no other leaves before.
     fn ready_at(&self, rate: u64) -> u64 {
         if self.bytes > 0 {
             return self.at_ns;
@@ -75,7 +75,7 @@ impl Credit {
 /// The rate limits of all ports.
 #[derive(Debug)]
 pub struct Pace {
-    /// `None`: no limit.
+    /// `None` for no limit.
     bytes_per_second: Option<u64>,
     burst: PortBurst,
     besides: i64,
@@ -105,7 +105,7 @@ impl Pace {
             as u64
     }
 
-    /// Returns when a piece may leave by a port; not later than `now_ns` if it may leave now.
+    /// Returns when a piece may leave over a port; `now_ns` or earlier if it may leave now.
     pub fn ready_at(&mut self, plane: u8, now_ns: u64) -> u64 {
         let burst = self.burst();
         let Some(rate) = self.bytes_per_second else { return now_ns };
@@ -114,8 +114,8 @@ impl Pace {
         port.ready_at(rate)
     }
 
-    /// Updates the budget of acknowledgements for the number of ports that are up. Returns the time from which all that
-    /// are owed may leave, regardless of their size. Without a rate they never wait.
+    /// Updates the budget of acknowledgements for the number of ports that are up. Returns the time from which owed
+    /// acknowledgements may leave, regardless of their size. Without a rate, they do not wait.
     pub fn acknowledge_at(&mut self, ports_up: u32, now_ns: u64) -> u64 {
         let Some(rate) = self.bytes_per_second else { return now_ns };
         self.acknowledgements_rate = (rate * u64::from(ports_up.max(1)) / ACKNOWLEDGEMENTS).max(1);
@@ -131,10 +131,10 @@ impl Pace {
         self.acknowledgements.ready_at(self.acknowledgements_rate)
     }
 
-    /// Charges an acknowledgement that left to their budget; [`Self::took`] charges the port.
+    /// Charges a sent acknowledgement to the budget of acknowledgements. [`Self::took`] charges it to the port.
     pub fn acknowledged(&mut self, bytes: usize) {
         if self.bytes_per_second.is_some() {
-            // The debt is limited, so that acknowledgements that could not wait do not delay others for long.
+            // Limit the debt, so that acknowledgements that could not wait do not delay others for long.
             let least = -ACKNOWLEDGED_AT_ONCE.cast_signed();
             let credit = &mut self.acknowledgements.bytes;
             *credit = (*credit - (bytes as u64).cast_signed() - self.besides).max(least);

@@ -13,9 +13,9 @@ const ROOM: usize = 1024;
 pub enum Target {
     /// A switch, and its index in the schedule.
     Switch(Turn, usize),
-    /// The same with a long probe, and the length of its IP packet.
+    /// A switch and its index, as above, with a long probe and the length of its IP packet.
     Long(Turn, usize, u16),
-    /// The T0 of another plane, by a port whose own T0 does not answer.
+    /// The T0 of another plane, over a port whose own T0 does not answer.
     Other {
         /// The port, by its plane.
         port: u8,
@@ -39,7 +39,7 @@ pub enum Target {
 struct UnderWay {
     id: u32,
     target: Target,
-    /// Time at which it left, in time during which the process could run, and in real time.
+    /// Time at which it was sent: on the clock that stops while the process does not run, and in real time.
     sent_ns: u64,
     at_ns: u64,
     open: bool,
@@ -55,15 +55,15 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// No probe is in flight yet.
+    /// Creates an empty set of probes.
     pub fn new(timeout_ns: u64) -> Self {
         let target = Target::Switch(Turn::T0 { plane: 0 }, 0);
         let none = UnderWay { id: 0, target, sent_ns: 0, at_ns: 0, open: false };
         Probes { ring: vec![none; ROOM], next: 1, oldest: 1, timeout_ns }
     }
 
-    /// Records a probe and returns its number. `sent_ns` is in time during which the process could run, `at_ns` in real
-    /// time. Returns `None` if too many are in flight.
+    /// Records a probe and returns its number. `sent_ns` is the time on the clock that stops while the process does not
+    /// run, `at_ns` the real time. Returns `None` if too many are in flight.
     pub fn sent(&mut self, target: Target, sent_ns: u64, at_ns: u64) -> Option<u32> {
         if self.next.wrapping_sub(self.oldest) as usize >= ROOM {
             return None;

@@ -1,8 +1,8 @@
 //! A set of numbers, stored as ranges: the pieces of a write that have arrived.
 //!
 //! In: numbers below a count. Out: which of them are in the set, and which ranges are missing. Invariants: ranges are
-//! sorted, disjoint, not adjacent and not empty; memory depends on the number of gaps, which a window limits, and never
-//! on the count that a packet contains.
+//! sorted, disjoint, not adjacent and not empty. Memory depends on the number of gaps, which a window limits, not on a
+//! count in a packet.
 
 /// Size of a range in bytes.
 pub(crate) const RANGE_BYTES: usize = size_of::<(u32, u32)>();
@@ -66,7 +66,7 @@ impl Ranges {
             (false, true) => self.all[next].0 -= 1,
             (false, false) => self.all.insert(next, (number, number + 1)),
         }
-        // Memory needed for a burst of gaps is released when they are filled.
+        // Releases memory after a burst of gaps is filled.
         if self.all.capacity() > 4 * self.all.len().max(4) {
             self.all.shrink_to(2 * self.all.len());
         }

@@ -1,4 +1,4 @@
-//! The memory that writes read from and write to.
+//! The memory region that writes read from and write to.
 //!
 //! In: offsets and bytes. Out: bytes. Invariants: nothing outside the region is accessed. A region is a file that the
 //! job maps into its memory too, or a pattern that can be verified, for tests of a fabric without a job.
@@ -12,7 +12,8 @@ use std::os::unix::fs::FileExt;
 pub enum Region {
     /// A file, and its size in bytes.
     File(File, u64),
-    /// Every byte is a function of its offset; received bytes are compared with it and errors are counted.
+    /// A pattern: every byte depends on its offset only. Received bytes are compared with it, and differences are
+    /// counted.
     Pattern {
         /// Received bytes with a wrong value.
         wrong: u64,
@@ -65,7 +66,7 @@ impl Region {
     }
 }
 
-/// Returns the byte at an offset. It differs between adjacent bytes and between pieces.
+/// Returns the byte at an offset. Adjacent bytes and adjacent pieces differ.
 fn pattern(place: u64) -> u8 {
     (place ^ place >> 8 ^ place >> 16 ^ place >> 24) as u8
 }

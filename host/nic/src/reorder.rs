@@ -1,9 +1,9 @@
 //! Restores the order of packets of one sender.
 //!
 //! In: numbered packets in any order, the time. Out: packets in order, each once, and the numbers received, for
-//! acknowledgements. Invariants: the time that a packet waits, the number of waiting packets and their bytes are
-//! limited; at a limit the missing packet is skipped. TCP mistakes reordering for loss, so this wait allows it to use
-//! many paths.
+//! acknowledgements. Invariants: the waiting time of a packet, the number of waiting packets and their bytes are
+//! limited. At a limit, the missing packet is skipped. TCP mistakes reordering for loss, so it could not use many paths
+//! without this buffer.
 
 use crate::wire::{SACK_BITS, Sack};
 
@@ -11,19 +11,19 @@ use crate::wire::{SACK_BITS, Sack};
 pub const WINDOW_MAX: usize = 512;
 const WINDOW_MIN: usize = 64;
 
-/// The first packet to arrive need not be the first that was sent: up to this many before it are awaited.
+/// The first packet that arrives may not be the first that was sent. Up to this many before it are waited for.
 const LOOK_BACK: u32 = 32;
 
-/// A waiting packet; `None` if it was for the agent itself.
+/// A waiting packet; `None` if its contents were for the agent.
 type Waiting = Option<Vec<u8>>;
 
 /// Memory of the smallest buffer.
 pub(crate) const LEAST_BYTES: usize = WINDOW_MIN * size_of::<Option<Waiting>>();
 
-/// The handling of a packet.
+/// The handling of a received packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It is the next one; it was passed on, with those that waited for it.
+    /// It was next in order. It was passed on, with the packets that waited for it.
     InOrder,
     /// It waits for earlier packets.
     Waits,
@@ -44,12 +44,12 @@ pub struct Reorder {
     /// One past the highest number that arrived.
     end: u32,
     waiting: Vec<Option<Waiting>>,
-    /// Maximum number of waiting packets after widening.
+    /// Maximum number of waiting packets after enlarging the buffer.
     room_max: usize,
     n_waiting: usize,
     bytes: usize,
     budget: usize,
-    /// Since when the next packet has been missing.
+    /// Time since which the next packet is missing.
     since_ns: u64,
     wait_ns: u64,
     /// Whether each of the last numbers arrived: number n is bit n modulo its length.
@@ -63,8 +63,8 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// Makes an empty buffer. Packets wait no longer than `wait_ns`, and no more than `budget` bytes of them. It can
-    /// grow to twice the `under_way` packets that a sender may have in flight.
+    /// Makes an empty buffer. Packets wait no longer than `wait_ns`, and have at most `budget` bytes together. The
+    /// buffer can grow to twice the number of packets that a sender may have in flight (`under_way`).
     pub fn new(under_way: u32, wait_ns: u64, budget: usize) -> Self {
         Reorder {
             epoch: None,
@@ -101,15 +101,15 @@ impl Reorder {
         if self.epoch == Some(epoch) && behind <= u32::MAX / 2 { behind.saturating_sub(1) } else { 0 }
     }
 
-    /// Returns the memory needed to let twice as many packets wait; `None` if the next packet does not need it or the
-    /// maximum is reached.
+    /// Returns the memory needed to double the buffer; `None` if this packet does not need it, or the maximum is
+    /// reached.
     pub(crate) fn wants_bytes(&self, (epoch, number): (u16, u32)) -> Option<usize> {
         let ahead = number.wrapping_sub(self.next) as usize;
         let needed = self.epoch == Some(epoch) && (self.waiting.len()..self.room_max).contains(&ahead);
         needed.then_some(self.waiting.len() * size_of::<Option<Waiting>>())
     }
 
-    /// Returns the memory of the buffer beyond its minimum, in bytes, without packets.
+    /// Returns the memory of the buffer beyond its minimum, in bytes, without the packets in it.
     pub(crate) fn wide_bytes(&self) -> usize {
         self.waiting.len() * size_of::<Option<Waiting>>() - LEAST_BYTES
     }
@@ -155,7 +155,7 @@ impl Reorder {
         if ahead > u32::MAX / 2 {
             return self.take_old(number, packet, out);
         }
-        // A jump beyond any window means that nothing arrived from the sender for long: continue at its current number.
+        // A jump beyond any window means that nothing arrived for a long time. Continue at the current number.
         if ahead as usize >= 4 * self.room_max {
             self.flush(out);
             self.missed += u64::from(number.wrapping_sub(self.end).min(1 << 20));
@@ -228,14 +228,14 @@ impl Reorder {
         while self.n_waiting > 0 && now_ns.saturating_sub(self.since_ns) >= self.wait_ns {
             let since = self.since_ns;
             self.pass_over(now_ns, out);
-            // Packets after the gap have waited about as long as the gap.
+            // Packets after this gap have waited about as long as those before it.
             if self.n_waiting > 0 && since + 2 * self.wait_ns <= now_ns {
                 self.since_ns = since;
             }
         }
     }
 
-    /// Skips the missing packets up to the next waiting one.
+    /// Skips missing packets up to the next waiting one.
     fn pass_over(&mut self, now_ns: u64, out: &mut impl FnMut(&[u8])) {
         while self.waiting[self.slot(self.next)].is_none() {
             let (word, bit) = place(self.next);
@@ -268,14 +268,14 @@ impl Reorder {
         self.since_ns = now_ns;
     }
 
-    /// Passes on all waiting packets, and skips those that they wait for.
+    /// Passes on all waiting packets, and skips the missing ones.
     pub(crate) fn flush(&mut self, out: &mut impl FnMut(&[u8])) {
         while self.n_waiting > 0 {
             self.pass_over(0, out);
         }
     }
 
-    /// Returns an acknowledgement of the last numbers up to the highest.
+    /// Returns an acknowledgement of the most recent numbers.
     pub fn acknowledge(&self, ports: u32) -> Option<Sack> {
         let epoch = self.epoch?;
         let base = self.end.wrapping_sub(SACK_BITS as u32);

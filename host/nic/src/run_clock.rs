@@ -1,11 +1,11 @@
-//! Time during which the process could run; its timeouts are measured in it.
+//! A clock that stops while the process has no processor. Timeouts of the process are measured with it.
 //!
-//! In: the time at each turn of the loop, how long the loop was going to sleep. Out: a clock that stops while the
-//! process has no processor. Invariants: it never runs faster than real time; a turn advances it by at most the
-//! requested sleep plus the normal duration of a turn. Frames that arrive in the meantime wait in the socket, so time
-//! in which the process could not read them is not evidence of loss.
+//! In: the time at each turn of the event loop, the planned sleep of the loop. Out: the time during which the process
+//! could run. Invariants: the clock never runs faster than real time. A turn advances it by at most the planned sleep
+//! plus the normal duration of a turn. Frames that arrive in the meantime wait in the socket, so time in which the
+//! process could not read them is not evidence of loss.
 
-/// Normal maximum duration of a turn: a longer one means that the process had no processor.
+/// Maximum duration of a normal turn. In a longer one, the process had no processor.
 const TURN_NS: u64 = 250_000;
 
 /// The clock.
@@ -13,9 +13,9 @@ const TURN_NS: u64 = 250_000;
 pub struct RunClock {
     /// Real time of the last turn, in nanoseconds.
     turn: u64,
-    /// The same in this clock.
+    /// Time of this clock at that turn.
     ran: u64,
-    /// Time that the loop was going to sleep.
+    /// Planned sleep of the loop.
     wait: u64,
 }
 
@@ -25,13 +25,13 @@ impl RunClock {
         RunClock { turn: now_ns, ran: now_ns, wait: 0 }
     }
 
-    /// Records that the loop will sleep for at most `wait_ns`. Up to this much of the time until the next turn counts
-    /// as time during which the process could run.
+    /// Records that the loop will sleep for at most `wait_ns`. The time until the next turn counts up to this limit,
+    /// plus the duration of a normal turn.
     pub fn wait(&mut self, wait_ns: u64) {
         self.wait = wait_ns;
     }
 
-    /// Advances the clock to a turn. Calls with the same time are one turn.
+    /// Advances the clock at the start of a turn. Calls with the same time are one turn.
     pub fn turn(&mut self, now_ns: u64) {
         let passed = now_ns.saturating_sub(self.turn);
         if passed > 0 {

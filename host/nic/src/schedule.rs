@@ -61,20 +61,19 @@ impl Turn {
     }
 }
 
-/// Minimum number of probes sent together: a single probe costs several times as much, because both ends wake up for
+/// Minimum number of probes sent together. A single probe costs several times as much, because both ends wake up for
 /// it.
 const BURST_MIN: u64 = 8;
 /// Maximum number of probes sent together, so that a batch has room for answers to frames.
 const BURST_MAX: u64 = 24;
-/// With many probes, those of this much time are sent together.
+/// If there are many probes, all those of this period are sent together.
 const BURST_NS: u64 = 12_500_000;
 
 /// Number of NICs that probe the same cable.
 const TWICE: u16 = 2;
 
 /// Returns the cables between T1 and T2 that a NIC probes: a T0 uplink to each T1, and the T1's uplink. They are
-/// distributed over all NICs of the zone, and the two that probe a cable belong to different groups if there is more
-/// than one.
+/// distributed over all NICs of the zone. The two NICs that probe a cable are in different groups if there are several.
 fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
     let (nics, groups) = (u32::from(h.nics.max(1)), u32::from(h.groups.max(1)));
     let all = nics * groups;
@@ -85,7 +84,7 @@ fn t2_turns(h: &Header, downlink: u16) -> Vec<(u16, u16)> {
     cables.zip(0u32..).filter(|(_, at)| mine(*at)).map(|(cable, _)| cable).collect()
 }
 
-/// Returns whether every path over a turn is absent.
+/// Returns whether all paths over the switch and cable of a turn are absent.
 fn is_absent(table: &Table<'_>, downlink: u16, turn: Turn) -> bool {
     let within = |range: Option<(u16, u16)>, value: Option<u16>| match (range, value) {
         (None, _) => true,
@@ -115,7 +114,7 @@ pub struct Schedule {
     period_ns: u64,
     next: usize,
     started_ns: u64,
-    /// Probes sent since the start.
+    /// Probes sent since the start, or since the last long pause.
     count: u64,
     /// Probes sent together.
     burst: u64,
@@ -142,12 +141,12 @@ impl Schedule {
             turns.extend(planes().map(|plane| Turn::T2 { plane, uplink, t1_uplink }));
         }
         turns.retain(|turn| turn.tier() <= tiers && !is_absent(table, downlink, *turn));
-        // Plane by plane: probes of a cable and of the elements before it are sent together, and probes do not
-        // interleave with all data packets of a port.
+        // Sort by plane. Probes of a cable and of the elements before it are then sent together, and probes interleave
+        // with fewer data packets of a port.
         turns.sort_by_key(|turn| turn.order());
         let period_ns = period_ns.max(1);
         let many = turns.len() as u128 * u128::from(BURST_NS) / u128::from(period_ns);
-        // No switch is probed twice in a burst, unless there are very few switches.
+        // Do not probe a switch twice in a burst, unless there are very few switches.
         let burst = (many as u64).min(turns.len() as u64).clamp(BURST_MIN, BURST_MAX);
         Schedule { turns, period_ns, next: 0, started_ns: now_ns, count: 0, burst }
     }
@@ -157,8 +156,8 @@ impl Schedule {
         &self.turns
     }
 
-    /// Returns the next probe if it is due, and its index in [`Self::turns`]. After a long pause the missed probes are
-    /// not sent in a burst.
+    /// Returns the next probe if it is due, and its index in [`Self::turns`]. After a long pause, missed probes are not
+    /// made up for.
     pub fn due(&mut self, now_ns: u64) -> Option<(usize, Turn)> {
         if self.turns.is_empty() || now_ns < self.due_at() {
             return None;
@@ -189,7 +188,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A table with two groups of three NICs; the T1s have two cables to each T0 and three uplinks.
+    /// A table with two groups of three NICs. The T1s have two cables to each T0, and three uplinks.
     pub(crate) fn table(group: u16) -> Vec<u8> {
         let header = Header {
             planes: 2,

@@ -1,14 +1,14 @@
 //! Search for the T0 that a port is plugged into, while its own T0 does not answer.
 //!
-//! In: the own T0's state, answers to probes of other planes sent by this port, frames for other NICs. Out: planes to
-//! try next, and where the cable is plugged in. Invariants: only a few probes per probe to the own T0; a result is
-//! dropped if it is not confirmed, or when the own T0 answers.
+//! In: the state of the own T0, answers of other planes' T0s to probes over this port, frames for other NICs. Out:
+//! planes to probe next, and the T0 port found. Invariants: only a few probes are sent per probe to the own T0. A
+//! result is dropped if it is not confirmed, or when the own T0 answers.
 
 use serde::{Deserialize, Serialize};
 
-/// Planes that are tried per probe to the own T0.
+/// Number of planes that are probed per probe to the own T0.
 const AT_A_TIME: u8 = 4;
-/// Number of missed answers in a row after which a result is dropped.
+/// Number of consecutive missing answers after which a result is dropped.
 const MISSED_MAX: u8 = 3;
 
 /// A port of a T0 of the NIC's group.
@@ -29,7 +29,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Returns the planes to try now: the one that was found, or the next few of the others.
+    /// Returns the planes to probe now: the one that was found, or the next few of the others.
     pub(crate) fn next(&mut self, own: u8, planes: u8) -> impl Iterator<Item = u8> + use<> {
         let others = planes.saturating_sub(1);
         let from = self.turn;
@@ -40,7 +40,7 @@ impl Search {
         if found.is_none() && others > 0 {
             self.turn = (from + count) % others;
         }
-        // Starts after the own plane, so that every other plane is tried and the own one is not.
+        // Start after the own plane, so that all other planes are probed, and the own one is not.
         let other = move |n: u8| {
             let step = (u16::from(from) + u16::from(n)) % u16::from(others.max(1)) + 1;
             ((u16::from(own) + step) % u16::from(planes.max(1))) as u8
@@ -48,7 +48,7 @@ impl Search {
         (0..count).map(move |n| found.unwrap_or_else(|| other(n)))
     }
 
-    /// Records where the cable is plugged in. Returns whether that is new.
+    /// Records the T0 port that was found. Returns whether it is new.
     pub(crate) fn found(&mut self, port: T0Port) -> bool {
         self.missed = 0;
         self.found.replace(port) != Some(port)
@@ -69,7 +69,7 @@ impl Search {
         *self = Search::default();
     }
 
-    /// Returns where the cable is plugged in.
+    /// Returns the T0 port that was found.
     pub(crate) fn place(self) -> Option<T0Port> {
         self.found
     }

@@ -1,12 +1,12 @@
-//! Packets sent to a NIC that are not known to have arrived.
+//! Packets sent to a NIC that are not known to have arrived yet.
 //!
 //! In: packets as they are sent, acknowledgements, the time. Out: packets that arrived and packets that were lost, with
 //! their entropy values. Invariants: a packet number is never reused, so an acknowledgement identifies one packet and
-//! one path; memory is bounded. A packet is declared lost when a later one arrived and it is late by more than paths
-//! differ. The limit grows when a packet declared lost arrives after all. Packets without any acknowledgement are
-//! retransmitted after a timeout, which is not evidence against their path until a later packet is acknowledged. The
-//! timeout grows if retransmissions were needless, as RFC 8985 6.2 (step 4) widens its window. Times are of the clock
-//! that stops while the process does not run.
+//! one path. Memory is bounded. A packet is declared lost if packets that were sent later, by more than the lateness
+//! limit, have arrived. The limit grows when a packet declared lost arrives after all. If no later packet is
+//! acknowledged, the contents are retransmitted after a timeout. This does not count against the path. The timeout
+//! grows if retransmissions were needless, as in RFC 8985 6.2 (step 4). Times are of the clock that stops while the
+//! process does not run.
 
 use crate::wire::{SACK_BITS, Sack};
 
@@ -39,7 +39,7 @@ pub struct Sent {
     pub plane: u8,
     /// Time at which it left.
     pub at_ns: u64,
-    /// The same, in time during which the process could run.
+    /// The same time, on the clock that stops while the process does not run.
     pub ran_ns: u64,
     /// Whether its contents were retransmitted after a timeout.
     pub again: bool,
@@ -50,13 +50,13 @@ pub struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     UnderWay,
-    /// Its contents were retransmitted after a timeout, and its fate is unknown.
+    /// Its contents were retransmitted after a timeout, and its arrival is unknown.
     Overdue,
     Arrived,
     Lost,
 }
 
-/// The fate of a packet.
+/// The result of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It arrived.
@@ -74,15 +74,15 @@ const ROOM_MIN: usize = 64;
 const FEW: usize = 2;
 /// Maximum number of times that the timeout doubles while nothing arrives.
 const BACKOFF_MAX: u32 = 4;
-/// Maximum multiple of the lateness limit that needless retransmissions add to the timeout.
+/// Maximum value of `slack`.
 const SLACK_MAX: u64 = 3;
-/// The initial multiple, before anything is known of the far side's response time.
+/// Initial value of `slack`, while the response time of the far NIC is unknown.
 const SLACK: u64 = 1;
-/// After this many packets in a row without a needless retransmission the multiple decreases by one.
+/// `slack` decreases by one after this many consecutive packets without a needless retransmission.
 const CALM: u32 = 1024;
-/// A packet that is late by more than this many round trips is lost.
+/// Lateness limit, in round trips.
 const RTTS: u64 = 4;
-/// A packet is worth keeping for this multiple of the lateness limit, because it may still be reported as arrived.
+/// Multiple of the lateness limit for which a lost packet is kept, because it may still be reported as arrived.
 const KEPT: u64 = 4;
 const LATE_MIN_NS: u64 = 1_000_000;
 const LATE_MAX_NS: u64 = 50_000_000;
@@ -100,13 +100,13 @@ pub(crate) const LEAST_BYTES: usize = ROOM_MIN * size_of::<(Sent, Fate)>();
 #[derive(Debug)]
 pub struct SentLog {
     ring: Vec<(Sent, Fate)>,
-    /// Maximum number of packets after widening.
+    /// Maximum number of packets after enlarging the log.
     room_max: usize,
     /// The next number.
     next: u32,
-    /// Packets before this number have a verdict.
+    /// All packets before this number have arrived or are lost.
     oldest: u32,
-    /// Time at which the latest packet that arrived was sent.
+    /// Time at which the most recent packet that arrived was sent.
     latest_ns: u64,
     /// Lateness after which a packet counts as lost.
     late_ns: u64,
@@ -115,11 +115,11 @@ pub struct SentLog {
     /// Time of the last timeout, and the number of timeouts since a packet arrived.
     overdue_ns: u64,
     backoff: u32,
-    /// Multiple of `late_ns` that is added to the timeout at the end of a burst.
+    /// Multiple of `late_ns` that is added to the timeout, because earlier retransmissions were needless.
     slack: u64,
     /// Packets that arrived since `slack` changed.
     calm: u32,
-    /// Packets that left the log without a verdict, whether or not they were retransmitted.
+    /// Packets that left the log before an answer, whether or not they were retransmitted.
     forgotten: u64,
 }
 
@@ -148,13 +148,13 @@ impl SentLog {
         self.next
     }
 
-    /// Returns whether the far side should be asked about overdue packets: not after several questions without an
-    /// answer.
+    /// Returns whether the far NIC should be asked about overdue packets. After several questions without an answer, it
+    /// should not.
     pub fn is_worth_asking(&self) -> bool {
         self.backoff < BACKOFF_MAX
     }
 
-    /// Returns the number of packets without a verdict that are not overdue.
+    /// Returns the number of packets in flight that are not overdue.
     pub fn under_way(&self) -> u32 {
         self.under_way
     }
@@ -164,19 +164,19 @@ impl SentLog {
         self.rtt_ns
     }
 
-    /// Returns the lateness after which a packet is lost.
+    /// Returns the lateness limit, after which a packet is lost.
     pub fn late_ns(&self) -> u64 {
         self.late_ns
     }
 
-    /// Returns whether there is room for a packet that needs a verdict. An overdue packet has been retransmitted and
-    /// can be dropped.
+    /// Returns whether there is room for another packet. Overdue packets can be dropped, because they have been
+    /// retransmitted.
     pub fn has_room(&self) -> bool {
         !self.is_full() || self.ring[self.place(self.oldest)].1 != Fate::UnderWay
     }
 
-    /// Returns the memory needed to keep twice as many packets; `None` if the maximum is reached, or if the next packet
-    /// only displaces one that is settled.
+    /// Returns the memory needed to double the log; `None` if the maximum is reached, or if the packet to be replaced
+    /// is no longer needed.
     pub(crate) fn wants_bytes(&self, now_ns: u64) -> Option<usize> {
         let (pushed_out, _) = &self.ring[self.place(self.next)];
         let is_known = pushed_out.number == self.next.wrapping_sub(self.ring.len() as u32);
@@ -218,7 +218,7 @@ impl SentLog {
         self.ring = ring;
     }
 
-    /// Drops the oldest packet that may still get a verdict, and counts it if it had none.
+    /// Drops the oldest packet, and counts it if it neither arrived nor was lost.
     fn forget_oldest(&mut self) -> (Sent, Fate) {
         let (old, fate) = self.ring[self.place(self.oldest)];
         self.under_way -= u32::from(fate == Fate::UnderWay);
@@ -227,7 +227,7 @@ impl SentLog {
         (old, fate)
     }
 
-    /// Returns packets that left the log without a verdict.
+    /// Returns the number of packets that left the log before an answer.
     pub fn forgotten(&self) -> u64 {
         self.forgotten
     }
@@ -241,8 +241,8 @@ impl SentLog {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// Adds a packet. If the log is full, the oldest packet is dropped. If that was a piece of a write in flight it is
-    /// returned, so that it can be retransmitted.
+    /// Adds a packet. If the log is full, the oldest packet is dropped. If it was a piece of a write in flight, it is
+    /// returned for retransmission.
     pub fn sent(
         &mut self,
         (entropy, plane): (u32, u8),
@@ -265,9 +265,9 @@ impl SentLog {
 
     /// Handles an acknowledgement.
     ///
-    /// For packets acknowledged only after the far side was asked, the measured time is not a round trip: after a lost
-    /// acknowledgement it would make the timeout so long that losses are missed. But in growing queues packets are
-    /// really late, so such a measurement may double the round trip at most.
+    /// If packets are acknowledged only after the far NIC was asked, the measured time may include a lost
+    /// acknowledgement. Such a value could make the timeout far too long. But packets in growing queues are really
+    /// late, so these measurements may at most double the round trip.
     pub fn acknowledged(&mut self, sack: &Sack, now_ns: u64, mut verdict: impl FnMut(Verdict)) {
         let timed_from_ns = if self.backoff > 0 { self.overdue_ns } else { 0 };
         let grown_ns = if self.rtt_ns == 0 { u64::MAX } else { 2 * self.rtt_ns };
@@ -326,14 +326,14 @@ impl SentLog {
             let most_ns = if sent.ran_ns < timed_from_ns { grown_ns } else { u64::MAX };
             let rtt_ns = now_ns.saturating_sub(sent.ran_ns).min(most_ns);
             self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { self.rtt_ns - self.rtt_ns / 8 + rtt_ns / 8 };
-            // The limit decreases slowly, so that one late packet does not soon cause another wrong verdict.
+            // Decrease the limit slowly, so that one late packet does not soon cause another false loss.
             let wanted = (RTTS * self.rtt_ns).clamp(LATE_MIN_NS, LATE_MAX_NS);
             self.late_ns =
                 if wanted > self.late_ns { wanted } else { self.late_ns - (self.late_ns - wanted) / 256 };
         }
     }
 
-    /// Handles a packet that was trimmed. Its contents must be retransmitted immediately; its path is fine.
+    /// Handles a packet that was trimmed. Its contents must be retransmitted immediately, but its path is good.
     pub fn cut(&mut self, number: u32) -> Option<Sent> {
         if !self.is_known(number) {
             return None;
@@ -354,14 +354,14 @@ impl SentLog {
             && self.next.wrapping_sub(number) as usize <= self.ring.len()
     }
 
-    /// Returns packets in the log without a verdict, oldest first.
+    /// Returns packets in the log that neither arrived nor were lost, oldest first.
     pub(crate) fn without_verdict(&self) -> impl Iterator<Item = &Sent> {
         let count = self.next.wrapping_sub(self.oldest);
         let known = (0..count).map(|n| &self.ring[self.place(self.oldest.wrapping_add(n))]);
         known.filter(|(_, fate)| matches!(fate, Fate::UnderWay | Fate::Overdue)).map(|(sent, _)| sent)
     }
 
-    /// Declares packets lost that were sent before a time.
+    /// Declares packets lost that were sent before `before_ns`.
     fn give_up(&mut self, before_ns: u64, verdict: &mut impl FnMut(Verdict)) {
         while self.oldest != self.next {
             let place = self.place(self.oldest);
@@ -378,14 +378,13 @@ impl SentLog {
         }
     }
 
-    /// Passes overdue packets to `what`: the end of a burst, or any packets if the far side does not answer. No later
-    /// packet can reveal their fate, so their contents must be retransmitted.
+    /// Passes overdue packets to `what`: the last packets of a burst, or any packets if the far NIC does not answer. No
+    /// later packet can show whether they arrived, so their contents must be retransmitted.
     ///
-    /// Only the oldest few are overdue at a time, and at growing intervals: when one of the retransmissions arrives,
-    /// its acknowledgement shows the fate of the rest. So a receiver that had no processor for a while does not get
-    /// everything twice.
+    /// Only the oldest few are passed at a time, and at growing intervals. The acknowledgement of one retransmission
+    /// also covers the rest. So a receiver that had no processor for a while does not receive all packets twice.
     pub fn overdue(&mut self, now_ns: u64, mut what: impl FnMut(Sent)) {
-        // The lateness limit has a maximum, because paths differ little; the response time does not.
+        // The lateness limit has a maximum, because paths differ little. The response time has none.
         let answer_ns = self.late_ns.max(RTTS * self.rtt_ns);
         let patience = (answer_ns + self.slack * self.late_ns).max(5_000_000) << self.backoff;
         if self.under_way == 0 || now_ns.saturating_sub(self.overdue_ns) < patience {
@@ -516,7 +515,7 @@ mod tests {
         assert!(log.rtt_ns() > rtt_ns, "a round trip that is longer counts");
     }
 
-    /// Returns the time until the first packet of a burst is retransmitted without an acknowledgement.
+    /// Returns the time until the first packet of an unacknowledged burst is retransmitted.
     fn patience_ns(log: &mut SentLog, now_ns: u64) -> u64 {
         log.sent((1, 0), Cargo::Inner, (now_ns, now_ns));
         let mut waited_ns = 0;
@@ -584,7 +583,7 @@ mod tests {
         assert_eq!(verdicts(&mut log, &sack(&all), 1000).0, all);
         log.narrow();
         assert_eq!((log.ring.len(), log.wide_bytes()), (ROOM_MIN, 0));
-        // A slow sender needs only the minimum.
+        // A slow sender does not need more than the minimum.
         for number in 0..500 {
             let now_ns = KEPT * LATE_MAX_NS * (number + 1);
             assert_eq!(log.wants_bytes(now_ns), None);

@@ -34,14 +34,14 @@ pub(crate) fn with_file(command: &Command, mut words: Vec<OsString>) -> Result<V
     Ok(words)
 }
 
-/// Returns the file that is named, as `--settings FILE` or `--settings=FILE`.
+/// Returns the file given as `--settings FILE` or `--settings=FILE`.
 fn named(words: &[OsString]) -> Option<OsString> {
     let at = words.iter().position(|word| is(word, OPTION))?;
     let joined = words[at].to_str().and_then(|word| word.split_once('='));
     joined.map(|(_, file)| file.into()).or_else(|| words.get(at + 1).cloned())
 }
 
-/// Returns whether a word is an option, with or without `=VALUE`.
+/// Returns whether an argument is an option, with or without `=VALUE`.
 fn is(word: &OsStr, option: &str) -> bool {
     let rest = word.to_str().and_then(|word| word.strip_prefix(option));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))

@@ -1,8 +1,8 @@
 //! Wire formats: headers in front of a packet, and messages between agents.
 //!
-//! In: the bytes of a frame. Out: their contents, or why the frame is rejected. Invariants: no input makes a reader
-//! panic or allocate; reading reverses writing. `docs/decisions/0008-sequence-numbers-of-sprayed-packets.md` explains
-//! the position of the sequence number.
+//! In: the bytes of a frame. Out: its contents, or the reason for rejecting it. Invariants: no input makes a reader
+//! panic or allocate. Reading is the inverse of writing. `docs/decisions/0008-sequence-numbers-of-sprayed-packets.md`
+//! explains the position of the sequence number.
 
 mod header;
 mod identity;

@@ -1,10 +1,10 @@
 //! Writes: bytes from the local region to a far NIC's region, in pieces that can use any path.
 //!
-//! In: orders of jobs, verdicts on packets, pieces that arrive. Out: the next piece to send, and where a piece belongs
-//! in the region. Invariants: a piece contains its position, so none waits for another; only missing pieces are
-//! retransmitted; a write is done when the far side reports that it is complete. Region contents are not kept in
-//! memory. The state of a write is one range per run of pieces, so memory depends on the number of gaps and not on the
-//! count of pieces that a packet contains.
+//! In: orders of jobs, results of sent packets, received pieces. Out: the next piece to send, and the offset of a
+//! received piece in the region. Invariants: a piece contains its offset, so pieces can arrive in any order. Only
+//! missing pieces are retransmitted. A write is done when the far NIC reports it complete. Region contents are not kept
+//! in memory. The state of a write is a set of ranges. So its memory depends on the number of gaps, not on a count in a
+//! packet.
 
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;
@@ -18,7 +18,7 @@ use crate::wire::{Chunk, RANGES_MAX, Status};
 pub const PIECES_MAX: u64 = 1 << 20;
 /// Maximum number of incoming writes from one NIC; the least recently active one is dropped for a new one.
 const ARRIVING_MAX: usize = 16;
-/// Number of completed writes that are remembered.
+/// Number of stored completed writes.
 const COMPLETE_MAX: usize = 64;
 const ASK_AFTER_NS: u64 = 10_000_000;
 
@@ -38,10 +38,10 @@ pub struct Order {
 /// Why a write was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WriteFault {
-    /// The destination is the NIC itself.
+    /// The receiver is the NIC itself.
     #[error("{0} is the address of this NIC itself")]
     Own(Ipv6Addr),
-    /// The destination is not a NIC of the fabric.
+    /// The receiver is not a NIC of the fabric.
     #[error("{0} is not the address of a NIC of this fabric")]
     Stranger(Ipv6Addr),
     /// The data is outside the local region.
@@ -122,9 +122,9 @@ pub struct Leaving {
     pub order: Order,
     /// Counters.
     pub tally: Tally,
-    /// When it was ordered.
+    /// When it was submitted.
     pub since_ns: u64,
-    /// When the far side reported it complete, or when it failed.
+    /// When the far NIC reported it complete, or when it failed.
     pub ended_ns: Option<u64>,
     /// Why it failed.
     pub failure: Option<Failure>,
@@ -135,7 +135,7 @@ pub struct Leaving {
     touched_ns: u64,
 }
 
-/// Pieces to retransmit, from `first` up to `end`, exclusive, and the plane that lost them, if known.
+/// Pieces to retransmit: from `first` up to but excluding `end`. Includes the plane that lost them, if known.
 #[derive(Debug, Clone, Copy)]
 struct Again {
     first: u32,
@@ -244,7 +244,7 @@ impl Leaving {
         self.arrived.add(self.place(offset));
     }
 
-    /// Records that a piece was lost on a plane; `u8::MAX` if no plane is at fault.
+    /// Records that a piece was lost on a plane; `u8::MAX` if no plane is to blame.
     pub fn lost(&mut self, offset: u64, plane: u8) {
         let at = self.place(offset);
         if !self.arrived.has(at) {
@@ -253,7 +253,7 @@ impl Leaving {
         }
     }
 
-    /// Handles the far side's report of how much it has.
+    /// Handles the status that the far NIC reports.
     pub fn acknowledge(&mut self, status: &Status, now_ns: u64) {
         if status.total != self.order.total {
             return;
@@ -267,7 +267,7 @@ impl Leaving {
             self.ended_ns = self.ended_ns.or(Some(now_ns));
             return;
         }
-        // While acknowledgements are missing, the rest is in flight or already known to be lost.
+        // Until all pieces are acknowledged, the rest is in flight or already queued for retransmission.
         if !self.arrived.is_full() {
             return;
         }
@@ -281,7 +281,7 @@ impl Leaving {
         }
     }
 
-    /// Returns whether the far side has all of it.
+    /// Returns whether the far NIC has reported it complete.
     pub fn is_done(&self) -> bool {
         self.ended_ns.is_some() && self.failure.is_none()
     }
@@ -293,8 +293,8 @@ impl Leaving {
         }
     }
 
-    /// Returns whether to ask the far side how much it has: all pieces were acknowledged but the write was not reported
-    /// complete, as after a restart of the far side.
+    /// Returns whether to query the status: all pieces were acknowledged, but the write was not reported complete. This
+    /// happens after a restart of the far NIC.
     pub fn wants_to_ask(&mut self, now_ns: u64) -> bool {
         let quiet = now_ns.saturating_sub(self.touched_ns.max(self.asked_ns)) >= ASK_AFTER_NS;
         let ask = self.ended_ns.is_none() && self.arrived.is_full() && quiet;
@@ -315,7 +315,8 @@ struct Coming {
     touched_ns: u64,
 }
 
-/// Maximum memory of one NIC's incoming writes: the maximum number of writes, with more gaps than a window can cause.
+/// Maximum memory of one NIC's incoming writes: enough for the maximum number of writes, and for more gaps than a
+/// window can cause.
 pub(crate) const ARRIVING_BYTES: usize = ARRIVING_MAX * size_of::<Coming>() + 1024 * RANGE_BYTES;
 
 /// The decision about a piece that arrived.
@@ -391,7 +392,7 @@ impl Arriving {
         self.complete.iter().skip(self.complete.len().saturating_sub(most)).copied()
     }
 
-    /// Restores the record of a completed write from an earlier channel.
+    /// Adds a completed write from an earlier channel of this NIC.
     pub(crate) fn came_before(&mut self, write: u64, total: u64) {
         self.complete.push_back((write, total));
     }
@@ -402,7 +403,7 @@ impl Arriving {
         self.coming.len() * size_of::<Coming>() + ranges * RANGE_BYTES
     }
 
-    /// Returns how many bytes of memory a piece adds at most.
+    /// Returns the maximum memory that a piece adds, in bytes.
     pub(crate) fn growth(&self, chunk: &Chunk<'_>) -> usize {
         if self.complete.iter().any(|(id, _)| *id == chunk.write) || pieces_of(chunk) > PIECES_MAX {
             return 0;
@@ -415,8 +416,8 @@ impl Arriving {
         }
     }
 
-    /// Drops the least recently active incomplete write, other than `except`, and returns whether there was one. Its
-    /// sender will be asked for all of it again.
+    /// Drops the least recently active incomplete write, other than `except`. Returns whether there was one. Its sender
+    /// will have to retransmit all of it.
     pub(crate) fn forget_oldest(&mut self, except: Option<u64>) -> bool {
         let others = (0..self.coming.len()).filter(|at| Some(self.coming[*at].id) != except);
         let Some(oldest) = others.min_by_key(|at| self.coming[*at].touched_ns) else { return false };
@@ -439,7 +440,7 @@ impl Arriving {
         self.coming.len() - 1
     }
 
-    /// Returns the status of a write: how much of it is here.
+    /// Returns the status of a write: the missing ranges.
     pub fn status(&self, write: u64, total: u64) -> Status {
         let complete = self.complete.contains(&(write, total));
         let mut status = Status {
@@ -468,7 +469,7 @@ impl Arriving {
     }
 }
 
-/// Returns the number of pieces of the write that a piece belongs to.
+/// Returns the number of pieces of a write.
 fn pieces_of(chunk: &Chunk<'_>) -> u64 {
     chunk.total.div_ceil(u64::from(chunk.unit.max(1)))
 }

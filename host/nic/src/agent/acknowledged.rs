@@ -1,9 +1,9 @@
 //! Acknowledgements and trimmed packets: which packets arrived, which were lost, and why.
 //!
 //! In: acknowledgements, reports of trimmed packets. Out: pieces of writes that arrived or must be retransmitted,
-//! window changes, path states. Invariants: a loss while queues of its plane were full shrinks the window, and counts
-//! against its path only if other paths of the plane do better; any other loss counts against its path and leaves the
-//! window unchanged.
+//! window changes, path states. Invariants: a loss while queues of its plane were full shrinks the window. It counts
+//! against its path only if other paths of the plane lose less. Any other loss counts against its path and does not
+//! change the window.
 
 use std::net::Ipv6Addr;
 
@@ -18,7 +18,7 @@ use crate::wire::{Cut, Sack};
 #[derive(Debug, Clone, Copy)]
 struct Reported {
     packets: u32,
-    /// Per plane, the shortest round trip and the time at which that packet was sent.
+    /// Per plane, the shortest round trip, and the time at which that packet was sent.
     shortest: [(u64, u64); 32],
 }
 
@@ -48,7 +48,7 @@ impl Reported {
     }
 }
 
-/// Updates the write that a packet's piece belongs to, if the packet carried one.
+/// Updates the write whose piece the packet carried, if it carried one.
 fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::writes::Leaving, u64)) {
     if let Cargo::Chunk { write, offset, .. } = cargo
         && let Some(leaving) = channel.leaving.iter_mut().find(|leaving| leaving.id == *write)
@@ -58,8 +58,8 @@ fn piece(channel: &mut Channel, cargo: &Cargo, what: impl FnOnce(&mut crate::wri
 }
 
 impl Agent {
-    /// Returns the channel of a NIC if the message's epoch matches: it then refers to packets numbered since the
-    /// channel opened.
+    /// Returns the channel of a NIC if the message has the channel's epoch. The message then refers to packets of this
+    /// channel.
     fn known(&mut self, source: [u8; 16], epoch: u16) -> Option<usize> {
         let known = self.by_address.get(&source).copied();
         let channel = known.filter(|channel| self.channels[*channel].epoch == epoch);
@@ -67,8 +67,8 @@ impl Agent {
         channel
     }
 
-    /// Handles the report of a trimmed packet: its contents are retransmitted. Its path skips a turn unless the packet
-    /// was trimmed at the last hop.
+    /// Handles the report of a trimmed packet. Its contents are retransmitted. Its path is skipped once, unless the
+    /// packet was trimmed at the last hop.
     pub(super) fn was_cut(&mut self, at: &At<'_>, source: [u8; 16], cut: &Cut) {
         let Some(channel) = self.known(source, cut.epoch) else { return };
         self.mark_alive(at, channel, cut.ports);

@@ -1,6 +1,6 @@
 //! The channels of an agent, and which of them have work to do.
 //!
-//! In: channels and changes to them. Out: channels that are due. Invariants: a channel that may have changed is due; a
+//! In: channels and changes to them. Out: channels that are due. Invariants: a channel that may have changed is due. A
 //! resting channel has no work before its next probe. So the cost of a loop turn grows with the work, not with the
 //! number of far NICs.
 
@@ -15,7 +15,7 @@ const NOW: u64 = 0;
 #[derive(Debug)]
 pub(super) struct Channels {
     all: Vec<Channel>,
-    /// Due time of each channel: eight of them fit into a cache line.
+    /// Due time of each channel, in a separate array because eight of them fit into a cache line.
     due_ns: Vec<u64>,
 }
 

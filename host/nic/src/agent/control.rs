@@ -13,9 +13,9 @@ use crate::channel::Channel;
 use crate::wire::{HEADER_LEN, OPTION_LEN};
 use crate::writes::{Leaving, Order, WriteFault};
 
-/// Maximum number of writes to one NIC that are remembered.
+/// Maximum number of stored writes to one NIC.
 const LEAVING_MAX: usize = 64;
-/// Default size of a piece in bytes, if the path MTU allows it.
+/// Default size of a piece in bytes, if the MTU of the fabric permits it.
 const UNIT: u32 = 8192;
 /// Headers between the outer IPv6 header and the bytes of a piece.
 const PIECE_HEAD: u16 = 8 + 16 + 36;
@@ -179,14 +179,14 @@ impl Agent {
         Ok(id)
     }
 
-    /// Rejects a denial that would remove the last path to a NIC without a channel. For NICs with a channel the engine
-    /// checks as well, because it has the state of their ports.
+    /// Rejects a denial that would remove the last path to a NIC, including NICs without a channel. For NICs with a
+    /// channel the engine checks again, because it has the state of their ports.
     fn guard(&self, at: &At<'_>, more: guard::Denial) -> Result<(), BanFault> {
         let denials = self.engine.denials().map(|(_, denial)| (denial.plane, denial.scope));
         self.guard_beside(at, denials.collect(), more)
     }
 
-    /// The same check against the given denials.
+    /// As [`Self::guard`], with the given denials in force.
     fn guard_beside(
         &self,
         at: &At<'_>,
@@ -276,8 +276,8 @@ impl Agent {
             return Err(WriteFault::Region { has: self.region.len(), local, total });
         }
         let write = Leaving::new(self.next_write, Order { local, target, total, unit }, at.now_ns)?;
-        // The remaining channels are reserved for incoming writes. Otherwise, if all NICs of a job filled their
-        // channels with outgoing writes, none could accept a write and none would finish.
+        // The other channels are reserved for incoming writes. Otherwise all NICs of a job could fill their channels
+        // with outgoing writes. Then none could accept a write, and no write would finish.
         let sends = |c: &&Channel| c.address != address && c.is_writing();
         let sending = self.channels.iter().filter(sends).count();
         if sending >= self.room.senders() {

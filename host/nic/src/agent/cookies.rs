@@ -1,8 +1,8 @@
 //! Cookies of messages between agents, which prove that the sender knows the secret.
 //!
 //! In: the secret of a fabric, a secret of this process, two addresses. Out: the cookie of messages from one address to
-//! the other. Invariants: with a secret, a host without it obtains only the cookies of messages sent to it and cannot
-//! compute those of another pair; probes of a NIC to itself always use a cookie of this process.
+//! the other. Invariants: a host without the secret of the fabric knows only the cookies of messages sent to it. It
+//! cannot compute those of another pair. Self-probes always use a cookie of this process.
 
 /// A key of 256 bits.
 pub(super) type Key = [u8; 32];
@@ -10,7 +10,7 @@ pub(super) type Key = [u8; 32];
 /// The secrets that cookies are derived from.
 #[derive(Debug, Clone)]
 pub(super) struct Cookies {
-    /// Cookie of a fabric without a secret: derived from addresses, it only prevents accidents.
+    /// Cookie for fabrics without a secret. It is derived from addresses, so it does not prevent attacks.
     public: u64,
     secret: Option<Key>,
     own: Key,
@@ -31,7 +31,7 @@ impl Cookies {
         first(&blake3::keyed_hash(key, &[from.as_slice(), to].concat()))
     }
 
-    /// Returns the cookie of the fabric, of which each packet carries 16 bits.
+    /// Returns the cookie of the fabric; every numbered packet carries 16 bits of it.
     pub(super) fn of_fabric(&self) -> u64 {
         self.secret.as_ref().map_or(self.public, |secret| first(&blake3::keyed_hash(secret, b"fabric")))
     }

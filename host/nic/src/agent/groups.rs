@@ -1,8 +1,8 @@
 //! Packet counters per T0 group, independent of which NICs have a channel now.
 //!
 //! In: verdicts, channels as they close. Out: counters by destination group and plane, by own uplink and by state
-//! change. Invariants: a counter never decreases, even when a channel closes; the number of groups is limited and the
-//! rest share one row, so the metrics do not grow with the fabric.
+//! change. Invariants: a counter never decreases, even when a channel closes. The number of groups is limited, and all
+//! others share one row, so the size of the metrics is bounded.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use closc_paths_engine::State;
 
 use crate::channel::Channel;
 
-/// Groups with counters of their own: the first that packets went to or came from.
+/// Maximum number of groups with their own counters. They are the first ones with traffic.
 pub(super) const GROUPS_MAX: usize = 128;
 /// Index of the row for all other groups.
 const OTHERS: usize = 0;
@@ -33,7 +33,7 @@ pub(super) struct GroupCount {
     pub(super) reordered: u64,
     pub(super) missed: u64,
     pub(super) duplicates: u64,
-    /// Packets whose fate is unknown: no verdict came before they left the log or the channel closed.
+    /// Packets that left the log, or whose channel closed, before they were acknowledged or lost.
     pub(super) forgotten: u64,
 }
 
@@ -98,7 +98,7 @@ impl Groups {
         count.forgotten += channel.sent.without_verdict().count() as u64;
     }
 
-    /// Returns packets whose fate is unknown and whose channel was closed.
+    /// Returns the number of packets of closed channels that were neither acknowledged nor lost.
     pub(super) fn forgotten(&self) -> u64 {
         self.counts.iter().map(|count| count.forgotten).sum()
     }
@@ -108,7 +108,7 @@ impl Groups {
         if let Some(count) = self.counts[group].planes.get_mut(usize::from(plane)) {
             count.lost += 1;
         }
-        // Within a group, packets do not use uplinks.
+        // Packets within a group do not use uplinks.
         if kind != Kind::Local {
             *self.uplinks.entry((plane, uplink)).or_default() += 1;
         }

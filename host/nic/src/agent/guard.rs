@@ -1,8 +1,8 @@
 //! Finds NICs that a denial would leave without a path, even if no traffic goes there now.
 //!
-//! In: the table, planes whose port is up, denials in force, one more denial. Out: a destination that has a path now
-//! and would have none. Invariants: one NIC represents all NICs that no denial distinguishes, so the work grows with
-//! the number of denials; destinations without a path before the denial do not count.
+//! In: the table, the planes whose port is up, the denials in force, a new denial. Out: a destination that would lose
+//! its last path. Invariants: one NIC represents all NICs to which the same denials apply, so the work grows with the
+//! number of denials. Destinations that have no path before the denial are ignored.
 
 use closc_paths::{Denied, Destination, Kind, Reason, Scope, Table};
 
@@ -27,7 +27,7 @@ fn is_of(scope: &Scope, zone: u16, group: u16) -> bool {
 }
 
 impl Sender<'_> {
-    /// Finds a NIC that one more denial would cut off.
+    /// Finds a NIC that the new denial would cut off.
     pub(super) fn cut_off(&self, more: Denial) -> Option<[u8; 16]> {
         let h = self.table.header();
         let of_table = self.table.denied().map(|denied| (Some(denied.plane), denied.scope));
@@ -40,7 +40,7 @@ impl Sender<'_> {
             if !is_of(&more.1, zone, group) {
                 continue;
             }
-            // Of the groups that no denial names, check one per distance: same group, same zone, other zone.
+            // Of the groups that no denial names, check one for each distance: same group, same zone, other zone.
             if !naming.iter().any(|scope| is_of(scope, zone, group)) {
                 let kind = usize::from(zone != h.zone) + usize::from((zone, group) != (h.zone, h.group));
                 if std::mem::replace(&mut clean[kind], true) {
@@ -92,7 +92,7 @@ impl Sender<'_> {
             };
             self.table.in_range(choice) && !denials.iter().any(covers)
         };
-        // Within a group uplinks do not matter, so one entropy value per plane is enough.
+        // Paths within a group use no uplinks, so one entropy value per plane is enough.
         let most = if to.kind == Kind::Local { 1 } else { usize::MAX };
         let planes = (0..self.table.header().planes).filter(|plane| self.ports >> plane & 1 == 1);
         planes.into_iter().any(|plane| self.table.entropy_values(plane, self.downlink).take(most).any(open))

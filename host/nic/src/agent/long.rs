@@ -1,9 +1,9 @@
-//! Long probes: whether full-length packets pass where short probes do.
+//! Long probes: whether full-length packets pass where short ones do.
 //!
-//! In: short probes as they leave, results of long ones, losses of data. Out: long probes, events, paths that are
-//! avoided. Invariants: a long probe is sent along with a short one, and its loss counts only if the short one
-//! returned; on slow ports, long probes use at most a fixed share of the rate; only a long probe that returns clears a
-//! turn.
+//! In: sent short probes, results of long ones, losses of data. Out: long probes, events, paths that are no longer
+//! used. Invariants: a long probe follows a short one, and its loss counts only if the short one returned. On ports
+//! with a rate, long probes use at most a fixed share of it. A [`Turn`] that loses long packets is good again only
+//! after a full-length probe over it returns.
 
 use closc_paths::{Choice, Kind};
 
@@ -31,7 +31,7 @@ impl Agent {
         (len > SELF_PROBE_BYTES).then_some(len)
     }
 
-    /// Sends a long probe after a short one at the same turn, if one is due.
+    /// Sends a long probe after a short one to the same switch, if one is due.
     pub(super) fn probe_long(
         &mut self,
         at: &At<'_>,
@@ -48,7 +48,7 @@ impl Agent {
         if !record.long.is_due() || ready_ns > at.now_ns || batch.room() == 0 {
             return;
         }
-        // Waiting data goes first, but the probe does not wait indefinitely.
+        // Data goes first, but the probe does not wait forever.
         let is_free = self.pace.ready_at(plane, at.now_ns) <= at.now_ns;
         if !is_free && at.now_ns < ready_ns + PATIENCE_NS {
             return;
@@ -96,13 +96,13 @@ impl Agent {
         }
     }
 
-    /// Stops using paths over a turn that passes short packets only. Each is used again after a long probe over it
-    /// returns.
+    /// Stops using paths over a switch or cable that passes short packets only. Each path is used again after a long
+    /// probe over it returns.
     fn narrowed(&mut self, at: &At<'_>, turn: Turn, full: u16) {
         let text = format!("{}: short probes return, packets of {full} bytes do not", name(turn));
         self.event(at.now_ns, text);
         match turn {
-            // If no other port is better, all paths stay in use.
+            // If no other plane passes long packets, all paths stay in use.
             Turn::T0 { plane } if !self.is_wide_beside(plane) => {}
             Turn::T0 { plane } => {
                 for c in self.channels.iter().filter(|c| c.alive_ns.is_some()) {
@@ -127,7 +127,7 @@ impl Agent {
         })
     }
 
-    /// Schedules long probes at the switches of a path that lost data, in case the path loses only long packets.
+    /// Schedules long probes at the switches of a path that lost data, because the path may lose only long packets.
     pub(super) fn doubt_long(&mut self, kind: Kind, choice: Choice) {
         let Choice { plane, t0_uplink: uplink, t1_uplink } = choice;
         let turns = [Turn::T0 { plane }, Turn::T1 { plane, uplink }, Turn::T2 { plane, uplink, t1_uplink }];
@@ -143,7 +143,7 @@ impl Agent {
         }
     }
 
-    /// Returns the turns that are not known to pass full-length packets; `None` if long probes are disabled.
+    /// Returns the turns for which full-length packets are lost or untested; `None` if long probes are disabled.
     pub(super) fn long_view(&self, at: &At<'_>) -> Option<Vec<LongView>> {
         self.long_len(at)?;
         let open = self.records.iter().filter(|(_, record)| !record.long.passes());

@@ -1,7 +1,7 @@
 //! Prometheus metrics of an agent.
 //!
 //! In: counters, channels, results of probes. Out: text. Invariants: rows are per plane, switch and group of NICs,
-//! never per NIC or path, so their number is limited in a large fabric; see [`super::groups::GROUPS_MAX`].
+//! never per NIC or path. Their number is limited, see [`super::groups::GROUPS_MAX`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -81,11 +81,11 @@ impl Agent {
             turns.1.push((labels.clone(), record.lost as f64));
             long.0.push((labels.clone(), record.long.sent as f64));
             long.1.push((labels.clone(), record.long.lost as f64));
-            // Only turns with damaged probes have a row; a healthy fabric has none.
+            // Only switches with damaged probes have a row. A healthy fabric has none.
             if record.damaged > 0 {
                 damaged.push((labels.clone(), record.damaged as f64));
             }
-            // The last round trip is out of date if the path is dead or the port has no carrier.
+            // The last round trip is obsolete if the path is dead or the port has no carrier.
             let carrier = self.ports.get(usize::from(turn.plane())).is_some_and(|port| port.carrier);
             if record.rtt_ns > 0 && carrier && !record.is_dead() {
                 turns.2.push((labels, record.rtt_ns as f64 / 1e9));

@@ -11,7 +11,7 @@ use crate::wire::{
 };
 use crate::writes::Place;
 
-/// Returns the first segment of the outer address, and whether it is the only one.
+/// Returns the first segment of the outer destination address, and whether it is the only one.
 fn segment_of(frame: &[u8]) -> Option<(Segment, bool)> {
     let address = frame.get(38..54)?;
     let block = u32::from_be_bytes([address[0], address[1], address[2], address[3]]);
@@ -29,7 +29,7 @@ impl Agent {
         self.receive_late(at, 0, frame, batch, node);
     }
 
-    /// Handles a frame that waited in the socket; the waiting time is subtracted from round trips.
+    /// As [`Self::receive`], for a frame that waited in the socket. The waiting time is subtracted from round trips.
     pub fn receive_late(
         &mut self,
         at: &At<'_>,
@@ -63,7 +63,7 @@ impl Agent {
                         None => self.counters.malformed += 1,
                     },
                     Ok(message) => {
-                        // A numbered probe also asks which of the packets before it arrived.
+                        // A numbered probe also requests an acknowledgement of the packets before it.
                         let asked = matches!(message, Message::PairProbe(_)) && packet.source != self.own;
                         if let Some(sequence) = sequence.filter(|_| asked) {
                             self.numbered(at, &packet, sequence, None, batch, node);
@@ -84,10 +84,10 @@ impl Agent {
         segment_of(frame).is_some_and(|(segment, is_last)| is_last && self.segments.contains(&segment))
     }
 
-    /// Counts a packet addressed to another NIC, which indicates swapped cables. It is counted at the plane of its
+    /// Counts a packet addressed to another NIC, which indicates swapped cables. It counts for the plane of its
     /// destination segment.
     fn stray(&mut self, at: &At<'_>, frame: &[u8], packet: &Packet<'_>) {
-        // Its cookie belongs to the other NIC and cannot be checked here.
+        // Its cookie is for the other NIC, so it cannot be checked here.
         if let Payload::Message(bytes) = packet.payload
             && let Err(fault @ (Fault::Short | Fault::Kind)) = wire::read(bytes, &self.identity)
         {
@@ -128,7 +128,7 @@ impl Agent {
         let answered = self.probes.answered(id, at.now_ns.saturating_sub(self.waited_ns));
         match answered {
             Some((Target::Switch(turn, place), _)) => self.came_damaged(at, (turn, place)),
-            // A packet of this length passed, although damaged.
+            // The packet was damaged, but packets of this length pass.
             Some((Target::Long(turn, place, len), _)) => self.long_result(at, (turn, place, len), true),
             Some((Target::Other { .. } | Target::Path { .. }, _)) | None => {}
         }
@@ -185,7 +185,7 @@ impl Agent {
         }
     }
 
-    /// Reports a trimmed packet to its sender, so that the sender need not wait for a timeout.
+    /// Reports a trimmed packet to its sender, so that the sender does not wait for a timeout.
     fn cut(&mut self, at: &At<'_>, packet: &Packet<'_>, sequence: Sequence, batch: &mut Batch) {
         self.counters.cut += 1;
         let Ok(channel) = self.channel(at, packet.source) else { return };
@@ -211,7 +211,7 @@ impl Agent {
     ) {
         let Ok(channel) = self.channel(at, packet.source) else { return };
         let place = if self.region.holds(chunk.target, chunk.total) {
-            // Without an answer the sender retransmits it later.
+            // No memory is left. Without an acknowledgement, the sender retransmits it later.
             let Some(place) = self.take_piece(at, channel, chunk) else { return };
             place
         } else {
@@ -238,7 +238,7 @@ impl Agent {
         }
     }
 
-    /// Reports to the far side that a write is rejected. The packet arrived, so its path is fine.
+    /// Reports to the sender that a write is rejected. The packet is still acknowledged, because its path is good.
     fn refuse_write(
         &mut self,
         at: &At<'_>,
@@ -270,7 +270,7 @@ impl Agent {
         }
     }
 
-    /// Sends an acknowledgement over two planes: if the peer asks, an earlier one may have been lost.
+    /// Sends an acknowledgement over two planes. The peer asked for it, so an earlier one may have been lost.
     fn acknowledge_twice(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let ports = self.engine.own_ports();
         let c = &mut self.channels[channel];
@@ -298,7 +298,7 @@ impl Agent {
         match message {
             Message::SelfProbe(probe) if source == self.own => self.self_probe(at, probe),
             Message::SelfProbe(_) => self.counters.outside += 1,
-            // A NIC sends no such messages to itself, so the packet is not genuine.
+            // A NIC sends no such messages to itself, so this one is forged.
             _ if source == self.own => self.counters.outside += 1,
             Message::PairProbe(probe) => {
                 let Ok(channel) = self.channel_of_probe(at, source) else { return };
@@ -347,7 +347,7 @@ impl Agent {
         }
     }
 
-    /// Records where the cable of a port is plugged in, if the port's own T0 is dead.
+    /// Records the T0 port to which a port is cabled, if the port's own T0 is dead.
     fn is_at(&mut self, at: &At<'_>, port: u8, found: T0Port) {
         let Some(known) = self.ports.get_mut(usize::from(port)) else { return };
         if known.t0_dead && known.search.found(found) {
@@ -381,7 +381,7 @@ impl Agent {
         let c = &mut self.channels[channel];
         c.alive_ns = Some(self.clock.ran_ns());
         if status.question {
-            // The sender asks because the completion status did not reach it.
+            // The sender asks because the report of completion was lost.
             let answer = c.arriving.status(status.write, status.total);
             self.answer_twice(at, batch, channel, &Message::Status(answer));
         } else if let Some(leaving) = c.leaving.iter_mut().find(|leaving| leaving.id == status.write) {

@@ -1,8 +1,8 @@
 //! Memory for far NICs, and the order in which they are replaced.
 //!
-//! In: an address. Out: its channel, or why there is none. Invariants: the least recently used far NIC is replaced,
-//! unless traffic to or from it is pending; outgoing writes never use all channels, so that incoming ones can finish;
-//! memory beyond each channel's minimum has a global limit and goes to the busiest NICs.
+//! In: an address. Out: its channel, or why there is none. Invariants: the least recently used far NIC without pending
+//! traffic is replaced. Outgoing writes never use all channels, so that incoming ones can finish. Memory beyond each
+//! channel's minimum has a limit for all channels together, and goes to the busiest NICs.
 
 use std::collections::VecDeque;
 
@@ -15,25 +15,25 @@ use crate::channel::{Channel, Limits};
 use crate::wire::Chunk;
 use crate::writes::{ARRIVING_BYTES, Place, Tally};
 
-/// Memory for idle channels, which determines how many there are.
+/// Memory for idle channels. It determines the default number of channels.
 const CHANNELS_BYTES: usize = 3 << 20;
-/// Limits of that number.
+/// Limits of the default number.
 const CHANNELS_MIN: usize = 16;
 const CHANNELS_MAX: usize = 1024;
 /// Memory for packets in flight, beyond each channel's minimum, for all far NICs together.
 const WIDE_BYTES: usize = 2 << 20;
 /// Memory for incoming writes, for all far NICs together.
 const ARRIVING_ALL_BYTES: usize = 2 << 20;
-/// If `WIDE_BYTES` is used up, channels with memory to give back are searched for at most once per this time.
+/// If `WIDE_BYTES` is used up, idle channels are shrunk at most once per this time.
 const NARROW_NS: u64 = 10_000_000;
-/// A channel that was idle for this long is reduced to its minimum.
+/// A channel that was idle for this long may be shrunk to its minimum.
 const NARROW_AFTER_NS: u64 = 100_000_000;
-/// Remembered incoming writes of replaced far NICs, to detect repeated pieces and to answer questions about their
-/// status.
+/// Number of stored incoming writes of closed channels. They are used to detect duplicate pieces, and to answer queries
+/// of their status.
 const PAST_MAX: usize = 1024;
-/// Maximum number of these per NIC: questions are about the most recent ones.
+/// Maximum number of these per NIC. Peers ask about the most recent ones.
 const PAST_OF_ONE: usize = 8;
-/// Remembered outgoing writes whose channel is closed.
+/// Number of stored outgoing writes of closed channels.
 const DONE_MAX: usize = 512;
 
 /// Why there is no channel.
@@ -41,7 +41,7 @@ const DONE_MAX: usize = 512;
 pub(super) enum NoChannel {
     /// The address does not belong to a NIC of the fabric.
     Stranger,
-    /// Every existing channel has pending traffic.
+    /// All channels have pending traffic.
     Crowded,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Room {
     /// Memory of incoming writes per far NIC.
     arriving: Account<[u8; 16]>,
     narrowed_ns: u64,
-    /// Number of channels opened so far. Packet numbers restart in each, so it is part of the epoch.
+    /// Number of channels opened so far. It is part of the epoch, because packet numbers restart in each channel.
     opened: u16,
     /// Completed writes from NICs that were replaced.
     past: VecDeque<([u8; 16], u64, u64)>,
@@ -129,8 +129,8 @@ impl Agent {
         Ok(place)
     }
 
-    /// The same for a peer that only probes or asks. If all channels were in use, this one is the first to be replaced,
-    /// so that probing peers do not displace senders.
+    /// As [`Self::channel`], for a peer that only sends probes or queries. If all channels were in use, the new one is
+    /// the first to be replaced, so that such peers do not displace senders.
     pub(super) fn channel_of_probe(&mut self, at: &At<'_>, address: [u8; 16]) -> Result<usize, NoChannel> {
         let is_new = !self.by_address.contains_key(&address);
         let is_full = self.channels.len() >= self.room.channels;
@@ -153,10 +153,10 @@ impl Agent {
         true
     }
 
-    /// Keeps what peers and jobs may still ask about writes of a channel that is about to close.
+    /// Stores the state of writes that peers and jobs may query after the channel is closed.
     fn remember(&mut self, at: &At<'_>, channel: usize) {
         let (address, room) = (self.channels[channel].address, &mut self.room);
-        // The channel's records include those from before it was opened.
+        // The channel's list includes writes from before it was opened.
         room.past.retain(|(of, ..)| *of != address);
         room.past.extend(self.channels[channel].arriving.last(PAST_OF_ONE).map(|(id, n)| (address, id, n)));
         let views = self.channels[channel].leaving.iter().map(|w| (WriteView::of(w, at.now_ns), w.tally));
@@ -196,8 +196,8 @@ impl Agent {
         }
     }
 
-    /// Accepts a piece of a write; `None` if no memory is left for it. The NIC whose writes use most memory gives some
-    /// up, so a NIC with many writes, or a host that forges them, displaces its own first.
+    /// Accepts a piece of a write; `None` if no memory is left for it. If memory is short, the NIC whose writes use
+    /// most loses one. So a NIC with many writes, or a host that forges them, displaces its own.
     pub(super) fn take_piece(&mut self, at: &At<'_>, channel: usize, chunk: &Chunk<'_>) -> Option<Place> {
         let address = self.channels[channel].address;
         let growth = self.channels[channel].arriving.growth(chunk);

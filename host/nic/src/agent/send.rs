@@ -13,11 +13,11 @@ use crate::wire::{
 };
 use crate::writes::Failure;
 
-/// ECN-capable transport, so that switches mark packets instead of dropping them.
+/// ECN-capable transport: switches may mark these packets.
 const ECT0: u8 = 0b10;
 
 impl Agent {
-    /// Encapsulates a packet of the node, whose bytes are in the payload of the batch's next frame.
+    /// Encapsulates a packet of the node. The caller has written it into the payload of the batch's next frame.
     pub fn spray(&mut self, at: &At<'_>, batch: &mut Batch, len: usize) {
         self.clock.turn(at.now_ns);
         let Some(frame) = batch.free() else { return };
@@ -36,7 +36,7 @@ impl Agent {
                 self.counters.not_ours += 1;
                 return;
             }
-            // The packet is counted in `no_room`.
+            // `no_room` has counted the packet.
             Err(NoChannel::Crowded) => return,
         };
         if !self.send(at, channel, batch, (Next::Ipv6, len, class), (Cargo::Inner, flow), None) {
@@ -44,8 +44,8 @@ impl Agent {
         }
     }
 
-    /// Sends the payload of the batch's next frame over the next path; for a retransmission, over another plane than
-    /// the one that lost it.
+    /// Sends the payload of the batch's next frame over the next path. A retransmission avoids the plane that lost the
+    /// packet.
     fn send(
         &mut self,
         at: &At<'_>,
@@ -142,8 +142,8 @@ impl Agent {
         self.send_to(batch, (plane, &ethernet), (entropy, outer), (to, message), len)
     }
 
-    /// Sends a message by a port to the T0 of another plane. Several MAC addresses may be right: the one in that T0's
-    /// last answer, the one that is known for that plane now, and the one known for this port. One copy goes to each.
+    /// Sends a message by a port to the T0 of another plane. The T0 may have one of three MAC addresses: that of its
+    /// last answer, that of the plane's current neighbour, or that of this port's neighbour. One copy goes to each.
     pub(super) fn send_by(
         &mut self,
         batch: &mut Batch,
@@ -211,7 +211,7 @@ impl Agent {
         self.answer_by(at, batch, channel, message, None).is_some()
     }
 
-    /// Sends a message to a NIC over good paths of two planes, so that the loss of one copy does not matter.
+    /// Sends a message to a NIC over good paths of two planes, so that one copy may be lost.
     pub(super) fn answer_twice(
         &mut self,
         at: &At<'_>,
@@ -251,8 +251,8 @@ impl Agent {
         None
     }
 
-    /// Sends a numbered probe after packets without an acknowledgement, over another plane. It is acknowledged
-    /// immediately and over two planes, which shows which of the packets arrived.
+    /// Sends a numbered probe after unacknowledged packets, over another plane. The peer acknowledges it immediately
+    /// and over two planes, and so reports which of the packets arrived.
     pub(super) fn send_after(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch, not_over: u8) {
         let (flow, address) = (self.flow(channel), self.channels[channel].address);
         let Some(pick) = self.pick(channel, flow, Some(not_over)) else { return };
@@ -283,8 +283,7 @@ impl Agent {
                 if batch.room() > 4 && self.channels.is_awake(channel) && self.send_piece(at, channel, batch)
                 {
                     sent = true;
-                    // Round robin: a channel that sent waits for all others, even if the ports pass only one piece at a
-                    // time.
+                    // Round robin, even if the ports accept only one piece at a time.
                     self.pump_turn = (channel + 1) % count;
                 }
             }

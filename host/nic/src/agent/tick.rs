@@ -14,23 +14,22 @@ use crate::wire::{Message, PairProbe, RANGES_MAX, SelfProbe, Status};
 
 /// Maximum delay of an acknowledgement if ports have no rate limit.
 const OWED_NS: u64 = 200_000;
-/// Maximum delay on slow ports, where acknowledgements wait until they fit into their share of the rate. A sender has
-/// the same delay for all its packets and extends its timeouts accordingly.
+/// Maximum delay on ports with a rate, where acknowledgements wait for their share of it. The sender measures this
+/// delay and extends its timeouts.
 const OWED_MAX_NS: u64 = 50_000_000;
-/// Interval between probes of paths that are not in use, and how many are probed at a time.
+/// Interval between probes of unused paths, and the maximum number of probes each time.
 const BAD_PERIOD_NS: u64 = 10_000_000;
 const BAD_AT_A_TIME: usize = 8;
-/// A path that stays silent or fails again is probed half as often each time, down to once in 2^RARELY periods. Probes
-/// of dead paths take bandwidth from data. All ports carry equal shares, so bandwidth missing on one port is lost on
-/// every port.
+/// A path that does not answer is probed half as often each time, down to once in 2^RARELY periods. Probes take
+/// bandwidth from data. All ports carry equal shares, so bandwidth missing on one port is lost on all.
 const RARELY: u32 = 4;
-/// Interval between probes over paths in use, so that the ports of a NIC without traffic are known.
+/// Interval between probes over paths in use. Without other traffic, they exchange the state of ports.
 const LOOK_PERIOD_NS: u64 = 50_000_000;
 /// One in this many of these probes is a long one.
 const LONG_LOOKS: usize = 16;
-/// With many NICs, at most one of them is probed per this time, so that these probes use at most 1 % of a core.
+/// With many far NICs, this is the minimum interval between these probes, which limits them to 1 % of a core.
 const LOOK_LEAST_NS: u64 = 1_000_000;
-/// Successful answers in a row after which a T0 is used again.
+/// Number of consecutive answers after which a T0 is used again.
 const T0_ANSWERS: u8 = 4;
 /// Frames of a batch that are reserved for answers.
 const SPARE: usize = 4;
@@ -81,7 +80,7 @@ impl Agent {
         self.clock.wait(wait_ns);
     }
 
-    /// Returns the time by which the next work is due.
+    /// Returns the time of the next work.
     pub fn due_at(&self, now_ns: u64) -> u64 {
         let mut due = self.schedule.due_at();
         let affords_ns = self.pace.acknowledgements_ready_ns();
@@ -137,8 +136,8 @@ impl Agent {
         }
     }
 
-    /// Probes T0s of other planes by a port whose own T0 does not answer: if the NIC's cables are swapped, one of them
-    /// does.
+    /// Probes T0s of other planes over a port whose own T0 does not answer. If cables of the NIC are swapped, one of
+    /// them answers.
     fn search(&mut self, at: &At<'_>, port: u8, batch: &mut Batch) {
         let Some(own) = self.ports.get_mut(usize::from(port)) else { return };
         for plane in own.search.next(port, at.table.header().planes) {
@@ -166,8 +165,7 @@ impl Agent {
             Target::Path { address, plane, entropy, is_long } => {
                 let Some(channel) = self.by_address.get(&address) else { return };
                 let c = &mut self.channels[*channel];
-                // A NIC without an agent, or whose agent was not running, does not answer. That proves nothing about
-                // paths.
+                // A NIC without a running agent does not answer, so the loss proves nothing about the path.
                 if c.alive_ns.is_none_or(|alive_ns| alive_ns <= sent_ns) {
                     return;
                 }
@@ -176,8 +174,7 @@ impl Agent {
                 } else {
                     self.engine.missed(c.path, plane, entropy, at.now_ns);
                 }
-                // The probe may have arrived and only its answer been lost. The repeated probe requests answers over
-                // two planes.
+                // Only the answer may have been lost. Repeat the probe, and request answers over two planes.
                 if self.engine.is_suspect(c.path, plane, entropy) && c.suspects.len() < SUSPECTS {
                     c.suspects.push((plane, entropy, is_long));
                     c.probe_at_ns = at.now_ns;
@@ -244,7 +241,7 @@ impl Agent {
         }
     }
 
-    /// Reports dead T1s and T2s to the engine, for a destination that was just opened.
+    /// Reports dead T1s and T2s to the engine, for a newly opened destination.
     pub(super) fn repeat_dead(&mut self, at: &At<'_>, path: PathId) {
         let is_shut = |record: &Record| record.is_dead() || record.long.is_narrow();
         if !self.records.iter().any(|(_, record)| is_shut(record)) {
@@ -280,7 +277,7 @@ impl Agent {
     pub fn port(&mut self, at: &At<'_>, plane: u8, ethernet: Option<[u8; 14]>, carrier: bool) {
         let Some(port) = self.ports.get_mut(usize::from(plane)) else { return };
         if ethernet.is_some() && port.ethernet != ethernet {
-            // Answers in flight are from the previous neighbour.
+            // Answers in flight may be from the previous neighbour.
             (port.ethernet, port.t0_answers) = (ethernet, 0);
         }
         if port.carrier != carrier {
@@ -292,8 +289,8 @@ impl Agent {
         }
     }
 
-    /// Passes on whether a port is up. After it recovers, its paths are in doubt: a restarted switch has a link and
-    /// answers probes before it and the switches behind it have all of their routes.
+    /// Reports to the engine whether a port is up. After a recovery its paths are in doubt. A restarted switch has a
+    /// link and answers probes before all routes, its own and those of switches behind it, are present.
     fn own_port(&mut self, at: &At<'_>, plane: u8) {
         let (was_up, is_up) = (self.engine.own_ports() >> plane & 1 == 1, self.is_up(plane));
         if is_up && !was_up {
@@ -317,16 +314,16 @@ impl Agent {
     fn port_changed(&mut self, at: &At<'_>, plane: u8, why: &str) {
         self.own_port(at, plane);
         self.event(at.now_ns, format!("plane {plane}: {why}"));
-        // Inform far sides at once: the next probe is due now.
+        // Inform far NICs at once: make the next probe due now.
         for c in &mut self.channels {
             c.look_at_ns = at.now_ns;
             c.probe_at_ns = at.now_ns;
         }
     }
 
-    /// Looks for packets without an acknowledgement. Their contents are retransmitted; whether the path is at fault is
-    /// decided by the acknowledgement of a later packet. Returns the plane of one of them, so that the far side is
-    /// asked: a retransmission alone may be acknowledged over a dead path.
+    /// Retransmits the contents of packets whose acknowledgement is overdue. Only the acknowledgement of a later packet
+    /// decides whether the path is at fault. Returns the plane of one of these packets, so that the caller also probes
+    /// the far side. The acknowledgement of a retransmission alone might use a dead path.
     fn overdue(&mut self, channel: usize) -> Option<u8> {
         let c = &mut self.channels[channel];
         let (leaving, mut silent) = (&mut c.leaving, None);
@@ -361,7 +358,7 @@ impl Agent {
         }
     }
 
-    /// Probes paths that are bad or denied, and from time to time one that is in use.
+    /// Probes bad and denied paths, and sometimes a path in use.
     fn probe_paths(&mut self, at: &At<'_>, channel: usize, batch: &mut Batch) {
         let look_period_ns = LOOK_PERIOD_NS.max(self.channels.len() as u64 * LOOK_LEAST_NS);
         let c = &mut self.channels[channel];
@@ -382,14 +379,14 @@ impl Agent {
             wanted[n] = suspect;
             n += 1;
         }
-        // If all ports of the far side were reported down, it may be unable to report that they are up again.
+        // If the far NIC has reported all of its ports down, it may be unable to report that they are up again.
         let is_cut_off = self.engine.planes_in_use(path) == 0;
         let due = |(place, v): &(usize, ValueView)| {
             (v.ports_up || is_cut_off) && self.is_probed(at, to.kind, v, round.wrapping_add(*place))
         };
         let out = || self.engine.values_out(path).filter(due);
         let count = out().count();
-        // If more paths are due than can be probed at a time, the next round starts with others.
+        // If more paths are due than can be probed at once, each round starts at another one.
         let from = if count > BAD_AT_A_TIME { round.wrapping_mul(BAD_AT_A_TIME) % count } else { 0 };
         for (_, (_, v)) in (0..).zip(out()).filter(|(nth, _)| (nth + count - from) % count < BAD_AT_A_TIME) {
             // The last answer that a path needs must be to a long probe.
@@ -397,7 +394,8 @@ impl Agent {
             wanted[n] = (v.plane, v.entropy, is_last);
             n += 1;
         }
-        // The probes so far are of paths in doubt, for which a lost answer matters.
+        // The probes so far are over paths in doubt. They request two answers, because a lost one counts against the
+        // path.
         let in_doubt = n;
         if look {
             let pick = self.engine.pick(path).map(|pick| (pick.plane, pick.entropy));
@@ -440,8 +438,8 @@ impl Agent {
         };
     }
 
-    /// Returns whether a path out of use is probed in this round. It is not if another source reports recovery: the own
-    /// port, the far side, or the probes of the own T1.
+    /// Returns whether an unused path is probed in this round. It is not probed if something else will show its
+    /// recovery: the own port, the far NIC, or probes of the own T1.
     fn is_probed(&self, at: &At<'_>, kind: Kind, v: &ValueView, round: usize) -> bool {
         let rarely = match v.state {
             State::AssumedBad => u32::from(v.silent.max(v.relapses)).min(RARELY),

@@ -25,7 +25,7 @@ pub struct Counters {
     pub not_ours: u64,
     /// Packets without a usable path: every path was denied, or no port was up.
     pub no_path: u64,
-    /// Packets and messages of a NIC for which no channel was available, because all others had pending traffic.
+    /// Packets and messages that were dropped because all channels had pending traffic.
     pub no_room: u64,
     /// Far NICs whose channel was closed to make room for another.
     pub made_room: u64,
@@ -39,7 +39,7 @@ pub struct Counters {
     pub damaged: u64,
     /// Messages of agents of another version: ignored.
     pub other_version: u64,
-    /// Answers to an earlier process, or repeated answers: ignored.
+    /// Answers to an earlier process, and duplicate answers: ignored.
     pub stale: u64,
     /// Rejected pieces of writes: outside the region, or too many.
     pub refused_writes: u64,
@@ -78,7 +78,7 @@ pub struct ChangeView {
     pub cause: String,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventView {
     /// Number, from 1.
@@ -87,7 +87,7 @@ pub struct EventView {
     pub at_ns: u64,
     /// Description.
     pub text: String,
-    /// The change, if the event is one of a path's state.
+    /// The state change, if the event is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<ChangeView>,
 }
@@ -105,11 +105,11 @@ pub struct PlaneView {
     pub t0_answers: Option<bool>,
     /// Round trip to the T0 and back; `None` if it does not answer.
     pub t0_rtt_us: Option<f64>,
-    /// Age of the last answer of the T0; none if it never answered.
+    /// Milliseconds since the last answer of the T0; `None` if it never answered.
     pub t0_answered_ms_ago: Option<f64>,
-    /// Ignored frames addressed to other NICs, which indicate swapped cables.
+    /// Frames addressed to other NICs, which indicate swapped cables. They are ignored.
     pub strays: u64,
-    /// Where the port is plugged in, if received frames show that and its own T0 is dead.
+    /// The T0 port to which the port is cabled, if its own T0 is dead and received frames show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found_at: Option<T0Port>,
 }
@@ -119,15 +119,15 @@ pub struct PlaneView {
 pub struct ChannelView {
     /// Its address.
     pub to: Ipv6Addr,
-    /// Whether an agent answers there.
+    /// Whether an agent has answered from there.
     pub agent: bool,
     /// Planes in use.
     pub planes_in_use: u32,
-    /// Paths by state.
+    /// Paths that are good.
     pub good: usize,
     /// Paths whose state is unknown.
     pub unknown: usize,
-    /// Paths that skip a turn.
+    /// Paths that are skipped once.
     pub skip: usize,
     /// Paths that are bad.
     pub assumed_bad: usize,
@@ -147,11 +147,11 @@ pub struct ChannelView {
     pub last_lost_ns: u64,
     /// Packets received out of order.
     pub reordered: u64,
-    /// Packets that were awaited but did not arrive.
+    /// Packets that were waited for but did not arrive.
     pub missed: u64,
     /// Packets received more than once.
     pub duplicates: u64,
-    /// Paths from that NIC whose packets were overtaken, most affected first.
+    /// Paths from that NIC whose packets were overtaken; most affected first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overtaken: Vec<OvertakenView>,
     /// Smoothed round trip of packets until their acknowledgement.
@@ -161,23 +161,23 @@ pub struct ChannelView {
     pub paths_rtt_us: Option<RttView>,
 }
 
-/// A path from a NIC whose packets arrived behind later ones.
+/// A path from a NIC whose packets arrived after later ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OvertakenView {
-    /// Its entropy value, as the sender has it.
+    /// Its entropy value in the sender's table.
     pub entropy: u32,
     /// Its plane.
     pub plane: u8,
-    /// Packets that arrived behind a later one.
+    /// Packets that arrived after a later one.
     pub packets: u32,
-    /// Number of those that may belong to another path.
+    /// Maximum number of these that may belong to other paths.
     pub uncertain: u32,
-    /// Largest number of packets that one of them was behind.
+    /// Maximum number of later packets that arrived before one of them.
     pub behind_most: u32,
 }
 
-/// Round trips of probes to a NIC: out over the path, back over any path. Time that probes and answers waited to be
-/// read is excluded.
+/// Round trips of probes to a NIC. Probes use the path, answers use any path. The time that they waited in sockets is
+/// excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RttView {
     /// The shortest.
@@ -205,7 +205,7 @@ pub struct TableView {
     /// The fabric named in the table; tables of older compilers do not name one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fabric: Option<String>,
-    /// Its checksum, eight hexadecimal digits. It differs for another plan of the same group.
+    /// Its checksum, eight hexadecimal digits. Tables of another plan have another checksum.
     pub checksum: String,
 }
 
@@ -228,7 +228,7 @@ pub struct StatusView {
     pub transport: Transport,
     /// Current time, by the agent's clock.
     pub now_ns: u64,
-    /// Time during which the agent could run. It lags behind the clock when other processes use the processor.
+    /// Time during which the agent could run. It falls behind the clock while other processes use the processor.
     pub ran_ns: u64,
     /// Planes.
     pub planes: Vec<PlaneView>,
@@ -238,7 +238,7 @@ pub struct StatusView {
     pub channels: Vec<ChannelView>,
     /// Faults.
     pub findings: Vec<Finding>,
-    /// Switches from which no full-length probe returned recently. A turn that is not listed passes full-length
+    /// Switches to which the last full-length probe was lost, or has not been answered yet. All others pass full-length
     /// packets. Absent if long probes are disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long: Option<Vec<LongView>>,
@@ -281,7 +281,7 @@ pub struct WriteView {
     pub write: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Whether the far side has all of it.
+    /// Whether the far NIC has reported it complete.
     pub done: bool,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -381,8 +381,8 @@ impl Agent {
         }
     }
 
-    /// Lists the paths to a NIC; `None` if the address does not belong to another NIC. The request opens no channel: an
-    /// unknown NIC is looked up temporarily, unless the engine has no room for that.
+    /// Lists the paths to a NIC; `None` if the address does not belong to another NIC. The request opens no channel. A
+    /// NIC without a channel is added to the engine temporarily, if the engine has room.
     pub fn paths(&mut self, at: &At<'_>, address: [u8; 16]) -> Option<Vec<PathView>> {
         if address == self.own {
             return None;
@@ -428,7 +428,7 @@ impl Agent {
         &self.counters
     }
 
-    /// Returns the bytes received with a wrong value.
+    /// Returns the number of bytes received with a wrong value.
     pub fn wrong_bytes(&self) -> u64 {
         match &self.region {
             Region::Pattern { wrong } => *wrong,
@@ -441,7 +441,7 @@ impl Agent {
         self.channels.iter().map(|channel| channel.sent.rtt_ns()).filter(|rtt_ns| *rtt_ns > 0)
     }
 
-    /// Returns the counters of a write that the far side has completely.
+    /// Returns the counters of a write that the far NIC has reported complete.
     pub fn written(&self, id: u64) -> Option<Tally> {
         let mut writes = self.channels.iter().flat_map(|channel| &channel.leaving);
         let write = writes.find(|write| write.id == id && write.is_done()).map(|write| write.tally);

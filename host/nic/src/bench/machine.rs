@@ -1,4 +1,4 @@
-//! Data of the kernel about this process and the machine.
+//! Statistics of the kernel about this process and the machine.
 //!
 //! In: `/proc`. Out: memory, processor use by other processes. Invariants: a value that cannot be read counts as zero.
 
@@ -27,7 +27,7 @@ impl Shares {
         Shares::of(&fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// Parses the first line: user, nice, system, idle, iowait, irq, softirq, steal; user includes guests.
+    /// Parses the first line: user, nice, system, idle, iowait, irq, softirq, steal. `user` includes guests.
     fn of(text: &str) -> Shares {
         let line = text.lines().next().unwrap_or_default();
         let ticks: Vec<f64> =

@@ -1,8 +1,8 @@
 //! Cost of the kernel's receive timestamps: alternating runs with and without them.
 //!
-//! In: the measurements to run. Out: one line per packet size, and one for probes. Invariants: runs alternate and the
-//! median of their ratios is reported, so that other load affects both equally. While any socket on the machine
-//! requests timestamps, the kernel stamps all frames and the two cannot be distinguished.
+//! In: the measurements to run. Out: one line per packet size, and one for probes. Invariants: runs alternate, so that
+//! other load affects both kinds equally. The median of their ratios is reported. While any other socket on the machine
+//! requests timestamps, the kernel stamps all frames, and there is no difference.
 
 use std::fmt::Write as _;
 
@@ -47,7 +47,7 @@ impl Bench {
     }
 }
 
-/// Alternates runs with and without timestamps, and also which of them comes first.
+/// Alternates runs with and without timestamps. Each kind comes first in every second pair.
 fn turns(mut measure: impl FnMut(bool) -> Result<f64, Fault>) -> Result<Vec<(f64, f64)>, Fault> {
     let mut turn = |number: u64| -> Result<(f64, f64), Fault> {
         let stamped_first = number.is_multiple_of(2);

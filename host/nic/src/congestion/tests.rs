@@ -1,4 +1,4 @@
-//! The rules one by one, their invariants for arbitrary signals, and a fluid model of senders that share a queue.
+//! Tests each rule, the invariants for arbitrary signals, and a fluid model of senders that share a queue.
 
 use proptest::prelude::*;
 
@@ -105,7 +105,7 @@ fn share(windows: &[u32], (room, rate): (f64, f64), rounds: usize) -> (Vec<f64>,
             let arrived = window * (1.0 - lost);
             sender.arrived(&arrivals(arrived as u32, 0, delay_ns));
             let cuts = window * lost;
-            // A fraction of a packet becomes one packet in some rounds, at different times for each sender.
+            // A fraction of a packet is rounded up in some rounds, in different ones for each sender.
             let more = (round * 7 + n * 3) % 10 < ((cuts - cuts.floor()) * 10.0) as usize;
             for _ in 0..cuts as u32 + u32::from(more) {
                 sender.shrink(next, next + 1000);

@@ -1,8 +1,8 @@
 //! When to query the kernel for the neighbour of a port.
 //!
 //! In: the state of a port at each check, the time. Out: whether to query. Invariants: a port whose neighbour is known
-//! and answers costs no queries; a port with a silent T0 may have been connected to another T0, so it is queried again,
-//! at growing intervals.
+//! and answers causes no queries. If the T0 does not answer, the port may have been moved to another one, so the kernel
+//! is queried at growing intervals.
 
 /// Longest interval between two queries for a T0 that does not answer.
 const WAIT_MAX_NS: u64 = 8_000_000_000;

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Check {
     /// The subject.
     pub what: String,
-    /// Whether it is correct.
+    /// Whether the check passed.
     pub good: bool,
     /// The finding, or the remedy.
     pub said: String,
@@ -105,7 +105,7 @@ fn named(view: &TableView, header: &Header, downlink: u16) -> String {
     format!("{fabric}, group {group}, downlink {downlink}, {planes} planes, checksum {}", view.checksum)
 }
 
-/// Describes how many far NICs an agent has, the maximum, and whether it ran out of room.
+/// Describes the number of far NICs of an agent, the maximum, and whether channels ran out.
 fn room(status: &Value) -> (String, bool) {
     let known = status.get("channels").and_then(Value::as_array).map_or(0, Vec::len);
     let no_room = status.pointer("/counters/no_room").and_then(Value::as_u64).unwrap_or(0);

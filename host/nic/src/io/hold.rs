@@ -1,8 +1,8 @@
-//! Exclusive resources of one process: a NIC, the file of its denials.
+//! Exclusive use of a NIC, or of the file of its denials, by one process.
 //!
 //! In: the resource. Out: a [`Hold`], or the error that another process has it. Invariants: the kernel releases the
-//! resource when the process ends, for whatever reason; a NIC is held per network namespace, because nodes may be
-//! namespaces with addresses of their own.
+//! resource when the process ends, even by a crash. A NIC is reserved per network namespace, because each namespace may
+//! be a separate node.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -22,7 +22,7 @@ pub(crate) struct Hold {
 }
 
 impl Hold {
-    /// Holds a NIC.
+    /// Reserves a NIC.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Hold {
         Ok(Hold { _held: UnixDatagram::bind_addr(&name)?.into() })
     }
 
-    /// Holds a file that is replaced on every write, by locking `FILE.lock` next to it.
+    /// Reserves a file that is replaced on every write, by locking `FILE.lock` next to it.
     ///
     /// # Errors
     ///

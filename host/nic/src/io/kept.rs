@@ -1,8 +1,8 @@
 //! Descriptors that the service manager keeps while the process restarts (`FileDescriptorStoreMax=`, `sd_listen_fds(3)`).
 //!
 //! In: `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` from the environment. Out: the TUN device and the socket for
-//! frames of the previous process. Invariants: a descriptor is used only if it is what its name says; others are
-//! closed. While the manager keeps them, the kernel keeps the TUN device and its routes, and both queue packets. So a
+//! frames of the previous process. Invariants: a descriptor is used only if its type matches its name. Others are
+//! closed. While the manager keeps them, the TUN device and its routes remain, and both descriptors queue packets. So a
 //! restart loses none until a queue is full.
 
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -13,7 +13,7 @@ use crate::io::sys;
 pub(crate) const TUN: &str = "tun";
 /// Name of the descriptor of the socket for frames.
 pub(crate) const PACKETS: &str = "packets";
-/// More descriptors than any version of this program stores.
+/// Above the number of descriptors that any version of this program stores.
 const MOST: i32 = 16;
 
 /// Descriptors of the previous process.
@@ -29,7 +29,7 @@ impl Kept {
     /// Takes the descriptors that the service manager passed to this process. Call it once.
     pub(crate) fn from_environment(tun: Option<&str>) -> Kept {
         let text = |name: &str| std::env::var(name).ok();
-        // Descriptors of another process, such as the shell that started this one, are not ours.
+        // Ignore descriptors for another process, such as the shell that started this one.
         let own = std::process::id().to_string();
         if text("LISTEN_PID").is_none_or(|pid| pid != own) {
             return Kept::default();
@@ -68,7 +68,7 @@ mod tests {
         let socket = OwnedFd::from(UnixDatagram::unbound().unwrap());
         let kept = Kept::of(vec![null(), socket, null()], "tun:packets:other", Some("closc0"));
         assert!(kept.tun.is_none() && kept.packets.is_none());
-        // More descriptors than names, and names of nothing.
+        // More descriptors than names, then unknown names.
         assert!(Kept::of(vec![null(), null()], "tun", None).tun.is_none());
         assert!(Kept::of(Vec::new(), "tun:packets", Some("closc0")).packets.is_none());
     }

@@ -21,14 +21,14 @@ pub struct Machine {
     /// Interface index per plane.
     pub interfaces: Vec<libc::c_int>,
     ports: Ports,
-    /// The last reported reason for not finding a port.
+    /// The last reported reason why ports are not assigned.
     doubt: Option<Doubt>,
     /// Planes for which a missing route was reported.
     unrouted: u32,
     ways: Vec<Option<NextHop>>,
     asking: Vec<Asking>,
     pub(super) looked_ns: u64,
-    /// AF_XDP sockets, if frames are sent by them.
+    /// AF_XDP sockets, if they are used to send frames.
     pub(super) xdp: Option<Xdp>,
 }
 
@@ -59,7 +59,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Sends by AF_XDP sockets from now on, if the kernel supports them.
+    /// Uses AF_XDP sockets for sending from now on, if the kernel supports them.
     pub fn use_xdp(&mut self) {
         self.xdp = Some(Xdp::default());
         self.open_xdp();
@@ -89,7 +89,8 @@ impl Machine {
         }
         let found = self.ports.next_hops(at.table, downlink, &planes);
         for (plane, found) in planes.into_iter().map(usize::from).zip(found) {
-            // During a reboot of a T0 the entry may be missing; the previous neighbour may be valid again afterwards.
+            // While a T0 reboots its entry may be missing. The previous neighbour may be valid again afterwards, so
+            // keep it.
             if !is_known(&self.ways, plane) || found.as_ref().is_some_and(|way| way.neighbour.is_some()) {
                 self.ways[plane] = found;
             }
@@ -104,7 +105,7 @@ impl Machine {
         }
     }
 
-    /// Reports planes without a port because the kernel has no route to their T0; once per outage.
+    /// Reports planes without a port because the kernel has no route to their T0. Each outage is reported once.
     fn say_unrouted(&mut self, at: &At<'_>, downlink: u16) {
         for (plane, way) in (0u8..).zip(&self.ways) {
             let bit = 1 << plane;
@@ -120,7 +121,7 @@ impl Machine {
         }
     }
 
-    /// Updates the ports, and their routes if `ask` is set.
+    /// Updates the ports. If `ask` is set, their routes and neighbours are queried first.
     pub(super) fn look(&mut self, agent: &mut Agent, at: &At<'_>, downlink: u16, ask: bool) {
         self.looked_ns = at.now_ns;
         let before = self.interfaces.clone();
@@ -150,7 +151,7 @@ impl Machine {
         }
     }
 
-    /// Receives from the current interfaces.
+    /// Updates the interfaces from which frames are received.
     fn receive(&self, agent: &Agent) {
         let own: Vec<libc::c_int> = self.interfaces.iter().copied().filter(|own| *own > 0).collect();
         let (socket, blocks) = (self.packets.as_fd(), agent.identity().blocks());
@@ -158,13 +159,13 @@ impl Machine {
             say(format_args!("frames are not received: {error}"));
         }
         for interface in own {
-            // On an interface without this feature, swapped cables look like dead ones.
+            // Without this feature of the interface, swapped cables look like dead ones.
             let _ = sys::take_all(socket, interface);
         }
     }
 
-    /// Waits for a frame until the timeout, or always for the whole timeout if frames are `gathered`. Returns whether
-    /// frames may be available.
+    /// Waits until a frame arrives or the timeout expires. With `gathered`, it always waits for the whole timeout.
+    /// Returns whether frames may be available.
     pub fn wait(&self, timeout_ns: u64, gathered: bool) -> bool {
         let mut ready = Vec::new();
         let packets = if gathered { -1 } else { self.packets.as_raw_fd() };
@@ -179,7 +180,8 @@ impl Machine {
         }
     }
 
-    /// Sends ready frames. With AF_XDP, a few frames of a port wait for more, or for [`Machine::flush`].
+    /// Sends ready frames. With AF_XDP, the last few frames of a port may wait for more frames, or for
+    /// [`Machine::flush`].
     pub fn send(&mut self, batch: &mut Batch) -> usize {
         let frames = batch.ready();
         let sent = match &mut self.xdp {

@@ -1,8 +1,8 @@
 //! Messages to the service manager that started the process (`sd_notify(3)`).
 //!
 //! In: `NOTIFY_SOCKET` and `WATCHDOG_USEC` from the environment, turns of the loop. Out: descriptors to keep for the
-//! next process (`FDSTORE=1`), `READY=1` once, then `WATCHDOG=1` twice per interval. Invariants: without a service manager nothing is sent; a loop that hangs sends
-//! nothing, so that the manager detects it.
+//! next process (`FDSTORE=1`), `READY=1` once, then `WATCHDOG=1` twice per interval. Invariants: without a service
+//! manager nothing is sent. A loop that hangs sends nothing, so the manager detects it.
 
 use std::ffi::OsStr;
 use std::io::{self, IoSlice};
@@ -31,7 +31,7 @@ impl Manager {
     /// Returns why its socket cannot be used.
     pub fn from_environment() -> io::Result<Manager> {
         let text = |name: &str| std::env::var(name).ok();
-        // Ignores a watchdog of another process, such as the shell that started this one.
+        // Ignore a watchdog for another process, such as the shell that started this one.
         let own = std::process::id().to_string();
         let is_ours = text("WATCHDOG_PID").is_none_or(|pid| pid == own);
         let watchdog = text("WATCHDOG_USEC").filter(|_| is_ours).and_then(|usec| usec.parse().ok());
@@ -54,8 +54,8 @@ impl Manager {
         Ok(Manager { socket: Some((socket, address)), period_ns, next_ns: 0 })
     }
 
-    /// Has a descriptor kept for the next process, in place of others of this name. A manager without room for it ignores
-    /// the message, and closes the descriptor when the process ends.
+    /// Asks the manager to keep a descriptor for the next process, in place of others with this name. A manager without
+    /// space for it ignores the message. The descriptor is then closed when the process ends.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Manager {
         self.send("READY=1");
     }
 
-    /// Reports that the loop is running, if that is due.
+    /// Reports that the loop is running, if a report is due.
     pub fn turned(&mut self, now_ns: u64) {
         let Some(period_ns) = self.period_ns.filter(|_| now_ns >= self.next_ns) else { return };
         self.next_ns = now_ns + period_ns;
@@ -98,7 +98,7 @@ impl Manager {
 
     fn send(&self, word: &str) {
         if let Some((socket, address)) = &self.socket {
-            // If the manager cannot accept a message now, a later one will do.
+            // If the manager cannot accept a message now, a later message replaces it.
             let _ = socket.send_to_addr(word.as_bytes(), address);
         }
     }
@@ -129,7 +129,7 @@ mod tests {
         }
         assert_eq!(came(), ["WATCHDOG=1"; 4]);
         assert_eq!(manager.due_at(), 9 * second);
-        // Without a watchdog only the start is reported; without a manager nothing is sent.
+        // Without a watchdog only the start is reported. Without a manager nothing is sent.
         let mut manager = Manager::at(path.as_os_str(), None).unwrap();
         manager.turned(second);
         assert_eq!((came().len(), manager.due_at()), (0, u64::MAX));

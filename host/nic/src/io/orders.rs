@@ -1,9 +1,9 @@
-//! Orders over the socket: the users who may give them, and their lines in the audit log.
+//! Orders over the socket: permitted users, and records in the audit log.
 //!
-//! In: requests, and the process and user at the other end of the socket. Out: permission, or the reason against it; lines.
-//! Invariants: with a group for the socket, only root and the user of the agent may order. A denial or a reload without a
-//! line before it is not carried out, and a denial can always end. Another process that holds the log delays orders, and
-//! never the event loop.
+//! In: requests, and the process and user at the other end of the socket. Out: permission or the reason for a
+//! rejection; lines of the audit log. Invariants: if the socket has a group, only root and the agent's user may give
+//! orders. A denial or reload is logged before it is carried out, otherwise it is rejected. A denial can always be
+//! ended. Another process that holds the log delays orders, but never the event loop.
 
 use std::io::ErrorKind;
 
@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use crate::api::Request;
 use crate::io::setup::SetupFault;
 
-/// The other end of a connection: its process and its user. None if the kernel does not report them.
+/// The other end of a connection: its process and its user. `None` if the kernel does not report them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Caller(pub(crate) Option<(i32, u32)>);
 
-/// Time during which the first line of an order is tried while another process holds the log.
+/// Maximum time for which the first line of an order is retried while another process holds the log.
 const WAIT_NS: u64 = 2_000_000_000;
 /// Time between two attempts.
 pub(crate) const RETRY_NS: u64 = 10_000_000;
@@ -34,10 +34,10 @@ pub(crate) enum Begun {
     Refused(String),
 }
 
-/// The users who may order, and the audit log.
+/// Permitted users, and the audit log.
 #[derive(Default)]
 pub(crate) struct Orders {
-    /// The user of the agent, if other users only read. Otherwise every process that can open the socket may order.
+    /// The agent's user, if only it and root may give orders. `None` if every process that can open the socket may.
     operator: Option<u32>,
     log: Option<Log>,
 }
@@ -60,8 +60,8 @@ impl Orders {
         Ok(Orders { operator, log: log.map(open).transpose()? })
     }
 
-    /// Checks that a request is permitted, and writes its first line. `since` is the time when that was first tried; the
-    /// lock of the log and a logging service are tried again for [`WAIT_NS`], and then count as failed.
+    /// Checks that a request is permitted, and writes its first line. `since` is the time of the first attempt. If the
+    /// log is locked or the logging service is busy, the order is retried for [`WAIT_NS`] and then rejected.
     pub(crate) fn begin(
         &self,
         request: &Request,
@@ -81,13 +81,13 @@ impl Orders {
             details["ordered-by"] = json!({ "process": process, "uid": uid });
         }
         match first_line(log, &details, now_ns.saturating_sub(since.unwrap_or(now_ns))) {
-            // A denial can always end.
+            // A denial can be ended even without a log.
             Begun::Refused(_) if matches!(request, Request::Allow { .. }) => Begun::Yes,
             begun => begun,
         }
     }
 
-    /// Writes the first line of a reload that a signal asked for.
+    /// Writes the first line of a reload that a signal requested.
     pub(crate) fn begin_by_signal(&self, (now_ns, since): (u64, Option<u64>)) -> Begun {
         let Some(log) = &self.log else { return Begun::Yes };
         let details = json!({ "order": Request::Reload {}, "ordered-by": "SIGHUP" });
@@ -103,7 +103,7 @@ impl Orders {
         })
     }
 
-    /// Returns the lines of a page of metrics.
+    /// Returns the metrics of the audit log.
     pub(crate) fn metrics(&self) -> String {
         self.log.as_ref().map(|log| log.state().metrics()).unwrap_or_default()
     }

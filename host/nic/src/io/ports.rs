@@ -2,7 +2,7 @@
 //!
 //! In: configured names, or the kernel's addresses and routes to the T0s. Out: the interface of each plane, and the T0
 //! behind it. Invariants: ports are never guessed. NICs of a node on the same T0s have the same routes except for
-//! interface and metric. If these are ambiguous, no port is assigned and `doubt` returns the reason.
+//! interface and metric. If the assignment is ambiguous, no port is assigned, and `doubt` returns the reason.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -115,7 +115,7 @@ struct Address {
     local: Option<Ipv6Addr>,
 }
 
-/// NICs of this machine on the same T0s, according to addresses.
+/// NICs of this machine on the same T0s, found by their addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Sharers {
     /// Their number.
@@ -182,7 +182,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Ports with these names.
+    /// Creates an assignment with these names.
     pub(crate) fn new(names: Names) -> Ports {
         Ports { names, ..Ports::default() }
     }
@@ -192,7 +192,7 @@ impl Ports {
         self.names.of(plane).is_none_or(|name| !name.is_empty())
     }
 
-    /// Returns why no port is assigned although routes exist.
+    /// Returns why no port is assigned although there are routes.
     pub(crate) fn doubt(&self) -> Option<Doubt> {
         self.doubt
     }
@@ -229,7 +229,7 @@ impl Ports {
         planes.iter().map(of).collect()
     }
 
-    /// Finds the metric of the NIC's routes: NICs on the same T0s have one each, in the order of their downlinks.
+    /// Finds the metric of the NIC's routes. Each NIC on the same T0s has its own metric, in the order of downlinks.
     fn learn(&mut self, sharers: &Sharers, all: &[Vec<Route>]) {
         let metrics: BTreeSet<u32> = all.iter().flatten().map(|route| route.metric).collect();
         if metrics.len() == sharers.count {
@@ -305,11 +305,11 @@ fn sharers(table: &Table<'_>, downlink: u16) -> Sharers {
     sharers_of(&found.collect::<Vec<_>>(), downlink)
 }
 
-/// Evaluates the addresses found: pairs of a NIC's downlink and the interface with its address.
+/// Finds the sharing NICs from pairs of a NIC's downlink and the interface with its address.
 fn sharers_of(found: &[(u16, String)], downlink: u16) -> Sharers {
     let downlinks: BTreeSet<u16> = found.iter().map(|(other, _)| *other).collect();
     let Some(place) = downlinks.iter().position(|other| *other == downlink) else {
-        // The address belongs to another node, so there is nothing to distinguish.
+        // The address belongs to another node, so no NICs share T0s here.
         return Sharers::default();
     };
     let is_shared = |name: &str| found.iter().any(|(other, carrier)| *other != downlink && carrier == name);
@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn what_was_known_stays_known_and_nothing_is_guessed() {
         let (mut ports, sharers) = (Ports::default(), on_a_bridge(1));
-        // All ports of one NIC are down; it is unknown which NIC.
+        // All ports of one NIC are down, but it is unknown of which NIC.
         let one = [vec![route("nic1p0", 1025)]];
         ports.learn(&sharers, &one);
         assert_eq!(choose(&one[0], &sharers, ports.metric), None);
@@ -385,7 +385,7 @@ mod tests {
         ports.learn(&sharers, &one);
         assert_eq!(device(choose(&one[0], &sharers, ports.metric)).as_deref(), Some("nic1p0"));
         assert_eq!(ports.doubt(), None);
-        // The other NIC's port is not a substitute.
+        // The other NIC's port must not be used instead.
         assert_eq!(choose(&[route("nic0p0", 1024)], &sharers, ports.metric), None);
         // Two routes with the same metric are ambiguous.
         let same = [route("a", 1025), route("b", 1025)];

@@ -1,7 +1,7 @@
 //! The event loop: waits, reads, runs the agent, writes.
 //!
-//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first packet;
-//! there is one thread; a table that cannot be read is reported and the old one stays in use.
+//! In: the setup. Out: nothing; a signal ends the loop. Invariants: privileges are dropped before the first packet.
+//! There is one thread. A table that cannot be read is reported, and the old one stays in use.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Read};
@@ -45,8 +45,8 @@ const LOOK_NS: u64 = 1_000_000_000;
 const XDP_BATCH: usize = 4 * BATCH;
 /// Frames of a batch that are reserved for answers.
 const SPARE: usize = 4;
-/// After a burst of probes, received frames wait for others during this time if no other traffic is pending: a wake-up
-/// for every answer costs several times as much as the answer.
+/// Time for which received frames are collected after a burst of probes, if no other traffic is pending. A wake-up per
+/// answer would cost several times as much as the answer.
 pub const GATHER_NS: u64 = 50_000;
 
 /// Setup.
@@ -84,7 +84,7 @@ pub struct Setup {
     pub agent: Options,
 }
 
-/// Maximum size of a table file: about a thousand times that of the largest fabrics.
+/// Maximum size of a table file: about a thousand times the size for the largest fabrics.
 const TABLE_MAX: u64 = 256 << 20;
 
 /// Reads the file of a table.
@@ -93,7 +93,7 @@ pub fn read_table(path: &Path) -> Result<Vec<u8>, SetupFault> {
         .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })
 }
 
-/// Reads a regular text file.
+/// Reads a regular text file of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let bytes = state::regular(path, most, 0)?;
     String::from_utf8(bytes).map_err(|_| ErrorKind::InvalidData.into())
@@ -162,7 +162,8 @@ pub fn run(setup: &Setup) -> Result<(), SetupFault> {
     let fabric = fabric(setup, &table, &kept)?;
     let done = run_with(setup, &mut bytes, (&kept, opened), fabric);
     if setup.tun.is_some() && sys::is_root() {
-        // The routes disappeared with the device, even if the agent failed to start, unless the manager keeps the device.
+        // The routes are removed with the device, even if the agent failed to start, unless the manager keeps the
+        // device.
         let (table, _) = open_table(&bytes, setup.nic)?;
         setup::clean(&table, setup.nic);
     }
@@ -231,7 +232,7 @@ fn run_with(
     Ok(())
 }
 
-/// Has the TUN device and the socket for frames kept for the next process.
+/// Passes the TUN device and the socket for frames to the manager, for the next process.
 fn keep(manager: &Manager, tun: Option<&Tun>, machine: &Machine) {
     let tun = tun.map(|tun| (kept::TUN, tun.file().as_fd()));
     for (name, descriptor) in tun.into_iter().chain([(kept::PACKETS, machine.packets.as_fd())]) {
@@ -249,15 +250,14 @@ fn server(setup: &Setup) -> Result<Server, SetupFault> {
     Server::open(&setup.socket, group)
 }
 
-/// Saves the fabric for the next start, even if there are no denials, and becomes the agent's user.
+/// Saves the fabric for the next start, even without denials, and switches to the agent's user.
 fn drop_privileges(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), SetupFault> {
     if let Err(why) = save(setup, fabric, agent) {
         say(format_args!("{why}"));
     }
     let Some(user) = &setup.user else { return Ok(()) };
     give_up(setup, user)?;
-    // Test now whether the user can write to the folder, which may belong to someone else, and not when a denial is
-    // saved.
+    // The folder may belong to another user. Check now that it is writable, before a denial must be saved.
     save(setup, fabric, agent).map_err(|why| SetupFault::State(why, user.clone()))
 }
 
@@ -271,7 +271,7 @@ fn tun(name: &str, kept: Option<OwnedFd>, table: &Table<'_>, agent: &Agent) -> R
     Ok(Tun::new(File::from(tun)))
 }
 
-/// Makes signals set flags: those that end the agent, and the one that requests a reload of the table.
+/// Registers flags that signals set: those that end the agent, and the one that requests a reload of the table.
 fn flags() -> [Arc<AtomicBool>; 3] {
     [SIGTERM, SIGINT, SIGHUP].map(|signal| {
         let flag = Arc::new(AtomicBool::new(false));
@@ -316,7 +316,7 @@ fn save(setup: &Setup, fabric: Option<&str>, agent: &Agent) -> Result<(), String
         .map_err(|error| format!("denials are not saved in `{}`: {error}", path.display()))
 }
 
-/// Opens the log of orders, as the user who opens it again after a rotation.
+/// Opens the log of orders as the agent's user, who opens it again after a rotation.
 fn orders(setup: &Setup, table: &[u8]) -> Result<Orders, SetupFault> {
     let operator = setup.socket_group.is_some().then(sys::user);
     Orders::open(operator, setup.audit_log.as_deref(), (&setup.table.to_string_lossy(), table))
@@ -353,7 +353,7 @@ pub fn clean(path: &Path, nic: Ipv6Addr, fabric: Option<&str>) -> Result<(), Set
     Ok(())
 }
 
-/// Acquires the exclusive resources of an agent.
+/// Reserves the NIC and the state file for this process.
 fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
     let nic = hold_nic(setup.nic)?;
     let state = setup.state.as_ref().map(|path| {
@@ -365,7 +365,7 @@ fn holds(setup: &Setup) -> Result<(Hold, Option<Hold>), SetupFault> {
     Ok((nic, state.transpose()?))
 }
 
-/// Acquires a NIC, unless another agent has it.
+/// Reserves a NIC, unless another agent has it.
 fn hold_nic(nic: Ipv6Addr) -> Result<Hold, SetupFault> {
     Hold::nic(nic).map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => SetupFault::Held(format!("the NIC {nic}")),
@@ -417,14 +417,14 @@ fn state_folder(setup: &Setup, user: Option<(u32, u32)>) -> Result<(), SetupFaul
 fn give_up(setup: &Setup, user: &str) -> Result<(), SetupFault> {
     let (uid, gid) = setup::user(user)?;
     if let Some(path) = setup.state.as_ref().filter(|path| path.exists()) {
-        // Do not follow a link: anyone with write access to the folder could have placed it.
+        // Do not follow a link, because other users may have write access to the folder.
         lchown(path, Some(uid), Some(gid))
             .map_err(|error| SetupFault::Open { what: format!("`{}`", path.display()), error })?;
     }
     sys::become_user(uid, gid).map_err(|error| SetupFault::Become(user.to_owned(), error))
 }
 
-/// State that outlives a table.
+/// State that is kept when a new table is loaded.
 struct Stage<'a> {
     setup: &'a Setup,
     tun: Option<Tun>,
@@ -432,7 +432,7 @@ struct Stage<'a> {
     server: Server,
     scrapes: Option<Scrapes>,
     flags: [Arc<AtomicBool>; 3],
-    /// Time of the first attempt to log a reload that a signal asked for, while another process holds the audit log.
+    /// Time of the first attempt to log a reload requested by a signal, while another process holds the audit log.
     reload_since: Option<u64>,
     manager: Manager,
     agent: Agent,
@@ -504,7 +504,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Returns how long the loop may wait: zero if there is more to read, briefly if frames are gathered.
+    /// Returns how long the loop may wait: not at all if there is more to read, and briefly if frames are gathered.
     fn due_in(&self, now_ns: u64, machine: &Machine, busy: bool, gathers: bool) -> u64 {
         if busy || self.server.has_lines() {
             return 0;
@@ -549,7 +549,7 @@ impl Stage<'_> {
         inbox: &mut Inbox,
     ) -> bool {
         let n = inbox.fill(machine.packets.as_fd());
-        // Frames waited until this time.
+        // Waiting times of frames end now.
         let at = &At { table, now_ns: clock() };
         for frame in 0..n {
             if batch.room() < SPARE {
@@ -564,7 +564,7 @@ impl Stage<'_> {
         n == BATCH
     }
 
-    /// Runs the agent's timers, and flushes packets buffered for the node.
+    /// Runs the agent's timers, and passes buffered packets to the node.
     fn tick(&mut self, at: &At<'_>, batch: &mut Batch) {
         let tun = &mut self.tun;
         self.agent.tick(at, batch, &mut |packet| to_node(tun, packet));
@@ -573,7 +573,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Reads packets of the node: at most one batch, or several if the port sends frames together.
+    /// Reads packets of the node: at most one batch, or several with AF_XDP.
     fn node(&mut self, at: &At<'_>, machine: &mut Machine, batch: &mut Batch) -> bool {
         let Some(tun) = &mut self.tun else { return false };
         let (agent, most) = (&mut self.agent, setup::inner_mtu(at.table));
@@ -585,7 +585,7 @@ impl Stage<'_> {
                     machine.send(batch);
                 }
                 sent += 1;
-                // A device with this MTU does not return longer packets.
+                // The device's MTU is not larger, so a longer packet is not expected.
                 if let Some(frame) = batch.free().filter(|_| len <= most) {
                     write(&mut frame.payload()[..len]);
                     agent.spray(at, batch, len);
@@ -607,7 +607,7 @@ impl Stage<'_> {
         next
     }
 
-    /// Passes on packets that wait for earlier ones: the next process does not know them.
+    /// Passes packets that wait for earlier ones to the node, because the next process does not have them.
     fn end(&mut self) {
         let tun = &mut self.tun;
         self.agent.flush(&mut |packet| to_node(tun, packet));
@@ -668,7 +668,7 @@ impl Stage<'_> {
 /// Returns whether the input has ended. Data is discarded.
 fn has_ended(input: &mut impl Read) -> bool {
     let mut bytes = [0; 256];
-    // A read error counts as the end too, because otherwise the loop would spin.
+    // A read error also counts as the end. Otherwise the loop would spin.
     !input.read(&mut bytes).is_ok_and(|n| n > 0)
 }
 

@@ -1,8 +1,8 @@
 //! The TCP port for Prometheus: `closc-http`, in a thread of its own.
 //!
 //! In: an address, and the metrics text each time the loop is woken for it. Out: answers. Invariants: the agent's loop
-//! never waits for a client; one scrape at a time asks the loop, and the number of connections with an answer is
-//! limited, so memory does not grow with requests; the thread starts after privileges were dropped.
+//! never waits for a client. Only one scrape at a time asks the loop, and the number of connections is limited, so
+//! memory does not grow with requests. The thread starts after privileges were dropped.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -14,17 +14,17 @@ use std::time::Duration;
 
 use closc_http::{Answer, Request};
 
-/// Maximum number of connections, enough for a few collectors of metrics.
+/// Maximum number of connections, enough for a few Prometheus servers.
 const CONNECTIONS_MAX: usize = 8;
 /// Stack size of the thread.
 const STACK_BYTES: usize = 512 << 10;
-/// Time limit of a scrape for the loop, which answers in its next turn.
+/// Time limit for the answer of the loop, which comes in its next turn.
 const LOOP_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The port, bound but not yet served.
 pub struct Port(TcpListener);
 
-/// The loop's side: scrapes waiting for the text.
+/// The loop's side: scrapes that wait for the text.
 #[derive(Debug)]
 pub struct Scrapes {
     asked: Receiver<SyncSender<String>>,
@@ -107,7 +107,7 @@ impl Asker {
     fn ask(&self) -> Option<String> {
         let (answers, text) = sync_channel(1);
         self.asked.try_send(answers).ok()?;
-        // If the pipe is full, the loop wakes up anyway.
+        // If the pipe is full, it wakes the loop anyway.
         let _ = self.wakes.lock().ok()?.write(&[1]);
         text.recv_timeout(LOOP_PATIENCE).ok()
     }
@@ -124,7 +124,7 @@ impl Scrapes {
         let mut bytes = [0; 64];
         while self.woken.read(&mut bytes).is_ok_and(|n| n > 0) {}
         while let Ok(answers) = self.asked.try_recv() {
-            // A scrape that waited too long has ended.
+            // A scrape that waited too long is gone, so ignore the error.
             let _ = answers.try_send(text());
         }
     }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::io::sys::{self, Wanted};
 
-    /// Answers scrapes like the loop, until a page was read.
+    /// Requests a page and answers scrapes like the loop, until the page was read.
     fn ask(scrapes: &mut Scrapes, address: SocketAddr, request: &str) -> String {
         let mut stream = TcpStream::connect(address).expect("it listens");
         stream.write_all(request.as_bytes()).expect("it is read");

@@ -1,8 +1,9 @@
 //! Connections to the Unix socket for requests.
 //!
-//! Invariants: the number of connections, the bytes of each and the bytes of all answers together are limited. No
-//! client makes the agent wait or locks others out. At a limit a connection is closed: first one that never sent a
-//! request, then the one with the oldest request; for answers that are not read, the one with the largest.
+//! Invariants: the number of connections, the bytes of each, and the bytes of all answers together are limited. No
+//! client can make the agent wait, or lock others out. At the limit of connections, one that never sent a request is
+//! closed first, then the one with the oldest request. At the limit of bytes, the one with the largest unread answer is
+//! closed.
 
 use std::fs::Permissions;
 use std::io::{self, Read, Write};
@@ -23,8 +24,8 @@ use crate::io::sys::{self, Wanted};
 const CLIENTS_MAX: usize = 32;
 /// Maximum number of connections without a request yet.
 const SILENT_MAX: usize = 8;
-/// Maximum number of connections accepted per turn of the loop, so that a new connection is read at least once before
-/// it can be closed for another.
+/// Maximum number of connections accepted per turn of the loop, so that each new connection is read before it can be
+/// closed for another one.
 const TAKEN_MAX: usize = SILENT_MAX / 2;
 /// Maximum bytes of pending answers of all clients together.
 const OUT_MAX: usize = 4 << 20;
@@ -32,9 +33,9 @@ const OUT_MAX: usize = 4 << 20;
 /// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// It may send more requests.
+    /// More requests may follow.
     Asks,
-    /// It has finished sending and still receives its answers.
+    /// The client has finished sending, and still receives its answers.
     Ended,
     /// It is closed when pending data has been sent.
     Closed,
@@ -50,11 +51,11 @@ struct Client {
     phase: Phase,
     /// Sequence number of its last request; `None` before the first.
     asked: Option<u64>,
-    /// Time of the first attempt to carry out the next line, while another process holds the audit log.
+    /// Time of the first attempt to log the next line, while another process holds the audit log.
     held_since: Option<u64>,
 }
 
-/// The server for requests. Its socket file disappears with it.
+/// The server for requests. Its socket file is removed with it.
 pub struct Server {
     path: PathBuf,
     requests: UnixListener,
@@ -73,14 +74,14 @@ pub struct Round {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Without rights to its folder, the file stays, and the next agent replaces it.
+        // Without write permission for its folder, the file stays. The next agent replaces it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
 impl Server {
-    /// Listens on a socket. A socket file without a server is replaced; a file of any other kind is not. If a group is
-    /// named, its members may connect.
+    /// Listens on a socket. A socket file without a server is replaced, but no other kind of file. If a group is given,
+    /// its members may connect.
     pub fn open(socket: &Path, group: Option<u32>) -> Result<Server, SetupFault> {
         let what = format!("`{}`", socket.display());
         let opened = requests(socket).and_then(|requests| {
@@ -100,12 +101,12 @@ impl Server {
         })
     }
 
-    /// Sets who may order, and where orders are logged.
+    /// Sets the permitted users and the audit log.
     pub(crate) fn set_orders(&mut self, orders: Orders) {
         self.orders = orders;
     }
 
-    /// Returns who may order, and the log.
+    /// Returns the permitted users and the audit log.
     pub(crate) fn orders(&self) -> &Orders {
         &self.orders
     }
@@ -113,7 +114,8 @@ impl Server {
     /// Adds the descriptors to wait for.
     pub(crate) fn fds(&self, out: &mut Vec<Wanted>) {
         out.push(Wanted::read(self.requests.as_raw_fd()));
-        // Pending answers are sent when the socket has room; unread requests beyond the limit do not wake the loop.
+        // The loop wakes up to send pending answers when the socket has space. Requests beyond the limit do not wake
+        // it.
         let of = |client: &Client| Wanted {
             fd: client.stream.as_raw_fd(),
             read: client.reads(),
@@ -122,7 +124,7 @@ impl Server {
         out.extend(self.clients.iter().map(of));
     }
 
-    /// Returns whether buffered lines can be answered now. They no longer wake the loop.
+    /// Returns whether buffered lines can be answered now. They are already in memory, so they do not wake the loop.
     pub(crate) fn has_lines(&self) -> bool {
         self.clients.iter().any(Client::has_line)
     }
@@ -202,7 +204,7 @@ impl Server {
     /// Closes the connections with the oldest requests until the number of those with requests is within the limit.
     fn make_room(&mut self) {
         while self.clients.iter().filter(|client| client.asked.is_some()).count() > CLIENTS_MAX {
-            // A client that waits for the agent's answer is closed only if all do.
+            // A client that waits for the agent is closed only if all do.
             let key = |client: &Client| (client.waits() || client.held_since.is_some(), client.asked);
             let asked = self.clients.iter().enumerate().filter(|(_, client)| client.asked.is_some());
             let Some((oldest, _)) = asked.min_by_key(|(_, client)| key(client)) else { return };
@@ -257,8 +259,8 @@ fn requests(socket: &Path) -> io::Result<UnixListener> {
     Ok(requests)
 }
 
-/// Answers a request, and saves changed denials. An order is logged before and after; `None` if it has to wait for the
-/// log.
+/// Answers a request, and saves changed denials. An order is logged before and after it is carried out. `None` if it
+/// has to wait for the log.
 fn answer(
     line: &[u8],
     (orders, (caller, since)): (&Orders, (&Caller, Option<u64>)),
@@ -286,13 +288,14 @@ fn answer(
             Ok(()) => answer,
             Err(why) => Answer::Now(api::fault(why)),
         },
-        // The line after a reload is written when the table was read.
+        // The second line of a reload is written after the table was read.
         Answer::Now(_) | Answer::WhenWritten(_) | Answer::AfterReload => answer,
     })
 }
 
 impl Client {
-    /// Returns whether to read more: not after the end, and not while the buffer holds as much as a line may have.
+    /// Returns whether to read more. It is false after the end of input, and while the buffer contains a line of
+    /// maximum length.
     fn reads(&self) -> bool {
         self.phase == Phase::Asks && self.line.len() <= LINE_MAX
     }
@@ -319,7 +322,7 @@ impl Client {
         self.held_since.is_none() && self.is_next_readable() && self.line.contains(&b'\n')
     }
 
-    /// Returns whether the next line can be answered: one answer at a time, after the previous one was sent.
+    /// Returns whether the next line can be answered, which requires that the previous answer was sent.
     fn is_next_readable(&self) -> bool {
         self.phase != Phase::Closed && !self.waits() && self.out.is_empty()
     }
@@ -402,7 +405,7 @@ mod tests {
     use crate::io::{orders, sys};
     use crate::region::Region;
 
-    /// The loop does not poll: connections, requests and free space for the rest of a long answer wake it.
+    /// The loop does not poll. It wakes up for connections, for requests, and when a long answer can be continued.
     #[test]
     fn who_asks_wakes_the_loop_and_so_does_room_for_an_answer() {
         const LONG: usize = 4 << 20;
@@ -436,8 +439,7 @@ mod tests {
         assert_eq!(reader.join().unwrap().unwrap(), LONG);
     }
 
-    /// Many clients connect without completing a line. Later clients are still answered, and so is an earlier client
-    /// that stayed.
+    /// Many clients connect without completing a line. Both later clients and an earlier client are still answered.
     #[test]
     fn connections_that_say_nothing_keep_nobody_out() {
         let folder = tempfile::tempdir().unwrap();
@@ -479,7 +481,7 @@ mod tests {
         while serve(&mut server).0 {}
         ask(&mut connect(), &mut server, &mut serve);
         ask(&mut stays, &mut server, &mut serve);
-        // Of the clients with requests, the most recent ones stay.
+        // Of the clients with requests, those with the most recent ones stay.
         let mut askers: Vec<UnixStream> = Vec::new();
         for _ in 0..CLIENTS_MAX + 5 {
             askers.push(connect());
@@ -491,8 +493,8 @@ mod tests {
         drop(silent);
     }
 
-    /// More lines at once than fit into one read, each answered later, then the end of input. Each gets its answer,
-    /// unread data does not wake the loop in between, and then the connection ends.
+    /// A client sends more lines at once than fit into one read, then ends its input. Each line gets its answer later,
+    /// and unread data does not wake the loop in between. Then the connection ends.
     #[test]
     fn every_line_of_many_gets_its_answer() {
         const LINES: usize = 300;
@@ -549,8 +551,8 @@ mod tests {
         assert!(!at("socket").exists(), "an agent that does not start, or ends, leaves none");
     }
 
-    /// For a client that sends requests and never reads, one answer is kept and further requests wait in the socket.
-    /// Formerly all answers were kept in memory.
+    /// If a client never reads, one answer is kept, and further requests wait in the socket. Formerly all answers were
+    /// kept in memory.
     #[test]
     fn a_client_that_does_not_read_holds_one_answer() {
         let folder = tempfile::tempdir().unwrap();
@@ -583,8 +585,8 @@ mod tests {
         assert!(held <= OUT_MAX, "{held}");
     }
 
-    /// On a full disk a denial is rejected, because a restart would lose it, and one in force can be lifted. Formerly
-    /// both were reported as done.
+    /// On a full disk a new denial is rejected, because a restart would lose it. A denial in force can be ended.
+    /// Formerly both were reported as done.
     #[test]
     fn a_denial_that_cannot_be_saved_is_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -628,8 +630,8 @@ mod tests {
         assert!(agent.bans().bans.is_empty(), "lifting works on a full disk");
     }
 
-    /// Another process holds the audit log. Formerly each line made the loop wait for up to 2 s, with all packets and
-    /// clients.
+    /// Another process holds the audit log. Formerly each order blocked the loop, and so all packets and clients, for
+    /// up to 2 s.
     #[test]
     fn a_locked_log_delays_orders_and_neither_the_loop_nor_queries() {
         const SECOND: u64 = 1_000_000_000;
@@ -670,7 +672,7 @@ mod tests {
         assert!(answer(&orders).unwrap().contains("\"id\":1"));
         assert!(!server.has_held() && !server.is_waited_for());
 
-        // A process that is suspended with the lock: nothing new is denied, and denials can end.
+        // Another process is suspended while it holds the lock. New denials are rejected, and denials can be ended.
         other.lock().unwrap();
         orders.write_all(deny.as_bytes()).unwrap();
         queries.write_all(b"{\"op\":\"allow\",\"id\":1}\n").unwrap();

@@ -1,9 +1,9 @@
 //! Kernel state of an agent: routes, rules, and the neighbours of ports.
 //!
-//! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route leads to the TUN
-//! device, so the kernel removes it when the agent ends, for whatever reason, and again receives packets itself. Rules
-//! remain, but refer to tables that are then empty; [`clean`] removes them, and so does the next start. Agents of
-//! several NICs of a node do not interfere: packets with a NIC's address as source use that NIC, others use any.
+//! In: the table. Out: interfaces and neighbours of each plane; routes. Invariants: every route points to the TUN
+//! device, so the kernel removes it when the agent ends, even by a crash. The kernel then receives packets itself.
+//! Rules remain, but refer to tables that are then empty. [`clean`] and the next start remove them. Agents of several
+//! NICs of a node do not interfere. Packets with a NIC's source address use that NIC, and others use any.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -16,11 +16,11 @@ use thiserror::Error;
 use crate::io::state::Stranger;
 use crate::wire::Segment;
 
-/// Table with routes of packets that have no source address yet, shared by all agents of the node.
+/// Table with the routes of packets without a source address, shared by all agents of the node.
 pub(super) const ROUTES: u32 = 4242;
-/// Base number of the tables with routes of one NIC. The index of the TUN device, which is unique, is added.
+/// Base number of the tables with the routes of one NIC. The unique index of its TUN device is added.
 pub(super) const OWN_ROUTES: u32 = 4_242_000_000;
-/// Before any rule of an administrator, after the rule for local addresses.
+/// Preference of the rules: after the rule for local addresses, before those of administrators.
 pub(super) const OWN_PREFERENCE: u32 = 10;
 pub(super) const PREFERENCE: u32 = 11;
 
@@ -97,9 +97,9 @@ pub fn inner_mtu(table: &Table<'_>) -> usize {
     usize::from(table.header().mtu).saturating_sub(crate::wire::OPTION_LEN).max(1280)
 }
 
-/// Adds routes for packets to NICs, and for the NIC's own segments, to the TUN device. The metric of a segment's route
-/// is better than that of the kernel's own route. Since a node does not forward, the kernel then drops packets that the
-/// agent receives by its socket.
+/// Adds routes for packets to NICs, and for the NIC's own segments, to the TUN device. The route of a segment has a
+/// better metric than the kernel's own route. The agent receives these packets over its socket. The kernel drops its
+/// copies, because a node does not forward.
 pub fn routes(
     table: &Table<'_>,
     (tun, index): (&str, libc::c_int),
@@ -112,8 +112,8 @@ pub fn routes(
     add_shared(&pool)
 }
 
-/// Adds those of [`routes`] that are missing on a TUN device of the previous process. It removes none first, as packets
-/// would be lost meanwhile.
+/// Adds missing routes of [`routes`] to a TUN device of the previous process. Existing routes are not removed first,
+/// because packets would be lost.
 pub(crate) fn complete(
     table: &Table<'_>,
     device: (&str, libc::c_int),
@@ -152,7 +152,7 @@ fn batch(
     batch
 }
 
-/// Adds the rule shared by all agents. Another agent may have added it.
+/// Adds the rule shared by all agents. It is not an error if another agent has added it.
 fn add_shared(pool: &str) -> Result<(), SetupFault> {
     let (preference, routes) = (PREFERENCE.to_string(), ROUTES.to_string());
     match ip(&["-6", "rule", "add", "pref", &preference, "to", pool, "lookup", &routes], "") {
@@ -161,8 +161,8 @@ fn add_shared(pool: &str) -> Result<(), SetupFault> {
     }
 }
 
-/// Removes the kernel state of an agent that no longer runs, unless the service manager keeps its TUN device for the next
-/// process: it queues packets.
+/// Removes the kernel state of an agent that no longer runs. Nothing is removed if the service manager keeps its TUN
+/// device, which queues packets for the next process.
 pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
     let pool = pool(table);
     if is_kept(&pool, nic) {
@@ -174,7 +174,7 @@ pub(super) fn clean(table: &Table<'_>, nic: Ipv6Addr) {
         return;
     }
     remove(&["-6", "rule", "del", "pref", &preference, "to", &pool, "lookup", &routes]);
-    // An agent that started in the meantime relied on the rule that was just removed.
+    // An agent that started in the meantime needs the rule that was just removed.
     if !leads_nowhere(&routes) {
         // Best effort: this process is about to end.
         let _ = add_shared(&pool);
@@ -187,7 +187,7 @@ fn leads_nowhere(routes: &str) -> bool {
     ip(&["-6", "route", "show", "table", routes], "").map_or(true, |said| said.trim().is_empty())
 }
 
-/// Returns whether the rule of a NIC leads to routes, and so to a TUN device.
+/// Returns whether the table of a NIC's rule has routes, so that its TUN device still exists.
 fn is_kept(pool: &str, own: Ipv6Addr) -> bool {
     let (preference, own) = (OWN_PREFERENCE.to_string(), own.to_string());
     let rules = ip(&["-6", "rule", "show", "pref", &preference], "").unwrap_or_default();
@@ -224,7 +224,7 @@ pub fn group(name: &str) -> Result<u32, SetupFault> {
     number.ok_or_else(|| SetupFault::Group(name.to_owned()))
 }
 
-/// Returns the fields of a name in a list of users or groups; none if it is not there.
+/// Returns the fields of a name in a list of users or groups; empty if the name is missing.
 fn entry(list: &str, name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(list).unwrap_or_default();
     let mut entries = text.lines().map(|line| line.split(':').map(str::to_owned).collect::<Vec<_>>());

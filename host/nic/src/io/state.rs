@@ -1,8 +1,8 @@
 //! Denials on disk, so that they survive a restart of the agent.
 //!
-//! Invariants: the file is complete at every moment; a denial is saved before its request is answered; the file names
-//! the fabric and NIC of its denials, because uplinks of another T0 have the same numbers; links are not followed and
-//! opening a pipe does not block, because the agent may be root while others can write to the folder.
+//! Invariants: the file is complete at every moment. A denial is saved before its request is answered. The file names
+//! the fabric and NIC of its denials, because the numbers of uplinks are the same at every T0. Links are not followed
+//! and opening a pipe does not block, because other users may have write access to the folder of a root agent.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -113,7 +113,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
-    // Left by an agent that was killed while writing, or placed by someone else.
+    // It was left by an agent that was killed while writing, or another user created it.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}

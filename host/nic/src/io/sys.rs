@@ -57,10 +57,10 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
         OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
     let mut request = interface_request(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
-    // SAFETY: the request lives through the call, which reads and writes no more than it.
+    // SAFETY: the request lives through the call, which does not access memory outside it.
     check(unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
     let offload = libc::c_ulong::from(libc::TUN_F_CSUM | libc::TUN_F_TSO6);
-    // SAFETY: no pointers: the argument is a number.
+    // SAFETY: the argument is a number, not a pointer.
     check(unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETOFFLOAD, offload) })?;
     Ok(device.into())
 }
@@ -89,8 +89,8 @@ pub(crate) fn is_packets(fd: BorrowedFd<'_>) -> bool {
     done == 0 && domain == libc::AF_PACKET
 }
 
-/// Takes the first `count` descriptors after standard error, which the process that started this one passed to it
-/// (`sd_listen_fds(3)`). Those that are not open are left out. Call it once, before this process opens any.
+/// Takes the first `count` descriptors after standard error, which the parent process has passed on
+/// (`sd_listen_fds(3)`). Descriptors that are not open are skipped. Call it once, before this process opens any others.
 pub(crate) fn inherited(count: RawFd) -> Vec<OwnedFd> {
     let first = libc::STDERR_FILENO + 1;
     let open = |fd: RawFd| {
@@ -113,7 +113,7 @@ pub fn open_packets() -> io::Result<OwnedFd> {
     stamp(socket.as_fd(), true)?;
     receive_from(socket.as_fd(), &[], 0..=0)?;
     let room: libc::c_int = 8 << 20;
-    // Without the privilege for more, the system limit applies.
+    // Without the privilege, the buffer is limited by the system's maximum.
     if set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &room).is_err() {
         set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &room)?;
     }
@@ -174,8 +174,8 @@ pub fn receive_from(
     set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)
 }
 
-/// Makes an interface accept frames for any MAC address, until the interface or the socket is closed: a frame for
-/// another NIC has that NIC's address.
+/// Makes an interface accept frames for any MAC address, until the interface or the socket is closed. Frames for
+/// another NIC have that NIC's MAC address.
 pub fn take_all(socket: BorrowedFd<'_>, interface: libc::c_int) -> io::Result<()> {
     let request = libc::packet_mreq {
         mr_ifindex: interface,
@@ -186,8 +186,8 @@ pub fn take_all(socket: BorrowedFd<'_>, interface: libc::c_int) -> io::Result<()
     set_option(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
 }
 
-/// Sends at most one batch of frames by the interfaces of their planes. Returns how many were sent; a frame that an
-/// interface rejects is skipped.
+/// Sends at most one batch of frames over the interfaces of their planes. Returns the number of sent frames. A frame
+/// that an interface rejects is skipped.
 pub fn send<'f>(
     socket: BorrowedFd<'_>,
     frames: impl IntoIterator<Item = &'f Frame>,
@@ -229,7 +229,7 @@ pub fn send<'f>(
             sent += left as usize;
             from += left as usize;
         } else {
-            // The port is down or its queue is full: this frame is lost, as in any network.
+            // The port is down or its queue is full. This frame is lost, as in any network.
             from += 1;
         }
     }
@@ -241,7 +241,7 @@ pub fn send<'f>(
 #[repr(C, align(8))]
 struct Beside([u8; 64]);
 
-/// A longer waiting time means that the clock was set in between.
+/// Maximum waiting time. A larger value means that the clock was set in between.
 const WAITED_MAX_NS: i128 = 1_000_000_000;
 
 /// Returns the real time, which the kernel's timestamps use.
@@ -252,7 +252,7 @@ fn day_ns() -> i128 {
     i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
 }
 
-/// Returns how long a frame waited before it was read; 0 without a timestamp.
+/// Returns the time between a frame's timestamp and `now_ns`; 0 without a timestamp.
 ///
 /// # Safety
 ///
@@ -379,7 +379,7 @@ pub fn interface(any: BorrowedFd<'_>, name: &str) -> io::Result<([u8; 6], bool)>
     Ok((mac, flags & up == up))
 }
 
-/// Events to wait for on a descriptor.
+/// A descriptor, and the events to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The descriptor; negative for none.
@@ -401,7 +401,7 @@ impl Wanted {
 pub(crate) fn wait(fds: &[Wanted], ready: &mut Vec<bool>, timeout_ns: u64) {
     let flag = |is: bool, event| if is { event } else { 0 };
     let events = |wanted: &Wanted| flag(wanted.read, libc::POLLIN) | flag(wanted.write, libc::POLLOUT);
-    // A descriptor without a requested event would still wake the caller when its peer closes.
+    // Skip descriptors without a requested event, because they would wake the caller when their peer closes.
     let of = |wanted: &Wanted| if wanted.read || wanted.write { wanted.fd } else { -1 };
     let poll = |wanted: &Wanted| libc::pollfd { fd: of(wanted), events: events(wanted), revents: 0 };
     let mut polls: Vec<libc::pollfd> = fds.iter().map(poll).collect();
@@ -427,7 +427,7 @@ pub fn thread_time() -> Duration {
 
 /// Switches to another user permanently, without any way to regain privileges.
 pub fn become_user(uid: u32, gid: u32) -> io::Result<()> {
-    // SAFETY: no pointers but a null list of no groups.
+    // SAFETY: the only pointer is null, with a length of zero.
     unsafe {
         check(libc::setgroups(0, std::ptr::null()))?;
         check(libc::setresgid(gid, gid, gid))?;
@@ -448,7 +448,7 @@ pub fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Returns the process and the user at the other end of a Unix socket, when it connected.
+/// Returns the process and the user that connected the other end of a Unix socket.
 pub fn peer(socket: BorrowedFd<'_>) -> io::Result<(i32, u32)> {
     let mut peer = libc::ucred { pid: 0, uid: u32::MAX, gid: u32::MAX };
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;

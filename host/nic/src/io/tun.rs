@@ -1,7 +1,7 @@
-//! The TUN device: packets from the node and to the node.
+//! The TUN device: packets from and to the node.
 //!
-//! In: unsplit segments of the kernel, packets in order. Out: packets that fit the fabric, segments for the kernel.
-//! Invariants: joined segments are flushed before the loop waits.
+//! In: large TCP segments of the kernel, packets in order. Out: packets that fit the fabric, large segments for the
+//! kernel. Invariants: joined segments are flushed before the loop waits.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -24,7 +24,7 @@ impl Tun {
         &self.file
     }
 
-    /// Reads the next packets of the node; calls `packet` with the length of each and a function that writes it.
+    /// Reads the next packets of the node. Calls `packet` for each, with its length and a function that writes it.
     /// Returns whether there were any.
     pub(super) fn read(&mut self, packet: impl FnMut(usize, &mut dyn FnMut(&mut [u8]))) -> bool {
         let Ok(len) = self.file.read(&mut self.given) else { return false };
@@ -35,11 +35,11 @@ impl Tun {
     /// Passes a packet to the node, or keeps it until more of the same stream arrives.
     pub(super) fn write(&mut self, packet: &[u8]) {
         let file = &mut self.file;
-        // If the node's queue is full the packet is lost, as in any network.
+        // If the node's queue is full, the packet is lost, as in any network.
         self.joiner.push(packet, |bytes| drop(file.write(bytes)));
     }
 
-    /// Passes on buffered packets.
+    /// Passes buffered packets to the node.
     pub(super) fn flush(&mut self) {
         let file = &mut self.file;
         self.joiner.flush(|bytes| drop(file.write(bytes)));

@@ -6,8 +6,8 @@
 //! Ethernet 14 | IPv6 40 | UDP 8 | message                                     probes, acknowledgements
 //! ```
 //!
-//! The option has an experimental type that a node skips if it does not implement it (RFC 4727, RFC 8200 4.2). So a
-//! plain NIC removes the outer headers and receives the packets in order of arrival.
+//! The option has an experimental type that a node skips if it does not implement it (RFC 4727, RFC 8200 4.2). So a NIC
+//! without an agent removes the outer headers, and receives the packets in order of arrival.
 
 use super::identity::{Fault, Identity};
 use super::{message, sum};
@@ -44,13 +44,13 @@ pub struct Segment {
 pub struct Sequence {
     /// Changes when the sender's numbers restart.
     pub epoch: u16,
-    /// Number of the packet.
+    /// Packet number.
     pub number: u32,
-    /// Entropy value of its path. The outer address that contained it is consumed on the way.
+    /// Entropy value of its path. Switches remove it from the outer address on the way.
     pub entropy: u32,
 }
 
-/// Contents of a packet.
+/// Payload of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// An IPv6 packet of the node.
@@ -70,9 +70,9 @@ pub struct Packet<'a> {
     pub dscp: u8,
     /// Whether a switch trimmed it: the headers are complete, the payload is not.
     pub cut: bool,
-    /// Its sequence number; only sprayed packets and writes have one.
+    /// Its sequence number. Only sprayed packets, writes and some probes have one.
     pub sequence: Option<Sequence>,
-    /// Contents.
+    /// The payload.
     pub payload: Payload<'a>,
 }
 
@@ -142,8 +142,8 @@ pub fn seal(frame: &mut [u8]) {
     }
 }
 
-/// Returns probe number and sender epoch from a switch probe with a wrong checksum. They may be damaged too, so only
-/// the number of a probe in flight is meaningful.
+/// Returns probe number and sender epoch from a switch probe with a wrong checksum. They may be damaged too, so the
+/// caller must compare them with probes in flight.
 pub fn damaged_probe(frame: &[u8]) -> Option<(u32, u16)> {
     if frame.get(20) != Some(&PROTO_UDP) {
         return None;
@@ -167,7 +167,7 @@ fn option<'a>(body: &'a [u8], own: &Identity) -> Result<(Sequence, u8, &'a [u8])
     Ok((sequence, head[0], rest))
 }
 
-/// Reads the UDP header. If a packet may be trimmed, the UDP length shows how much is missing.
+/// Reads the UDP header. If a packet may be trimmed, the UDP length shows whether bytes are missing.
 fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8], bool), Fault> {
     let (head, rest) = body.split_at_checked(UDP_LEN).ok_or(Fault::Short)?;
     if u16::from_be_bytes([head[2], head[3]]) != own.udp_port {
@@ -182,8 +182,8 @@ fn udp<'a>(body: &'a [u8], own: &Identity, may_be_cut: bool) -> Result<(&'a [u8]
     }
 }
 
-/// Writes Ethernet, IPv6 and, if there is a sequence number, the option, so that they end at the end of `room`, where
-/// the payload begins. Returns the offset in `room` at which the frame begins.
+/// Writes the Ethernet and IPv6 headers and, with a sequence number, the option. They end at the end of `room`, where
+/// the payload begins. Returns the offset of the frame in `room`.
 pub fn write_outer(
     room: &mut [u8],
     ethernet: &[u8; ETHERNET],
@@ -225,7 +225,7 @@ pub enum Next {
     Ipv6 = PROTO_IPV6,
 }
 
-/// Writes a UDP header without checksum, because the destination address changes on the way (RFC 6935).
+/// Writes a UDP header without checksum, because switches change the destination address (RFC 6935).
 pub fn write_udp(out: &mut [u8], own: &Identity, entropy: u32, payload_len: usize) {
     let source = (entropy >> 16) as u16 | 0xc000;
     out[..2].copy_from_slice(&source.to_be_bytes());

@@ -46,7 +46,7 @@ pub enum Fault {
     Outside,
     /// It has the cookie of another fabric.
     Cookie,
-    /// Its kind is not one that agents send.
+    /// Its kind is unknown.
     Kind,
     /// It is a message of an agent of another version.
     Version,

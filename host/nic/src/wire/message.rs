@@ -15,9 +15,9 @@ const SELF_PROBE: u8 = 1;
 /// Number, tier, plane, two uplinks, epoch.
 const SELF_PROBE_LEN: usize = 12;
 const PAIR_PROBE: u8 = 2;
-/// Length of the message of an unpadded switch probe. No release of this version reads the padding of a probe.
+/// Length of the message of an unpadded switch probe. No agent reads the padding of a probe.
 pub(super) const SELF_PROBE_MESSAGE: usize = HEAD + SELF_PROBE_LEN;
-/// Packets covered by one acknowledgement.
+/// Number of packets covered by one acknowledgement.
 pub const SACK_BITS: usize = 1024;
 /// Maximum number of ranges in a status.
 pub const RANGES_MAX: usize = 24;
@@ -43,7 +43,7 @@ pub struct SelfProbe {
     pub epoch: u16,
 }
 
-/// Flag in the plane of a probe: request two answers.
+/// Flag in the plane field of a probe: request two answers.
 const TWICE: u8 = 0x80;
 
 /// A probe along one path to a NIC, or the answer.
@@ -73,7 +73,7 @@ pub struct Sack {
     pub epoch: u16,
     /// Packet number of the first bit.
     pub base: u32,
-    /// Whether each packet from there on arrived.
+    /// A bit per packet, from `base` on: whether it arrived.
     pub bits: [u64; SACK_BITS / 64],
     /// Bit mask of planes whose port is up at the receiver.
     pub ports: u32,
@@ -107,9 +107,9 @@ pub struct Status {
     pub write: u64,
     /// Whether all of it arrived.
     pub complete: bool,
-    /// Whether this is a question.
+    /// Whether this is a query of the status.
     pub question: bool,
-    /// Whether the write is rejected for good.
+    /// Whether the write is rejected permanently.
     pub refused: bool,
     /// Length of the write.
     pub total: u64,
@@ -154,7 +154,7 @@ pub enum Message<'a> {
     Cut(Cut),
 }
 
-/// Reads bytes from the front; a missing byte is a fault.
+/// Reads bytes from the front. Missing bytes are an error.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -186,7 +186,7 @@ pub fn is_pair_probe(message: &[u8]) -> bool {
     message.starts_with(&[MAGIC[0], MAGIC[1], VERSION, PAIR_PROBE])
 }
 
-/// Rejects a message of another version.
+/// Rejects messages of other versions.
 pub(super) fn check_version(message: &[u8]) -> Result<(), Fault> {
     match message {
         [first, second, version, ..] if [*first, *second] == MAGIC => {
@@ -200,7 +200,7 @@ pub(super) fn check_version(message: &[u8]) -> Result<(), Fault> {
     }
 }
 
-/// Returns the number of a switch probe and the epoch of its sender, without a check of the checksum.
+/// Returns the number of a switch probe and the epoch of its sender. The checksum is not verified.
 pub(super) fn damaged_probe(message: &[u8]) -> Option<(u32, u16)> {
     // Long probes are padded.
     if message.len() < HEAD + SELF_PROBE_LEN || message[3] != SELF_PROBE {

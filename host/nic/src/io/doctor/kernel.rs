@@ -1,4 +1,4 @@
-//! Required kernel state: rules, routes and the TUN device of an agent, ports as planned, settings.
+//! Required kernel state: privileges, settings, ports as planned, and the rules and routes of the TUN device.
 //!
 //! In: the table, the NIC, its ports. Out: a [`Check`] per item. Invariants: a problem is reported with the command
 //! that fixes it; nothing is changed.
@@ -65,7 +65,7 @@ fn link(device: &str) -> Option<Link> {
     shown::<Link>(&["link", "show", "dev", device]).into_iter().next()
 }
 
-/// Makes a check from a problem and the command that fixes it, or from the text for a correct state.
+/// Creates a check. `wrong` contains a problem and the command that fixes it; `good` is the text without a problem.
 fn check(what: &str, wrong: Option<(String, String)>, good: &str) -> Check {
     let (good, said) = match wrong {
         None => (true, good.to_owned()),

@@ -1,7 +1,7 @@
 //! The state of the running agent: findings, silent T0s, unused paths, denials, ignored frames.
 //!
-//! In: its answer to `status`. Out: checks. Invariants: a field that an older agent does not report yields no check;
-//! healthy items yield no check unless worth a line.
+//! In: its answer to `status`. Out: checks. Invariants: a missing field yields no check, because older agents report
+//! fewer fields. Most healthy items yield no check.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub(super) fn known(status: &Value) -> Vec<Check> {
             out.push(wrong(&name.replace('_', " "), format!("{count} {reason}: {remedy}")));
         }
     }
-    // A denial is intended by an operator or the collector.
+    // A denial is not a problem: an operator or the collector requested it.
     out.extend(list(&status["denials"]).map(|denial| Check {
         what: "agent: denial".into(),
         good: true,

@@ -1,5 +1,5 @@
-//! Tests every call between two interfaces in a separate network namespace: frames of all lengths, truncation,
-//! rejection. `sanitize/` also runs them under AddressSanitizer.
+//! Tests every call between two interfaces in a separate network namespace, including frames of all lengths, truncation
+//! and rejection. `sanitize/` also runs these tests under AddressSanitizer.
 
 use std::os::fd::AsFd as _;
 use std::process::Command;
@@ -64,7 +64,7 @@ fn ip(line: &[&str]) {
     assert!(Command::new("ip").args(line).status().is_ok_and(|status| status.success()), "{line:?}");
 }
 
-/// Pins the thread to its processor, because frames sent from two processors may be reordered.
+/// Pins the thread to one processor, because frames sent from two processors may be reordered.
 fn stay() {
     // SAFETY: a set of zeros is empty, and lives through the calls.
     unsafe {
@@ -74,7 +74,7 @@ fn stay() {
     }
 }
 
-/// Sends until a frame arrives: an interface loses frames just after it comes up.
+/// Sends until a frame arrives, because an interface loses frames just after it comes up.
 fn until_frames_pass() {
     let (socket, mut inbox, left) = (at_right(), Inbox::new(60), index("left"));
     while inbox.fill(socket.as_fd()) == 0 {
@@ -142,14 +142,14 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
         let (sender, socket, a) = (open_packets().expect("root"), at_right(), index("left"));
         let mut inbox = Inbox::new(MTU + 14);
         assert_eq!(inbox.fill(socket.as_fd()), 0);
-        // Frames too short for a segment, and longer ones; for this NIC and for others.
+        // Frames that are too short for a segment, and longer ones, for this NIC and for others.
         let lengths =
             [(14, 1), (53, 1), (54, 1), (54, 2), (60, 0xffff), (1_514, 1), (9_014, 0), (MTU + 14, 1)];
         let mut batch = frames(&lengths);
         assert_eq!(send(sender.as_fd(), batch.ready(), &[a]), lengths.len());
         let wanted: Vec<&[u8]> = batch.ready()[2..].iter().map(Frame::bytes).collect();
         assert_eq!(received(&sender, 1, &socket, &mut inbox), wanted);
-        // More than one segment: a frame on its way to a switch.
+        // A frame with more than one segment is on its way to a switch.
         batch.clear();
         for place in 2..12 {
             let mut rest = only(1);
@@ -162,7 +162,7 @@ fn frames_of_one_segment_arrive_and_others_wake_nobody() {
     });
 }
 
-/// A rejected frame does not affect others, and a plane without an interface sends nothing.
+/// A rejected frame does not affect others. A plane without an interface sends nothing.
 #[test]
 fn what_is_refused_is_lost_alone() {
     between(|| {
@@ -177,7 +177,7 @@ fn what_is_refused_is_lost_alone() {
             assert_eq!(send(sender.as_fd(), batch.ready(), interfaces), 0, "{interfaces:?}");
         }
         assert_eq!(send(sender.as_fd(), &[], &[a]), 0);
-        // More than a batch: the rest is sent by the next call.
+        // With more than a batch of frames, the next call sends the rest.
         let mut many = frames(&[(60, 7); BATCH]).ready().to_vec();
         many.extend_from_slice(batch.ready());
         assert_eq!(send(sender.as_fd(), &many, &[a]), BATCH);
@@ -253,7 +253,7 @@ fn blocks_are_those_from_the_first_to_the_last() {
     });
 }
 
-/// A frame for another NIC has its MAC address, so an interface drops it unless it is promiscuous.
+/// A frame for another NIC has that NIC's MAC address, so an interface drops it unless it is promiscuous.
 #[test]
 fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
     between(|| {
@@ -268,7 +268,7 @@ fn interfaces_take_frames_for_others_as_long_as_the_socket_is_open() {
         take_all(socket.as_fd(), index("right")).expect("it is ours");
         assert!(promiscuous());
         drop(socket);
-        // A child process just started by another test may keep the socket open a moment longer.
+        // A child process of another test may keep the socket open for a moment.
         while promiscuous() {
             std::thread::yield_now();
         }
@@ -322,7 +322,7 @@ fn devices_are_gone_with_their_descriptor() {
             assert!(open_tun(name).is_err(), "{name:?}");
         }
         drop(device);
-        // A child process of another test keeps the descriptor from fork to exec.
+        // A child process of another test keeps the descriptor open between fork and exec.
         while interface_index("t").is_some() {
             std::thread::yield_now();
         }
@@ -358,8 +358,8 @@ fn who_became_another_user_stays_it() {
     assert!(child.status.success(), "{said}");
 }
 
-/// Frames sent by AF_XDP arrive unchanged, even many more than there are chunks. Frames longer than a chunk, and those
-/// of a plane without an interface, are returned.
+/// Frames sent over AF_XDP arrive unchanged, also if there are many more than chunks. Frames longer than a chunk, and
+/// those of a plane without an interface, are returned.
 #[test]
 fn what_leaves_by_shared_memory_arrives_as_it_was() {
     between(|| {
@@ -406,7 +406,7 @@ fn what_leaves_by_shared_memory_arrives_as_it_was() {
     });
 }
 
-/// A port that is down accepts frames up to its limit; once it is up, frames are sent again.
+/// A port that is down accepts frames up to its limit. Once it is up, sending continues.
 #[test]
 fn a_port_that_is_down_does_not_stop_what_comes_after() {
     between(|| {
@@ -426,7 +426,7 @@ fn a_port_that_is_down_does_not_stop_what_comes_after() {
         until_frames_pass();
         let mut inbox = Inbox::new(MTU + 14);
         received(&sender, 7, &socket, &mut inbox);
-        // Frames remaining in the ring are sent first.
+        // Frames that remain in the ring are sent first.
         for _ in 0..10 {
             xdp.send(batch.ready());
             received(&sender, 7, &socket, &mut inbox);

@@ -1,10 +1,9 @@
-//! Sends frames by AF_XDP sockets: one per port, with memory shared with the kernel
+//! Sends frames over AF_XDP sockets: one per port, with memory shared with the kernel
 //! (`Documentation/networking/af_xdp.rst` of Linux).
 //!
-//! In: frames, the interface of each plane. Out: frames in the kernel's rings, and those that must be sent by other
-//! means. Invariants: a chunk of memory belongs to the kernel from when it is put into the transmit ring until it
-//! returns in the completion ring; only this file writes to chunks that belong to the agent. Nothing is received here,
-//! so reception is unaffected.
+//! In: frames, the interface of each plane. Out: frames in the kernel's rings, and frames that must be sent by other
+//! means. Invariants: a chunk of memory belongs to the kernel from its entry in the transmit ring until its entry in
+//! the completion ring. Only this file writes to chunks that belong to the agent. These sockets receive nothing.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -22,7 +21,7 @@ const HEADER: usize = 14;
 const PIECES: u32 = 64;
 /// Maximum number of system calls to send the contents of a ring.
 const KICKS: u32 = 4;
-/// Number of pending frames that justify a system call; with fewer, its cost per frame is significant.
+/// Number of pending frames that justify a system call. With fewer, its cost per frame is high.
 const WORTH_ASKING: u32 = 16;
 
 /// Memory shared with the kernel.
@@ -71,7 +70,7 @@ impl Drop for Shared {
     }
 }
 
-/// A ring that one side fills and the other empties, with a counter for each.
+/// A ring with a producer and a consumer, and a counter for each.
 #[derive(Debug)]
 struct Ring<T> {
     filled: *const AtomicU32,
@@ -113,7 +112,7 @@ impl<T: Copy> Ring<T> {
         unsafe { self.places.add((count & (PIECES - 1)) as usize) }
     }
 
-    /// Fills the next entry, which the kernel can see only after [`Ring::show`].
+    /// Fills an entry, which the kernel sees only after [`Ring::show`].
     fn put(&self, ahead: u32, value: T) {
         let place = self.place(self.filled().load(Ordering::Relaxed).wrapping_add(ahead));
         // SAFETY: the producer owns all entries that are not shown yet, and there is one producer.
@@ -129,7 +128,7 @@ impl<T: Copy> Ring<T> {
     fn take(&self, mut each: impl FnMut(T)) {
         let filled = self.filled().load(Ordering::Acquire);
         let mut at = self.emptied().load(Ordering::Relaxed);
-        // At most the number of entries, even if the counter is wrong.
+        // Not more than the number of entries, even if the counter is wrong.
         for _ in 0..filled.wrapping_sub(at).min(PIECES) {
             // SAFETY: the consumer may read entries that were shown, and there is one consumer.
             each(unsafe { self.place(at).read() });
@@ -138,7 +137,7 @@ impl<T: Copy> Ring<T> {
         self.emptied().store(at, Ordering::Release);
     }
 
-    /// Returns the number of entries that were shown and not emptied yet.
+    /// Returns the number of entries that are shown and not yet consumed.
     fn len(&self) -> u32 {
         self.filled().load(Ordering::Relaxed).wrapping_sub(self.emptied().load(Ordering::Acquire))
     }
@@ -150,12 +149,12 @@ struct Lane {
     interface: libc::c_int,
     /// Chunks that belong to the agent.
     free: Vec<u32>,
-    /// Entries that were filled but not shown yet.
+    /// Number of filled entries that are not shown yet.
     fresh: u32,
     to_send: Ring<libc::xdp_desc>,
     sent: Ring<u64>,
     socket: OwnedFd,
-    /// Last field, so that the socket is closed before the memory is unmapped.
+    /// This is the last field, so that the socket is closed before the memory is unmapped.
     pieces: Shared,
 }
 
@@ -223,7 +222,7 @@ impl Lane {
                 libc::sendto(self.socket.as_raw_fd(), nothing, 0, libc::MSG_DONTWAIT, nothing.cast(), 0)
             };
         }
-        // If the port is down or its queue is full, the rest is sent with later frames.
+        // If the port is down or its queue is full, later calls send the rest.
     }
 
     /// Reclaims the chunks of sent frames.
@@ -242,14 +241,14 @@ impl Lane {
 #[derive(Debug, Default)]
 struct Place {
     lane: Option<Lane>,
-    /// The interface for which an error was reported.
+    /// The interface whose error was already reported.
     said: libc::c_int,
-    /// The interface that is not tried again.
+    /// The interface that is not opened again.
     refused: libc::c_int,
 }
 
 impl Place {
-    /// Opens a socket for an interface, unless it is open or was rejected. Returns the error, once.
+    /// Opens a socket for an interface, unless it is open or was rejected. Returns each error once.
     fn open(&mut self, interface: libc::c_int) -> Option<io::Error> {
         if self.lane.as_ref().is_some_and(|lane| lane.interface == interface) {
             return None;
@@ -290,8 +289,8 @@ impl Xdp {
         places.filter_map(|(plane, (place, interface))| Some((plane, place.open(*interface)?))).collect()
     }
 
-    /// Sends frames. Returns how many were accepted, and which must be sent by other means. A few frames of a port wait
-    /// for more, or for [`Xdp::flush`].
+    /// Sends frames. Returns how many were accepted, and which must be sent by other means. The last few frames of a
+    /// port may wait for more frames, or for [`Xdp::flush`].
     pub fn send(&mut self, frames: &[Frame]) -> (usize, Vec<usize>) {
         for lane in self.lanes() {
             lane.reclaim();
