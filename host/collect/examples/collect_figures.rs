@@ -1,4 +1,4 @@
-//! Measures a collector of the reference fabric: memory, and processor time for a round of reports.
+//! Measures a collector of the fabric in a file: memory, and processor time for a round of reports.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,22 +1,21 @@
 //! Translates a denied element into the paths that a sender must not use.
 //!
-//! In: an element, a sender. Out: the denial for the sender's agent. Invariants: every path over the element is
-//! covered, and no other path that the agent's form of denial can distinguish. Numbers are those of path tables: they
-//! all start at 0.
+//! In: an element, a sender. Out: the denial for the sender's agent. Invariants: every path over the element is denied.
+//! Other paths are denied only if an agent's denial cannot distinguish them. Numbers start at 0, as in path tables.
 
 use closc_nic::agent::Ban;
 use closc_topology::{Link, Nic, NicPort, Switch, TierId, Topology};
 
 use crate::element::Element;
 
-/// Returns what a sender must deny; `None` if none of its paths uses the element. Reason and end time are not set.
+/// Returns the denial for a sender; `None` if none of its paths uses the element. Reason and end time are not set.
 pub(crate) fn ban(topology: &Topology, element: Element, sender: Nic) -> Option<Ban> {
     let plane = element.plane().map(|plane| plane.0);
     let any = Ban { plane, ..Ban::default() };
     match element {
         Element::Plane(_) => Some(any),
         Element::Port(port) | Element::Cable(Link::Host(port)) => Some(nic(port.nic, sender, any)),
-        // If a NIC as a whole is denied it receives nothing, and cannot send either.
+        // A denied NIC receives nothing. It needs no denial itself.
         Element::Nic(whole) => (whole != sender).then(|| nic(whole, sender, any)),
         Element::Switch(switch) => Some(of_switch(topology, switch, sender, any)),
         Element::Cable(Link::Fabric { lower, up }) => of_cable(topology, lower, up, sender, any),
@@ -42,8 +41,8 @@ fn of_switch(topology: &Topology, switch: Switch, sender: Nic, any: Ban) -> Ban 
             let k1 = topology.t1.parallel.max(1);
             let rows = topology.t2_rows();
             let step = switch.index / rows;
-            // A denial has one range of T0 uplinks, but T1s that share a row are not adjacent. If rows have several
-            // T1s, the T2s of the same step in the other rows are denied as well.
+            // A denial has only one range of T0 uplinks, but the T1s of a row are not adjacent. If rows have several
+            // T1s, the denial also includes the T2s at the same place in other rows.
             let alone = rows > 1 && rows >= topology.t1_count;
             let row = alone.then(|| range(switch.index % rows, k0));
             Ban { uplinks: row, t1_uplinks: Some(range(step, k1)), ..any }
@@ -72,7 +71,7 @@ fn range(neighbour: u16, parallel: u16) -> (u16, u16) {
     (neighbour * parallel, neighbour * parallel + parallel - 1)
 }
 
-/// Returns the cables whose probes show that an element has recovered; none if it is too large.
+/// Returns the cables whose probes show that an element has recovered; empty if the element is too large.
 pub(crate) fn probed(plan: &closc_plan::Plan, element: Element) -> Vec<Link> {
     let own = |link: Link| plan.fabric().has_link(link).then_some(link);
     match element {
@@ -117,7 +116,7 @@ mod tests {
         denied.covers(kind, from.downlink, (to.zone.0, to.group, to.downlink), choice)
     }
 
-    /// Walks every path of small fabrics: a denial covers exactly the paths over the element.
+    /// Tests every path of small fabrics. A denial must cover exactly the paths over the element.
     #[test]
     fn a_denial_covers_the_paths_over_the_element() {
         let rows = closc_tests::shape::Shape {
@@ -145,7 +144,7 @@ mod tests {
                         let on = path.hops.iter().map(|hop| hop.link).chain([path.first]);
                         let mut on = on.map(|link| element.covers(plan.topology(), link));
                         let on = on.any(|on| on);
-                        // A denied NIC does not deny anything itself.
+                        // A denied NIC gets no denial itself.
                         if *element == Element::Nic(from) {
                             continue;
                         }

@@ -1,4 +1,4 @@
-//! Probabilities and evidence that losses are not due to chance.
+//! Probabilities, and the evidence that losses are not due to chance.
 
 /// Loss rate of a good path.
 pub(crate) const BACKGROUND: f64 = 0.000_1;
@@ -15,7 +15,7 @@ pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
         // No more than expected; the exact probability is not needed.
         return 1.0;
     }
-    // Above the mean, consecutive terms shrink by at least a fixed factor.
+    // Above the mean, each term is smaller than the previous one by at least this factor.
     let mut term =
         (ln_choose(n, lost) + lost as f64 * share.ln() + (n - lost) as f64 * (-share).ln_1p()).exp();
     let mut sum = 0.0;
@@ -29,7 +29,7 @@ pub(crate) fn at_least(lost: u64, n: u64, share: f64) -> f64 {
     f64::min(sum, 1.0)
 }
 
-/// Trials with the same probability of a hit under chance.
+/// Trials of which each is a hit with the same probability, if only chance acts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trials {
     pub(crate) hits: u64,
@@ -37,15 +37,15 @@ pub(crate) struct Trials {
     pub(crate) chance: f64,
 }
 
-/// Multiples of the odds of a hit under chance that are considered, all equally likely.
+/// Factors by which the odds of a hit may exceed those of chance. All are equally likely.
 const ODDS: [f64; 6] = [3.0, 10.0, 30.0, 100.0, 1_000.0, 10_000.0];
 
-/// Returns the logarithm of the likelihood ratio of such trials: hits more frequent than by chance, against chance
-/// alone.
+/// Returns the logarithm of the likelihood ratio of two hypotheses: hits are more frequent than by chance, or chance
+/// alone acts.
 ///
-/// The first hit is not counted, because it caused the test. The rest is a test martingale: regardless of the length
-/// and number of inspections, with chance alone it ever exceeds `ln(n)` with a probability of at most 1 in n (Ville's
-/// inequality).
+/// The first hit is not counted, because it caused the test. The result is the logarithm of a test martingale. If
+/// chance alone acts, it ever exceeds `ln(n)` with a probability of at most 1 / n (Ville's inequality). This holds for
+/// any number of inspections.
 pub(crate) fn evidence(trials: &[Trials]) -> f64 {
     let ln = ODDS.map(|odds| {
         let mut first: f64 = 0.0;
@@ -79,7 +79,7 @@ fn ln_choose(n: u64, k: u64) -> f64 {
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
-/// Stirling's series (DLMF 5.11.1), whose error is below 1e-9 from 10 on.
+/// Stirling's series (DLMF 5.11.1), whose error is below 1e-9 for n of at least 10.
 fn ln_factorial(n: u64) -> f64 {
     if n < 10 {
         return (1..=n).map(|k| (k as f64).ln()).sum();
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn losses_elsewhere_explain_losses_here() {
-        // One of five paths, all probed equally often.
+        // The cable is one of five paths, all probed equally often.
         let of_five = |hits, misses| evidence(&[Trials { hits, misses, chance: 0.2 }]);
         let needed = (160.0_f64 / 0.01).ln();
         assert!(of_five(7, 0) < needed && of_five(8, 0) > needed, "{} {}", of_five(7, 0), of_five(8, 0));
@@ -145,7 +145,7 @@ mod tests {
                 *count += u32::from(most >= limit.ln());
             }
         }
-        // At most 200 and 20 are expected; there must be some, or the test proves nothing.
+        // At most 200 and 20 are expected. Some must occur, or the test would prove nothing.
         assert!((20..=200).contains(&deceived[0]) && (1..=20).contains(&deceived[1]), "{deceived:?}");
     }
 }

@@ -1,8 +1,8 @@
 //! The collector, without sockets and without a clock.
 //!
 //! In: reports of sources, orders of operators, the time. Out: verdicts, the next list of denials, orders for agents.
-//! Invariants: a list of denials is in force only after it was committed, so that the caller can save it first; orders
-//! are derived from what agents report, so restarts of either side do no harm.
+//! Invariants: a list of denials is in force only after it was committed, so the caller can save it first. Orders
+//! follow from the denials that agents report, so agents and collector can restart at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
@@ -49,20 +49,20 @@ pub struct Source {
 pub enum Order {
     /// Deny paths, for the denial with this number.
     Deny(u64, Ban),
-    /// Lift the agent's denial with the second number, for the denial with the first.
+    /// End the agent's denial with the second number, which belongs to the denial with the first.
     Allow(u64, u64),
 }
 
-/// A change since the last judgement.
+/// A change since verdicts were last computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A fault was found.
     Broken(Verdict),
     /// A fault has ended, or has become a different one.
     Ended(Verdict),
-    /// The agent of a NIC no longer answers; with a line that describes it.
+    /// The agent of a NIC no longer answers. The text describes it.
     AgentDead(Nic, String),
-    /// An agent of a NIC answers again.
+    /// The agent of a NIC answers again.
     AgentBack(Nic),
 }
 
@@ -84,12 +84,12 @@ pub enum OrderFault {
     /// The maximum number of denials is reached.
     #[error("there are {DENIALS_MAX} denials already")]
     Full,
-    /// The denial would do harm.
+    /// The denial would leave too few paths.
     #[error("`{0}` is not denied: {1}")]
     Refused(String, Refusal),
 }
 
-/// State of a denial at the agents.
+/// State of a denial at agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Number of agents at which it is in force.
@@ -112,7 +112,7 @@ pub struct Next {
     pub changes: Vec<Change>,
 }
 
-/// A verdict, and since when it has been reached.
+/// A verdict, and the time at which it was first reached.
 #[derive(Debug, Clone)]
 struct Held {
     first_ms: u64,
@@ -125,7 +125,7 @@ struct Held {
 pub struct Collector {
     plan: Arc<Plan>,
     options: Options,
-    /// Start of this process. Earlier proposals have reasons that this process has not seen itself.
+    /// Start of this process. This process has not observed the faults of earlier proposals.
     began_ms: u64,
     evidence: Evidence,
     switches: Switches,
@@ -136,11 +136,11 @@ pub struct Collector {
     /// NICs with an agent that is known to be dead.
     dead: BTreeSet<Nic>,
     denials: Denials,
-    /// Elements of denials that are in force, or that agents may still have.
+    /// Elements of the denials that agents have or may still have, by index in the list.
     known: Vec<(usize, Element)>,
     standings: BTreeMap<u64, Standing>,
     in_force: BTreeMap<Nic, Vec<u64>>,
-    /// Number of NICs, and for each plane and tier the numbers of switches and of cables below them.
+    /// Number of NICs. For each plane and tier, the numbers of switches and of cables below them.
     n_nics: usize,
     sizes: BTreeMap<(u8, TierId), (usize, usize)>,
     /// Checksums of the plan's path tables, for groups with agents that answered.
@@ -190,7 +190,7 @@ impl Collector {
         &self.sources
     }
 
-    /// Returns the denials in force, proposed and remembered.
+    /// Returns all denials: in force, proposed and ended recently.
     pub fn denials(&self) -> &Denials {
         &self.denials
     }
@@ -245,12 +245,12 @@ impl Collector {
         &self.switches
     }
 
-    /// Handles the counters of a round, in which each switch was read twice; all first reads precede all second reads.
+    /// Handles the counters of a round, in which each switch was read twice. All first reads precede all second reads.
     pub fn take_counters(&mut self, round: BTreeMap<Switch, Twice>, now_ms: u64) {
         self.switches.take(&self.plan, round, now_ms);
     }
 
-    /// Records that a switch could not be read. Returns whether that is new.
+    /// Records that a switch could not be read. Returns whether this is the first failure since it was last read.
     pub(crate) fn switch_failed(&mut self, switch: Switch, fault: &str) -> bool {
         self.switches.failed(switch, fault)
     }
@@ -260,7 +260,7 @@ impl Collector {
         self.held.values().filter(|held| held.given).map(|held| &held.verdict)
     }
 
-    /// Returns the number of a source; a new name gets a new one.
+    /// Returns the number of a source. A new name gets a new number.
     pub fn source(&mut self, name: &str) -> u32 {
         if let Some(id) = self.by_name.get(name) {
             return *id;
@@ -277,7 +277,7 @@ impl Collector {
         self.identities.bind(source, nic);
     }
 
-    /// Returns the NICs that several sources claim, with the names of the sources. None of these sources counts.
+    /// Returns the NICs that several sources claim, with the names of the sources. Their reports are ignored.
     pub(crate) fn contested(&self, now_ms: u64) -> Vec<(Nic, Vec<&str>)> {
         let name = |source: &u32| self.sources[*source as usize].name.as_str();
         let contested = self.identities.contested(now_ms, self.options.fresh_ms);
@@ -323,7 +323,7 @@ impl Collector {
 
     fn try_take(&mut self, source: u32, report: Report, now_ms: u64) -> Result<Nic, ReportFault> {
         let nic = nic_of(&self.plan, report.nic).ok_or(ReportFault::Nic(report.nic))?;
-        // Addresses of another fabric may be the same, but uplinks in its table are different ones.
+        // Another fabric may have the same addresses, but its uplinks are different ones.
         let fabric = report.table.as_ref().and_then(|table| table.fabric.as_ref());
         if let Some(other) = fabric.filter(|fabric| **fabric != *self.plan.topology().name) {
             return Err(ReportFault::Fabric(other.clone()));
@@ -367,7 +367,7 @@ impl Collector {
         let mut news = Vec::new();
         self.held.retain(|key, held| {
             let stays = judged.contains_key(key);
-            // Missing reports do not mean recovery: the last verdict is kept until an agent reports on the element.
+            // Missing reports do not mean recovery. The last verdict is kept until an agent reports on the element.
             if !stays && held.given && !scene.has_reports_on(key.0, key.1) {
                 held.verdict.unheard_ms.get_or_insert(now_ms);
                 return true;
@@ -387,7 +387,7 @@ impl Collector {
                 },
             });
             verdict.since_ms = held.verdict.since_ms;
-            // An agent that has not reported since may have evidence for another explanation.
+            // Wait for a new report of every agent, because it may support another explanation.
             let settled_ms = verdict.reported_ms.saturating_sub(held.first_ms);
             held.verdict = verdict;
             if !held.given && settled_ms >= options.settle_ms {
@@ -406,7 +406,7 @@ impl Collector {
         news
     }
 
-    /// Discards losses around repaired elements. A fault that became a different one is not repaired.
+    /// Discards losses around repaired elements. A fault that became another one is not repaired.
     fn note_repairs(&mut self, news: &[News], now_ms: u64) {
         let is_sure = |(key, held): &(&(Element, Kind), &Held)| held.given || key.1 == Kind::Dead;
         let known: Vec<Element> =
@@ -424,8 +424,8 @@ impl Collector {
         self.evidence.repairs.forget(now_ms);
     }
 
-    /// Returns dead agents: those that do not answer but did before, or are bound to a NIC. If another source reports
-    /// for the NIC, the agent moved to another socket.
+    /// Returns dead agents: those that do not answer, but did before or are bound to a NIC. An agent is not dead if
+    /// another source reports for its NIC, because it moved to another socket.
     pub(crate) fn dead_agents(&self, now_ms: u64) -> Vec<DeadAgent> {
         let is_fresh = |seen_ms: u64| now_ms.saturating_sub(seen_ms) <= self.options.fresh_ms;
         let speaks = |nic: &Nic| self.evidence.agents.get(nic).is_some_and(|agent| is_fresh(agent.seen_ms));
@@ -437,7 +437,7 @@ impl Collector {
         (0..).zip(&self.sources).filter_map(dead).collect()
     }
 
-    /// Returns the list of denials that should be in force now; `None` if it is in force already.
+    /// Returns the list of denials that should be in force now; `None` if it is unchanged.
     pub fn next(&self, now_ms: u64) -> Option<Next> {
         let mut denials = self.denials.clone();
         let mut changes = Vec::new();
@@ -458,10 +458,10 @@ impl Collector {
             let by_person = is_by_person(denial);
             let good = || element.map_or(0, |element| self.good(element));
             let stage = match denial.stage {
-                // It would expire as soon as it is applied. If the reason persists it is proposed again.
+                // Do not apply it, because it would expire at once. If the reason persists, it is proposed again.
                 Stage::Proposed if denial.until_ms <= now_ms => Stage::Withdrawn,
                 Stage::Proposed if !by_person && !is_broken => {
-                    // A process that has just started has no evidence of recovery yet.
+                    // A new process has no evidence of recovery yet, so it waits for good probes.
                     if self.is_of_before(denial) && good() < denial.good_wanted {
                         continue;
                     }
@@ -485,7 +485,7 @@ impl Collector {
         denial.since_ms < self.began_ms
     }
 
-    /// Returns the smallest number of good probes in a row over the probed cables of an element.
+    /// Returns the number of consecutive good probes of an element: the minimum over its probed cables.
     pub(crate) fn good(&self, element: Element) -> u64 {
         let suspects = &self.evidence.suspects;
         let all = probed(&self.plan, element).into_iter().filter_map(|link| suspects.get(&link));
@@ -495,9 +495,9 @@ impl Collector {
     fn propose(&self, denials: &mut Denials, changes: &mut Vec<Change>, now_ms: u64) {
         for verdict in self.verdicts().filter(|verdict| verdict.confidence >= self.options.confidence) {
             let key = verdict.element.key(&self.plan);
-            // No traffic goes to a dead NIC, so no path is denied.
+            // No traffic goes to a dead NIC, so nothing needs to be denied.
             let is_whole_nic = matches!(verdict.element, Element::Nic(_));
-            // A denial that an operator lifted is not repeated before its end time.
+            // A denial that an operator ended is not proposed again before its end time.
             let lifted = |denial: &Denial| {
                 denial.element == key && denial.stage == Stage::Lifted && denial.until_ms > now_ms
             };
@@ -594,7 +594,7 @@ impl Collector {
         Ok(Next { denials, changes: vec![change] })
     }
 
-    /// Puts a list of denials in force. It must have been saved.
+    /// Puts a list of denials in force. The caller must have saved it.
     pub fn commit(&mut self, denials: Denials) {
         self.denials = denials;
         let list = self.denials.list.iter().enumerate();
@@ -609,7 +609,7 @@ impl Collector {
         self.standings.retain(|id, _| ids.contains(id));
     }
 
-    /// Returns the denials that concern a NIC, with the scope that its agent uses.
+    /// Returns the denials that concern a NIC, each with its form for the NIC's agent.
     fn scopes(&self, nic: Nic) -> impl Iterator<Item = (&Denial, Ban)> {
         let topology = self.plan.topology();
         self.known.iter().filter_map(move |(at, element)| {
@@ -657,7 +657,7 @@ impl Collector {
         self.scopes(nic).filter_map(order).collect()
     }
 
-    /// Handles an agent's answer to an order: its number of the denial, or why it rejects the order.
+    /// Handles an agent's answer to an order: the agent's number of the denial, or the reason for rejecting the order.
     pub fn answered(&mut self, nic: Nic, order: &Order, answer: Result<u64, String>) {
         let Some(agent) = self.evidence.agents.get_mut(&nic) else { return };
         match (order, answer) {

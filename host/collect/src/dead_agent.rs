@@ -1,7 +1,7 @@
 //! Agents that no longer answer.
 //!
 //! In: the source that reported for a NIC, its last error. Out: a line of text. Invariants: only a source that was the
-//! agent of a NIC, or is bound to one, can be dead; an agent that moved to another socket is not dead.
+//! agent of a NIC, or is bound to one, can be dead. An agent that moved to another socket is not dead.
 
 use closc_plan::Plan;
 use closc_topology::Nic;

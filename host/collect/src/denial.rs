@@ -1,8 +1,8 @@
-//! Denials: their stages from proposed to ended, the orders that follow, and what is remembered.
+//! Denials: their stages from proposed to ended, the orders for agents, and the storage of ended denials.
 //!
 //! In: verdicts, orders of operators, the time, good probes. Out: the next list of denials, and its changes.
-//! Invariants: the list changes as a whole, so that it can be saved before it takes effect; only denials in stage
-//! `applied` are sent to agents; an ended denial is remembered until agents have dropped it by themselves.
+//! Invariants: the list changes as a whole, so it can be saved before it takes effect. Only denials in stage `applied`
+//! are sent to agents. An ended denial is kept until agents have dropped it by themselves.
 
 use closc_nic::agent::Ban;
 use closc_plan::Plan;
@@ -14,24 +14,24 @@ use crate::verdict::{Kind, Verdict};
 
 /// Maximum number of denials, in any stage except ended.
 pub(crate) const DENIALS_MAX: usize = 256;
-/// Time that a denial is remembered after its end.
+/// Time for which a denial is kept after its end.
 const REMEMBERED_MS: u64 = 60_000;
 
-/// Progress of a denial.
+/// Stage of a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// It ought to be.
+    /// It is requested, but not sent to agents.
     Proposed,
-    /// Agents are asked for it.
+    /// Agents are ordered to apply it.
     Applied,
-    /// Its time was over.
+    /// Its end time has passed.
     Expired,
-    /// Enough good probes came back.
+    /// Enough good probes have returned.
     Returned,
-    /// Somebody ended it.
+    /// An operator ended it.
     Lifted,
-    /// It was never applied, and there is no reason for it any more.
+    /// It was never applied, and the reason for it has ended.
     Withdrawn,
 }
 
@@ -61,23 +61,23 @@ impl Stage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Denial {
-    /// Its number; never used twice.
+    /// Its number, which is never reused.
     pub id: u64,
-    /// Denials, by name.
+    /// The denied element, by name.
     pub element: String,
-    /// Why, in the word that agents take.
+    /// The reason, as a keyword of agents.
     pub reason: String,
-    /// Why, in words.
+    /// The reason, as text.
     pub why: String,
-    /// Distance.
+    /// The current stage.
     pub stage: Stage,
-    /// When that began, in milliseconds since 1970.
+    /// When that stage began, in milliseconds since 1970.
     pub since_ms: u64,
-    /// When it ends by itself.
+    /// When it ends by itself, in milliseconds since 1970.
     pub until_ms: u64,
-    /// Good probes in a row that end it.
+    /// Number of consecutive good probes that end it.
     pub good_wanted: u64,
-    /// Why it is not applied, where it could be.
+    /// Why it is still only proposed, although denials are applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
 }
@@ -88,21 +88,21 @@ pub struct Denial {
 pub struct Denials {
     /// Number of the next denial.
     pub next: u64,
-    /// Current and remembered denials.
+    /// Current denials, and those that ended recently.
     pub list: Vec<Denial>,
 }
 
-/// Result of a denial.
+/// A change of a denial's stage.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Change {
     /// Its number.
     pub id: u64,
-    /// Denied paths.
+    /// The denied element, by name.
     pub element: String,
-    /// Result.
+    /// The new stage.
     pub stage: Stage,
-    /// Why.
+    /// The reason, as text.
     pub why: String,
 }
 
@@ -112,27 +112,28 @@ impl Denial {
         Element::parse(plan, &self.element)
     }
 
-    /// Adds the fields that are the same for all agents to a scope.
+    /// Completes the denial of one agent with the fields that are the same for all agents.
     pub(crate) fn ban(&self, scope: &Ban) -> Ban {
         let until = Some(self.until_ms as f64 / 1e3);
         Ban { id: None, reason: self.reason.clone(), until, ..scope.clone() }
     }
 
-    /// Returns whether a denial at an agent belongs to this one.
+    /// Returns whether a denial that an agent has belongs to this one.
     pub(crate) fn is_at(&self, own: &Ban, scope: &Ban) -> bool {
-        // Times lose precision in the conversion to seconds; those of two denials differ by at least a millisecond.
+        // Times lose precision in the conversion to seconds, but end times of two denials differ by at least a
+        // millisecond.
         let until = own.until.is_some_and(|until| (until * 1e3 - self.until_ms as f64).abs() < 0.5);
         until && *own == Ban { id: own.id, until: own.until, reason: self.reason.clone(), ..scope.clone() }
     }
 }
 
 impl Denials {
-    /// Returns the denials that agents must have.
+    /// Returns the denials that agents should have.
     pub fn applied(&self) -> impl Iterator<Item = &Denial> {
         self.list.iter().filter(|denial| denial.stage == Stage::Applied)
     }
 
-    /// Returns the denial of an element that has not ended.
+    /// Returns the denial of an element, if it has one that has not ended.
     pub(crate) fn open(&self, element: &str) -> Option<&Denial> {
         self.list.iter().find(|denial| denial.element == element && !denial.stage.is_over())
     }
@@ -149,7 +150,7 @@ impl Denials {
         change
     }
 
-    /// Drops ended denials that agents have dropped too.
+    /// Removes ended denials that agents have dropped too.
     pub(crate) fn forget(&mut self, now_ms: u64) {
         self.list.retain(|denial| {
             let was_sent = denial.stage != Stage::Withdrawn;
@@ -170,7 +171,7 @@ impl Denial {
     }
 }
 
-/// Returns the reason, as agents accept it, for a kind of fault.
+/// Returns the keyword of agents for a kind of fault.
 pub(crate) fn reason(verdict: &Verdict) -> &'static str {
     match verdict.kind {
         Kind::Gray => "gray-loss",

@@ -1,7 +1,7 @@
 //! Elements that can be faulty or denied, and the cables that a probe uses.
 //!
 //! In: a plan and a coordinate or name. Out: names, the cables of an element, indexes of cables. Invariants: an element
-//! found by name is in the fabric; every cable has one index.
+//! found by name is in the fabric. Every cable has one index.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use closc_fabric::Shape;
 use closc_plan::Plan;
 use closc_topology::{Link, Nic, NicPort, PlaneId, Switch, TierId, Topology};
 
-/// An element that can be faulty or denied.
+/// A part of the fabric that can be faulty or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     /// A whole plane.
@@ -28,7 +28,7 @@ pub enum Element {
 const PORT: &str = "port ";
 
 impl Element {
-    /// Returns the name of its kind.
+    /// Returns the keyword of its kind.
     pub fn kind(self) -> &'static str {
         match self {
             Element::Plane(_) => "plane",
@@ -96,7 +96,7 @@ impl Element {
         fabric.has_link(link).then_some(Element::Cable(link))
     }
 
-    /// Returns whether all traffic over a cable also uses this element.
+    /// Returns whether all traffic over a cable also passes this element.
     pub(crate) fn covers(self, topology: &Topology, link: Link) -> bool {
         match self {
             Element::Plane(plane) => link.plane() == plane,

@@ -1,8 +1,8 @@
-//! State of probes: the last counts of each agent, and for each cable with losses a tally per prober.
+//! Probe results: the last counts of each agent and, for each cable with losses, a tally per prober.
 //!
-//! In: reports, the time. Out: tallies, ports without carrier, when each cable last carried a probe. Invariants: a
-//! cable without losses takes four bytes; the number of tallies is limited, and losses that do not fit are counted;
-//! counters that decrease indicate a restart of the agent.
+//! In: reports, the time. Out: tallies, ports without carrier, the time of the last good probe over each cable.
+//! Invariants: a cable without losses needs four bytes. The number of tallies is limited, and losses without a tally
+//! are counted. Decreasing counters mean that the agent was restarted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::element::{Element, Places};
 use crate::repair::{Repairs, near};
 use crate::report::{Report, ReportFault};
 
-/// Number of lost probes in a row after which a cable counts as dead.
+/// Number of consecutive lost probes after which a cable is dead.
 pub(crate) const DEAD_RUN: u32 = 5;
-/// Probes in one half of a tally. When the newer half is full, the older one is dropped.
+/// Number of probes in one half of a tally. When the newer half is full, the older one is discarded.
 const HALF: u64 = 1 << 13;
 /// Maximum number of tallies.
 const TALLIES_MAX: usize = 1 << 18;
 
-/// Full-length probes of one turn.
+/// Full-length probes for one [`Turn`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LongState {
-    /// Lost in a row; 0 if there is no result yet.
+    /// Number of consecutive lost ones; 0 if there is no result yet.
     pub(crate) lost: u32,
     /// When the first of them was reported.
     pub(crate) since_ms: u64,
@@ -44,18 +44,18 @@ pub(crate) struct Agent {
     pub(crate) planes: u32,
     pub(crate) down: u32,
     pub(crate) denials: Vec<Ban>,
-    /// Faults that the agent found itself.
+    /// Number of faults that the agent found itself.
     pub(crate) findings: usize,
-    /// Per plane, the number of frames received for other NICs, and when it last increased.
+    /// Per plane, the number of frames received for other NICs, and the time of its last increase.
     strays: Vec<(u64, Option<u64>)>,
-    /// Ports that are plugged into the wrong T0 port, and which one that is.
+    /// Ports that are plugged into a wrong T0 port, and that T0 port.
     found_at: BTreeMap<u8, T0Port>,
     /// Shared by all agents with the same turns.
     turns: Arc<[Turn]>,
     counts: Box<[(u32, u32)]>,
-    /// Damaged probes, for turns that had any.
+    /// Number of damaged probes, for turns with any.
     damaged: BTreeMap<Turn, u64>,
-    /// Turns that are not known to pass full-length probes; `None` if the agent sends none.
+    /// Turns for which full-length probes are lost or untested; `None` if the agent sends none.
     pub(crate) long: Option<BTreeMap<Turn, LongState>>,
     /// Its clock, and the time during which it could run, in nanoseconds.
     clock: Option<(u64, u64)>,
@@ -77,7 +77,7 @@ impl Agent {
         self.down >> plane.0 & 1 == 1
     }
 
-    /// Returns the port into which a plane's port is plugged, if it is known to be the wrong one.
+    /// Returns the T0 port into which the port of a plane is plugged, if it is known to be the wrong one.
     pub(crate) fn found_at(&self, plane: PlaneId) -> Option<T0Port> {
         self.found_at.get(&plane.0).copied()
     }
@@ -91,13 +91,13 @@ pub(crate) struct Tally {
     /// Probes lost since the last one that returned.
     pub(crate) run: u32,
     pub(crate) seen_ms: u64,
-    /// Whether earlier results were dropped.
+    /// Whether earlier results were discarded.
     is_partial: bool,
 }
 
 impl Tally {
     fn add(&mut self, sent: u64, lost: u64, now_ms: u64) {
-        // Losses during an outage are not evidence of gray loss after the recovery.
+        // Losses of an outage do not count as gray loss after it.
         let is_back = self.run >= DEAD_RUN && lost < sent;
         (self.before, self.now) = if is_back {
             ((0, 0), (sent - lost, 0))
@@ -127,27 +127,27 @@ impl Tally {
         self.run >= DEAD_RUN
     }
 
-    /// Returns how many of `sent` probes this tally covers. An unabridged tally covers all: probes before its first
-    /// loss all returned.
+    /// Returns how many of `sent` probes this tally covers. A tally without discarded results covers all, because it
+    /// begins with the first loss.
     pub(crate) fn sent_of(&self, sent: u64) -> u64 {
         if self.is_partial { sent.min(self.sent()) } else { sent }
     }
 }
 
-/// A cable that lost probes, or is watched for another reason.
+/// A cable that has lost probes, or is watched for another reason.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suspect {
     pub(crate) since_ms: u64,
     /// Probes that returned since the last loss.
     pub(crate) good: u64,
-    /// Probes that returned with different bytes.
+    /// Number of probes that returned with changed bytes.
     pub(crate) damaged: u64,
     /// Tallies by prober and turn.
     pub(crate) tallies: BTreeMap<(Nic, Turn), Tally>,
 }
 
 impl Suspect {
-    /// Discards losses, except those of an ongoing outage.
+    /// Discards losses, except those of a current outage.
     pub(crate) fn begin_anew(&mut self) {
         for tally in self.tallies.values_mut().filter(|tally| !tally.is_dead()) {
             *tally = Tally { seen_ms: tally.seen_ms, is_partial: true, ..Tally::default() };
@@ -159,7 +159,7 @@ impl Suspect {
     }
 }
 
-/// Everything that is known from probes.
+/// All probe results.
 #[derive(Debug)]
 pub(crate) struct Evidence {
     places: Places,
@@ -169,12 +169,12 @@ pub(crate) struct Evidence {
     /// Cables that are watched even without losses.
     pinned: BTreeSet<Link>,
     n_tallies: usize,
-    /// Losses that were not recorded because there were too many tallies.
+    /// Losses that were not recorded, because the maximum number of tallies was reached.
     pub(crate) crowded: u64,
-    /// When a probe last returned over each cable, in tenths of seconds since the start, from 1; 0 for never.
+    /// When a probe last returned over each cable, in tenths of a second since the start, counted from 1; 0 for never.
     good_at: Vec<u32>,
     started_ms: u64,
-    /// Cables around repaired elements.
+    /// Cables near recently repaired elements.
     pub(crate) repairs: Repairs,
     /// Probes sent and lost, by plane and by tier of the turn.
     probes: Vec<[(u64, u64); 3]>,
@@ -219,13 +219,13 @@ impl Evidence {
         u32::try_from(now_ms.saturating_sub(self.started_ms) / 100 + 1).unwrap_or(u32::MAX)
     }
 
-    /// Returns whether a probe returned over a cable since a time.
+    /// Returns whether a probe has returned over a cable since a time.
     pub(crate) fn is_good_since(&self, link: Link, since_ms: u64) -> bool {
         let at = self.good_at[self.places.of(link)];
         at > 0 && at >= self.tenth(since_ms)
     }
 
-    /// Returns over how many cables below the switches of a tier a probe returned since a time.
+    /// Returns the number of cables below the switches of a tier over which a probe has returned since a time.
     pub(crate) fn good_since(&self, plane: u8, tier: TierId, since_ms: u64) -> usize {
         let least = self.tenth(since_ms).max(1);
         self.good_at[self.places.below(plane, tier)].iter().filter(|at| **at >= least).count()
@@ -237,7 +237,7 @@ impl Evidence {
         at.checked_sub(1).map_or(0, |tenths| self.started_ms + tenths * 100)
     }
 
-    /// Returns how many probes turned at a tier, and how many of them were lost.
+    /// Returns the numbers of probes that turned at a tier, and of lost ones among them.
     pub(crate) fn probes(&self, plane: u8, tier: TierId) -> (u64, u64) {
         self.probes.get(usize::from(plane)).map_or((0, 0), |tiers| tiers[usize::from(tier.level())])
     }
@@ -264,7 +264,7 @@ impl Evidence {
                     Some(same) if same == turn => Some(at),
                     Some(_) | None => old.turns.binary_search(turn).ok(),
                 };
-                // A new turn has no earlier counts to compare with.
+                // For a new turn there are no earlier counts.
                 let Some(before) = place.map(|at| old.counts[at]) else { continue };
                 let restarted = count.0 < before.0 || count.1 < before.1;
                 let (sent, lost) = if restarted { *count } else { (count.0 - before.0, count.1 - before.1) };
@@ -302,7 +302,7 @@ impl Evidence {
         if let Some(known) = self.turns.get(&turns) {
             return known.clone();
         }
-        // Drop lists that are no longer used before adding new ones.
+        // Drop unused lists before adding new ones.
         if self.turns.len().is_power_of_two() {
             self.turns.retain(|turns| Arc::strong_count(turns) > 1);
         }
@@ -310,8 +310,8 @@ impl Evidence {
         turns
     }
 
-    /// Records the probes of one turn since the last report: how many were sent and lost, the time of that report, and
-    /// whether the agent had little processor time.
+    /// Records the probes of one turn since the last report: the numbers of sent and lost probes, the times of this and
+    /// the last report, and whether the agent had little processor time.
     fn result(
         &mut self,
         topology: &Topology,
@@ -338,7 +338,8 @@ impl Evidence {
                 self.good_at[self.places.of(link)] = now;
             }
         }
-        // Partial losses do not count if the agent had too little processor time, or around a repair; total losses do.
+        // Partial losses do not count near a repair, or if the agent had too little processor time. Total losses always
+        // do.
         let is_evidence = lost == sent || !lacks_time && !self.repairs.is_near(last, before_ms);
         let (sent, lost) = if is_evidence { (sent, lost) } else { (sent - lost, 0) };
         if lost == 0 && !self.suspects.contains_key(&last) {
@@ -408,7 +409,7 @@ impl Evidence {
         own.map(|(_, suspect)| suspect.damaged).sum()
     }
 
-    /// Records the repair of an element. Cables that another known fault covers keep their evidence.
+    /// Records the repair of an element. Cables with another known fault keep their evidence.
     pub(crate) fn repaired(&mut self, plan: &Plan, element: Element, known: &[Element], until_ms: u64) {
         let is_known = |link: Link| known.iter().any(|other| other.covers(plan.topology(), link));
         let links: BTreeSet<Link> = near(plan, element).into_iter().filter(|link| !is_known(*link)).collect();
@@ -428,7 +429,7 @@ impl Evidence {
         self.pinned = links;
     }
 
-    /// Drops cables with enough good probes since their last loss.
+    /// Removes cables with enough good probes since their last loss.
     pub(crate) fn forget(&mut self, enough: u64) {
         let (pinned, mut gone) = (&self.pinned, 0);
         self.suspects.retain(|link, suspect| {
@@ -444,13 +445,13 @@ impl Evidence {
     }
 }
 
-/// Returns the number of good probes in a row after which a cable with these losses counts as recovered. At the same
-/// loss rate, the probability of so many is below 1 in 3,000.
+/// Returns the number of consecutive good probes after which a cable with these losses counts as recovered. If the loss
+/// rate were unchanged, the probability of that many would be below 1 in 3,000.
 pub(crate) fn needed(enough: u64, lost: u64, sent: u64) -> u64 {
     (8 * sent).checked_div(lost).map_or(enough, |worst| enough.max(worst))
 }
 
-/// Updates, per plane, the number of frames received for other NICs, and when it last increased.
+/// Updates, per plane, the number of frames received for other NICs, and the time of its last increase.
 fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) -> Vec<(u64, Option<u64>)> {
     let mut out = vec![(0, None); usize::from(planes)];
     for (plane, count) in counts {
@@ -466,8 +467,7 @@ fn strays(planes: u8, old: Option<&Agent>, counts: &[(u8, u64)], now_ms: u64) ->
 /// Minimum share of the time between two reports that an agent must have run for partial losses to be evidence.
 const RUNS_MIN: f64 = 0.5;
 
-/// Returns whether an agent lacked processor time for much of the interval since its last report. Older agents do not
-/// report it.
+/// Returns whether an agent had too little processor time since its last report. Older agents do not report it.
 fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
     let (Some((before, ran_before)), Some((now, ran))) = (old.and_then(|old| old.clock), clock) else {
         return false;
@@ -476,7 +476,7 @@ fn lacks_time(old: Option<&Agent>, clock: Option<(u64, u64)>) -> bool {
     passed > 0 && (ran as f64) < RUNS_MIN * passed as f64
 }
 
-/// Updates the full-length probes of each turn, with the time of the first loss.
+/// Updates the full-length probes for each turn, with the time of the first loss.
 fn long(
     old: Option<&Agent>,
     report: Option<Vec<(Turn, LongView)>>,
@@ -504,7 +504,7 @@ pub(crate) fn last_link(topology: &Topology, nic: Nic, turn: Turn) -> Option<Lin
     links(topology, nic, turn).into_iter().flatten().last()
 }
 
-/// Returns the cables that a probe uses, from the NIC upward; none if the fabric does not have them.
+/// Returns the cables that a probe uses, from the NIC upward; `None` for each that the fabric does not have.
 pub(crate) fn links(topology: &Topology, nic: Nic, turn: Turn) -> [Option<Link>; 3] {
     let plane = turn.plane();
     let host = Link::Host(NicPort { plane: PlaneId(plane), nic });

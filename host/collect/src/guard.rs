@@ -1,9 +1,8 @@
-//! Elements that must not be denied: those whose denial would remove the last path of a pair of NICs, or too much of a
-//! plane.
+//! Rejects denials that would remove the last path between two NICs, or too large a share of a plane.
 //!
-//! In: elements that are dead or denied, and one more to deny. Out: success, or the reason to reject it. Invariants:
-//! the check covers every pair of NICs without listing them: undamaged groups are equivalent, so the work grows with
-//! the square of the damaged groups. Pairs without a path before the denial do not count.
+//! In: elements that are dead or denied, and a new one to deny. Out: success, or the reason for rejecting it.
+//! Invariants: the check covers every pair of NICs. Undamaged groups are equivalent, so the work grows with the square
+//! of the number of damaged groups. Pairs that have no path before the denial are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,16 +41,16 @@ fn percent(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 1e2)
 }
 
-/// A T0 group: its zone, its number.
+/// A T0 group: its zone and its number.
 type Group = (ZoneId, u16);
 
-/// NICs of a group with the same usable planes before and after, as bit masks.
+/// A class of NICs of a group that have the same usable planes before and after the denial. Planes are bit masks.
 #[derive(Debug, Clone, Copy)]
 struct Alike {
     before: u32,
     after: u32,
     nic: Nic,
-    /// Another NIC of this kind, if there is one.
+    /// Another NIC of this class, if there is one.
     other: Option<Nic>,
 }
 
@@ -122,7 +121,7 @@ impl Out {
     }
 }
 
-/// Returns the planes usable between two groups as a bit mask, without regard to the ports of NICs.
+/// Returns the planes usable between two groups as a bit mask, ignoring the ports of NICs.
 fn between(plan: &Plan, out: &Out, a: Group, b: Group, is_same: bool) -> u32 {
     let topology = plan.topology();
     let t0 = |plane, (zone, index): Group| Switch { plane, tier: TierId::T0, zone, index };
@@ -159,7 +158,7 @@ fn far(topology: &Topology, out: &Out, from: Switch, to: Switch, up: u16) -> boo
     (0..topology.t1.up.count).any(|m| open(&m))
 }
 
-/// Groups the NICs of a T0 group by their usable planes before and after; two NICs represent each kind.
+/// Divides the NICs of a T0 group into classes by their usable planes before and after.
 fn alike(plan: &Plan, (before, after): (&Out, &Out), (zone, group): Group) -> Vec<Alike> {
     let all = plan.topology().plane_ids().fold(0, |all, plane| all | 1u32 << plane.0);
     let left = |out: &Out, nic: Nic| {
@@ -184,7 +183,7 @@ pub(crate) fn check(plan: &Plan, out: &[Element], more: Element, most: f64) -> R
     let mut after = before.clone();
     after.add(topology, more);
     share(plan, &before, &after, most)?;
-    // Two undamaged groups per zone represent all others.
+    // Two undamaged groups represent all undamaged ones of a zone.
     let mut groups = after.groups();
     for zone in topology.zone_ids() {
         let clean: Vec<Group> = (0..topology.hosts.groups)
@@ -328,7 +327,7 @@ mod tests {
         assert_eq!(check(&plan, &[], Element::Plane(PlaneId(0)), 1.0), Ok(()));
     }
 
-    /// If two NICs have no other plane than that of their T0, the pair is named, and not one NIC twice.
+    /// If two equivalent NICs lose their last common plane, both are named, not one of them twice.
     #[test]
     fn two_nics_that_are_alike_are_named_both() {
         let plan = testing::three_tiers();
@@ -346,8 +345,8 @@ mod tests {
         assert_eq!(said, [Refusal::LastPath { from: name(nics[0]), to: name(nics[1]) }]);
     }
 
-    /// One NIC of a group had no port before. Another one, which would have none after the denial, must still keep its
-    /// last port.
+    /// One NIC of a group had no port before. It must not represent another one, which would lose its last port by the
+    /// denial.
     #[test]
     fn a_nic_that_was_cut_off_before_stands_for_no_other() {
         let plan = testing::three_tiers();

@@ -1,8 +1,8 @@
 //! Identity of agents: which source reports for a NIC.
 //!
 //! In: NICs that sources claim, and sources that an operator bound to NICs. Out: whether a claim counts. Invariants: a
-//! bound NIC has one source, regardless of other claims; if several sources claim an unbound NIC none of them counts,
-//! because an impostor cannot be recognised; a source has one claim at a time.
+//! bound NIC has one source, regardless of other claims. If several sources claim an unbound NIC, all of them are
+//! ignored, because an impostor cannot be recognised. A source has one claim at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub(crate) struct Identities {
     /// Per NIC, the sources that claim it, with the time of their last claim.
     claims: BTreeMap<Nic, BTreeMap<u32, u64>>,
     claimed: BTreeMap<u32, Nic>,
-    /// NICs that several sources have claimed, perhaps some time ago.
+    /// NICs that several sources have claimed, possibly in the past.
     contested: BTreeSet<Nic>,
 }
 
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(all.claim(1, nic(0), 20, 100), Err(Conflict::Contested(2)));
         assert_eq!(all.contested(20, 100), [(nic(0), vec![1, 2])]);
         assert_eq!(all.contested(200, 100), []);
-        // The other source claims another NIC, does not answer, or was silent for long.
+        // The other source claims another NIC, then does not answer, then is silent for a long time.
         assert_eq!(all.claim(2, nic(1), 30, 100), Ok(()));
         assert_eq!(all.claim(1, nic(0), 40, 100), Ok(()));
         assert_eq!(all.claim(3, nic(0), 50, 100), Err(Conflict::Contested(1)));

@@ -1,8 +1,8 @@
-//! Sockets, the disk and the clock, which drive the collector.
+//! Sockets, the disk and the clock around the collector.
 //!
 //! In: patterns of sockets, switches, a state file, an address. Out: requests to agents, a state saved before it takes
-//! effect, pages. Invariants: the time and bytes of each source are limited; a source that does not answer delays no
-//! other; all decisions are made in the collector.
+//! effect, pages. Invariants: the time and bytes for each source are limited. A source that does not answer delays no
+//! other. The collector makes all decisions.
 
 mod agents;
 mod disk;

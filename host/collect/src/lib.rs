@@ -1,8 +1,8 @@
-//! The collector: combines the data of agents and switches, names faulty elements, manages denials.
+//! The collector. It combines the data of agents and switches, names faulty elements, and manages denials.
 //!
 //! In: reports of agents, counters of switches, orders of operators, the time. Out: verdicts with counts and
-//! confidence, denials for agents, views. Invariants: only `io` opens sockets or reads a clock; a dead or hostile
-//! source affects only itself; memory is bounded by the size of the fabric.
+//! confidence, denials for agents, views. Invariants: only `io` opens sockets or reads a clock. A dead or hostile
+//! source affects only itself. Memory is bounded by the size of the fabric.
 
 mod ban;
 mod chance;

@@ -7,9 +7,9 @@ pub struct Options {
     pub apply: bool,
     /// Time for which an agent's report is valid.
     pub fresh_ms: u64,
-    /// Time for which reports must support a verdict: every witness must have reported again after it.
+    /// Time for which reports must support a verdict. Every witness must report again after this time.
     pub settle_ms: u64,
-    /// Number of good probes in a row after which an element counts as recovered.
+    /// Number of consecutive good probes after which an element counts as recovered.
     pub good_probes: u64,
     /// Duration of a denial.
     pub deny_ms: u64,

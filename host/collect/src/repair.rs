@@ -1,8 +1,8 @@
-//! Repairs: evidence from before and during a repair does not count after it.
+//! Repairs: losses from before and during a repair do not count after it.
 //!
 //! In: an element whose verdict ended. Out: the cables whose probes may have been lost due to the fault or its repair.
-//! Invariants: cables with another known fault keep their evidence; dead cables stay dead; a cable around a repair is
-//! named only after some time and new losses.
+//! Invariants: cables with another known fault keep their evidence, and dead cables stay dead. A cable near a repair is
+//! named only for losses that occur some time later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use closc_topology::{Link, NicPort, Switch};
 
 use crate::element::{Element, ends};
 
-/// Longest time between two reports of an agent: sources that do not answer are retried after at most 30 s.
+/// Maximum time between two reports of an agent. Sources that do not answer are retried after at most 30 s.
 const REPORT_MS_MAX: u64 = 60_000;
 
-/// Cables around a repair, and until when partial losses over them do not count.
+/// Cables near a repair, with the time until which partial losses over them do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs(BTreeMap<Link, u64>);
 
@@ -28,20 +28,20 @@ impl Repairs {
         }
     }
 
-    /// Drops repairs that ended before the last report of every polled agent.
+    /// Removes repairs that ended before the last report of every polled agent.
     pub(crate) fn forget(&mut self, now_ms: u64) {
         self.0.retain(|_, until_ms| *until_ms + REPORT_MS_MAX > now_ms);
     }
 
-    /// Returns whether a cable was still around a repair at the time of the previous report: losses in the next report
-    /// may date from then.
+    /// Returns whether a cable was still near a repair at the time of the previous report. Losses in the next report
+    /// may date from that time.
     pub(crate) fn is_near(&self, link: Link, at_ms: u64) -> bool {
         self.0.get(&link).is_some_and(|until_ms| *until_ms > at_ms)
     }
 }
 
-/// Returns the cables that probes over an element may have used, and those of the switches at its ends: a restarting
-/// switch has links before it has routes.
+/// Returns the cables of an element, and all cables of the switches at their ends. A restarting switch has links before
+/// it has routes.
 pub(crate) fn near(plan: &Plan, element: Element) -> BTreeSet<Link> {
     let topology = plan.topology();
     let of_switch = |switch: Switch| {

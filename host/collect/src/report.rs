@@ -1,7 +1,7 @@
 //! The report of an agent, parsed from its JSON answers.
 //!
-//! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no input causes a panic; a report needs no
-//! more memory than its text; elements outside the fabric are rejected where the report is used, not here.
+//! In: the answers to `status` and `metrics`. Out: a [`Report`]. Invariants: no input causes a panic. A report needs no
+//! more memory than its text. Elements outside the fabric are not rejected here, but by the user of the report.
 
 use std::net::Ipv6Addr;
 
@@ -23,7 +23,7 @@ const CHECKSUM_LEN: usize = 8;
 /// Maximum number of planes.
 const PLANES_MAX: u8 = 32;
 
-/// Probes at one turn since the agent started.
+/// Probes of one turn since the agent started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count {
     /// The turn.
@@ -39,25 +39,25 @@ pub struct Count {
 pub struct Report {
     /// The address of its NIC.
     pub nic: Ipv6Addr,
-    /// Its path table; older agents do not report it.
+    /// Its path table; `None` for older agents.
     pub table: Option<TableView>,
     /// Its planes, and whether each port has a carrier.
     pub carriers: Vec<(u8, bool)>,
-    /// Probes, in order of turns.
+    /// Numbers of probes, sorted by turn.
     pub counts: Vec<Count>,
-    /// Probes among the lost ones that returned with different bytes, for turns that had any.
+    /// Number of lost probes that returned with changed bytes, for turns with any.
     pub damaged: Vec<(Turn, u64)>,
-    /// Turns that are not known to pass full-length probes; `None` for agents that send none.
+    /// Turns for which full-length probes are lost or untested; `None` for agents that send none.
     pub long: Option<Vec<(Turn, LongView)>>,
-    /// Its clock, and the time during which it could run, in nanoseconds; older agents do not report it.
+    /// Its clock, and the time during which it could run, in nanoseconds; `None` for older agents.
     pub clock: Option<(u64, u64)>,
-    /// Faults that the agent found itself.
+    /// Number of faults that the agent found itself.
     pub findings: usize,
-    /// Denied paths.
+    /// Its denials.
     pub denials: Vec<Ban>,
     /// Frames received for other NICs, by plane.
     pub strays: Vec<(u8, u64)>,
-    /// Ports that are plugged into the wrong T0 port, by plane, and which one that is.
+    /// By plane, the T0 port into which the port is plugged, if it is the wrong one.
     pub found_at: Vec<(u8, T0Port)>,
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn answer<'a, T: Deserialize<'a>>(what: &'static str, line: &'a [u8])
     })
 }
 
-/// Parses the probes at each turn from metrics in the format of Prometheus.
+/// Parses the numbers of probes per turn from metrics in the format of Prometheus.
 fn counts(metrics: &str) -> Result<Vec<Count>, ReportFault> {
     let mut counts: Vec<Count> = Vec::new();
     let mut lost: Vec<(Turn, u64)> = Vec::new();

@@ -1,9 +1,8 @@
-//! Combines the counters of switches: whether each direction of a cable loses packets.
+//! Combines the counters of switches, to find out whether each direction of a cable loses packets.
 //!
-//! In: rounds, in each of which every switch was read twice; all first reads precede all second reads. Out: for each
-//! direction of a cable, a lower bound of the packets lost. Invariants: a packet in flight while switches are read
-//! never counts as lost, regardless of the order of reading; counters that decrease indicate a restart of the switch;
-//! memory is bounded by the number of cables.
+//! In: rounds in which every switch was read twice. All first reads precede all second reads. Out: for each direction
+//! of a cable, a lower bound of the lost packets. Invariants: a packet in flight during a round never counts as lost.
+//! Decreasing counters mean that the switch was restarted. Memory is bounded by the number of cables.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use crate::evidence::DEAD_RUN;
 /// Counters of a switch in a round, at the first and the second read.
 pub type Twice = [Counters; 2];
 
-/// A loss is remembered for at least this long, and at most twice as long.
+/// A loss counts for at least this time, and at most for twice as long.
 const WINDOW_MS: u64 = 60_000;
 
 /// A direction of a cable.
@@ -41,7 +40,7 @@ impl Ends {
         grows(self.left, before.left) && grows(self.came, before.came)
     }
 
-    /// Returns a lower bound of the packets sent since, and an upper bound of those received.
+    /// Returns a lower bound of the packets sent since an earlier round, and an upper bound of those received.
     fn since(&self, before: &Ends) -> (u64, u64) {
         (self.left[0].saturating_sub(before.left[1]), self.came[1].saturating_sub(before.came[0]))
     }
@@ -75,7 +74,7 @@ impl Flow {
         if came == 0 {
             self.silent += left;
         } else if self.is_dead() {
-            // Losses during an outage are not evidence of gray loss after the recovery.
+            // Losses of an outage do not count as gray loss after it.
             *self = Flow::new(ends, now_ms);
             return;
         } else {
@@ -115,7 +114,7 @@ impl Flow {
     }
 }
 
-/// The cables of a switch, by its port numbers.
+/// The cables of a switch, by port number.
 type Ports = BTreeMap<u16, Link>;
 
 /// All counters of switches.
@@ -181,7 +180,7 @@ impl Switches {
         }
     }
 
-    /// Records that a switch could not be read. Returns whether that is new.
+    /// Records that a switch could not be read. Returns whether this is the first failure since it was last read.
     pub(crate) fn failed(&mut self, switch: Switch, fault: &str) -> bool {
         self.failures += 1;
         self.latest.remove(&switch);
@@ -200,8 +199,8 @@ mod tests {
 
     #[test]
     fn what_is_under_way_is_not_lost() {
-        // A thousand packets are sent between the two reads of a round; none counts as lost, regardless of the order of
-        // reading.
+        // A thousand packets are sent between the two reads of a round. None counts as lost, whenever each switch is
+        // read.
         for skew in [0_u64, 500, 1000] {
             let at = |round: u64| {
                 let n = round * 100_000;
@@ -223,7 +222,7 @@ mod tests {
         for second in 1..=60 {
             flow.add(at(1000 + second * 1000, second * 5), second * 1000);
         }
-        // Half a percent, minus the packets that may have been in flight.
+        // Half a percent is lost. Packets that may have been in flight are not counted.
         let (lost, sent) = flow.lost();
         assert!((270..=300).contains(&lost) && sent > 59_000, "{lost} of {sent}");
         let since = flow.since_ms;
@@ -242,7 +241,7 @@ mod tests {
         assert!(!flow.is_dead());
         flow.add(ends([210, 210], [200, 200]), 3000);
         assert!(flow.is_dead() && flow.silent() == 10);
-        // A packet that arrives ends the outage, and losses during it are not gray loss.
+        // A packet that arrives ends the outage. Losses during it do not count as gray loss.
         flow.add(ends([300, 300], [290, 290]), 4000);
         assert!(!flow.is_dead() && flow.lost().0 == 0);
         flow.add(ends([5, 5], [390, 390]), 5000);

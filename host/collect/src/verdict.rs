@@ -1,8 +1,8 @@
 //! Finds faults from the combined evidence of all agents.
 //!
-//! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if
-//! elements before it do not explain the losses and probes of no other agent return over it; a switch is named only if
-//! all of its probed cables fail in the same way, and then its cables are not named. The result is the smallest set of
+//! In: evidence, the time. Out: verdicts, each with counts and confidence. Invariants: a cable is named only if no
+//! element before it explains the losses, and no other agent's probes contradict this. A switch is named only if all of
+//! its probed cables fail in the same way, and then its cables are not named. The result is the smallest set of
 //! elements that explains all losses.
 
 mod counted;
@@ -31,8 +31,7 @@ pub enum Kind {
     Gray,
     /// Short packets pass, long ones do not.
     ShortOnly,
-    /// The cable is plugged in at the place of another one. That one is at this cable's place, or at that of a third
-    /// one in the same cycle.
+    /// The cable is swapped with others. It is plugged in at the place of the given cable.
     Swapped(Element),
 }
 
@@ -49,22 +48,22 @@ pub struct Verdict {
     pub sent: u64,
     /// Number of agents with supporting probes.
     pub witnesses: usize,
-    /// Confidence, 0 to 1, that this fault and not chance or another cause explains the losses.
+    /// Confidence, 0 to 1, that this fault explains the losses, rather than chance or another cause.
     pub confidence: f64,
     /// An alternative element, if the evidence does not distinguish the two.
     pub or: Option<Element>,
     /// Start of the fault, in milliseconds since 1970.
     pub since_ms: u64,
-    /// Time by which every witness has reported.
+    /// Every witness has reported at or after this time.
     pub reported_ms: u64,
-    /// Counters of the switches at both ends, for the worse direction.
+    /// Counters of the switches at both ends, for the direction with more losses.
     pub counted: Option<Counted>,
-    /// Probes among the lost ones that returned with different bytes.
+    /// Number of lost probes that returned with changed bytes.
     pub damaged: u64,
-    /// Since when agents no longer report on the element, in milliseconds since 1970. The verdict is then the last
-    /// known one.
+    /// Time since which agents no longer report on the element, in milliseconds since 1970. The verdict is then the
+    /// last known one.
     pub unheard_ms: Option<u64>,
-    /// The packet lengths between which the limit lies, if only short packets pass.
+    /// Packet lengths above and below the limit, if only short packets pass.
     pub lengths: Option<Lengths>,
 }
 
@@ -123,7 +122,7 @@ impl Verdict {
     }
 }
 
-/// Formats a percentage with two significant digits.
+/// Formats a share as a percentage with two significant digits.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent >= 10.0 {
@@ -204,11 +203,10 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns whether agents currently report on an element. Otherwise the absence of a verdict does not mean
-    /// recovery.
+    /// Returns whether agents currently report on an element. If not, the absence of a verdict does not mean recovery.
     pub(crate) fn has_reports_on(&self, element: Element, kind: Kind) -> bool {
         if kind == Kind::ShortOnly {
-            // Only a long probe that returns proves recovery.
+            // Only a full-length probe that returns proves recovery.
             if let Element::Cable(link) = element {
                 return narrow::passes(self, link);
             }
@@ -223,7 +221,7 @@ impl Scene<'_> {
         let suspects = self.evidence.suspects.iter().filter(|(link, _)| covered(**link));
         let seen = suspects.flat_map(|(_, suspect)| suspect.tallies.values().map(|tally| tally.seen_ms));
         let mut seen = seen.chain(counts.map(|(_, flow)| flow.seen_ms)).peekable();
-        // Enough good probes have removed the suspicion.
+        // Without tallies, enough good probes have ended the suspicion.
         seen.peek().is_none() || seen.any(|seen_ms| self.is_fresh(seen_ms))
     }
 

@@ -1,7 +1,7 @@
-//! Output for people and programs: a summary whose size does not grow with the fabric, and details of one element.
+//! Output: a summary whose size does not depend on the size of the fabric, and details of one element.
 //!
 //! In: the collector, the time. Out: values for JSON, and metrics in the format of Prometheus. Invariants: the size of
-//! a summary depends on the numbers of planes, verdicts and denials; truncated lists are marked as such.
+//! a summary depends on the numbers of planes, verdicts and denials. Truncated lists are marked.
 
 pub(crate) mod detail;
 mod metrics;
@@ -29,11 +29,11 @@ const FAULTS_MAX: usize = 8;
 pub struct Summary {
     /// Its name.
     pub fabric: String,
-    /// When this was said, in milliseconds since 1970.
+    /// Time of the summary, in milliseconds since 1970.
     pub now_ms: u64,
     /// Whether denials are applied.
     pub apply: bool,
-    /// States that an operator has to end, at most a thousand.
+    /// Problems that need an operator, at most a thousand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alarms: Vec<String>,
     /// Agents.
@@ -44,13 +44,13 @@ pub struct Summary {
     pub planes: Vec<PlaneView>,
     /// Faults, at most a thousand.
     pub verdicts: Vec<VerdictView>,
-    /// Amount.
+    /// Number of faults.
     pub n_verdicts: usize,
-    /// Denials: proposed, applied, remembered.
+    /// Denials: proposed, applied, and ended recently.
     pub denials: Vec<DenialView>,
 }
 
-/// Agents, counted.
+/// Numbers of agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Agents {
     /// NICs of the fabric.
@@ -59,15 +59,15 @@ pub struct Agents {
     pub speaking: usize,
     /// Sources that do not answer, or whose answers are unusable.
     pub failing: usize,
-    /// Agents that answered before, or are bound to a NIC, and do not answer: each is an alarm.
+    /// Agents that do not answer, but did before or are bound to a NIC. Each is an alarm.
     pub dead: usize,
-    /// Failures of all sources so far.
+    /// Number of failed requests to all sources.
     pub failures: u64,
-    /// Faults found by agents themselves.
+    /// Number of faults that agents found themselves.
     pub findings: usize,
-    /// Agents whose path table is not the one that this plan has for their group: of an older plan, or a newer one.
+    /// Agents whose path table differs from the plan's table for their group, because it is of another plan.
     pub other_tables: usize,
-    /// NICs that several sources claim, so that none of these counts.
+    /// NICs that several sources claim. These sources are ignored.
     pub contested: usize,
 }
 
@@ -76,16 +76,16 @@ pub struct Agents {
 pub struct SwitchesView {
     /// Switches that answer.
     pub read: usize,
-    /// Switches that do not.
+    /// Switches that do not answer.
     pub failing: usize,
-    /// Number of failures.
+    /// Number of failed reads of all switches.
     pub failures: u64,
-    /// Errors of some that do not.
+    /// Errors of some of the failing switches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
 }
 
-/// A plane.
+/// State of a plane.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PlaneView {
     /// Its number.
@@ -103,28 +103,28 @@ pub struct TierView {
     pub switches: usize,
     /// Cables that end at them from below.
     pub cables: usize,
-    /// Of these, how many carry nothing.
+    /// Number of dead cables among them.
     pub dead: usize,
-    /// Number that lose packets.
+    /// Number of cables among them that lose packets.
     pub gray: usize,
-    /// Over how many a probe came back lately.
+    /// Number of cables among them over which a probe has returned recently.
     pub probed: usize,
     /// Probes that turned at them.
     pub probes: u64,
-    /// Of these, how many were lost.
+    /// Number of lost probes among them.
     pub lost: u64,
 }
 
 /// A verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictView {
-    /// What, by its name.
+    /// Name of the element.
     pub element: String,
-    /// The name by which it can be drained.
+    /// The name that `closc drain` accepts for it.
     pub key: String,
-    /// `plane`, `switch`, `NIC`, `NIC port` or `cable`.
+    /// Kind of the element: `plane`, `switch`, `NIC`, `NIC port` or `cable`.
     pub what: &'static str,
-    /// `dead`, `gray`, `short-only` or `swapped`.
+    /// Kind of the fault: `dead`, `gray`, `short-only` or `swapped`.
     pub kind: &'static str,
     /// The plane, unless it is in several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,40 +133,40 @@ pub struct VerdictView {
     pub lost: u64,
     /// Probes sent.
     pub sent: u64,
-    /// The share that is lost.
+    /// The share of lost probes.
     pub share: f64,
-    /// Agents whose probes say so.
+    /// Number of agents with supporting probes.
     pub witnesses: usize,
-    /// Confidence.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// Since when, in milliseconds since 1970.
+    /// Start of the fault, in milliseconds since 1970.
     pub since_ms: u64,
-    /// The switch whose packets do not come, where both ends of a cable count.
+    /// The switch whose packets are lost, if counters of both ends of a cable show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Of what passes short packets only, bytes of the longest IP packet that passed.
+    /// Length of the longest IP packet that passed, in bytes, if only short packets pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes_bytes: Option<u16>,
-    /// Bytes of the shortest that did not.
+    /// Length of the shortest IP packet that did not pass, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loses_bytes: Option<u16>,
-    /// All of it in a line.
+    /// A line of text that contains all of this.
     pub line: String,
 }
 
-/// A denial, with what agents say of it.
+/// A denial, and its state at agents.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DenialView {
     /// The denial.
     #[serde(flatten)]
     pub denial: Denial,
-    /// Good probes in a row so far.
+    /// Number of consecutive good probes so far.
     pub good: u64,
-    /// Agents that have it in force.
+    /// Number of agents at which it is in force.
     pub in_force: usize,
-    /// Agents that refuse it, up to a few, and why one does.
+    /// NICs of agents that rejected it, up to a limit.
     pub refused: Vec<String>,
-    /// Why one does.
+    /// The reason that one of them gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
@@ -179,14 +179,14 @@ pub struct SourceView {
     /// Its NIC, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic: Option<String>,
-    /// When it last answered.
+    /// Time of its last answer, in milliseconds since 1970.
     pub seen_ms: u64,
     /// Number of failures.
     pub failures: u64,
     /// Last error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// The checksum of its path table, if it is not the one that this plan has for its group.
+    /// The checksum of its path table, if it differs from the plan's table for its group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_table: Option<String>,
 }
@@ -204,7 +204,7 @@ impl Kind {
 }
 
 impl Verdict {
-    /// Returns its view for people and programs.
+    /// Returns its view for output.
     pub(crate) fn view(&self, plan: &Plan, now_ms: u64) -> VerdictView {
         VerdictView {
             element: self.element.name(plan),
@@ -244,7 +244,8 @@ impl Collector {
         }
     }
 
-    /// Lists reasons why verdicts are incomplete: no agent answers, an agent is dead, or several sources claim a NIC.
+    /// Returns the problems that make verdicts incomplete: no agent answers, an agent is dead, or several sources claim
+    /// a NIC.
     fn alarms(&self, now_ms: u64) -> Vec<String> {
         let agents = self.agents(now_ms);
         let blind = (agents.speaking == 0 && self.switches().latest().len() == 0)
@@ -324,7 +325,7 @@ impl Collector {
         }
     }
 
-    /// Lists failing sources first, then those with another path table, then the others; at most a thousand.
+    /// Returns failing sources first, then those with another path table, then the others; at most a thousand.
     pub fn source_views(&self) -> Vec<SourceView> {
         let rank = |source: &&Source| (source.fault.is_none(), source.other_table.is_none());
         let mut sources: Vec<&Source> = self.sources().iter().collect();

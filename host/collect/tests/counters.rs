@@ -1,4 +1,4 @@
-//! Switch counters compared with probes: which end drops packets, cables without probes, cables with frames for others.
+//! Switch counters compared with probes: the end that loses packets, cables without probes, and swapped cables.
 
 mod support;
 
@@ -38,8 +38,8 @@ impl Counting {
         Counting { ends, counted: plan.switches().map(|switch| (switch, Counters::default())).collect() }
     }
 
-    /// Lets traffic pass. `came` returns the cable at which the packets sent upward or downward over a cable arrive,
-    /// and their number.
+    /// Sends traffic. For packets sent upwards or downwards over a cable, `came` returns the cable over which they
+    /// arrive, and their number.
     fn pass(&mut self, came: impl Fn(Link, bool) -> (Link, u64)) {
         for (link, [lower, upper]) in &self.ends {
             for (is_up, from) in [(true, lower), (false, upper)] {
@@ -80,7 +80,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
     let bad = cable(&plan, "p3-t0-002--p3-t1-004");
     for round in 0..20 {
         fabric.now_ms += POLL_MS;
-        // No agent reports. From the fourth round on, one in 200 packets from the upper switch is lost.
+        // No agent reports. From the fourth round on, the cable loses one in 200 packets from the upper switch.
         let lost = if round >= 3 { TRAFFIC / 200 } else { 0 };
         counting.pass(|link, is_up| (link, TRAFFIC - if link == bad && !is_up { lost } else { 0 }));
         collector.take_counters(counting.round(), fabric.now_ms);
@@ -96,7 +96,7 @@ fn a_cable_that_drops_at_one_end_is_named_with_the_switch_whose_packets_do_not_c
     let line = &lines(&collector, &plan)[0];
     assert!(line.starts_with("cable p3-t0-002--p3-t1-004, 0.4 % loss since 12:0"), "{line}");
     assert!(line.contains("packets from p3-t1-004 1700 did not come"), "{line}");
-    // After two minutes of good traffic the losses are forgotten.
+    // After two minutes without losses, the earlier losses no longer count.
     for _ in 0..70 {
         fabric.now_ms += POLL_MS;
         counting.pass(|link, _| (link, TRAFFIC));
@@ -140,7 +140,7 @@ fn a_cut_one_way_is_seen_at_once_and_a_restarted_switch_accuses_nobody() {
     assert_eq!(lines(&collector, &plan), [""; 0]);
 }
 
-/// Swapped cables of different switches, and two of one switch: no probes return over them, but both ends count frames.
+/// Swaps cables of different switches, and of one switch. No probes return over them, but both ends count frames.
 #[test]
 fn swapped_cables_between_switches_are_named_with_each_other() {
     let plan = eight_planes();

@@ -1,5 +1,4 @@
-//! The stages of denials: proposed, applied, expired, returned; and the denials that remain when the collector dies at
-//! any point.
+//! The stages of denials, and the denials that remain if the collector is killed at any point.
 
 mod support;
 
@@ -109,7 +108,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
     fabric.rounds(&mut collector, 30);
     let proposed = collector.denials().list.clone();
     assert_eq!((proposed.len(), proposed[0].stage), (1, Stage::Proposed));
-    // A collector without evidence neither withdraws nor applies it.
+    // Without evidence, the collector neither withdraws nor applies it.
     let mut collector = again(&fabric, collector, APPLY);
     fabric.rounds(&mut collector, 1);
     assert_eq!(collector.denials().list, proposed);
@@ -117,7 +116,7 @@ fn a_proposal_outlives_the_collector_and_is_applied_by_what_the_next_one_sees() 
     let applied = &collector.denials().list[..];
     assert_eq!((applied.len(), applied[0].id, applied[0].stage), (1, proposed[0].id, Stage::Applied));
     agrees(&fabric, &collector);
-    // If the element was repaired in the meantime, the proposal is withdrawn after enough good probes.
+    // If the element was repaired in the meantime, enough good probes withdraw the proposal.
     let mut collector = fabric.collector(dry);
     fabric.rounds(&mut collector, 30);
     assert_eq!(collector.denials().list[0].stage, Stage::Proposed);
@@ -216,7 +215,7 @@ fn denials_of_others_are_left_alone() {
     assert_eq!(fabric.bans(nic).len(), 1);
 }
 
-/// Runs a round in which the collector may die at its n-th action. Returns whether it died.
+/// Runs a round in which the collector may be killed at its n-th action. Returns whether it was.
 fn dying_round(
     fabric: &mut Fabric,
     collector: &mut Collector,
@@ -257,7 +256,7 @@ fn dying_round(
     false
 }
 
-/// The collector dies at random points, and only its saved state remains.
+/// The collector is killed at random points, and only its saved state remains.
 #[test]
 fn no_death_forgets_or_invents_a_denial() {
     let mut numbers = Numbers(99);
@@ -289,8 +288,8 @@ fn no_death_forgets_or_invents_a_denial() {
     assert!(disk.next > 5, "{} denials", disk.next);
 }
 
-/// Missing reports do not mean recovery: if every witness of a dead cable is frozen, the verdict and its denial are
-/// kept. Both end after good probes.
+/// Missing reports do not mean recovery. If no witness of a dead cable reports, the verdict and its denial are kept.
+/// Both end after good probes.
 #[test]
 fn a_verdict_that_no_agent_reports_on_is_kept() {
     for apply in [false, true] {
@@ -324,7 +323,7 @@ fn a_verdict_that_no_agent_reports_on_is_kept() {
     }
 }
 
-/// A cable that corrupts bytes is named like one that loses packets, and the line contains the reason.
+/// A cable that corrupts bytes is named like one that loses packets, and its line contains the cause.
 #[test]
 fn a_cable_that_changes_bytes_is_named_with_the_reason() {
     let mut fabric = Fabric::new(eight_planes(), 8);

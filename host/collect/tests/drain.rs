@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use support::eight_planes;
 
-/// Agents that answer only when every one of them has received a request: sequential requests would block forever. Each
-/// agent gets exactly two short requests.
+/// Agents answer only when all of them have received a request, so sequential requests would block forever. Each agent
+/// gets exactly two short requests.
 #[test]
 fn all_agents_are_asked_at_once_and_twice() {
     let plan = eight_planes();
@@ -65,9 +65,9 @@ fn hang(listener: &UnixListener, gave_up: &AtomicUsize, ends: &Receiver<()>) {
     }
 }
 
-/// Agents that read the request and never answer: four times as many as answers are read at a time, before and between
-/// agents that answer. The latter have their orders before the requests to the others time out, and the others are
-/// reported.
+/// Many agents read the request and never answer. There are four times as many as answers are read at a time, before
+/// and between agents that answer. Those that answer have their orders before the requests to the others time out. The
+/// others are reported.
 #[test]
 fn agents_that_hang_delay_nobody() {
     let plan = eight_planes();

@@ -49,7 +49,7 @@ fn what_is_drawn_is_served() {
         "no rows of {:?}",
         drawn.iter().find(|name| !with_rows(name))
     );
-    // Metrics that are served but not drawn: totals to which others are related, and times.
+    // Served metrics that the dashboard does not show: totals for ratios, and times.
     let rest: Vec<&str> = served.difference(&drawn).copied().collect();
     assert_eq!(
         rest,

@@ -1,4 +1,4 @@
-//! Random faults in a fabric with agents: exactly the faulty elements are named.
+//! Random faults in a fabric with agents. Exactly the faulty elements must be named.
 
 mod support;
 
@@ -12,7 +12,7 @@ use closc_topology::{Link, NicPort, PlaneId, Switch};
 use support::cases::{expected, hides, named, random};
 use support::{Fabric, Fault, Numbers, crowded_planes, eight_planes, sonic, three_tiers};
 
-/// Reports before the fault, after it, and after a gray fault: enough to detect a loss of 0.5 %.
+/// Numbers of reports before the fault, after it, and after a gray fault. They are enough to detect a loss of 0.5 %.
 const BEFORE: usize = 3;
 const AFTER: usize = 45;
 const AFTER_GRAY: usize = 180;
@@ -85,8 +85,7 @@ fn double_faults_are_named() {
     assert!(wrong.len() <= 2, "{} of 50 wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Swaps without a common port, on arbitrary NICs: as many within one NIC as its ports permit, and between NICs of one
-/// T0.
+/// Swaps of arbitrary ports, each port in one swap at most: within one NIC, and between NICs of one T0.
 #[test]
 fn any_number_of_swaps_is_named_pair_by_pair() {
     let plan = crowded_planes();
@@ -99,7 +98,7 @@ fn any_number_of_swaps_is_named_pair_by_pair() {
     for seed in 0..12 {
         let mut free = ports.clone();
         let mut faults = Vec::new();
-        // The first draws are from one NIC, so that it has several swaps.
+        // The first swaps are of one NIC, so that it has several.
         let (crowd, swaps) = (numbers.of(&ports).nic, 2 + numbers.below(7));
         while faults.len() < swaps {
             let some: Vec<NicPort> =
@@ -149,8 +148,8 @@ fn dead_t0s_of_a_group_are_not_swapped_cables() {
     assert_eq!(named(&collector), wanted);
 }
 
-/// T0s that discover their neighbours answer only the port that belongs there. Then the dead cables are known, but the
-/// swap is only named if there is a single possibility.
+/// T0s that discover their neighbours answer only the port that belongs there. Dead cables are named, but a swap is
+/// named only if there is one possibility.
 #[test]
 fn where_t0s_answer_nobody_else_one_swap_of_a_nic_is_named() {
     let plan = sonic();
@@ -164,7 +163,7 @@ fn where_t0s_answer_nobody_else_one_swap_of_a_nic_is_named() {
     assert_eq!(named(&collector), cables.into());
 }
 
-/// Ports of one NIC: one is swapped with a port of another NIC, two with each other.
+/// Three ports of one NIC: one is swapped with a port of another NIC, two with each other.
 #[test]
 fn a_port_that_receives_for_another_nic_is_not_exchanged_within_its_own() {
     let plan = eight_planes();
@@ -223,7 +222,7 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
         for (at, nic) in fabric.nics().into_iter().enumerate() {
             let mut report = fabric.report(nic);
             if nic == liar {
-                // No probes over any uplink return for it.
+                // None of its probes over any uplink returns.
                 for count in report.counts.iter_mut().filter(|c| !matches!(c.turn, Turn::T0 { .. })) {
                     count.lost = count.sent.min(round * support::PROBES);
                 }
@@ -234,14 +233,14 @@ fn an_agent_that_lies_accuses_nobody_but_its_own_cable() {
         collector.judge(fabric.now_ms);
     }
     assert_eq!(collector.verdicts().count(), 0);
-    // It cannot report for another NIC either.
+    // It cannot report for another NIC.
     let other = fabric.nics()[1];
     let source = collector.source("/run/0");
     let fault = collector.take(source, fabric.report(other), fabric.now_ms).expect_err("it is another's");
     assert!(fault.to_string().contains("reports for `su001-n002/nic0` too, so neither counts"), "{fault}");
 }
 
-/// Probes over a lossy NIC cable that by chance are lost when they turn at T1s, but not when they turn at the T0: more
+/// A NIC cable is lossy. By chance, probes are lost that turn at T1s, but none that turn at the T0. There are more
 /// losses than chance explains, but no evidence against the uplinks.
 #[test]
 fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
@@ -249,7 +248,7 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
     let mut fabric = Fabric::new(plan, 5);
     let mut collector = fabric.collector(Options { settle_ms: 4_000, fresh_ms: 5_000, ..Options::default() });
     let nic = fabric.nics()[4];
-    // Losses in each round of probes that turn at the T0, and over each uplink.
+    // Losses per round: of probes that turn at the T0, and over each uplink.
     let rounds = [[0, 0, 0, 0, 0], [0, 2, 0, 3, 1], [0, 0, 0, 1, 0], [0, 1, 2, 0, 0], [0, 0, 0, 0, 1]];
     let then = [
         [1, 1, 0, 0, 1],
@@ -284,7 +283,7 @@ fn losses_of_a_nic_cable_are_not_laid_on_uplinks() {
     assert_eq!(named(&collector), [cable].into());
 }
 
-/// Cables and switches that pass short packets only: exactly these are named, with lengths around the limit.
+/// Cables and switches that pass short packets only. Exactly these are named, with lengths above and below the limit.
 #[test]
 fn what_passes_short_packets_only_is_named_exactly() {
     for (plan, n) in [(eight_planes(), 40), (three_tiers(), 20)] {
@@ -306,7 +305,7 @@ fn what_passes_short_packets_only_is_named_exactly() {
     }
 }
 
-/// Only a long probe that returns ends the verdict: not missing reports, a restart of agents or short probes.
+/// Only a full-length probe that returns ends the verdict. Missing reports, restarts of agents and short probes do not.
 #[test]
 fn only_long_probes_clear_what_passes_short_packets_only() {
     let plan = eight_planes();
@@ -338,7 +337,7 @@ fn only_long_probes_clear_what_passes_short_packets_only() {
     assert_eq!(named(&collector), BTreeSet::new());
 }
 
-/// Partial losses of an agent that had no processor most of the time are not evidence; total losses are.
+/// Partial losses do not count if the agent had no processor for most of the time. Total losses do.
 #[test]
 fn losses_of_an_agent_without_processor_time_are_no_evidence_unless_all_are_lost() {
     let plan = eight_planes();

@@ -1,8 +1,9 @@
-//! Thousands of random faults with busy machines, in virtual time: all of them are named in the end, and nothing else
+//! Thousands of random faults with busy machines, in virtual time. All of them are named eventually, and nothing else
 //! is named at any time.
 //!
-//! The rates are those of the lab's fault tests: 25 probes per second, reports every 300 ms. A few faults are always
-//! run; `CLOSC_LOCALISE=3000` sets the number of single and of double faults, `CLOSC_LOCALISE_SEED` the seed.
+//! The rates are those of the lab's fault tests: 25 probes per second, reports every 300 ms. By default, only a few
+//! faults are tested. `CLOSC_LOCALISE=3000` sets the number of single and of double faults, `CLOSC_LOCALISE_SEED` the
+//! seed.
 
 mod support;
 
@@ -16,14 +17,14 @@ use closc_topology::{Link, Switch};
 use support::cases::{expected, hides, named, random, random_cable};
 use support::{Fabric, Fault, Numbers, Pace, eight_planes};
 
-/// Reports before the fault, the maximum until it is named, and those for which the verdict must stay.
+/// Numbers of reports: before the fault, at most until it is named, and while the verdict must stay.
 const BEFORE: usize = 6;
 const PATIENCE: usize = 1_000;
 const AFTER: usize = 20;
 
 const PACE: Pace = Pace { poll_ms: 300, probes: 8, is_busy: true };
 
-/// Makes a fabric of busy machines, and a collector with the settings of the lab's.
+/// Creates a fabric of busy machines, and a collector with the settings of lab tests.
 fn site(plan: &Arc<Plan>, seed: u64) -> (Fabric, Collector) {
     let mut fabric = Fabric::new(plan.clone(), seed);
     fabric.pace = PACE;
@@ -57,7 +58,7 @@ fn attempt(plan: &Arc<Plan>, faults: &[Fault], seed: u64) -> Result<u64, String>
     done_at.ok_or_else(|| format!("{faults:?}, seed {seed}: only {:?}", named(&collector)))
 }
 
-/// Runs random faults. Returns those with wrong results, and prints how long the others took.
+/// Tests random faults. Returns those with wrong results, and prints the times of the others.
 fn sweep(n: usize, seed: u64, is_double: bool) -> Vec<String> {
     let plan = eight_planes();
     let mut numbers = Numbers(seed);
@@ -106,7 +107,7 @@ fn double_faults_beside_busy_machines_are_named() {
 }
 
 /// After a repair, switches at the ends of the faulty element lose probes for a second, because they have links before
-/// they have routes. No healthy element is named then, and no verdict remains.
+/// they have routes. No healthy element is named in that time, and no verdict remains.
 #[test]
 fn a_repair_beside_busy_machines_names_nothing_that_is_whole() {
     let n = number("CLOSC_LOCALISE").unwrap_or(24);
@@ -168,7 +169,7 @@ fn switches_at(plan: &Plan, fault: Fault) -> Vec<Switch> {
     }
 }
 
-/// For an hour there are no faults but machines are busy: nothing is named.
+/// For an hour machines are busy, without a fault. Nothing must be named.
 #[test]
 fn busy_machines_are_no_fault() {
     let hours = number("CLOSC_LOCALISE").map_or(0, |n| n / 1_000);

@@ -1,4 +1,4 @@
-//! Path tables of agents: of this plan, of another plan for the same fabric, of another fabric.
+//! Path tables of agents: of this plan, of another plan of the same fabric, of another fabric.
 
 mod support;
 
@@ -12,7 +12,7 @@ use closc_topology::Nic;
 
 use support::{Fabric, eight_planes};
 
-/// Returns the status of the table that a plan has for an agent's group.
+/// Returns the plan's path table for an agent's group, in the form of a status.
 fn table(plan: &Plan, nic: Nic) -> TableView {
     let bytes = closc_render::path_table::binary(&plan.path_table(nic.zone, nic.group));
     TableView::of(&Table::open(&bytes).expect("it is a table"))
@@ -58,7 +58,7 @@ fn agents_with_the_table_of_another_plan_are_named_until_they_have_it() {
     assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
 }
 
-/// Addresses may be the same, for example in two trees made from one file under different names.
+/// Two fabrics may have the same addresses, for example two trees of one file with different names.
 #[test]
 fn the_table_of_another_fabric_is_refused_by_its_name() {
     let fabric = Fabric::new(eight_planes(), 1);
@@ -71,13 +71,13 @@ fn the_table_of_another_fabric_is_refused_by_its_name() {
     let refused = take(&mut collector, &fabric, 0, other);
     assert_eq!(refused, Err(ReportFault::Fabric("twin".into())));
     assert_eq!((collector.agents(0).speaking, collector.agents(0).failing), (0, 1));
-    // An agent that does not report its table is an older one.
+    // An agent that reports no table is an older one.
     let source = collector.source("/run/0");
     collector.take(source, fabric.report(nic), fabric.now_ms).unwrap();
     assert_eq!(collector.agents(fabric.now_ms).other_tables, 0);
 }
 
-/// A stopped agent is named, and not only counted as a failing source.
+/// A stopped agent is named, not only counted as a failing source.
 #[test]
 fn an_agent_that_stopped_is_named_as_dead() {
     let mut fabric = Fabric::new(eight_planes(), 1);
@@ -85,7 +85,7 @@ fn an_agent_that_stopped_is_named_as_dead() {
     let mut collector = fabric.collector(options);
     fabric.rounds(&mut collector, 2);
     let nic = fabric.nics()[0];
-    // A source that was never an agent of this fabric is not a dead agent.
+    // A source that never reported for a NIC of this fabric is not a dead agent.
     let stranger = collector.source("/run/stranger");
     collector.failed(stranger, "it does not answer: connection refused");
     let stopped = collector.source("/run/0");
@@ -108,7 +108,7 @@ fn an_agent_that_stopped_is_named_as_dead() {
     assert_eq!((summary.agents.dead, summary.alarms), (1, vec![line.clone()]));
     let text = closc_collect::metrics(&collector, fabric.now_ms);
     assert!(text.contains("closc_collect_agents_dead 1\n"), "{text}");
-    // Another source reports for its NIC, so the agent moved.
+    // Another source reports for its NIC, so the agent has moved.
     let other = collector.source("/run/moved");
     collector.take(other, fabric.report(nic), fabric.now_ms).unwrap();
     assert_eq!(collector.judge(fabric.now_ms), [News::AgentBack(nic)]);

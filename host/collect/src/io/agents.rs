@@ -101,14 +101,14 @@ fn late() -> String {
 /// Maximum interval between retries of a source that does not answer.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// Returns the intervals between retries of a source that does not answer. They grow, and differ between sources,
-/// because thousands may have failed at the same time.
+/// Returns the intervals between retries of a source that does not answer. They grow. They differ between sources, so
+/// that thousands that failed together are not retried together.
 pub(super) fn backoff(poll: Duration, place: u64) -> Backoff {
     Backoff { initial: poll, max: WAIT_MAX.max(poll), jitter: Jitter::Seeded(place) }
 }
 
-/// Returns the sockets that match patterns and those that are given by path, in order. A path without wildcards is
-/// returned even if it does not exist, so that this is noticed.
+/// Returns the sockets that match patterns, and those given by path, in order. A path without wildcards is returned
+/// even if it does not exist, so that its absence is reported.
 pub(super) fn sockets(patterns: &[String], single: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut out: Vec<PathBuf> = single.into_iter().collect();
     for pattern in patterns {

@@ -1,7 +1,7 @@
 //! Denials on disk.
 //!
-//! Invariants: the file is complete at every moment; one collector uses it at a time; an unreadable file is an error
-//! and never an empty list.
+//! Invariants: the file is complete at every moment. Only one collector uses it at a time. An unreadable file is an
+//! error, not an empty list.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -16,7 +16,7 @@ use crate::Denials;
 
 /// Schema of the file.
 const SCHEMA: &str = "closc-collect-state/1";
-/// Maximum size of the file, enough for 256 denials and as many remembered ones.
+/// Maximum size of the file, enough for 256 current denials and as many ended ones.
 const STATE_MAX: u64 = 16 << 20;
 
 /// Why the state file cannot be used.

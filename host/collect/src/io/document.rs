@@ -1,6 +1,6 @@
 //! Documents that are served as JSON: their names and formats.
 //!
-//! Invariants: every answer begins with its document name in `schema`; a list is in `items`. The schemas are in
+//! Invariants: every answer begins with its document name in `schema`. A list is in `items`. The schemas are in
 //! `docs/schemas`.
 
 use schemars::JsonSchema;
@@ -28,10 +28,11 @@ pub mod names {
     pub(crate) const ERROR: &str = "closc-error/1";
 }
 
-/// Authority of the client over denials.
+/// Permission of the client to change denials.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Session {
-    /// The token of orders, for clients with the certificate of an operator. Others need the token file of the collector.
+    /// The token for orders, if the client has the certificate of an operator. Other clients need the token file of the
+    /// collector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     /// Whether denials are applied.

@@ -1,8 +1,8 @@
-//! Drains without a collector: requests all agents at once to deny the paths over an element, or to end such denials.
+//! Drains without a collector: orders all agents at once to deny the paths over an element, or to end such denials.
 //!
-//! Invariants: all agents are contacted at the same time, first for their denials and then with the order; a denial
-//! that an agent already has is not requested again; only denials of drains are ended; an agent that does not answer,
-//! or rejects the denial because it would lose its last path, is reported, and does not stop or delay the others.
+//! Invariants: all agents are contacted at the same time, first for their denials and then with the order. A denial
+//! that an agent already has is not ordered again. Only denials of drains are ended. An agent that does not answer, or
+//! rejects the denial as that of its last path, is reported. It does not stop or delay the others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ pub struct Asked {
     pub done: Result<usize, String>,
 }
 
-/// Requests the agents whose sockets match patterns to deny paths over an element, or to end such denials. Results are
-/// in the order of their sockets.
+/// Orders the agents whose sockets match patterns to deny paths over an element, or to end such denials. Results are in
+/// the order of their sockets.
 pub async fn drain(plan: &Arc<Plan>, nics: &[String], element: Element, is_on: bool) -> Vec<Asked> {
     let reading = Reading::default();
     let mut work = JoinSet::new();

@@ -1,8 +1,8 @@
-//! Operators: the clients that may create or lift a denial, and the record of each order.
+//! Operators: clients that may create or end a denial, and the record of each order.
 //!
 //! In: the collector's token file, names in certificates, an order. Out: an [`Orderer`] for the log, or the reason why
-//! the order is rejected. Invariants: read access is never sufficient for an order; only the owner can read the token
-//! file; without TLS, a token is accepted over loopback only.
+//! the order is rejected. Invariants: read access is never sufficient for an order. Only the owner can read the token
+//! file. Without TLS, a token is accepted only over loopback.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,7 +22,7 @@ const TOKEN_MIN: usize = 32;
 /// Maximum size of the token file.
 const TOKEN_MAX: u64 = 4096;
 
-/// Sources of authority over denials.
+/// Credentials of operators, who may change denials.
 #[derive(Debug, Clone, Default)]
 pub struct Operators {
     /// The file with the token of operators. It is created if it does not exist.
@@ -31,7 +31,7 @@ pub struct Operators {
     pub names: BTreeSet<String>,
 }
 
-/// The client that gave an order, as the audit log names it.
+/// The client that gave an order, in the form of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Orderer {
@@ -51,12 +51,12 @@ pub struct Orderer {
     pub reason: Option<String>,
 }
 
-/// Tokens and names that an order is compared with.
+/// The token and names that permit orders.
 pub(super) struct Authority {
     /// The token of the file.
     token: Option<String>,
     operators: Operators,
-    /// The token that the page of an operator with a certificate reads. Pages of other servers cannot read it.
+    /// The token that the web page requests with the certificate of an operator. Pages of other servers cannot read it.
     pub(super) session: String,
 }
 
@@ -72,7 +72,7 @@ impl Authority {
         client.names.iter().any(|name| self.operators.names.contains(name))
     }
 
-    /// Returns the client of an order for the log, or why the order is rejected.
+    /// Returns the client of an order for the log, or the reason for rejecting the order.
     pub(super) fn accept(
         &self,
         client: &Client,
@@ -142,7 +142,7 @@ fn random() -> io::Result<String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// Compares in a time that does not depend on the common prefix.
+/// Compares in a time that does not depend on the length of the common prefix.
 fn is_equal(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }

@@ -1,4 +1,4 @@
-//! The user at the other end of a connection over loopback.
+//! The user that owns the client's end of a connection over loopback.
 //!
 //! In: the client's address, the kernel's list of TCP sockets (`/proc/net/tcp`, `/proc/net/tcp6`; proc_net_tcp in the kernel's
 //! documentation). Out: the user that owns the client's socket.
@@ -17,7 +17,7 @@ pub(super) fn owner(address: SocketAddr) -> Option<u32> {
     };
     let lines = BufReader::new(std::fs::File::open(file).ok()?).lines().take(LINES_MAX);
     lines.map_while(Result::ok).find_map(|line| {
-        // Number, local address, remote address, state, queues, timer, retransmissions, user.
+        // Fields: number, local address, remote address, state, queues, timer, retransmissions, user.
         let mut fields = line.split_whitespace().skip(1);
         (fields.next()? == own).then(|| fields.nth(5)?.parse().ok()).flatten()
     })

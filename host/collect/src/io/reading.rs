@@ -1,7 +1,7 @@
-//! Memory for answers: all agents are asked at the same time, but only a few of their answers are read at a time.
+//! Memory for answers: all agents are contacted at the same time, but only a few answers are read at a time.
 //!
-//! In: lines from agents. Out: permission to read. Invariants: a place is not held while waiting for bytes, so an agent
-//! that does not answer, or stops in the middle, delays no other; the total size of incomplete answers is limited.
+//! In: lines from agents. Out: permission to read. Invariants: a place is released while no bytes arrive, so an agent
+//! that does not answer, or stops in the middle, delays no other. The total size of incomplete answers is limited.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ impl Default for Reading {
     }
 }
 
-/// Bytes of an incomplete answer, counted until this is dropped.
+/// The size of an incomplete answer, which counts against the limit until this is dropped.
 #[derive(Debug)]
 pub(super) struct Kept {
     of: Arc<AtomicUsize>,
@@ -46,7 +46,7 @@ impl Drop for Kept {
 }
 
 impl Reading {
-    /// Counts the bytes of an incomplete answer.
+    /// Reserves memory for the bytes of an incomplete answer.
     pub(super) fn keep(&self, bytes: usize) -> Result<Kept, String> {
         let kept = Kept { of: self.kept.clone(), bytes };
         if self.kept.fetch_add(bytes, Ordering::Relaxed) + bytes > self.kept_max {
@@ -103,7 +103,7 @@ mod tests {
             .block_on(future)
     }
 
-    /// More agents than there are places stop in the middle of a line, and one that answers is still read.
+    /// More agents than there are places stop in the middle of a line. An agent that answers is still read.
     #[test]
     fn who_stops_in_the_middle_delays_nobody() {
         wait(async {

@@ -35,15 +35,15 @@ pub struct Settings {
     pub switches: Vec<Target>,
     /// Poll interval of each agent and switch.
     pub poll: Duration,
-    /// File for denials; without one they are lost when the process ends.
+    /// File for denials. Without it, they are lost when the process ends.
     pub state: Option<Utf8PathBuf>,
     /// Address to serve on.
     pub listen: Option<SocketAddr>,
-    /// Certificates for TLS and readers; without them anyone can read, unencrypted.
+    /// Certificates for TLS and readers. Without them, anyone can read, and connections are not encrypted.
     pub tls: Option<Certificates>,
     /// Whether to serve the web page.
     pub web: bool,
-    /// The clients that may give orders, on the page or by `closc drain`.
+    /// Clients that may give orders, on the page or with `closc drain`.
     pub operators: Operators,
     /// Whether the log of changes can be written, if there is one.
     pub log: Option<LogState>,
@@ -108,7 +108,7 @@ pub async fn run(
     Ok(summary)
 }
 
-/// When to retry a source, and the number of its failures in a row.
+/// When to retry a source, and the number of its consecutive failures.
 #[derive(Debug, Clone, Copy)]
 struct Silent {
     times: u32,
@@ -130,7 +130,7 @@ struct Asking<'a> {
     settings: &'a Settings,
     asked: JoinSet<(u32, bool)>,
     under_way: BTreeMap<u32, PathBuf>,
-    /// Agents that are sent orders when their request ends, because denials changed in the meantime.
+    /// Agents to which orders are sent when their current request ends, because denials have changed.
     again: BTreeSet<u32>,
     silent: BTreeMap<u32, Silent>,
 }
@@ -152,8 +152,8 @@ impl Asking<'_> {
         self.silent.insert(id, Silent { times: times.saturating_add(1), until });
     }
 
-    /// Sends a request to every agent without one in progress. They run concurrently, so one that hangs delays no
-    /// other.
+    /// Sends a request to every agent without one in progress. Requests are concurrent, so an agent that hangs delays
+    /// no other.
     fn ask_all(&mut self, errand: Errand) {
         let now = Instant::now();
         let bound = self.settings.bound.iter().map(|(path, _)| path.clone());
@@ -203,14 +203,14 @@ async fn poll(shared: &Arc<Shared>, settings: &Settings, until: impl Future<Outp
                 shared.judge();
                 asking.ask_all(Errand::Report);
             }
-            // A change of denials by an operator does not wait for the next poll.
+            // If an operator changes denials, do not wait for the next poll.
             () = shared.changed() => {
                 asking.again.extend(asking.under_way.keys());
                 asking.ask_all(Errand::Orders);
             }
         }
     }
-    // Requests in progress may finish, so that no order is cut off in the middle of a line.
+    // Let requests in progress finish, so that no order is cut off in the middle of a line.
     let ends = async { while asking.asked.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(Duration::from_secs(6), ends).await;
 }

@@ -1,6 +1,6 @@
 //! HTTP server: metrics, JSON, and a web page.
 //!
-//! Invariants: an order is JSON with a token that readers do not receive (`orders`); input from a request is used in
+//! Invariants: an order is JSON with a token that readers do not have (`orders`). Input from a request is used in
 //! answers only as text.
 
 use std::net::{IpAddr, SocketAddr};
@@ -37,13 +37,13 @@ impl Page {
         Page { web, scheme, address, shared, authority }
     }
 
-    /// Returns whether no other machine can read the traffic of a client.
+    /// Returns whether other machines cannot read the traffic of a client.
     fn is_private(&self) -> bool {
         self.scheme == "https" || self.address.ip().is_loopback()
     }
 }
 
-/// Answers requests without a socket, with the page and orders as with `--web`, and does not save denials.
+/// Answers requests without a socket, as with `--web`, and does not save denials.
 pub struct Desk(Page);
 
 impl Desk {
@@ -97,21 +97,20 @@ fn found<T>(value: Option<T>, what: &str, answer: impl FnOnce(T) -> Answer) -> A
     value.map_or_else(|| fault(404, format_args!("the fabric has no such {what}")), answer)
 }
 
-/// Returns whether the host of a request is an address or `localhost`. Other names may be under the control of another
-/// server.
+/// Returns whether the host of a request is an address or `localhost`. An attacker may control other names.
 fn is_address(host: &str) -> bool {
     let address = host.parse::<SocketAddr>().map(|address| address.ip());
     let address = address.or_else(|_| host.trim_matches(['[', ']']).parse::<IpAddr>());
     address.is_ok() || host.split(':').next() == Some("localhost")
 }
 
-/// Returns whether the host of a request is valid. Beyond loopback, scrapers may use a name.
+/// Returns whether the host of a request is valid. Scrapers that do not use loopback may use a name.
 fn is_for_us(page: &Page, host: &str) -> bool {
     is_address(host) || !page.address.ip().is_loopback()
 }
 
-/// Returns whether a request may give orders, or read their token. Without a certificate that proves the host name,
-/// another server's page can make its own name resolve to this address.
+/// Returns whether a request may give orders, or read their token. Without a certificate that proves the host name, an
+/// attacker's page could have a name that resolves to this address.
 fn is_proven(page: &Page, request: &Request) -> bool {
     page.scheme == "https" || request.header("host").is_none_or(is_address)
 }
@@ -164,7 +163,7 @@ pub(super) fn answer(page: &Page, request: &Request) -> Answer {
     }
 }
 
-/// Returns a decoded value of a query.
+/// Returns a value of a query, decoded.
 fn value(query: &str, name: &str) -> String {
     let raw =
         query.split('&').find_map(|part| part.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default();
@@ -224,14 +223,14 @@ struct Order {
     id: Option<u64>,
 }
 
-/// Longest drain by the page: a week.
+/// Maximum duration of a drain on the page: a week.
 const MINUTES_MAX: u32 = 7 * 24 * 60;
 
 /// Carries out an order of an operator.
 fn order(page: &Page, request: &Request) -> Answer {
     let is_json = request.header("content-type").is_some_and(|kind| kind.starts_with("application/json"));
     let host = request.header("host").unwrap_or_default();
-    // A browser sends the origin of a page. A page from another origin must not give orders.
+    // A browser sends the origin of the page. A page of another origin must not give orders.
     let from_us = request.header("origin").is_none_or(|origin| origin == format!("{}://{host}", page.scheme));
     let Ok(order) = serde_json::from_slice::<Order>(&request.body) else {
         return fault(400, "an order is JSON with `token`, and `name` or `id`");
@@ -289,7 +288,8 @@ mod tests {
         );
     }
 
-    /// Formerly a page whose name resolved to a collector beyond loopback could read the token and drain.
+    /// Formerly a page whose name resolved to a collector could read the token and drain, unless the collector used
+    /// loopback.
     #[test]
     fn a_name_without_a_certificate_reads_no_token() {
         let page = |scheme: &'static str| {

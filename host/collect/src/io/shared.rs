@@ -1,4 +1,4 @@
-//! State shared by all tasks: the collector, the disk, the observer. Every decision is made here.
+//! State shared by all tasks: the collector, the disk, the observer. All decisions are made here.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -25,18 +25,18 @@ pub enum Event {
     Broken(String, crate::VerdictView),
     /// A fault has ended.
     Ended(String),
-    /// Denials are about to change, by themselves or by an order. An error from the observer prevents the change.
+    /// Denials are about to change, by a verdict, a timer or an order. An error from the observer prevents the change.
     Changing(Vec<Change>, Option<Orderer>),
     /// Denials have changed, or could not be saved.
     Changed(Result<(), String>),
     /// The element of a saved denial is no longer in the fabric.
     Gone(Denial),
-    /// The agent of this NIC is dead, with a line that describes it, or answers again.
+    /// The agent of this NIC is dead, with a text that describes it, or answers again (`None`).
     Agent(String, Option<String>),
     /// A source does not answer: its name and the error.
     Failing(String, String),
-    /// The path table of an agent no longer equals that of the plan for its group, or does so again: the name of the
-    /// NIC, and the table's checksum if it differs.
+    /// The path table of an agent began or ceased to differ from the plan's table for its group. Contains the name of
+    /// the NIC, and the table's checksum if it differs.
     Table(String, Option<String>),
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Shared {
     observer: Observer,
     reading: Reading,
     log: Option<LogState>,
-    /// Signals that denials have changed since agents were last asked.
+    /// Signals that denials have changed and agents must be contacted.
     changed: Notify,
 }
 
@@ -80,12 +80,12 @@ impl Shared {
     }
 
     pub(super) fn say(&self, event: Event) {
-        // Only changes can be rejected.
+        // The observer can reject only changes, so ignore the result.
         let _ = (self.observer)(event);
     }
 
     /// Puts a list of denials in force: first the log, then the disk, then the collector. If the log cannot be written,
-    /// new denials are rejected. A change that only ends denials is carried out, because its paths are needed.
+    /// new denials are rejected. A change that only ends denials is still carried out, because their paths are needed.
     pub(super) fn change(
         &self,
         collector: &mut Collector,
@@ -180,8 +180,8 @@ impl Shared {
         true
     }
 
-    /// Sends an agent its orders and requests only the data that they need, because reports are long. Returns whether
-    /// it answered.
+    /// Sends an agent its orders and reads only the data needed for them, because reports are long. Returns whether it
+    /// answered.
     pub(super) async fn order(&self, id: u32, path: PathBuf) -> bool {
         let known = self.collector().sources().get(id as usize).and_then(|source| source.nic);
         let Some(nic) = known else { return self.ask(id, path).await };
@@ -197,7 +197,7 @@ impl Shared {
         };
         let is_own = self.collector().plan().addresses().nic(nic) == said.nic.into();
         if !is_own {
-            // Another agent uses this socket now; its report identifies it.
+            // Another agent uses this socket now. Its report identifies it.
             return self.ask(id, path).await;
         }
         let orders = self.collector().orders(nic, now_ms());
@@ -211,7 +211,7 @@ impl Shared {
             let is_refused = answer.is_err();
             self.collector().answered(nic, &order, answer);
             if is_refused {
-                // The agent may have stopped; its next report shows its denials.
+                // The agent may have stopped. Its next report shows its denials.
                 break;
             }
         }

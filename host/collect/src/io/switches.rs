@@ -1,7 +1,7 @@
 //! Reads the counters of switches in rounds, each switch twice per round.
 //!
-//! Invariants: in a round, all first reads precede all second reads; a switch that does not answer is retried at
-//! growing intervals, and delays others at most by its deadline.
+//! Invariants: in a round, all first reads precede all second reads. A switch that does not answer is retried at
+//! growing intervals, and delays others at most by the time limit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::shared::{Event, Shared, now_ms};
 /// Maximum number of switches read at a time, because their answers are kept in memory.
 const READ_MAX: usize = 32;
 
-/// A switch, and its failures.
+/// A switch, with the state of its retries.
 struct Source {
     switch: Switch,
     reader: CounterReader,

@@ -1,5 +1,5 @@
-//! Evidence from switch counters: which direction of a cable loses packets, cables without probes, cables that carry
-//! frames but no probes.
+//! Evidence from switch counters: the direction in which a cable loses packets, faults of cables without probes, and
+//! cables that pass frames but no probes.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::chance::{BACKGROUND, at_least};
 use crate::element::{Element, ends};
 use crate::switches::{Direction, Flow};
 
-/// The failure of one direction of a cable.
+/// Losses in one direction of a cable.
 struct Failing {
     kind: Kind,
     counted: Counted,
@@ -21,7 +21,7 @@ struct Failing {
     reported_ms: u64,
 }
 
-/// Adds switch counters to verdicts, and verdicts that only switch counters support.
+/// Adds switch counters to verdicts, and adds verdicts for which there are only switch counters.
 pub(super) fn complete(scene: &Scene<'_>, verdicts: &mut Vec<Verdict>) {
     let mut worst: BTreeMap<Link, Failing> = BTreeMap::new();
     for ((link, direction), flow) in
@@ -95,8 +95,8 @@ fn sender(scene: &Scene<'_>, link: Link, direction: Direction) -> Option<Switch>
     }
 }
 
-/// If two cables between switches of one plane and tier carry frames in both directions but no probes, they are swapped
-/// with each other. A cut cable would carry no frames.
+/// Finds swapped cables between switches. If exactly two cables of one plane and tier pass frames in both directions
+/// but no probes, they are swapped. A cut cable would pass no frames.
 fn swapped(scene: &Scene<'_>, verdicts: &mut [Verdict]) {
     let carries = |link: Link| {
         [Direction::Up, Direction::Down].into_iter().all(|direction| {

@@ -10,7 +10,7 @@ use crate::chance::at_least;
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, links};
 
-/// Maximum loss rate of gray loss; a worse element is soon dead.
+/// Maximum loss rate of gray loss. An element with more losses is soon dead.
 pub(super) const GRAY_MAX: f64 = 0.05;
 
 /// Dead cables, and ports without a carrier. Those that belong to a named element are removed.
@@ -52,7 +52,8 @@ fn dark_ports(scene: &Scene<'_>) -> BTreeSet<NicPort> {
         .collect()
 }
 
-/// Returns cables over which no probe returns for any agent whose path to the cable is good.
+/// Returns cables over which no probes return, although the path to the cable is good. All agents that probe it must
+/// agree.
 fn dead_links(scene: &Scene<'_>, dark: &BTreeSet<NicPort>) -> BTreeMap<Link, Verdict> {
     let mut out: BTreeMap<Link, Verdict> = BTreeMap::new();
     let level = |link: &Link| match link {
@@ -61,7 +62,7 @@ fn dead_links(scene: &Scene<'_>, dark: &BTreeSet<NicPort>) -> BTreeMap<Link, Ver
     };
     for wanted in 0..=2 {
         for (link, suspect) in scene.evidence.suspects.iter().filter(|(link, _)| level(link) == wanted) {
-            // Without a carrier no probes are sent, so earlier counts do not apply.
+            // Without a carrier no probes are sent, so earlier counts are obsolete.
             if matches!(link, Link::Host(port) if dark.contains(port)) {
                 continue;
             }
@@ -109,7 +110,7 @@ fn one_dead(
 }
 
 /// Returns the time by which all relevant agents have reported. For the port of a NIC this includes the other NICs of
-/// its T0: the T0 may be dead, or cables may be swapped.
+/// its T0, because the T0 may be dead, or cables may be swapped.
 fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
     let (mut others, mut place) = (Vec::new(), None);
     if let Some(own) = host_port(&link) {
@@ -119,7 +120,7 @@ fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
         place = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)).and_then(|found| {
             let nic = Nic { downlink: found.downlink, ..own.nic };
             let (at_ms, is_clear) = probed_at(scene, NicPort { plane: PlaneId(found.plane), nic })?;
-            // If the port at that place is neither dead nor good yet, it will soon be one of them: wait.
+            // Wait if the port at that place is neither dead nor good yet. It will soon be one of them.
             Some(if is_clear { at_ms } else { 0 })
         });
     }
@@ -127,8 +128,8 @@ fn reported_ms(scene: &Scene<'_>, link: Link, fresh: &[&Tally]) -> u64 {
     all.min().unwrap_or(scene.now_ms)
 }
 
-/// Returns when it was last known whether a port reaches its T0, and whether all recent probes agree. `None` if its
-/// agent is silent or the port has no carrier.
+/// Returns the time of the last result for a port and its T0, and whether the port is clearly dead or good. `None` if
+/// its agent is silent or the port has no carrier.
 fn probed_at(scene: &Scene<'_>, port: NicPort) -> Option<(u64, bool)> {
     scene.speaks(port.nic).filter(|agent| !agent.is_dark(port.plane))?;
     let link = Link::Host(port);
@@ -159,7 +160,7 @@ fn one_dark(scene: &Scene<'_>, port: NicPort) -> Verdict {
     }
 }
 
-/// Combines several verdicts into one: counts are added, and the highest confidence is used.
+/// Combines several verdicts into one: counts are added, and the highest confidence is kept.
 pub(super) fn joined(scene: &Scene<'_>, element: Element, kind: Kind, parts: &[Verdict]) -> Verdict {
     Verdict {
         element,
@@ -201,7 +202,7 @@ fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
     let mut t0_dead: BTreeMap<Switch, Vec<NicPort>> = BTreeMap::new();
     for t0 in cut.iter().map(|port| port.nic.t0(port.plane)).collect::<BTreeSet<Switch>>() {
         let ports = scene.ports_of(t0);
-        // If one of its ports is swapped, the T0 answers another port and is not dead.
+        // If one of its ports is swapped, the T0 answers another port, so it is not dead.
         let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
         if ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port)) {
             t0_dead.insert(t0, ports);
@@ -213,7 +214,7 @@ fn hosts(scene: &Scene<'_>, dead: &mut Dead, out: &mut Vec<Verdict>) {
         let ports: Vec<NicPort> = planes.map(|plane| NicPort { plane, nic }).filter(there).collect();
         let swapped = ports.iter().any(|port| dead.swapped.contains_key(port));
         let all = ports.len() > 1 && !swapped && ports.iter().all(|port| dead.is_cut(*port));
-        // If all T0s are dead too, the rack failed and not the NIC.
+        // If all T0s are dead too, the rack has failed, not the NIC.
         if all && ports.iter().any(|port| !t0_dead.contains_key(&nic.t0(port.plane))) {
             let parts = dead.take(scene, &ports);
             out.push(joined(scene, Element::Nic(nic), Kind::Dead, &parts));
@@ -254,7 +255,7 @@ fn t0s_and_planes(
     }
 }
 
-/// Finds dead T1s or T2s: all of their probed cables from below are dead.
+/// Finds dead T1s or T2s, all of whose probed cables from below are dead.
 fn switches(scene: &Scene<'_>, tier: TierId, dead: &mut Dead, out: &mut Vec<Verdict>) {
     let of_tier = by_upper(scene, dead.links.keys().copied());
     for (switch, links) in of_tier.into_iter().filter(|(switch, _)| switch.tier == tier) {

@@ -1,9 +1,9 @@
 //! Cables that lose some packets.
 //!
-//! A cable is judged by the probes that turn just behind it, compared with simultaneous probes of the same NICs whose
-//! path differs only in this cable. Invariants: regardless of the number and duration of inspections, a good fabric is
-//! accused with at most the probability [`FALSE`]; losses of a cable before it, or of an agent's machine, are never
-//! attributed to it.
+//! A cable is evaluated by the probes that turn at the switch behind it. They are compared with simultaneous probes of
+//! the same NICs whose path differs only in this cable. Invariants: in a good fabric, some cable is named with at most
+//! the probability [`FALSE`], however often verdicts are computed. Losses of a cable before it, or of an agent's
+//! machine, are never attributed to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +16,19 @@ use crate::chance::{BACKGROUND, Trials, evidence, evidence_above, mean};
 use crate::element::Element;
 use crate::evidence::{Suspect, Tally, last_link, needed};
 
-/// Probability that some cable of a good fabric is accused.
+/// Probability that some cable of a good fabric is named.
 pub(super) const FALSE: f64 = 0.01;
-/// If an agent should have seen this many losses but saw none, it contradicts the others.
+/// An agent contradicts the others if it should have this many losses but has none.
 const CONTRADICTS: f64 = 10.0;
-/// If a cable should have seen this many losses due to its switch but saw far fewer, it clears the switch.
+/// A cable clears its switch if the switch should have caused this many losses on it, but the cable has far fewer.
 const CLEARS: f64 = 4.0;
-/// Loss rate on all ports of a NIC that a busy machine may cause by late answers, and that is not reported.
+/// Loss rate on all ports of a NIC that late answers of a busy machine may cause. It is not reported.
 const BUSY: f64 = 0.002;
 
 pub(super) fn judge(scene: &Scene<'_>, known: &[Element]) -> Vec<Verdict> {
     let is_known = |link: Link| known.iter().any(|element| element.covers(scene.topology(), link));
     let mut gray: BTreeMap<Link, Verdict> = BTreeMap::new();
-    // Named cables are excluded from comparisons, so that the worse of two lossy cables does not hide the other.
+    // Named cables are excluded from comparisons. So the worse of two lossy cables does not hide the other one.
     loop {
         let is_named = |link: Link| gray.contains_key(&link) || is_known(link);
         let suspects = scene.evidence.suspects.iter().filter(|(link, _)| !is_named(**link));
@@ -62,15 +62,15 @@ struct Witness<'a> {
     tally: &'a Tally,
 }
 
-/// Returns the probers of a cable for which some probes return.
+/// Returns the probers of a cable to which some probes return.
 fn witnesses<'a>(scene: &Scene<'_>, suspect: &'a Suspect) -> Vec<Witness<'a>> {
-    // If probes no longer return, `dead` handles it.
+    // If no probes return, `dead` handles the cable.
     let counts = |tally: &Tally| scene.is_fresh(tally.seen_ms) && !tally.is_dead();
     let all = suspect.tallies.iter().filter(|(_, tally)| counts(tally));
     all.map(|((nic, turn), tally)| Witness { nic: *nic, turn: *turn, tally }).collect()
 }
 
-/// Judges one cable.
+/// Evaluates one cable.
 fn cable(
     scene: &Scene<'_>,
     link: Link,
@@ -111,13 +111,14 @@ fn cable(
     })
 }
 
-/// Returns the evidence required for a verdict, since chance may accuse any of the cables.
+/// Returns the evidence required for a verdict. It grows with the number of cables, because chance may affect any of
+/// them.
 pub(super) fn wanted(scene: &Scene<'_>) -> f64 {
     (scene.evidence.n_cables().max(1) as f64 / FALSE).ln()
 }
 
 /// Returns the evidence that a cable loses more than the rest of the path that its probes share with others of the same
-/// NICs. `None` if it should be compared but there is nothing to compare it with.
+/// NICs. `None` if a comparison is necessary but impossible.
 fn compared(
     scene: &Scene<'_>,
     link: Link,
@@ -137,23 +138,24 @@ fn compared(
         with_before.extend(trials(witness.tally, before));
     }
     match (link, with_all.is_empty(), with_before.is_empty()) {
-        // The NIC has only one port.
+        // The NIC has only one port, so no comparison is necessary.
         (Link::Host(_), true, _) => Some(f64::INFINITY),
         (Link::Fabric { .. }, true, _) => None,
         (_, false, true) => Some(evidence(&with_all)),
-        // If many paths lose equally, only a comparison with the elements before them shows it.
+        // If many paths lose equally, only a comparison with elements before the cable shows that they are to blame.
         (_, false, false) => Some(mean(evidence(&with_all), evidence(&with_before))),
     }
 }
 
-/// If all paths lose equally, the probability that a loss is on this cable is its share of the probes.
+/// Returns the trials for a comparison. If all paths lose equally, the probability that a loss is on this cable is its
+/// share of the probes.
 fn trials(own: &Tally, (lost, sent): (u64, u64)) -> Option<Trials> {
     let chance = own.sent() as f64 / (own.sent() + sent) as f64;
     (sent > 0 && own.sent() > 0).then(|| Trials { hits: own.lost(), misses: lost, chance })
 }
 
-/// Returns the probes of the same NIC whose path differs only in the last cable, with the losses and probes during the
-/// witness's time: over other uplinks, and to the previous switch; for the port of a NIC, over its other ports.
+/// Returns the probes of the same NIC that the witness is compared with, with their losses in the same period. They use
+/// other uplinks, or turn at the previous switch. For the port of a NIC, they use its other ports.
 fn rivals<'a>(
     scene: &'a Scene<'_>,
     witness: &'a Witness<'_>,
@@ -173,7 +175,7 @@ fn rivals<'a>(
         match tally {
             Some(tally) if tally.is_dead() => None,
             Some(tally) => Some((turn, (tally.lost(), tally.sent_of(sent)))),
-            // Without a tally nothing was lost, unless there were too many tallies.
+            // Without a tally there were no losses, unless some were not recorded.
             None => (scene.evidence.crowded == 0).then_some((turn, (0, sent))),
         }
     })
@@ -200,7 +202,7 @@ fn turn_before(turn: Turn) -> Option<Turn> {
     }
 }
 
-/// Finds NICs whose ports all lose equally, so that their cables cannot be compared with each other.
+/// Finds NICs that lose equally on all ports, so that their cables cannot be compared with each other.
 fn nics(scene: &Scene<'_>, is_named: &dyn Fn(Link) -> bool) -> Vec<Verdict> {
     let mut ports: BTreeMap<Nic, Vec<(&Suspect, &Tally)>> = BTreeMap::new();
     for (link, suspect) in &scene.evidence.suspects {
@@ -233,7 +235,7 @@ fn whole_nic(
     if used < 2 || ports.len() < used || !ports.iter().all(is_alike) || (each as f64) < CLEARS {
         return None;
     }
-    // Losses caused by the machine occur on all ports at the same time and count once.
+    // Losses of the machine occur on all ports at the same time, so they count once.
     let sure = evidence_above(each, sent / ports.len() as u64, BUSY);
     (sure >= wanted(scene) && good < needed(scene.enough, lost, sent)).then(|| Verdict {
         element: Element::Nic(nic),
@@ -252,17 +254,17 @@ fn whole_nic(
     })
 }
 
-/// The elements to blame for lossy cables.
+/// The cause of losses on cables of one switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Blame {
     Cables,
     Switch,
-    /// Other cables of the switch may be losing too, which will soon be known.
+    /// Unknown: other cables of the switch may have losses too, which will soon be known.
     Open,
 }
 
-/// Decides whether a switch is to blame for its cables: they lose equally, and no other probed cable of it loses
-/// much less. If only one cable is known to lose and others of the switch may lose as much, the decision is open.
+/// Decides whether a switch causes the losses of its cables. It does if they lose equally, and no other probed cable of
+/// it loses much less. If only one cable has known losses and others may lose as much, the result is open.
 fn blame(scene: &Scene<'_>, switch: Switch, links: &BTreeSet<Link>, gray: &BTreeMap<Link, Verdict>) -> Blame {
     let sums = |(lost, sent), link: &Link| (lost + gray[link].lost, sent + gray[link].sent);
     let (lost, sent) = links.iter().fold((0, 0), sums);

@@ -1,9 +1,8 @@
 //! Elements that pass short packets only.
 //!
-//! In: full-length probes that agents lost in a row while short ones returned. Out: verdicts, each with the longest
-//! packet that passed and the shortest that did not. Invariants: an element is named only if other packets pass it, no
-//! element before it is named, and full-length probes of no agent return over it; agents that send no long probes do
-//! not count.
+//! In: full-length probes that agents lost, while short ones returned. Out: verdicts, each with the longest packet that
+//! passed and the shortest that did not. Invariants: an element is named only if short packets pass it, no element
+//! before it is named, and no agent's full-length probes return over it. Agents that send no long probes are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +15,10 @@ use super::{Kind, Scene, Verdict, by_upper};
 use crate::element::Element;
 use crate::evidence::{Agent, LongState, last_link, links};
 
-/// Number of full-length probes lost in a row that makes an agent a witness.
+/// Number of consecutive lost full-length probes that makes an agent a witness.
 const RUN_MIN: u32 = 3;
 
-/// The packet lengths between which an element's limit lies, in bytes of IP packets.
+/// Packet lengths above and below an element's limit, in bytes of IP packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lengths {
     /// The longest packet that passed.
@@ -29,7 +28,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Returns bounds that include both: agents that search at different times find different ones.
+    /// Combines the bounds of two agents, which may differ if they searched at different times.
     fn with(self, other: Lengths) -> Lengths {
         Lengths { passes: self.passes.min(other.passes), loses: self.loses.max(other.loses) }
     }
@@ -86,7 +85,7 @@ fn cable(
     let own = scene.evidence.suspects.get(&link);
     let tally = |nic: Nic, turn: Turn| own.and_then(|suspect| suspect.tallies.get(&(nic, turn)));
     let is_witness = |(nic, turn, state): &&(Nic, Turn, LongState)| {
-        // If short probes are lost too, another verdict applies.
+        // If short probes are lost too, another kind of fault applies.
         is_open(*nic, *turn) && state.lost >= RUN_MIN && tally(*nic, *turn).is_none_or(|tally| tally.run == 0)
     };
     let witnesses: Vec<_> = probes.iter().filter(is_witness).collect();
@@ -119,7 +118,7 @@ fn cable(
 }
 
 /// Returns the time by which all relevant agents have reported. For the port of a NIC this includes the other NICs of
-/// its T0, because the T0 may be at fault.
+/// its T0, because the T0 may be faulty.
 fn reported_ms(scene: &Scene<'_>, link: Link, witnesses: &[&(Nic, Turn, LongState)]) -> Option<u64> {
     let own = witnesses.iter().map(|(nic, ..)| *nic);
     let beside: Vec<Nic> = match link {
@@ -146,7 +145,7 @@ fn probers<'a>(scene: &'a Scene<'_>, link: Link) -> impl Iterator<Item = (Nic, &
     })
 }
 
-/// Returns whether for some agent the last full-length probe with a result returned.
+/// Returns whether any agent's last full-length probe over a cable returned.
 pub(super) fn passes(scene: &Scene<'_>, link: Link) -> bool {
     probers(scene, link).any(|(_, agent, turn)| {
         !agent.is_dark(link.plane()) && agent.long.as_ref().is_some_and(|long| !long.contains_key(&turn))

@@ -1,9 +1,9 @@
 //! Cables that are swapped with others.
 //!
-//! A swapped cable has a carrier at both ends but probes are lost. Agents find out where the ports of such cables are
-//! plugged in: ports at each other's places are swapped, regardless of their number. A T0 that discovers its neighbours
-//! may answer only the port that belongs there. Then two such ports of a NIC are swapped if no third one is possible,
-//! because a cut cable leaves its port without a carrier.
+//! A swapped cable has a carrier at both ends, but probes over it are lost. Agents find out where their ports are
+//! plugged in. Ports that are at each other's places, in pairs or cycles, are swapped. A T0 with neighbour discovery
+//! may answer only the port that belongs there, so the places are unknown. Then two such ports of a NIC are swapped if
+//! no third one is possible. They are not cut, because the port of a cut cable has no carrier.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use closc_topology::{Link, Nic, NicPort, PlaneId};
 use super::{Kind, Scene, Verdict};
 use crate::element::Element;
 
-/// Returns the actual places of dead ports with a carrier: each is at the place of the other or, if more than two were
-/// swapped, at that of the next one in the cycle.
+/// Returns the actual places of dead ports with a carrier. Each is at the place of the other one or, if more than two
+/// are swapped, of the next one in the cycle.
 pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     let places = places(scene, ports);
     let mut with = BTreeMap::new();
     for own in places.keys() {
-        // Only ports in a closed cycle are swapped; others were just moved.
+        // Only ports in a closed cycle are swapped. Others were only moved.
         let next = |at: &NicPort| places.get(at).copied();
         let round = std::iter::successors(next(own), next).take(places.len());
         if round.into_iter().any(|at| at == *own) {
@@ -31,8 +31,8 @@ pub(super) fn pairs(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, N
     with
 }
 
-/// Returns ports known to be at the place of another dead port. A place has one port, so a place claimed by two agents
-/// is omitted.
+/// Returns ports known to be at the place of another dead port. A place that two ports claim is omitted, because it can
+/// have only one.
 fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     let dead: BTreeSet<NicPort> = ports.iter().copied().collect();
     let mut claims: BTreeMap<NicPort, u32> = BTreeMap::new();
@@ -40,7 +40,7 @@ fn places(scene: &Scene<'_>, ports: &[NicPort]) -> BTreeMap<NicPort, NicPort> {
     for own in ports {
         let Some(found) = scene.speaks(own.nic).and_then(|agent| agent.found_at(own.plane)) else { continue };
         let place = NicPort { plane: PlaneId(found.plane), nic: Nic { downlink: found.downlink, ..own.nic } };
-        // If another NIC belongs at this place, its frames keep arriving.
+        // If the place belongs to another NIC, its frames must still arrive.
         let is_lately = place.nic == own.nic || strays(scene, *own);
         if is_lately && place != *own && dead.contains(&place) {
             *claims.entry(place).or_default() += 1;
@@ -57,23 +57,23 @@ fn strays(scene: &Scene<'_>, port: NicPort) -> bool {
     last_ms.is_some_and(|last_ms| scene.is_fresh(last_ms))
 }
 
-/// Returns pairs of ports whose places are unknown: two of one NIC, or of two NICs at one T0.
+/// Returns pairs of swapped ports whose places are unknown: two ports of one NIC, or of two NICs at one T0.
 fn only_choice(scene: &Scene<'_>, dead: &[NicPort], ports: &[NicPort]) -> Vec<(NicPort, NicPort)> {
     let resolves = |port: &NicPort| {
         let t0 = port.nic.t0(port.plane);
-        // If a T0 is dead for all of its NICs, the T0 failed and no cables are swapped.
+        // If a T0 is dead for all of its NICs, the T0 has failed, and no cables are swapped.
         let is_alive = scene.ports_of(t0);
         let is_alive = is_alive.len() < 2 || is_alive.iter().any(|port| !dead.contains(port));
         is_alive && !scene.topology().hardware(t0).1.has_static_neighbours()
     };
     let mut with: BTreeMap<NicPort, NicPort> = BTreeMap::new();
     for own in ports {
-        // Frames for one NIC arrive at the other. A T0 drops frames with segments of another plane.
+        // Both NICs receive frames for others. They must be in the same plane, because a T0 drops frames for another
+        // plane.
         let at_t0 = |other: &NicPort| {
             other.nic.t0(other.plane) == own.nic.t0(own.plane) && strays(scene, *other) && strays(scene, *own)
         };
-        // A port that receives frames for other NICs is plugged in at the place of one of those, and not at that of its
-        // own NIC's other port.
+        // A port that receives frames for another NIC is at the place of that NIC, not of another port of its own NIC.
         let in_nic = |other: &NicPort| {
             other.nic == own.nic
                 && !strays(scene, *other)

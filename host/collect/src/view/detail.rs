@@ -1,7 +1,6 @@
 //! Details of one element: a plane, a switch, the paths between two NICs, an address.
 //!
-//! Invariants: an element named in a request is in the fabric, or the answer is that it is not; lists are limited to a
-//! thousand entries.
+//! Invariants: the answer about an element outside the fabric is an error. Lists are limited to a thousand entries.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -18,23 +17,23 @@ use crate::collector::{Collector, nic_of};
 use crate::element::{Element, nic_name};
 use crate::verdict::{Kind, Verdict};
 
-/// States, the worst last.
+/// State of an element, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
-    /// A probe came back lately.
+    /// A probe has returned recently.
     Good,
-    /// Nobody probes it, or nobody who does answers.
+    /// It is not probed, or no agent that probes it answers.
     Unknown,
     /// It is denied.
     Denied,
     /// It loses packets.
     Gray,
-    /// It carries nothing.
+    /// No packets pass.
     Dead,
 }
 
-/// A switch or a cable with its health.
+/// A switch or a cable with its state.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Item {
     /// Its name.
@@ -48,9 +47,9 @@ pub struct Item {
 pub struct TierItems {
     /// `t0`, `t1` or `t2`.
     pub tier: &'static str,
-    /// Count.
+    /// Number of switches.
     pub switches: usize,
-    /// Of each, or of the worst thousand, how it and the cables below it are.
+    /// The worst state of each switch and the cables below it; at most the worst thousand.
     pub items: Vec<Item>,
 }
 
@@ -63,26 +62,26 @@ pub struct PathItem {
     pub plane: u8,
     /// Its outer destination address.
     pub destination: Ipv6Addr,
-    /// Switches on the way.
+    /// Switches on the path.
     pub switches: Vec<String>,
-    /// The worst of its cables and switches.
+    /// The worst state of its cables and switches.
     pub health: Health,
-    /// Which that is, where it is not good.
+    /// The element with that state, if it is not good.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<String>,
 }
 
-/// Kind of an address.
+/// Meaning of an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Decoded {
-    /// In words.
+    /// Description of the address.
     pub what: String,
-    /// Of a list of segments each, in order.
+    /// Description of each segment of a list, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<String>,
 }
 
-/// Verdicts and denials, collected once per request.
+/// Verdicts and denials, looked up once per request.
 struct Known<'a> {
     collector: &'a Collector,
     verdicts: Vec<&'a Verdict>,

@@ -81,7 +81,7 @@ pub fn metrics(collector: &Collector, now_ms: u64) -> String {
     text.0
 }
 
-/// Adds sums per switch. Counters of ports and segments are available for one switch at a time.
+/// Adds sums per switch. Counters of ports and segments are only available for one switch at a time.
 fn switches(text: &mut Text, collector: &Collector) {
     let (switches, naming) = (collector.switches(), &collector.plan().topology().naming);
     text.one("switches_read", "gauge", "Switches whose counters are read.", switches.latest().len() as f64);

@@ -22,7 +22,7 @@ pub(crate) fn named(collector: &Collector) -> BTreeSet<(Element, String)> {
     collector.verdicts().map(|verdict| (verdict.element, word(verdict.kind))).collect()
 }
 
-/// Returns the expected verdicts.
+/// Returns the expected verdicts for a fault.
 pub(crate) fn expected(fault: Fault) -> Vec<(Element, String)> {
     let cable = |port| Element::Cable(Link::Host(port));
     match fault {

@@ -78,9 +78,9 @@ pub(crate) enum Fault {
     Switch(Switch),
     /// The switch loses a share of the packets.
     GraySwitch(Switch, f64),
-    /// The cable loses packets with more bytes.
+    /// The cable loses packets longer than this many bytes.
     Narrow(Link, u16),
-    /// The same for all ports of a switch.
+    /// All cables of the switch lose such packets.
     NarrowSwitch(Switch, u16),
     /// A port has no carrier.
     Port(NicPort),
@@ -96,7 +96,7 @@ struct Agent {
     next_ban: u64,
     strays: BTreeMap<u8, u64>,
     damaged: BTreeMap<Turn, u64>,
-    /// Number of full-length probes lost in a row, for turns whose last one was lost or that have no result yet.
+    /// Number of consecutive lost full-length probes, for turns whose last one was lost or that have no result yet.
     long: BTreeMap<Turn, u32>,
     /// Number of polls that it will not answer.
     silent: usize,
@@ -109,7 +109,7 @@ pub(crate) struct Pace {
     pub(crate) poll_ms: u64,
     /// Probes of a turn between two reports.
     pub(crate) probes: u64,
-    /// Agents have no processor for up to two seconds at a time, so that they answer late, or do not probe either.
+    /// Whether agents have no processor for up to two seconds at a time. They then answer late, or do not probe.
     /// Occasionally, several probes sent together return too late to count.
     pub(crate) is_busy: bool,
 }
@@ -120,7 +120,7 @@ pub(crate) struct Fabric {
     pub(crate) now_ms: u64,
     pub(crate) faults: Vec<Fault>,
     pub(crate) pace: Pace,
-    /// Whether lost probes return with different bytes.
+    /// Whether lost probes return with changed bytes.
     pub(crate) damages: bool,
     /// Share of the time during which agents run, if they report it.
     pub(crate) runs: Option<f64>,
@@ -128,8 +128,8 @@ pub(crate) struct Fabric {
     numbers: Numbers,
 }
 
-/// Returns the turns of a NIC: its T0s, each uplink shared with another NIC of its group, and each T1 uplink shared
-/// with one of its zone.
+/// Returns the turns of a NIC: its T0s, its share of the T0 uplinks, and its share of the T1 uplinks. Each uplink is
+/// probed by two NICs.
 fn turns(plan: &Plan, nic: Nic) -> Vec<Turn> {
     let topology = plan.topology();
     let (nics, uplinks) = (topology.hosts.per_group, topology.t0.up.count);
@@ -205,7 +205,7 @@ impl Fabric {
         (cables, switches)
     }
 
-    /// Sends a long probe at one turn. It is lost if the short ones are, or if one of them is late.
+    /// Sends a long probe for one turn. It is lost if the short ones are, or if one of them is late.
     fn probe_long(&mut self, nic: Nic, turn: Turn, is_late: bool) {
         let ((cables, switches), faults) = (self.way(nic, turn), self.on_the_way(nic, turn));
         let is_narrow = |fault: &Fault| match fault {
@@ -228,7 +228,7 @@ impl Fabric {
         }
     }
 
-    /// Returns the faults on the path of a probe; for swapped cables also the NIC that receives it instead.
+    /// Returns the faults on the path of a probe; for swapped cables, also the NIC that receives it instead.
     fn on_the_way(&self, nic: Nic, turn: Turn) -> Vec<(Option<f64>, Option<Nic>)> {
         let own = NicPort { plane: PlaneId(turn.plane()), nic };
         let (cables, switches) = self.way(nic, turn);
@@ -265,7 +265,7 @@ impl Fabric {
     }
 
     /// Returns the effect of a busy machine on an agent: whether it runs, and the uplinks for which one probe per plane
-    /// returns too late. The value before the first uplink represents T0s.
+    /// returns too late. The first number of the range stands for T0s.
     fn busy(&mut self, nic: Nic) -> (bool, std::ops::Range<usize>) {
         if !self.pace.is_busy {
             return (true, 0..0);
@@ -281,7 +281,7 @@ impl Fabric {
         (agent.silent == 0 || numbers.below(2) == 0, late)
     }
 
-    /// Sends the probes of one turn.
+    /// Sends the probes for one turn.
     fn probe(&mut self, nic: Nic, turn: Turn, late: &std::ops::Range<usize>) {
         let own = NicPort { plane: PlaneId(turn.plane()), nic };
         if self.faults.contains(&Fault::Port(own)) {
@@ -316,7 +316,7 @@ impl Fabric {
         }
     }
 
-    /// Takes the processor away from an agent for a number of polls.
+    /// Freezes an agent for a number of polls.
     pub(crate) fn freeze(&mut self, nic: Nic, polls: usize) {
         self.agents.get_mut(&nic).expect("it is a NIC").silent = polls;
     }
@@ -362,14 +362,14 @@ impl Fabric {
         }
     }
 
-    /// Discards the results of an agent's long probes, like a restart.
+    /// Discards the results of an agent's long probes, as after a restart.
     pub(crate) fn restart(&mut self, nic: Nic) {
         let plan = self.plan.clone();
         self.agents.get_mut(&nic).expect("it is a NIC").long =
             turns(&plan, nic).into_iter().map(|turn| (turn, 0)).collect();
     }
 
-    /// Returns where the agent of a NIC finds its ports plugged in. Only T0s that answer any port reveal it.
+    /// Returns the T0 ports into which the ports of a NIC are plugged. Only T0s that answer any port reveal it.
     fn found_at(&self, nic: Nic) -> Vec<(u8, T0Port)> {
         let answers =
             |at: &NicPort| self.plan.topology().hardware(at.nic.t0(at.plane)).1.has_static_neighbours();
@@ -383,7 +383,7 @@ impl Fabric {
                 _ => None,
             };
             let place = self.faults.iter().find_map(of)?;
-            // Frames for the other NIC show whose place it is.
+            // Frames for the other NIC show the place.
             let strays = self.agents[&nic].strays.contains_key(&own.plane.0);
             (if place.nic == nic { answers(&place) } else { strays })
                 .then_some((own.plane.0, T0Port { plane: place.plane.0, downlink: place.nic.downlink }))
