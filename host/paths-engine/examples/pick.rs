@@ -1,5 +1,5 @@
-//! Times the choice of a path: `cargo run --release -p closc-paths-engine --example pick`. With an argument it makes
-//! that many picks and prints nothing, for `perf stat -e instructions:u` or `valgrind --tool=none`.
+//! Times the choice of a path: `cargo run --release -p closc-paths-engine --example pick`. With an argument, it makes
+//! that many picks and prints nothing. Use it with `perf stat -e instructions:u` or `valgrind --tool=none`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -2,15 +2,15 @@
 
 use closc_paths::{Choice, Denied, Destination, Scope};
 
-/// Origin of the denial.
+/// Reason of a denial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Reason {
-    /// A person, or a program on their behalf.
+    /// An operator, or a program of the operator.
     Administrator = 0,
     /// Drained for maintenance.
     Drain = 1,
-    /// The path loses packets now and then.
+    /// The path loses some packets.
     GrayLoss = 2,
     /// Equipment on the path is broken or miswired.
     Fault = 3,
@@ -38,13 +38,13 @@ impl Reason {
 /// Paths that must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Denial {
-    /// The plane; absent means any.
+    /// The plane; `None` for all planes.
     pub plane: Option<u8>,
-    /// Which paths of the plane; each field narrows the selection.
+    /// Restricts the denied paths of the plane.
     pub scope: Scope,
-    /// Origin of the denial.
+    /// The reason.
     pub reason: Reason,
-    /// When it ends by itself, if it does.
+    /// When it ends by itself; `None` for never.
     pub until_ns: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! The engine of one NIC: its ports, its denials, and the paths to each destination.
 //!
-//! In: a table, evidence, denials, the time. Out: picks and events. Invariants: nothing is allocated after
-//! [`Engine::new`]; the identifier of a closed destination finds nothing.
+//! In: a table, results of packets and probes, denials, the time. Out: picks and events. Invariants: nothing is
+//! allocated after [`Engine::new`]. The identifier of a closed destination is invalid.
 
 use closc_paths::{Choice, Destination, Table};
 use thiserror::Error;
@@ -14,7 +14,7 @@ use crate::path_set::{PathSet, Place};
 use crate::settings::{Capacity, Settings, VALUES_PER_PLANE_MAX};
 use crate::value::{BY_LIST, BY_TABLE, State, ValueView};
 
-/// Planes that fit in a bitmap of ports.
+/// Maximum number of planes: bits of a port mask.
 const PLANES_MAX: usize = 32;
 
 /// Plane and entropy value of the next packet.
@@ -32,10 +32,10 @@ pub enum OpenFault {
     /// No NIC of the table has this address.
     #[error("the address is of no NIC in the path table")]
     Unknown,
-    /// All of [`Capacity::destinations`] are open.
+    /// The maximum number of destinations ([`Capacity::destinations`]) is open.
     #[error("{0} destinations are open, which is all that there is room for")]
     Full(usize),
-    /// The table has more planes or values than the engine has room for.
+    /// The table has more planes or values than the engine's capacity.
     #[error(
         "the table has {planes} planes of {values} values, there is room for {room_planes} of {room_values}"
     )]
@@ -44,9 +44,9 @@ pub enum OpenFault {
         planes: usize,
         /// Values of a plane.
         values: usize,
-        /// Room for planes.
+        /// Capacity for planes.
         room_planes: usize,
-        /// Room for values of a plane.
+        /// Capacity for values of a plane.
         room_values: usize,
     },
     /// The table's group has no such downlink.
@@ -54,7 +54,7 @@ pub enum OpenFault {
     Downlink {
         /// NICs of the group.
         nics: u16,
-        /// The downlink asked for.
+        /// The requested downlink.
         downlink: u16,
     },
 }
@@ -62,10 +62,10 @@ pub enum OpenFault {
 /// Why a denial was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DenyFault {
-    /// It would leave a destination without a path that works.
+    /// It would remove the last working path to a destination.
     #[error("it would remove the last path to a destination")]
     LastPath(PathId),
-    /// All of [`Capacity::denials`] are in force.
+    /// The maximum number of denials ([`Capacity::denials`]) is in force.
     #[error("{0} denials are in force, which is all that there is room for")]
     Full(usize),
 }
@@ -73,7 +73,7 @@ pub enum DenyFault {
 /// Why a table was rejected. The engine is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ReloadFault {
-    /// It does not fit.
+    /// Its planes or values exceed the capacity, or it lacks the downlink.
     #[error(transparent)]
     Open(#[from] OpenFault),
     /// It belongs to another group.
@@ -98,7 +98,7 @@ struct Slot {
 }
 
 impl Capacity {
-    /// Returns the bytes that each destination takes, open or not.
+    /// Returns the memory per destination, in bytes. It is allocated whether or not the destination is open.
     pub fn destination_bytes(&self) -> usize {
         size_of::<Slot>() + size_of::<u32>() + PathSet::heap_bytes(self.planes, self.values_per_plane)
     }
@@ -115,12 +115,13 @@ pub struct Engine {
     free: Vec<u32>,
     denials: Denials,
     events: Events,
-    /// Where a reload builds the next set.
+    /// Memory in which a reload builds the next set.
     spare: PathSet,
 }
 
 impl Engine {
-    /// Makes an engine for the NIC on a downlink (from 0) of the table's group. All ports count as up until a report.
+    /// Makes an engine for the NIC on a downlink (from 0) of the table's group. All ports count as up until reported
+    /// otherwise.
     pub fn new(
         table: &Table<'_>,
         downlink: u16,
@@ -180,7 +181,7 @@ impl Engine {
         open.map(|(n, slot)| PathId::new(n as u32, slot.generation))
     }
 
-    /// Returns a destination as the table describes it, and the address of its NIC.
+    /// Returns the position of a destination in the table, and the address of its NIC.
     pub fn destination(&self, path: PathId) -> Option<(Destination, [u8; 16])> {
         self.set(path).map(|set| (set.to, set.inner))
     }
@@ -211,7 +212,7 @@ impl Engine {
         });
     }
 
-    /// Records a short probe that arrived. It does not count as the last answer that a bad path needs, because data
+    /// Records a short probe that arrived. The last answer that a bad path needs must be to a long probe, because data
     /// packets are longer.
     pub fn answered_short(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let good_answers = self.settings.good_answers;
@@ -228,7 +229,7 @@ impl Engine {
         });
     }
 
-    /// Records a packet that met congestion: its value sits out one turn.
+    /// Records a packet that met congestion. Its value is skipped once.
     pub fn congested(&mut self, path: PathId, plane: u8, entropy: u32) {
         let Some(set) = self.set_mut(path) else { return };
         if let Some(at) = set.find(plane, entropy) {
@@ -236,7 +237,7 @@ impl Engine {
         }
     }
 
-    /// Records a lost packet: its value is out of use at once.
+    /// Records a lost packet. Its value becomes bad at once.
     pub fn lost(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
@@ -246,8 +247,8 @@ impl Engine {
         });
     }
 
-    /// Records a packet lost while queues of its plane were full. Its value is out of use only if it lost more than the
-    /// other values of the plane, which share the last queue.
+    /// Records a packet that was lost while queues of its plane were full. Its value becomes bad only if it lost more
+    /// than the other values of the plane, which share the last queue.
     pub fn dropped(&mut self, path: PathId, plane: u8, entropy: u32, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.change(path, plane, entropy, (Cause::Loss, now_ns), |set, at| {
@@ -282,8 +283,8 @@ impl Engine {
         set.find(plane, entropy).is_some_and(|at| set.value(at).is_suspect())
     }
 
-    /// Marks bad every value over one uplink of the NIC's own T0, for all destinations: the probe to the T1 was lost,
-    /// while the one to the T0 was answered.
+    /// Marks every value over one uplink of the NIC's own T0 as bad, for all destinations. Call it if the probe to the
+    /// T1 was lost, but the one to the T0 was answered.
     pub fn lost_uplink(&mut self, plane: u8, uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.every(Cause::Probe, now_ns, |set, at| {
@@ -295,8 +296,8 @@ impl Engine {
         });
     }
 
-    /// Marks bad every value over one uplink of a T1: the probe to the T2 was lost, while the one to the T1 was
-    /// answered. Several uplinks of the NIC's own T0 may lead to that T1.
+    /// Marks every value over one uplink of a T1 as bad. Call it if the probe to the T2 was lost, but the one to the T1
+    /// was answered. Several uplinks of the NIC's own T0 may lead to that T1.
     pub fn lost_t1_uplink(&mut self, plane: u8, (first, last): (u16, u16), t1_uplink: u16, now_ns: u64) {
         let relapse_ns = self.settings.relapse_ns;
         self.every(Cause::Probe, now_ns, |set, at| {
@@ -309,7 +310,7 @@ impl Engine {
         });
     }
 
-    /// Marks bad every value to a new destination whose path crosses a cable or switch already known to be dead. This
+    /// Marks every value of a new destination as bad if its path uses a cable or switch already known to be dead. This
     /// is the initial state, so it causes no events.
     pub fn lost_before(&mut self, path: PathId, now_ns: u64, is_dead: impl Fn(&Destination, Choice) -> bool) {
         let (own, relapse_ns) = (self.own_ports, self.settings.relapse_ns);
@@ -335,7 +336,7 @@ impl Engine {
         }
     }
 
-    /// Returns the ports of this NIC that are up, one bit per plane, as reported to the far NIC.
+    /// Returns the ports of this NIC that are up, one bit per plane, in the form that is reported to far NICs.
     pub fn own_ports(&self) -> u32 {
         self.own_ports
     }
@@ -352,10 +353,10 @@ impl Engine {
         back
     }
 
-    /// Takes every path to a destination in a plane out of use, because one of the plane's ports recovered: the switch
-    /// behind it may have restarted, and its links come up before its routes. Each path is used again after enough
-    /// answers, or earlier if too few other paths are usable. This does not count as a failure. Call it only if the
-    /// destination answers probes.
+    /// Stops using all paths to a destination in a plane, because one of the plane's ports recovered. The switch behind
+    /// it may have restarted, and has links before it has routes. Each path is used again after enough answers, or
+    /// earlier if too few other paths are usable. This does not count as a failure. Call it only if the destination
+    /// answers probes.
     pub fn doubt(&mut self, path: PathId, plane: u8, now_ns: u64) {
         self.all_of(path, Cause::Port, now_ns, |set, at| {
             if at.plane == plane {
@@ -367,8 +368,8 @@ impl Engine {
     /// Denies paths, for destinations that are open and for those opened later.
     ///
     /// The last-path guard rejects the whole denial if an open destination would lose its last usable path, or its last
-    /// usable path that is not bad. An accepted denial always holds: if ports go down later, or a new table removes the
-    /// other paths, the destination has no path.
+    /// usable path that is not bad. An accepted denial stays in force. If ports go down later, or a new table removes
+    /// the other paths, the destination has no path.
     pub fn deny(&mut self, denial: Denial, now_ns: u64) -> Result<DenialId, DenyFault> {
         if self.denials.is_full() {
             return Err(DenyFault::Full(self.capacity.denials));
@@ -391,7 +392,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Ends a denial. The state of its paths follows from the evidence again. Returns whether the denial was in force.
+    /// Ends a denial. The state of its paths then depends on the evidence. Returns whether the denial was in force.
     pub fn allow(&mut self, id: DenialId, now_ns: u64) -> bool {
         let ended = self.denials.remove(id);
         if let Some(denial) = ended {
@@ -416,7 +417,7 @@ impl Engine {
     }
 
     /// Switches to another table of the same group. Values whose address is the same keep their state. Destinations
-    /// that the new table does not have are closed, and `gone` is called for each of them.
+    /// that the new table lacks are closed, and `gone` is called for each of them.
     pub fn reload(
         &mut self,
         old: &Table<'_>,
@@ -481,8 +482,8 @@ impl Engine {
         set.into_iter().flat_map(move |set| set.places().map(move |at| set.view(at, good_answers, own)))
     }
 
-    /// Returns the paths to a destination that are bad or denied, and the place of each among [`Engine::values`], in
-    /// time proportional to their number.
+    /// Returns the bad and denied paths to a destination, each with its index in [`Engine::values`]. The time is
+    /// proportional to their number.
     pub fn values_out(&self, path: PathId) -> impl Iterator<Item = (usize, ValueView)> + '_ {
         let (good_answers, own) = (self.settings.good_answers, self.own_ports);
         let set = self.set(path);

@@ -1,6 +1,6 @@
-//! Events, for observers.
+//! Events: state changes of paths.
 //!
-//! Invariants: events wait in a ring of fixed size; if it is full, further events are counted and dropped.
+//! Invariants: events wait in a ring of fixed size. If it is full, further events are counted and dropped.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub enum Cause {
     Denial,
     /// A denial ended.
     Allowed,
-    /// A new path table changed it.
+    /// A new path table changed the state.
     Table,
     /// A port at one end of the path recovered.
     Port,
@@ -52,15 +52,15 @@ pub struct Event {
     pub from: State,
     /// State after the change.
     pub to: State,
-    /// Why.
+    /// Cause of the change.
     pub cause: Cause,
     /// Packets that the path has lost so far.
     pub lost: u32,
-    /// When.
+    /// Time of the change.
     pub at_ns: u64,
 }
 
-/// The ring.
+/// The ring of events.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
     waiting: VecDeque<Event>,

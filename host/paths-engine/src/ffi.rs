@@ -1,7 +1,7 @@
 //! The functions of `include/closc_engine.h`.
 //!
 //! In: pointers of a caller in C. Out: the engine's answers as numbers. Invariants: this is the only file of the crate
-//! with unsafe code; every pointer is checked for null, and lengths are trusted, as in any C interface.
+//! with unsafe code; every pointer is checked for null. Lengths cannot be checked.
 
 #![allow(
     unsafe_code,
@@ -16,7 +16,7 @@ use closc_paths::{Scope, Table};
 
 use crate::{Capacity, Denial, DenialId, DenyFault, Engine, PathId, Reason, Settings};
 
-/// An engine and the table that it was opened with.
+/// An engine and its table.
 #[derive(Debug)]
 pub struct CEngine {
     engine: Engine,
@@ -31,7 +31,7 @@ pub struct CPick {
     port: u8,
 }
 
-/// A denial: fields below 0 mean any.
+/// A denial. A field below 0 matches every value.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CDenial {
@@ -60,7 +60,7 @@ pub struct CEvent {
     to: u8,
 }
 
-/// Makes an engine, or returns null.
+/// Creates an engine; null on failure.
 ///
 /// # Safety
 /// `bytes` points to `len` bytes.
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn closc_engine_new(
     Box::into_raw(Box::new(CEngine { engine, table: bytes }))
 }
 
-/// Ends an engine.
+/// Frees an engine.
 ///
 /// # Safety
 /// `engine` was returned by `closc_engine_new` and is not used again.
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn closc_engine_far_ports(engine: *mut CEngine, path: u64,
     unsafe { engine.as_mut() }.map_or(0, |own| own.engine.far_ports(PathId::from_bits(path), up))
 }
 
-/// Takes the paths of a plane out of use until they are answered, because a port at one end recovered.
+/// Stops using the paths of a plane until they are answered, because a port at one end recovered.
 ///
 /// # Safety
 /// `engine` was returned by `closc_engine_new`.

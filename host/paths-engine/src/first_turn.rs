@@ -1,7 +1,7 @@
-//! Which plane, and which value of each plane, gets the first turn.
+//! The first turn: which plane begins, and which value of each plane.
 //!
 //! In: the positions of two NICs. Out: numbers that select the first turns. Invariants: they depend only on the two
-//! positions, so they are the same after a restart, after a reload and on every machine.
+//! positions. So they are the same after a restart or reload, and on every machine.
 //!
 //! Without these numbers every destination would start at the lowest plane. Messages of a few packets to many NICs
 //! would then load the lowest planes and leave the others idle.
@@ -9,19 +9,19 @@
 /// The position of a NIC: its zone, its group and its downlink.
 pub(crate) type Position = [u16; 3];
 
-/// Numbers drawn for one source and one destination (splitmix64).
+/// Pseudo-random numbers for one source and one destination (splitmix64).
 #[derive(Debug)]
 pub(crate) struct FirstTurns(u64);
 
 impl FirstTurns {
-    /// Returns the numbers for packets from one NIC to another. The reverse direction gets different ones, or the NICs
-    /// of a ring would stay in step.
+    /// Returns the numbers for packets from one NIC to another. The reverse direction has different ones. Otherwise the
+    /// NICs of a ring would use the same planes at the same time.
     pub(crate) fn of(source: Position, to: Position) -> Self {
         let number = |position: Position| position.iter().fold(0, |n, part| n << 16 | u64::from(*part));
         FirstTurns(mix(mix(number(source)) ^ number(to)))
     }
 
-    /// Draws the next number below a limit, or 0 if the limit is 0.
+    /// Returns the next number below a limit, or 0 if the limit is 0.
     pub(crate) fn below(&mut self, limit: u32) -> u32 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         (((mix(self.0) >> 32) * u64::from(limit)) >> 32) as u32
@@ -38,14 +38,14 @@ fn mix(n: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Counts how often each number from 0 to 7 is drawn for these pairs.
+    /// Counts the occurrences of each number from 0 to 7 for these pairs.
     fn counts(pairs: impl Iterator<Item = (Position, Position)>) -> [u32; 8] {
         let mut counts = [0; 8];
         pairs.for_each(|(from, to)| counts[FirstTurns::of(from, to).below(8) as usize] += 1);
         counts
     }
 
-    /// The patterns of collectives: from one to all, from all to one, each to its neighbour, and along a rail.
+    /// The patterns of collectives: one to all, all to one, each to its neighbour, and along a rail.
     #[test]
     fn whoever_sends_to_whomever_all_numbers_are_drawn_as_often() {
         let nic = |n: u16| [0, n / 64, n % 64];

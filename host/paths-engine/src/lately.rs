@@ -1,15 +1,15 @@
-//! Recent packets of one path, compared with those of the other paths of its plane: decides whether the path itself
+//! Compares recent packets of one path with those of the other paths of its plane. Decides whether the path itself
 //! loses packets.
 //!
-//! In: packets that arrived, that a full queue may have dropped, that met congestion. Out: whether the path dropped
-//! more than the other paths explain. Invariants: old packets count less, so the counters are bounded and old drops are
-//! forgotten.
+//! In: packets that arrived, packets that a full queue may have dropped, packets that met congestion. Out: whether the
+//! path dropped more packets than the other paths explain. Invariants: old packets count less, so the counters are
+//! bounded, and the effect of old drops ends.
 
 /// Packets after which all counters are halved.
 const MEMORY: u16 = 512;
-/// Drops that are attributed to chance, in addition to those that the other paths explain.
+/// Number of additional drops that are attributed to chance.
 const CHANCE: f64 = 3.0;
-/// Standard deviations of the expected number of drops that are attributed to chance too.
+/// Number of standard deviations of the expected drops that are also attributed to chance.
 const DEVIATIONS: f64 = 4.0;
 
 /// Counters of one path, or the sum of several.
@@ -17,7 +17,7 @@ const DEVIATIONS: f64 = 4.0;
 pub(crate) struct Lately {
     arrived: u16,
     dropped: u16,
-    /// Packets that were marked or trimmed because a queue on the path is full.
+    /// Packets that were marked or trimmed, because a queue on the path is full.
     congested: u16,
 }
 
@@ -57,13 +57,13 @@ impl Lately {
         f64::from(self.arrived) + f64::from(self.dropped)
     }
 
-    /// Tells whether the path dropped more packets than its own full queues and the other paths of the plane explain,
-    /// which share the last queue. Without packets on other paths the answer is no.
+    /// Returns whether the path dropped more packets than full queues explain. These are its own queues, and the last
+    /// queue, which all paths of the plane share. Returns false if there are no packets on other paths.
     pub(crate) fn stands_out(self, others: Lately) -> bool {
         if others.packets() == 0.0 {
             return false;
         }
-        // One drop is added, so that the share is never 0.
+        // Add one drop, so that the share is never 0.
         let share = (f64::from(others.dropped) + 1.0) / (others.packets() + 1.0);
         let expected = self.packets() * share;
         let explained = expected + DEVIATIONS * expected.sqrt() + CHANCE + f64::from(self.congested);

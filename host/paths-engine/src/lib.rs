@@ -1,8 +1,8 @@
-//! Chooses the entropy value of each packet of one NIC, and leaves a bad path at once.
+//! Chooses the entropy value of each packet of one NIC, and stops using bad paths at once.
 //!
-//! In: a compact path table, the evidence of acknowledgements, probes and ports, denials, and the time. Out: the
-//! entropy value of the next packet to a destination, and events. Invariants: no I/O, no clock, no allocation after
-//! [`Engine::new`]; a value that is denied is never picked; all planes in use get the same number of packets.
+//! In: a compact path table, results from acknowledgements, probes and ports, denials, and the time. Out: the entropy
+//! value of the next packet to a destination, and events. Invariants: no I/O, no clock, no allocation after
+//! [`Engine::new`]. A denied value is never picked. All planes in use get the same number of packets.
 //!
 //! ```text
 //! Engine -- one NIC: its ports, its denials, a pool of destinations

@@ -1,19 +1,19 @@
 //! The identifier of an open destination.
 //!
-//! In: its place in the pool, and the generation of that place. Out: [`PathId`]. Invariants: the identifier of a closed
-//! destination never names another one.
+//! In: the index of a destination in the pool, and the generation of that index. Out: [`PathId`]. Invariants: an
+//! identifier is never used for two destinations.
 
-/// A destination that is open.
+/// The identifier of an open destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PathId {
     pub(crate) index: u32,
-    /// Number of destinations that were in its place before.
+    /// Number of earlier destinations with the same index.
     pub(crate) generation: u32,
 }
 
 impl PathId {
-    /// Names the destination in a place of the pool; the generation distinguishes it from earlier destinations in that
-    /// place.
+    /// Creates the identifier of the destination at an index of the pool. The generation distinguishes it from earlier
+    /// destinations at that index.
     pub(crate) fn new(index: u32, generation: u32) -> Self {
         PathId { index, generation }
     }
@@ -28,7 +28,7 @@ impl PathId {
         PathId { index: bits as u32, generation: (bits >> 32) as u32 }
     }
 
-    /// Returns its place in the pool, below [`crate::Capacity::destinations`].
+    /// Returns its index in the pool, below [`crate::Capacity::destinations`].
     pub fn index(self) -> usize {
         self.index as usize
     }

@@ -1,13 +1,14 @@
 //! The paths to one destination.
 //!
-//! In: the state of each value, which ports are up. Out: the value of the next packet. Invariants, after every change:
+//! In: the state of each value, and the ports that are up. Out: the value of the next packet. Invariants, after every
+//! change:
 //!
 //! - a value in use is not denied, and both ports of its plane are up;
-//! - a plane has as many good or unknown values in use as its active set has members, or all of them if there are
-//!   fewer;
-//! - more of them, and bad ones, are in use only to reach the floor, the minimum number of values in use; it is missed
-//!   only if too few values are usable;
-//! - bad and denied values are found without a search of the others.
+//! - a plane has as many good or unknown values in use as its active set has members. If there are fewer, all of them
+//!   are in use;
+//! - more of them, and bad ones, are in use only to reach the floor: the minimum number of values in use. It is not
+//!   reached only if too few values are usable;
+//! - bad and denied values are found without searching the others.
 
 use closc_paths::{Choice, Destination, Kind, Table};
 
@@ -19,7 +20,7 @@ use crate::value::{Health, State, Value, ValueView};
 
 const NO_CHOICE: Choice = Choice { plane: 0, t0_uplink: 0, t1_uplink: 0 };
 
-/// One destination.
+/// The paths to one destination.
 #[derive(Debug, Clone)]
 pub(crate) struct PathSet {
     pub(crate) to: Destination,
@@ -30,20 +31,20 @@ pub(crate) struct PathSet {
     planes_in_use: u32,
     last_plane: u8,
     floor: u32,
-    /// Values of the active set in each plane.
+    /// Size of the active set of each plane.
     wanted: u8,
     planes: usize,
     stride: usize,
     /// Number of values of each plane.
     lens: Box<[u8]>,
     rotations: Box<[Rotation]>,
-    /// The values of plane p, from index `p * stride` on.
+    /// The values of plane p begin at index `p * stride`.
     values: Box<[Value]>,
-    /// Values of each plane that are bad or denied, a bit for each.
+    /// Bad and denied values of each plane, a bit for each.
     out: Box<[u128]>,
 }
 
-/// Where a value is.
+/// Position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) plane: u8,
@@ -51,12 +52,12 @@ pub(crate) struct Place {
 }
 
 impl PathSet {
-    /// Returns the bytes on the heap of a [`PathSet::room`].
+    /// Returns the heap memory of [`PathSet::room`], in bytes.
     pub(crate) fn heap_bytes(planes: usize, stride: usize) -> usize {
         planes * (size_of::<u8>() + size_of::<Rotation>() + size_of::<u128>() + stride * size_of::<Value>())
     }
 
-    /// Returns an empty set with room for a destination.
+    /// Allocates an empty set for a destination.
     pub(crate) fn room(to: Destination, planes: usize, stride: usize) -> Self {
         PathSet {
             to,
@@ -75,7 +76,7 @@ impl PathSet {
         }
     }
 
-    /// Fills it from a table, every value unknown and none in use.
+    /// Fills it from a table. All values are unknown, and none is in use.
     pub(crate) fn fill(
         &mut self,
         table: &Table<'_>,
@@ -91,7 +92,7 @@ impl PathSet {
         self.planes_in_use = 0;
         self.last_plane = 31;
         self.planes = usize::from(h.planes);
-        // Inside a group the uplinks do not matter: a plane is one path, whatever the value.
+        // Inside a group, uplinks do not matter. A plane is one path, regardless of the value.
         let local = to.kind == Kind::Local;
         self.wanted = if local { 1 } else { h.active.clamp(1, VALUES_PER_PLANE_MAX as u16) as u8 };
         let floor = u32::from(h.min_active);
@@ -102,7 +103,7 @@ impl PathSet {
             let mut len = 0;
             for entropy in table.entropy_values(plane as u8, source).take(most) {
                 let known = &self.values[plane * self.stride..plane * self.stride + len];
-                // A window longer than the order wraps around to values that it already contains.
+                // A window longer than the list of values contains some values twice.
                 if known.iter().all(|value| value.entropy != entropy) {
                     self.values[plane * self.stride + len] =
                         Value::new(entropy, table.choice(entropy), now_ns);
@@ -113,8 +114,7 @@ impl PathSet {
         }
     }
 
-    /// Draws the plane that has the first turn, and the value of each plane that has the first turn there. All those in
-    /// use are equally likely.
+    /// Selects the plane with the first turn, and the first value of each plane. All those in use are equally likely.
     pub(crate) fn stagger(&mut self, mut turns: FirstTurns) {
         let mut rest = self.planes_in_use;
         for _ in 0..turns.below(rest.count_ones()) {
@@ -173,7 +173,7 @@ impl PathSet {
         })
     }
 
-    /// Returns the values that are bad or denied, and the place of each among [`PathSet::places`].
+    /// Returns the bad and denied values, each with its index in [`PathSet::places`].
     pub(crate) fn out(&self) -> impl Iterator<Item = (usize, Place)> + '_ {
         let mut before = 0;
         let firsts = self.lens[..self.planes].iter().map(move |len| {
@@ -191,8 +191,8 @@ impl PathSet {
         })
     }
 
-    /// Tells whether a value lost more packets than full queues explain. The other values of its plane share the last
-    /// queue.
+    /// Returns whether a value lost more packets than full queues explain. It is compared with the other values of its
+    /// plane, which share the last queue.
     pub(crate) fn stands_out(&self, at: Place) -> bool {
         let values = self.plane(usize::from(at.plane)).iter().enumerate();
         let others = values.filter(|(n, _)| *n != usize::from(at.position)).map(|(_, value)| value.lately);
@@ -239,7 +239,7 @@ impl PathSet {
         self.planes_in_use
     }
 
-    /// Counts the usable values, and those of them that are not bad, as if the values of `also` were denied too.
+    /// Counts the usable values, and those of them that are not bad. Values for which `also` is true count as denied.
     pub(crate) fn usable(&self, own_ports: u32, also: impl Fn(Choice) -> bool) -> (usize, usize) {
         let ports = own_ports & self.far_ports;
         let mut count = (0, 0);
@@ -280,8 +280,8 @@ impl PathSet {
         }
     }
 
-    /// Returns the values of a plane to use according to their health: first those in use that are not bad, then other
-    /// good ones, then unknown ones, each in the order of the table.
+    /// Returns the healthy values of a plane to use, up to the size of the active set. Values in use come first, then
+    /// other good ones, then unknown ones, each in the order of the table.
     fn healthy(&self, plane: usize) -> u128 {
         let before = self.rotations[plane].in_use();
         let values = self.plane(plane);
@@ -305,8 +305,9 @@ impl PathSet {
     }
 
     /// Returns the next value to add to reach the floor: a healthy one before a bad one, from the plane with the fewest
-    /// values in use. Of the healthy ones, those added earlier stay, so that recomputing changes nothing by itself. Of
-    /// the bad ones, the one that failed longest ago is first; those behind a switch known to be unreachable are last.
+    /// values in use. Among healthy ones, those added earlier are preferred, so that recomputing alone changes nothing.
+    /// Among bad ones, the one that failed longest ago is first. Those behind a switch known to be unreachable are
+    /// last.
     fn next_best(&self, in_use: &[u128; 32], ports: u32) -> Option<Place> {
         let planes = || (0..self.planes).filter(|plane| ports >> plane & 1 == 1);
         let mut best: Option<((bool, bool, u32), Place)> = None;
@@ -329,7 +330,7 @@ impl PathSet {
         best.map(|(_, at)| at)
     }
 
-    /// Copies from an older set the state of values whose address did not change.
+    /// Copies the state of values with the same address from an older set.
     pub(crate) fn inherit(&mut self, older: &PathSet, same: impl Fn(u32) -> bool) {
         self.far_ports = older.far_ports;
         for plane in 0..self.planes.min(older.planes) {
@@ -348,7 +349,7 @@ impl PathSet {
         }
     }
 
-    /// Number of values in use in each plane.
+    /// Returns the number of values in use in each plane.
     pub(crate) fn in_use(&self) -> impl Iterator<Item = u32> + '_ {
         self.rotations[..self.planes].iter().map(Rotation::len)
     }

@@ -1,8 +1,8 @@
 //! The values of one plane that take turns.
 //!
-//! In: which positions are in use, and which sit out their next turn. Out: the position whose turn it is. Invariants: a
-//! turn takes a constant number of instructions; between two changes every position in use gets as many turns as any
-//! other, give or take one.
+//! In: positions in use, and positions that are skipped once. Out: the position whose turn it is. Invariants: a turn
+//! takes a constant number of instructions, unless positions are skipped. Between two changes, the numbers of turns of
+//! any two positions in use differ by at most one.
 
 use crate::settings::VALUES_PER_PLANE_MAX;
 
@@ -12,10 +12,10 @@ pub(crate) struct Rotation {
     in_use: u128,
     sitting_out: u128,
     last: u8,
-    /// Next turn, as an index of `order`; `len` means the first.
+    /// Index of the next turn in `order`; `len` means the first.
     next: u8,
     len: u8,
-    /// The positions in use, in order. A turn only reads one of them; the bits are for rare operations.
+    /// The positions in use, in order. A turn reads only one of them. Rare operations use the bits.
     order: [u8; VALUES_PER_PLANE_MAX],
 }
 
@@ -37,20 +37,20 @@ impl Rotation {
         self.last
     }
 
-    /// Gives the next turn to one of the positions in use, by its index among them. If none is in use, `index` is the
-    /// position at which the search for the first turn begins.
+    /// Gives the next turn to one of the positions in use, by its index among them. If none is in use, the first turn
+    /// will be the first position in use at or after `index`.
     pub(crate) fn begin(&mut self, index: u8) {
         let first = if self.len == 0 { index } else { self.order[usize::from(index)] };
         self.next = index;
         self.last = first.checked_sub(1).unwrap_or(127);
     }
 
-    /// Takes a turn while some positions sit out. A position that is passed has then sat out.
+    /// Takes a turn while some positions must be skipped. A position that is passed has been skipped.
     #[cold]
     fn turn_past_some(&mut self) -> u8 {
         let (free, last) = (self.in_use & !self.sitting_out, self.last);
         let position = if free == 0 {
-            // If all positions sit out, none does: skipping them all would change nothing.
+            // If all positions must be skipped, none is, because skipping all of them changes nothing.
             self.sitting_out = 0;
             next_after(self.in_use, last)
         } else {
@@ -63,7 +63,7 @@ impl Rotation {
         position
     }
 
-    /// Lets a position in use sit out its next turn.
+    /// Skips a position in use at its next turn.
     pub(crate) fn sit_out(&mut self, position: u8) {
         self.sitting_out |= self.in_use & 1 << position;
     }
@@ -84,7 +84,7 @@ impl Rotation {
         u32::from(self.len)
     }
 
-    /// Replaces the positions in use; those that stay keep their turn.
+    /// Replaces the positions in use. The order of those that remain does not change.
     pub(crate) fn set_in_use(&mut self, positions: u128) {
         if positions == self.in_use {
             return;

@@ -2,18 +2,18 @@
 
 use closc_paths::Table;
 
-/// Values of a plane that an engine can hold, active and backup together: positions are bits of one word.
+/// Values of a plane that an engine can hold, active and backup together: positions are bits of one integer.
 pub const VALUES_PER_PLANE_MAX: usize = 128;
 
 /// Thresholds at which a path changes its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Good answers in a row after which a bad path is used again.
+    /// Number of consecutive answers after which a bad path is used again.
     pub good_answers: u16,
-    /// Missed probes in a row that make a path bad. One lost packet is enough.
+    /// Number of consecutive missed probes that make a path bad. For packets, a single loss is enough.
     pub missed_answers: u16,
-    /// If a path fails again within this time after its recovery, it needs twice as many good answers. The factor grows
-    /// to 32 at most.
+    /// If a path fails again within this time after its recovery, it needs twice as many answers. The factor is at most
+    /// 32.
     pub relapse_ns: u64,
 }
 
@@ -23,23 +23,24 @@ impl Default for Settings {
     }
 }
 
-/// Number of objects that an engine allocates at its start.
+/// Numbers of objects for which an engine allocates memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
-    /// Destinations open at a time.
+    /// Maximum number of open destinations.
     pub destinations: usize,
-    /// Planes.
+    /// Maximum number of planes.
     pub planes: usize,
-    /// Values of a plane, active and backup together.
+    /// Maximum number of values of a plane, active and backup together.
     pub values_per_plane: usize,
-    /// Denials.
+    /// Maximum number of denials.
     pub denials: usize,
-    /// Events kept until the caller reads them; further ones are counted and dropped.
+    /// Maximum number of events that wait for the caller. Further ones are counted and dropped.
     pub events: usize,
 }
 
 impl Capacity {
-    /// Returns the capacity for some destinations of a table, and for tables of the same shape.
+    /// Returns the capacity for a number of destinations of this table, or of another one with the same numbers of
+    /// planes and values.
     pub fn of(table: &Table<'_>, destinations: usize) -> Self {
         let h = table.header();
         let values = usize::from(h.active) + usize::from(h.backup);

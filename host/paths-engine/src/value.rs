@@ -1,7 +1,7 @@
 //! State of one path.
 //!
-//! Invariants: denials of a path and the evidence about it are stored separately. When a denial ends, the state follows
-//! from the evidence.
+//! Invariants: denials of a path and the evidence about it are stored separately. When a denial ends, the evidence
+//! determines the state.
 
 use closc_paths::Choice;
 
@@ -13,13 +13,13 @@ use crate::lately::Lately;
 pub enum State {
     /// Packets arrive.
     Good = 1,
-    /// Lost a packet or probes. Out of use until enough probes are answered.
+    /// A packet or several probes were lost. Not used until enough probes are answered.
     AssumedBad = 2,
-    /// Denied by the path table or by a denial. Answers do not change that.
+    /// Denied by the path table or by a denial. Answers do not change this state.
     Denied = 4,
-    /// A packet met congestion. The value sits out one turn.
+    /// A packet met congestion. The value is skipped once.
     Skip = 8,
-    /// Neither answered nor lost yet. It is used like a good one.
+    /// No packet or probe was answered or lost yet. It is used like a good one.
     Unknown = 128,
 }
 
@@ -36,7 +36,7 @@ impl State {
     }
 }
 
-/// The evidence.
+/// State of a path according to evidence only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Health {
     Unknown,
@@ -49,10 +49,10 @@ pub(crate) const BY_TABLE: u8 = 1;
 /// Denied by a denial of the engine.
 pub(crate) const BY_LIST: u8 = 2;
 
-/// Maximum number of times that the required answers double, if a path fails again soon after each recovery.
+/// Maximum number of times that the required answers double. They double if a path fails again soon after a recovery.
 const RELAPSES_MAX: u8 = 5;
-/// Doublings for a path that short probes pass but a long one does not: more than after one loss, but few enough that
-/// the path is soon used after a repair.
+/// Minimum number of doublings for a path on which short probes pass, but a long one does not. It is more than after
+/// one loss, but low enough for an early use after a repair.
 const LONG_RELAPSES: u8 = 2;
 
 /// One entropy value of one destination.
@@ -63,19 +63,19 @@ pub(crate) struct Value {
     pub(crate) health: Health,
     pub(crate) denied: u8,
     pub(crate) relapses: u8,
-    /// Good answers in a row if the path is bad, otherwise missed probes in a row.
+    /// Number of consecutive answers if the path is bad, otherwise of consecutive missed probes.
     pub(crate) streak: u16,
-    /// Probes missed since the last answer.
+    /// Number of probes missed since the last answer.
     pub(crate) silent: u8,
     /// Whether a switch on the path is known to be unreachable.
     pub(crate) cut_off: bool,
     /// Packets lost.
     pub(crate) lost: u32,
-    /// Packets since the path last failed or recovered.
+    /// Packets since the path last failed or recovered, to detect drops of its own.
     pub(crate) lately: Lately,
     /// Smoothed round-trip time of probes; 0 before the first.
     pub(crate) rtt_ns: u32,
-    /// When its health changed, or when it last failed if it is bad.
+    /// When its health last changed. For a bad path, when it last failed.
     pub(crate) changed_ns: u64,
 }
 
@@ -112,7 +112,7 @@ impl Value {
         self.rtt_ns = if self.rtt_ns == 0 { rtt_ns } else { smooth.max(1) };
     }
 
-    /// Tells whether the path missed a probe but is not bad yet.
+    /// Returns whether the path missed a probe but is not bad yet.
     pub(crate) fn is_suspect(&self) -> bool {
         !self.is_bad() && !self.is_denied() && self.streak > 0
     }
@@ -135,7 +135,7 @@ impl Value {
         self.cut_off = true;
     }
 
-    /// Takes the path out of use until it is answered again, without counting a failure of the path.
+    /// Stops using the path until it is answered again, without counting a failure.
     pub(crate) fn doubt(&mut self, now_ns: u64) {
         if !self.is_bad() {
             (self.health, self.relapses, self.silent) = (Health::AssumedBad, 0, 0);
@@ -168,8 +168,8 @@ impl Value {
         }
     }
 
-    /// Records a missed probe of the length of a data packet. A bad path that short probes pass is probed less often
-    /// from then on.
+    /// Records a missed probe of the length of a data packet. A path that was already bad then needs more answers, and
+    /// is probed less often.
     pub(crate) fn missed_long(&mut self, missed_answers: u16, now_ns: u64, relapse_ns: u64) {
         if self.is_bad() {
             self.relapses = self.relapses.max(LONG_RELAPSES);
@@ -190,8 +190,8 @@ impl Value {
         }
     }
 
-    /// Returns the answers in a row that a bad path needs. A path that keeps failing needs more, so that one that loses
-    /// 1 % of its packets is not used again after every few probes.
+    /// Returns the number of consecutive answers that a bad path needs. A path that fails repeatedly needs more. So a
+    /// path that loses 1 % of its packets is not used again after only a few probes.
     pub(crate) fn wanted(&self, good_answers: u16) -> u16 {
         good_answers.saturating_mul(1 << self.relapses)
     }
@@ -203,12 +203,12 @@ impl Value {
     }
 }
 
-/// The state of one path, for monitoring.
+/// State of one path, for monitoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueView {
     /// The entropy value.
     pub entropy: u32,
-    /// Its plane, which is the NIC port.
+    /// Its plane, and so the NIC port.
     pub plane: u8,
     /// Its state.
     pub state: State,
@@ -218,14 +218,14 @@ pub struct ValueView {
     pub lost: u32,
     /// Smoothed round-trip time of its probes, in nanoseconds; 0 before the first.
     pub rtt_ns: u32,
-    /// Good answers in a row that a bad path still needs.
+    /// Number of consecutive answers that a bad path still needs.
     pub answers_wanted: u16,
-    /// Probes missed since the last answer.
+    /// Number of probes missed since the last answer.
     pub silent: u8,
-    /// Number of failures soon after a recovery. Each doubles the number of answers that the path needs.
+    /// Number of doublings of the answers that the path needs. Each is due to a failure soon after a recovery.
     pub relapses: u8,
     /// Whether the ports at both ends are up.
     pub ports_up: bool,
-    /// When the evidence about it last changed.
+    /// When its health last changed.
     pub changed_ns: u64,
 }

@@ -5,8 +5,8 @@ mod common;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Returns the newest archive with the C interface that cargo built beside this test. Archives without it belong to
-/// other builds, such as fuzz targets.
+/// Returns the newest archive with the C interface that cargo built beside this test. Other builds, such as fuzz
+/// targets, leave archives without it.
 fn archive() -> Option<PathBuf> {
     let own = std::env::current_exe().unwrap();
     let folders = [own.parent().unwrap().to_owned(), own.parent().unwrap().parent().unwrap().to_owned()];
@@ -42,7 +42,7 @@ fn a_program_in_c_leaves_a_lost_path_and_comes_back() {
             .stderr(Stdio::piped())
             .output()
     };
-    // The sanitizers check the memory that crosses the interface: memory of C, and memory that Rust frees.
+    // The sanitizers check memory that is allocated on one side and used on the other.
     match compile(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]) {
         Err(error) => {
             closc_skip::skip(format_args!("no C compiler `cc` ({error})"));

@@ -36,7 +36,7 @@ fn inside_a_group_a_plane_is_one_path() {
     let (table, mut engine) = engine(&bytes, 1);
     let path = engine.open(&table, nic(0, 1), 0).unwrap();
     assert_eq!(engine.in_use(path).collect::<Vec<_>>(), [1, 1, 1, 1]);
-    // The floor of 4 of 8 values corresponds to 2 of 4 planes here, and no other path is left: the planes that failed
+    // The floor of 4 of 8 values corresponds to 2 of 4 planes here. No good path is left, so the planes that failed
     // first are used.
     for plane in 0..4 {
         let entropy = engine.values(path).find(|v| v.plane == plane).unwrap().entropy;
@@ -46,7 +46,7 @@ fn inside_a_group_a_plane_is_one_path() {
     assert_eq!(engine.planes_in_use(path), 0b11, "those that failed longest ago");
 }
 
-/// Recomputing the values in use for another reason does not change the ones added to reach the floor.
+/// Recomputing for another reason does not replace the values that were added to reach the floor.
 #[test]
 fn who_keeps_the_floor_stays() {
     let bytes = table(&Shape { planes: 3, active: 1, backup: 3, min_active: 2, denied: Vec::new() });
@@ -61,7 +61,7 @@ fn who_keeps_the_floor_stays() {
     engine.far_ports(path, 0b100);
     let (good, elsewhere) = (ev(&engine, 1, 2), ev(&engine, 2, 1));
     engine.answered(path, 1, good, 1);
-    // One plane is left: its good value is used, and another one to reach the floor of two.
+    // In the only remaining plane, the good value is used, and another one to reach the floor of two.
     engine.far_ports(path, 0b010);
     let before = used(&engine);
     assert!(before.len() == 2 && before.contains(&(1, good)), "{before:?}");
@@ -98,7 +98,7 @@ fn a_plane_in_doubt_is_out_until_it_answers() {
     }
     assert_eq!(engine.planes_in_use(path), 0b11);
     assert_eq!(of(&engine, 1).iter().filter(|v| v.in_use).count(), 1);
-    // If the other paths do not reach the floor, a path in doubt is used.
+    // A path in doubt is used if the others do not reach the floor.
     engine.own_port(0, false);
     engine.doubt(path, 1, 4);
     assert_eq!(engine.planes_in_use(path), 0b10);
@@ -127,7 +127,7 @@ fn a_reload_keeps_what_did_not_change() {
     let event = engine.next_event().unwrap();
     assert_eq!((event.cause, event.to, event.entropy), (Cause::Table, State::Denied, ev(&engine, 1, 1)));
     assert!(engine.next_event().is_none());
-    // After a reload of the old table the value has its earlier state again: it was not lost, and it is not bad.
+    // After a reload of the old table, the value has its earlier state: it is not bad.
     engine.reload(&new, &old, 8, |_| panic!("nobody left")).unwrap();
     assert_eq!(engine.values(path).filter(|v| v.plane == 1).nth(1).unwrap().state, State::Unknown);
 }
@@ -182,7 +182,7 @@ fn denials_hold_for_destinations_that_open_later() {
     assert_eq!(engine.planes_in_use(path), 0b1111);
 }
 
-/// A destination that does not answer at all must not keep the fabric from being drained.
+/// A destination that does not answer must not prevent a drain.
 #[test]
 fn the_guard_lets_denials_of_a_dead_destination_through() {
     let bytes = table(&Shape::default());
@@ -198,7 +198,7 @@ fn the_guard_lets_denials_of_a_dead_destination_through() {
     assert_eq!(engine.deny(denial(None), 2), Err(DenyFault::LastPath(path)));
 }
 
-/// Full queues lose packets of all paths of a plane. A path that loses packets while the others do not is out of use.
+/// Full queues lose packets of all paths of a plane. A path that loses packets while the others do not is bad.
 #[test]
 fn a_drop_in_a_full_queue_condemns_no_path_unless_the_others_of_its_plane_do_better() {
     let bytes = table(&Shape { planes: 2, active: 4, backup: 1, min_active: 1, denied: Vec::new() });
@@ -269,7 +269,7 @@ fn an_uplink_that_a_probe_condemned_is_left_by_all_destinations_but_local_ones()
     assert_eq!((bad(far), bad(near)), (1, 0));
 }
 
-/// A path known to be dead before a destination is opened is out of use for that destination only.
+/// A path known to be dead before a destination is opened is bad for that destination from the start.
 #[test]
 fn what_was_lost_before_is_out_for_a_destination_that_is_new() {
     let bytes = table_of(&Shape { planes: 4, active: 3, backup: 1, min_active: 2, denied: vec![] }, 3, 4);
@@ -309,7 +309,7 @@ fn first_packets_spread_over_planes_and_values() {
                 sent[usize::from(pick.plane)][at] += 1;
             }
             engine.close(path);
-            // Packets between the same two NICs start at the same path, even after a reload.
+            // A pair of NICs always starts at the same path, even after a reload.
             if downlink % 32 == 0 {
                 let again = engine.open(&table, nic(group, downlink), 9).unwrap();
                 engine.reload(&table, &table, 10, |_| panic!("nobody left")).unwrap();

@@ -1,6 +1,7 @@
-//! Every state that a small destination can reach, and the conditions that hold in each.
+//! Visits every state that a small destination can reach, and checks the conditions in each.
 //!
-//! Two planes of one active and one backup value, one good answer, one missed probe: few enough states to visit all.
+//! There are two planes with one active and one backup value each. One answer or one missed probe changes the state. So
+//! there are few enough states to visit all.
 
 mod common;
 

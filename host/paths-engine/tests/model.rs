@@ -146,7 +146,7 @@ impl Pair {
             (self.healths(), self.in_use()),
             "a reload of the same forgot something"
         );
-        // Turns start again, and no value sits out.
+        // Turns start again, and no value is skipped.
         self.reference.restart(&firsts(&self.engine, self.path));
     }
 
@@ -266,7 +266,7 @@ impl Pair {
         assert!(!bad || in_use <= floor, "a bad value is in use without need");
     }
 
-    /// Ports up, denials over, answers on every value: everything is in use again.
+    /// Sets all ports up, ends denials, and answers on every value. All values must then be in use again.
     fn recovers(&mut self) {
         for plane in 0..self.shape.planes {
             self.step(&Step::OwnPort(plane, true));
@@ -288,7 +288,7 @@ impl Pair {
     }
 }
 
-/// Returns the first turns of an engine: a pick for each plane in use.
+/// Returns the first value of each plane in use, by picking once per plane.
 fn firsts(engine: &Engine, path: PathId) -> Vec<(usize, u32)> {
     let mut engine = engine.clone();
     let planes = engine.planes_in_use(path).count_ones();

@@ -1,5 +1,5 @@
-//! A second implementation of the engine, written for readability: lists instead of bits, and everything recomputed at
-//! every step.
+//! A second implementation of the engine, written for readability. It uses lists instead of bits, and recomputes
+//! everything at every step.
 //!
 //! Invariants: it shares no code with the engine. Where the two differ, one of them is wrong.
 
@@ -31,7 +31,7 @@ pub(crate) struct Reference {
     pub(crate) used: Vec<Vec<usize>>,
     last_plane: usize,
     last: Vec<usize>,
-    /// The first turn of each plane, from a time when all its values could be used.
+    /// The first value of each plane, chosen when all its values were usable.
     first: Vec<usize>,
     pub(crate) own: Vec<bool>,
     pub(crate) far: Vec<bool>,
@@ -73,8 +73,8 @@ impl Reference {
         out
     }
 
-    /// Starts the turns again, as a reload does. `firsts` has one value of each plane in use, in the order of turns.
-    /// Any value may be first. A plane that is not in use starts at its first value from before.
+    /// Restarts the turns, as a reload does. `firsts` contains one value of each plane in use, in the order of turns.
+    /// Any value may be first. A plane that is not in use keeps its previous first value.
     pub(crate) fn restart(&mut self, firsts: &[(usize, u32)]) {
         let used = self.used.iter().filter(|used| !used.is_empty()).count();
         assert_eq!(firsts.len(), used, "planes do not take turns: {firsts:?}");
@@ -97,7 +97,7 @@ impl Reference {
         self.planes[plane].iter_mut().find(|path| path.entropy == entropy).unwrap()
     }
 
-    /// Planes take turns; in a plane, values take turns; one that sits out is passed once.
+    /// Planes take turns, and so do the values of a plane. A value that must be skipped is passed once.
     pub(crate) fn pick(&mut self) -> Option<(usize, u32)> {
         let n = self.planes.len();
         let start = self.last_plane.wrapping_add(1);
@@ -188,7 +188,7 @@ impl Reference {
         self.own[plane] && self.far[plane] && self.planes[plane][position].denials.is_empty()
     }
 
-    /// Counts the usable values, and those of them that are not bad, as if the values of `also` were denied too.
+    /// Counts the usable values, and those of them that are not bad. Values for which `also` is true count as denied.
     pub(crate) fn usable(&self, also: impl Fn(usize, u32) -> bool) -> (usize, usize) {
         let mut count = (0, 0);
         for (n, plane) in self.planes.iter().enumerate() {
@@ -232,7 +232,7 @@ impl Reference {
             let best = rest.min_by_key(|(p, m)| {
                 let path = &self.planes[*p][*m];
                 let bad = path.health == Health::Bad;
-                // Values that were added earlier to reach the floor stay.
+                // Values that were added earlier to reach the floor are preferred.
                 let rank = if bad { path.changed } else { u64::from(!self.used[*p].contains(m)) };
                 (bad, used[*p].len(), *p, rank, *m)
             });
