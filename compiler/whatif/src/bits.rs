@@ -23,7 +23,7 @@ pub(crate) fn clear(set: &mut [u64], numbers: Range<usize>) {
     }
 }
 
-/// Tells whether a number is in a set.
+/// Returns whether a number is in a set.
 pub(crate) fn has(set: &[u64], number: usize) -> bool {
     set[number / 64] >> (number % 64) & 1 == 1
 }

@@ -1,8 +1,8 @@
 //! Figures of a design, for comparison with another design.
 //!
 //! In: a fabric. Out: its parts, the distance between NICs, and the impact of one failure of each kind. Invariants:
-//! counted from the fabric, not computed by formulas. Figures that grow with the fabric are compared per NIC, so
-//! fabrics of different size are comparable.
+//! figures are counted in the fabric, not computed by formulas. Figures that grow with the fabric are compared per NIC,
+//! so fabrics of different sizes are comparable.
 
 use closc_fabric::Fabric;
 use closc_plan::PathKind;
@@ -16,9 +16,9 @@ use crate::element::{Element, Elements, Kind};
 /// A figure of a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// Name of the unit that is counted.
+    /// Name of the figure.
     pub what: &'static str,
-    /// Count.
+    /// Value of the figure.
     pub value: u64,
     /// Whether it grows with the number of NICs.
     pub per_nic: bool,
@@ -31,7 +31,7 @@ pub struct Design {
     pub nics: u64,
     /// Figures in the order in which a report lists them.
     pub figures: Vec<Figure>,
-    /// For each kind, the class of single failures with the greatest impact.
+    /// For each kind of element, the single failures with the greatest impact.
     pub failures: Vec<(Kind, Class)>,
 }
 
@@ -101,7 +101,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Modules in cages of switches, and one module for each NIC.
+/// Modules in cages of switches, plus one module per NIC.
 struct Modules {
     all: u64,
     optical: u64,

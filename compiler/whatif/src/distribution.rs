@@ -44,7 +44,8 @@ impl Distribution {
         self.counts.last().map_or(0, |(value, _)| *value)
     }
 
-    /// Returns the smallest value such that at least `thousandths` of 1000 pairs have it or a smaller one.
+    /// Returns the smallest value such that at least `thousandths` / 1000 of the pairs have this value or a smaller
+    /// one.
     pub fn quantile(&self, thousandths: u64) -> u64 {
         let wanted = (u128::from(self.pairs()) * u128::from(thousandths)).div_ceil(1000).max(1);
         let mut seen = 0;
@@ -72,7 +73,7 @@ impl Distribution {
         }
     }
 
-    /// Returns how many pairs have the value.
+    /// Returns the number of pairs that have the value.
     pub fn at(&self, value: u64) -> u64 {
         self.counts.binary_search_by_key(&value, |(value, _)| *value).map_or(0, |at| self.counts[at].1)
     }

@@ -1,9 +1,9 @@
-//! All combinations of failures of some kinds, one, two or more at a time.
+//! All combinations of failures of some kinds, with one or more at a time.
 //!
 //! In: kinds and the number of simultaneous failures. Out: classes of failures with equal impact, each with its size
 //! and that impact. Invariants: every combination is counted exactly once, without sampling. Combinations that are
-//! equal by symmetry are computed once: the 5.5e11 pairs of T0-T1 cables of the reference fabric have five different
-//! impacts.
+//! equal by symmetry are computed once: the 5.5e11 pairs of T0-T1 cables of the published fabric have only five
+//! different impacts.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub struct Class {
     pub outcome: Outcome,
 }
 
-/// Impact of a failure, without its place: failures with equal impact are one class.
+/// Impact of a failure without the failing elements. Failures with equal impact are one class.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct Cost {
     kinds: Vec<Kind>,
@@ -60,8 +60,8 @@ impl Cost {
     }
 }
 
-/// Predicate for the elements that fail: all of a fabric, or those of a part. Cables and cages belong to the part of
-/// their switch, so it is called with the switch.
+/// Predicate that selects the failing elements: all of a fabric, or those of a part. For cables and cages it is called
+/// with their switch.
 pub type Chosen<'a> = &'a dyn Fn(Element) -> bool;
 
 /// Fails every combination of `together` different elements of some kinds. Classes with the greatest impact come first.
@@ -96,13 +96,13 @@ struct Found<'a> {
     whatif: &'a WhatIf<'a>,
     kinds: &'a [Kind],
     chosen: Chosen<'a>,
-    /// By impact: number of combinations, an example, and its outcome.
+    /// Classes by impact: number of combinations, an example, and its outcome.
     classes: BTreeMap<Cost, (u128, Vec<Element>, Outcome)>,
 }
 
 impl Found<'_> {
-    /// Returns representatives of a kind, each with the number of elements that it represents. If one switch can be
-    /// exchanged with another, so can their cables and cages. One switch therefore represents all that are equal to it.
+    /// Returns representatives of a kind, each with the number of elements that it represents. If two switches are
+    /// equivalent, so are their cables and cages. One switch therefore represents all equivalent ones.
     fn standing(&self, kind: Kind, touched: &Touched) -> Vec<(u128, Element)> {
         let elements = &self.whatif.elements;
         let Some(tiers) = kind.owners() else {
@@ -111,7 +111,7 @@ impl Found<'_> {
         };
         let topology = elements.fabric.topology();
         let mut known: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-        // Sorted by the first switch of each class, so examples are the first elements in fabric order.
+        // In the order of the first switch of each class, so that examples are the first elements in fabric order.
         let mut owners: Vec<(u128, Switch)> = Vec::new();
         for switch in elements.fabric.switches().filter(|switch| tiers.contains(&switch.tier)) {
             if !(self.chosen)(Element::Switch(switch)) {
@@ -136,8 +136,8 @@ impl Found<'_> {
         owners.into_iter().flat_map(of).collect()
     }
 
-    /// Adds one more element to those that failed already. `count` is the number of ordered combinations that these
-    /// represent.
+    /// Adds one more element to those that already failed. `count` is the number of ordered combinations that `failed`
+    /// represents.
     fn extend(
         &mut self,
         state: &State,
@@ -181,7 +181,7 @@ impl Found<'_> {
         let cost = Cost::of(kinds, &outcome);
         let known = self.classes.entry(cost).or_insert_with(|| (0, example.clone(), outcome));
         known.0 += count;
-        // Keep the smallest example: a shard that contains it reports the same one as the fabric.
+        // Keep the smallest example, so that a shard with this example reports the same one as the fabric.
         if example < known.1 {
             known.1 = example;
         }

@@ -1,7 +1,7 @@
 //! Elements that can fail, their kinds, and everything that fails with them.
 //!
 //! In: a fabric, and the domains of a list. Out: elements by name or by kind, and the [`Losses`] of each. Invariants:
-//! an element removes only cables, switches, NICs or planes. Two elements may remove the same things.
+//! an element removes only cables, switches, NICs or planes. Different elements may remove the same ones.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use closc_topology::{Link, Nic, NicPort, Node, PlaneId, PortRef, Side, Switch, T
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A unit of failure.
+/// An element that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Element {
     /// A cable.
@@ -20,22 +20,22 @@ pub enum Element {
     Switch(Switch),
     /// Module in a cage of a switch (from 0): a transceiver, or the common end of a breakout cable.
     Cage(Switch, u16),
-    /// A NIC with its own transceiver: all its ports.
+    /// A NIC with its transceiver, and so all of its ports.
     Nic(Nic),
-    /// A node: all its NICs.
+    /// A node, and so all of its NICs.
     Node(Node),
-    /// A T0 group: the T0 of this index in every plane.
+    /// A T0 group: the T0 with this index in every plane.
     Group(ZoneId, u16),
     /// A plane.
     Plane(PlaneId),
-    /// A zone: all its T0s and T1s.
+    /// A zone, and so all of its T0s and T1s.
     Zone(ZoneId),
-    /// A site, by its index in the file: all its zones, and the T2s if they are in it.
+    /// A site, by its index in the file: all of its zones, and its T2s.
     Site(u16),
     /// A failure domain such as a power feed, by its index in the list.
     Domain(u32),
-    /// The cables between a site and the T2s in another site: the index of the site in the file, and the percentage of
-    /// each T1's cables that fails.
+    /// The cables between a site and T2s in another site. Contains the index of the site in the file, and the
+    /// percentage of each T1's cables that fail.
     Span(u16, u8),
 }
 
@@ -100,7 +100,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind, from small to large.
+    /// All kinds, from small to large.
     pub const ALL: [Kind; 15] = [
         Kind::T0T1,
         Kind::T1T2,
@@ -140,8 +140,8 @@ impl Kind {
         }
     }
 
-    /// Returns the tiers of the switches that own elements of the kind: for cables their lower end, for cages every
-    /// tier that has them. `None` for kinds that do not belong to a switch.
+    /// Returns the tiers of switches that own elements of the kind. A cable belongs to the switch at its lower end.
+    /// `None` for kinds that do not belong to a switch.
     pub(crate) fn owners(self) -> Option<&'static [TierId]> {
         match self {
             Kind::NicT0 | Kind::T0T1 => Some(&[TierId::T0]),
@@ -161,7 +161,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a keyword. Breakout cable and transceiver both mean the module in a cage.
+    /// Returns the kind of a keyword. The keywords for breakout cables and transceivers both mean modules in cages.
     pub fn parse(word: &str) -> Option<Kind> {
         match word {
             "breakout" | "cage" => Some(Kind::Cage),
@@ -314,7 +314,7 @@ impl<'a> Elements<'a> {
                 let absent = topology.absent_planes();
                 topology.plane_ids().filter(|plane| !absent.contains(plane)).map(Element::Plane).collect()
             }
-            // A fabric of two tiers is a single zone; losing it means losing everything.
+            // A fabric of two tiers is a single zone, whose loss is the loss of everything.
             Kind::Zone if topology.zones == 1 => Vec::new(),
             Kind::Zone => topology.zone_ids().map(Element::Zone).collect(),
             Kind::Site => (0..topology.sites.len() as u16).map(Element::Site).collect(),
@@ -339,8 +339,8 @@ impl<'a> Elements<'a> {
         (0..groups).rev().find(|group| self.has_group(zone, *group)).map_or(0, |last| last + 1)
     }
 
-    /// Returns the elements of a kind that belong to a switch: its cables to the tier below or above, or its cages.
-    /// Empty for kinds that do not belong to switches of its tier.
+    /// Returns the elements of a kind that belong to a switch: cables or cages. Empty for kinds that do not belong to
+    /// switches of its tier.
     pub(crate) fn of_switch(&self, kind: Kind, switch: Switch) -> Vec<Element> {
         let fabric = self.fabric;
         let links: Vec<Link> = match (kind, switch.tier) {
@@ -386,7 +386,7 @@ impl<'a> Elements<'a> {
         losses
     }
 
-    /// Returns everything that fails with any of some elements.
+    /// Returns everything that fails with these elements.
     pub fn losses_of<'e>(&self, elements: impl IntoIterator<Item = &'e Element>) -> Losses {
         let mut losses = Losses::default();
         for element in elements {
@@ -395,8 +395,8 @@ impl<'a> Elements<'a> {
         losses
     }
 
-    /// The failing cables between a site and T2s in another, `lost` percent of each T1's. Neighbouring T1s lose
-    /// neighbouring uplinks, so the loss is spread evenly over T2s.
+    /// Returns the failing cables between a site and T2s in another site: `lost` percent of each T1's. Neighbouring T1s
+    /// lose neighbouring uplinks, so that the loss is spread evenly over T2s.
     fn span(&self, site: u16, lost: u8) -> impl Iterator<Item = Link> + use<'a> {
         let (fabric, topology) = (self.fabric, self.fabric.topology());
         let zones = topology.sites.get(usize::from(site)).map_or(&[][..], |site| &site.zones);

@@ -1,9 +1,9 @@
-//! Counts the paths of all pairs by composition.
+//! Counts the paths of all pairs, by combining counts of groups, planes and NICs.
 //!
-//! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: exact. The paths of two groups in a plane are the
-//! intersection of two bitsets. NIC ports are added by counting the NICs that lost each set of planes. Pairs are not
-//! enumerated, yet all of them are counted. Each direction of a pair is summed over all planes, and the pair has the
-//! paths of the worse one.
+//! In: a fabric and two states of it. Out: [`Outcome`]. Invariants: counts are exact, although pairs are not
+//! enumerated. The paths of two groups in a plane are the intersection of two bitsets. For NIC ports, the NICs with
+//! each set of working planes are counted. Each direction of a pair is summed over all planes. The pair has the number
+//! of paths of the worse direction.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::state::{Climbs, PathCounts, State};
 /// Maximum number of planes.
 const PLANES: usize = 16;
 
-/// Pairs are counted in an array up to this number of paths.
+/// Up to this number of paths, pairs are counted in an array.
 const DENSE_MAX: u64 = 1 << 16;
 
 const KINDS: [PathKind; 3] = [PathKind::Local, PathKind::Zone, PathKind::Far];
@@ -51,16 +51,16 @@ struct Work<'a> {
     fabric: &'a Fabric,
     before: &'a State,
     after: &'a State,
-    /// Losses above T0s, before and after.
+    /// Losses above T0s: before, and after.
     climbs: [Climbs; 2],
     sorts: &'a [Sort<'a>],
-    /// For each sort of groups, the index of its first sort of NICs.
+    /// For each class of groups, the index of its first class of NICs.
     first: Vec<usize>,
     nic_sorts: usize,
     planned: [u64; 3],
-    /// Size of one path of each kind in parts of the whole, for NICs of the highest rate.
+    /// Size of one path of each kind, in parts of the whole, for NICs with the highest rate.
     parts: [u64; 3],
-    /// Ratio of the highest rate of a NIC to the unit of rates.
+    /// Highest rate of a NIC, in the common unit of rates.
     top: u64,
     /// Capacities in each zone, in Mb/s.
     zones: Vec<Mbps>,
@@ -70,11 +70,11 @@ struct Work<'a> {
 /// Capacities in a zone, in Mb/s.
 #[derive(Debug, Clone, Copy)]
 struct Mbps {
-    /// A NIC port.
+    /// Capacity of a NIC port.
     port: u64,
-    /// The narrowest cable of a path on the zone's side, by kind of path.
+    /// Lowest capacity of the cables of a path in the zone, by kind of path.
     path: [u64; 3],
-    /// Rate of a NIC, in units.
+    /// Rate of a NIC, in the common unit.
     rate: u64,
 }
 
@@ -95,14 +95,14 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Paths of two groups, plane by plane.
 struct Planes {
     kind: usize,
-    /// Rate of the slower NIC, in units.
+    /// Rate of the slower NIC, in the common unit.
     rate: u64,
     before: [PathCounts; PLANES],
     after: [PathCounts; PLANES],
     alone: [u64; PLANES],
 }
 
-/// Paths of a pair of NICs over all planes, in the direction that has fewer.
+/// Paths of a pair of NICs over all planes, in the direction with fewer.
 struct PairPaths {
     before: u64,
     after: u64,
@@ -110,7 +110,7 @@ struct PairPaths {
     alone: u64,
     /// Paths lost by the direction that loses more.
     lost: u64,
-    /// The most paths that a direction loses in one plane.
+    /// The most paths that either direction loses in one plane.
     plane_loss: u64,
 }
 
@@ -127,7 +127,7 @@ fn lost(before: [u64; 2], after: [u64; 2]) -> u64 {
 impl Planes {
     /// Sums the planes in which the ports of both NICs work, before and after.
     fn pair(&self, (mask_before, mask_after): (u16, u16)) -> PairPaths {
-        // From the first to the second, and back.
+        // There, and back.
         let (mut before, mut after) = ([0_u64; 2], [0_u64; 2]);
         let (mut alone, mut plane_loss) = (0, 0);
         let mut left = mask_before | mask_after;
@@ -152,26 +152,26 @@ impl Planes {
 struct Tally {
     paths: [Count; 3],
     alone: [BTreeMap<u64, u64>; 3],
-    /// Pairs with a NIC below the highest rate, by kind, rate and paths.
+    /// Pairs with a NIC below the highest rate, by kind of path, rate and number of paths.
     slow: BTreeMap<(usize, u64, u64), u64>,
     touched: u64,
     newly_cut_off: u64,
     loss_max: u64,
     plane_loss_max: u64,
     loss_sum: u128,
-    /// Whether each sort of NICs reaches another NIC.
+    /// Whether each class of NICs reaches another NIC.
     reached: Vec<bool>,
     worst: Vec<Candidate>,
     keep: usize,
 }
 
-/// Number of pairs by their paths.
+/// Numbers of pairs, by their number of paths.
 enum Count {
     Dense(Vec<u64>),
     Sparse(BTreeMap<u64, u64>),
 }
 
-/// Pairs that may be among the worst; the order is by remaining capacity.
+/// Pairs that may be among the worst, ordered by remaining capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     share: u64,
@@ -227,7 +227,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Counts the pairs inside groups of a sort.
+    /// Counts the pairs inside groups of a class.
     fn local(&self, sum: &mut Tally, at: usize) {
         let sort = &self.sorts[at];
         let planes = self.planes(0, [sort.zone; 2], |state, plane, first| {
@@ -243,13 +243,13 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Counts the pairs between groups of two sorts.
+    /// Counts the pairs between groups of two classes.
     fn across(&self, sum: &mut Tally, at: usize, other: usize) {
         let (first, second) = (&self.sorts[at], &self.sorts[other]);
         let (n, m) = (first.members.len() as u64, second.members.len() as u64);
         let groups = if at == other { n * (n - 1) / 2 } else { n * m };
         let kind = if first.zone == second.zone { 1 } else { 2 };
-        // Groups of different islands have no paths to each other that failures could take.
+        // Without a planned path, failures cannot remove any.
         if groups == 0 || self.planned[kind] == 0 {
             return;
         }
@@ -348,7 +348,8 @@ impl<'a> Work<'a> {
                 apart.push(Apart { kind: KINDS[at], planned: self.planned[at], paths, alone_mbps });
             }
         }
-        // Shares are relative to the fastest NIC, so a pair with a slower one gets a smaller share for the same paths.
+        // Shares are relative to the fastest NIC, so a pair with a slower one has a smaller share for the same number
+        // of paths.
         for ((kind, rate, paths), pairs) in sum.slow {
             let whole = paths * self.parts[kind];
             if let Some(fast) = share.get_mut(&whole) {
@@ -383,7 +384,7 @@ impl<'a> Work<'a> {
         self.sorts.iter().map(|sort| of(sort) * sort.members.len() as u64).sum()
     }
 
-    /// Lists the NICs that reach no other NIC.
+    /// Lists the NICs that do not reach any other NIC.
     fn cut_off(&self, reached: &[bool]) -> Vec<Nic> {
         let mut found = Vec::new();
         for (sort, first) in self.sorts.iter().zip(&self.first) {

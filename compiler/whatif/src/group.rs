@@ -1,7 +1,7 @@
-//! T0 groups sorted into classes that are equal before and after, with their NICs by the planes that still work.
+//! Classes of T0 groups that are equal before and after a failure, with their NICs by working planes.
 //!
-//! In: a fabric and two states of it. Out: sorts of groups. Invariants: every group with a NIC belongs to exactly one
-//! sort, so the work grows with the square of the number of damaged groups, not with the number of NICs.
+//! In: a fabric and two states of it. Out: classes of groups. Invariants: every group with a NIC belongs to exactly one
+//! class. So the work grows with the square of the number of damaged groups, not with the number of NICs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use closc_topology::{Nic, ZoneId};
 
 use crate::state::{Profile, State};
 
-/// Equal NICs of a group: the planes in which their ports work, one bit each.
+/// Equal NICs of a group, with the planes in which their ports work, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nics {
     pub(crate) before: u16,
@@ -18,7 +18,7 @@ pub(crate) struct Nics {
     pub(crate) count: u64,
 }
 
-/// Equal groups.
+/// A class of equal groups.
 #[derive(Debug)]
 pub(crate) struct Sort<'s> {
     pub(crate) zone: ZoneId,
@@ -29,7 +29,7 @@ pub(crate) struct Sort<'s> {
 }
 
 impl Sort<'_> {
-    /// Returns the NICs of one sort in a group, in order.
+    /// Returns the NICs of one class in a group, in order.
     pub(crate) fn nics_of<'f>(
         &self,
         fabric: &'f Fabric,
@@ -44,7 +44,7 @@ impl Sort<'_> {
     }
 }
 
-/// Sorts the groups of a fabric.
+/// Divides the groups of a fabric into classes.
 pub(crate) fn sorts<'s>(fabric: &Fabric, before: &'s State, after: &'s State) -> Vec<Sort<'s>> {
     let topology = fabric.topology();
     let mut damaged: BTreeMap<(ZoneId, u16), BTreeSet<u16>> = BTreeMap::new();

@@ -1,14 +1,14 @@
 //! Impact of failures: the remaining paths and bandwidth of every pair of NICs.
 //!
 //! In: a fabric and its failures: named, random, all combinations, or a trace over time. Out: [`Outcome`]: minimum,
-//! median and distribution over all pairs, the worst pairs, and the NICs that are cut off. Invariants: exact, by
-//! composition and without enumerating pairs. The baseline is the fabric without the equipment that its file declares
+//! median and distribution over all pairs, the worst pairs, and the NICs that are cut off. Invariants: results are
+//! exact, although pairs are not enumerated. The baseline is the fabric without the equipment that its file declares
 //! absent or drained. No I/O.
 //!
-//! There are two measures of bandwidth. A *share* is the bandwidth of a pair while all pairs send: paths are loaded
-//! evenly, so the share is the fraction of its paths that remains. The bandwidth of a pair *alone* is the capacity of
-//! its NIC ports in the planes that still have a path: after rebalancing, a single pair loses nothing with one path of
-//! 256.
+//! There are two measures of bandwidth. A *share* is the bandwidth of a pair while all pairs send. Paths are loaded
+//! evenly, so the share is the fraction of its paths that remain. The bandwidth of a pair *alone* is the capacity of
+//! its NIC ports in all planes that still have a path. So a pair that sends alone is not affected by the loss of one
+//! path of 256.
 
 mod bits;
 mod design;
@@ -42,23 +42,23 @@ pub use outcome::{Apart, Outcome, Worst, kind_word};
 pub use random::{Draw, Rate, TooFew, draw};
 pub use trace::{Change, Event, Moment, read as read_trace};
 
-/// A fabric with its baseline, ready for questions about failures.
+/// A fabric with its baseline, for computing the impact of failures.
 #[derive(Debug)]
 pub struct WhatIf<'a> {
     /// Its elements.
     pub elements: Elements<'a>,
-    /// Earlier failures, besides the exceptions of the file.
+    /// Earlier failures, in addition to the exceptions of the file.
     given: Losses,
     state: State,
 }
 
 impl<'a> WhatIf<'a> {
-    /// Takes the state that the fabric file describes as the baseline.
+    /// Uses the state that the fabric file describes as the baseline.
     pub fn new(elements: Elements<'a>) -> Self {
         WhatIf { elements, given: Losses::default(), state: State::of(elements.fabric) }
     }
 
-    /// Adds earlier failures to the baseline; every outcome is compared with that.
+    /// Adds earlier failures to the baseline with which every outcome is compared.
     pub fn given(elements: Elements<'a>, failed: &[Element]) -> Self {
         let given = elements.losses_of(failed);
         let mut state = State::of(elements.fabric);
@@ -77,7 +77,7 @@ impl<'a> WhatIf<'a> {
         self.compare(&state, worst)
     }
 
-    /// Fails every combination of `together` different elements of some kinds. Returns classes of equal impact, the
+    /// Fails every combination of `together` different elements of some kinds. Returns classes of equal impact,
     /// greatest impact first.
     pub fn each(&self, kinds: &[Kind], together: usize) -> Vec<Class> {
         each::each(self, kinds, together, &|_| true)
@@ -93,7 +93,7 @@ impl<'a> WhatIf<'a> {
         self.compare(&self.state, 0).pairs()
     }
 
-    /// Replays a trace of failures and repairs, moment by moment.
+    /// Replays a trace of failures and repairs. Events at the same time are one moment.
     pub fn follow(&self, events: &[Event]) -> Vec<Moment> {
         trace::follow(self, events)
     }

@@ -1,7 +1,7 @@
 //! Lists as comma-separated lines, with the number of each line.
 //!
 //! In: text and the names of its columns. Out: rows with one field per column, or the error of a line. Invariants: a
-//! first line that repeats the names is skipped, as are empty lines and those that start with `#`.
+//! first line with the column names is skipped, and so are empty lines and those that start with `#`.
 
 /// Error of a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,11 +9,11 @@
 pub struct LineError {
     /// The line, from 1.
     pub line: u64,
-    /// The error and how to fix it.
+    /// The error, and how to fix it.
     pub why: String,
 }
 
-/// Maximum number of elements that a list names. Ranges make this necessary: a few characters can name 100,000.
+/// Maximum number of elements that a list names. The limit is necessary because a short range can name 100,000.
 pub(crate) const NAMED_MAX: usize = 200_000;
 
 /// Maximum number of errors reported for a list.

@@ -1,12 +1,12 @@
 //! Writes and parses names of elements.
 //!
 //! In: an element, or its written name. Out: the name, or the elements. Invariants: names are those of `exceptions` in
-//! a fabric file and of `closc drain`. Elements without a name there are a keyword and a number.
+//! a fabric file and of `closc drain`. Other elements are written as a keyword and a number.
 //!
 //! | name | element |
 //! |---|---|
 //! | `p3-t0-017`, `p3-t0-017--p3-t1-005`, `su017-n004`, `su017-n004/nic2`, `su017-n004/nic2.p3`, `plane 3` | as in `exceptions`, ranges in brackets too |
-//! | `p3-t0-017/cage9` | what is plugged into the cage with this number on the panel |
+//! | `p3-t0-017/cage9` | the module in the cage with this number on the panel |
 //! | `group 17`, `zone 1 group 17` | a T0 group, counted from 1 as in names of T0s |
 //! | `zone 1`, `site north` | a zone, counted from 0; a site by its name |
 //! | `domain feed-a` | a domain of the list |
@@ -66,7 +66,7 @@ impl Elements<'_> {
         panel.first_number + cage * panel.number_step
     }
 
-    /// Returns the elements that a name stands for. Fails unless all of them exist.
+    /// Returns the elements of a name. Fails unless all of them exist.
     pub fn parse(&self, name: &str) -> Result<Vec<Element>, String> {
         let name = name.trim();
         let words: Vec<&str> = name.split_whitespace().collect();
@@ -107,7 +107,7 @@ impl Elements<'_> {
             .collect()
     }
 
-    /// Returns why a named element does not exist: its zone is smaller, or it is declared absent.
+    /// Returns why a named element does not exist: its zone may be smaller, or the element is declared absent.
     fn not_there(&self, name: &str, subject: &Subject) -> String {
         let (zone, group) = match subject {
             Subject::Switch(switch) if switch.tier == TierId::T0 => (switch.zone, switch.index),
@@ -178,7 +178,7 @@ impl Elements<'_> {
         number.ok_or_else(|| format!("`{zone}` is not a zone; they are counted from 0 to {}", zones - 1))
     }
 
-    /// Returns the span of a site of which `left` percent remain.
+    /// Returns the span of a site, of which `left` percent remain.
     fn span_named(&self, site: &str, left: &str) -> Result<Element, String> {
         let at = self.site(site)?;
         let topology = self.fabric.topology();

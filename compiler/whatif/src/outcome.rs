@@ -1,6 +1,6 @@
 //! Remaining capacity of a fabric: the result of this crate.
 //!
-//! Only types. Invariants: integers, so that outcomes can be compared. A share is a numerator over [`Outcome::whole`],
+//! Invariants: values are integers, so that outcomes can be compared. A share is a numerator over [`Outcome::whole`],
 //! the common denominator of local, zone and far pairs.
 
 use closc_plan::PathKind;
@@ -15,15 +15,16 @@ pub struct Apart {
     /// Distance.
     #[serde(serialize_with = "word")]
     pub kind: PathKind,
-    /// Paths of each pair in the complete fabric: without failures or absences.
+    /// Paths of each pair in the complete fabric, without failures or absences.
     pub planned: u64,
     /// Remaining paths.
     pub paths: Distribution,
-    /// Mb/s of a pair while no other pair sends: every plane with a path adds the capacity of its NIC port.
+    /// Bandwidth in Mb/s of a pair while no other pair sends. Every plane with a path contributes the capacity of its
+    /// NIC port.
     pub alone_mbps: Distribution,
 }
 
-/// Pairs of NICs that are among the worst, all between the same two groups.
+/// Pairs of NICs between the same two groups that are among the worst.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Worst {
     /// Remaining capacity, in parts of [`Outcome::whole`].
@@ -47,7 +48,7 @@ pub struct Outcome {
     pub apart: Vec<Apart>,
     /// Denominator of shares: all paths of a pair.
     pub whole: u64,
-    /// Number of planes; each is an equal part of the whole.
+    /// Number of planes. Each is an equal part of the whole.
     pub planes: u64,
     /// Shares of all pairs, in parts of the whole. Every path counts the same, regardless of the load on its cables. In
     /// zones with slower NICs, the share of a pair is capped at the ratio of its slower NIC to the fastest.
@@ -64,7 +65,7 @@ pub struct Outcome {
     pub plane_loss_max: u64,
     /// Total loss of all pairs, in parts of the whole.
     pub loss_sum: u128,
-    /// The least bandwidth of a pair that sends alone, in Mb/s.
+    /// The lowest bandwidth in Mb/s of a pair that sends alone.
     pub alone_min_mbps: u64,
     /// Number of NICs of the fabric.
     pub nics: u64,
@@ -77,17 +78,17 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the number of pairs.
+    /// Returns the number of pairs of NICs.
     pub fn pairs(&self) -> u64 {
         self.share.pairs()
     }
 
-    /// Returns parts of the whole as a fraction of 1.
+    /// Converts parts of the whole to a fraction of 1.
     pub fn part(&self, share: u64) -> f64 {
         part(share, 1, self.whole)
     }
 
-    /// Returns parts of the whole as a fraction of one plane.
+    /// Converts parts of the whole to a fraction of one plane.
     pub fn part_of_plane(&self, share: u64) -> f64 {
         part(share, self.planes, self.whole)
     }
@@ -98,7 +99,7 @@ impl Outcome {
     }
 }
 
-/// Returns `count` times a share as a fraction of the whole.
+/// Returns `times` a share, as a fraction of the whole.
 pub(crate) fn part(share: u64, times: u64, whole: u64) -> f64 {
     share as f64 * times as f64 / whole as f64
 }

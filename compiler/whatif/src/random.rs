@@ -1,8 +1,8 @@
 //! Reproducible random failures.
 //!
-//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: whether an element fails is a function of
-//! the seed and its coordinate, so a higher rate adds failures to those of a lower one, and a fabric that grows keeps
-//! its draws.
+//! In: kinds with a rate or a number, and a seed. Out: elements. Invariants: whether an element fails depends only on
+//! the seed and its coordinate. So a higher rate adds failures to those of a lower one, and a grown fabric keeps its
+//! failures.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub enum Rate {
     Count(usize),
 }
 
-/// A kind and how many of it fail.
+/// A kind of element, and how many of them fail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draw {
     /// Kind of failing elements.
@@ -66,7 +66,7 @@ impl fmt::Display for Draw {
     }
 }
 
-/// More elements are to fail than exist.
+/// More elements should fail than exist.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "`{draw}` asks for more than there are: the fabric has {there} of `{}`; write a number up to {there}, or a part of them, \
@@ -101,7 +101,7 @@ pub fn draw(elements: &Elements<'_>, draws: &[Draw], seed: u64) -> Result<Vec<El
     Ok(failed)
 }
 
-/// A number from 0 to 1, 1 excluded.
+/// Returns a pseudo-random number from 0 up to but excluding 1.
 fn chance(seed: u64, element: Element) -> f64 {
     (hash(seed, element) >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -111,7 +111,7 @@ fn hash(seed: u64, element: Element) -> u64 {
     mix(mix(mix(seed) ^ high) ^ low)
 }
 
-/// A coordinate as two numbers: kind, plane and zone in one, index and sub-index in the other.
+/// Returns a coordinate as two numbers: kind, plane and zone in the first, index and sub-index in the second.
 fn place(element: Element) -> (u64, u64) {
     let high = |plane: PlaneId, zone: u16| {
         (element.kind() as u64) << 32 | u64::from(plane.0) << 16 | u64::from(zone)

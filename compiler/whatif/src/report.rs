@@ -1,6 +1,6 @@
-//! Report types of `closc whatif`: outcomes as named figures, in the form of its JSON.
+//! Report types of `closc whatif`, in the form of its JSON.
 //!
-//! In: outcomes of the engine. Out: one document per kind of question. Invariants: bandwidth is in Gb/s, times are in
+//! In: outcomes of the engine. Out: one document per kind of report. Invariants: bandwidth is in Gb/s, times are in
 //! seconds, shares are fractions of 1. The text form is written from the same values.
 
 mod against;

@@ -10,7 +10,7 @@ use closc_diagnostics::figures::{number, percent};
 
 use crate::report::{Against, Answer, Cost, Each, Failed, Left, Spread, Trace, Trials};
 
-/// Columns of the longest bar.
+/// Width of the longest bar, in characters.
 const BAR: u64 = 40;
 
 /// Maximum number of names in a line.
@@ -156,8 +156,7 @@ fn cost(cost: &Cost, head: Vec<String>, pairs: u64) -> Vec<String> {
     row
 }
 
-/// Writes the impact of every failure of some kinds. Without a kind in the question, only the worst class of each kind
-/// is shown.
+/// Writes the impact of every failure of some kinds. If no kind was given, only the worst class of each kind is shown.
 pub fn each(each: &Each) -> String {
     let times = match each.together {
         1 => "one failure at a time".to_owned(),

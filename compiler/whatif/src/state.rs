@@ -1,8 +1,8 @@
-//! State of a fabric: which T0s, uplinks, T1s, T2s and NIC ports still carry traffic.
+//! State of a fabric: the working T0s, uplinks, T1s, T2s and NIC ports.
 //!
 //! In: a fabric and its losses. Out: paths of a plane between two groups, by intersecting bitsets. Invariants:
-//! equipment that the file declares absent or drained carries nothing. Where hosts choose, a path takes the same uplink
-//! numbers up and down, as segment lists do, so an uplink lost at either end is lost for the pair. Where switches
+//! equipment that the file declares absent or drained carries nothing. If hosts choose the path, it uses the same
+//! uplink numbers up and down, as segment lists do. So an uplink lost at either end is lost for the pair. If switches
 //! choose, the remaining paths are counted at each switch where packets turn: see [`Descent`].
 
 use std::borrow::Cow;
@@ -14,10 +14,11 @@ use closc_topology::{Link, Nic, Switch, TierId, ZoneId};
 use crate::bits::{self, Words};
 use crate::element::Losses;
 
-/// Working parts of a group. Per plane: one word that is 0 if the T0 is lost, then the bitset of its uplinks.
+/// Working parts of a group. For each plane, it contains one word that is 0 if the T0 is lost, and then the bitset of
+/// its uplinks.
 pub(crate) type Profile = Box<[u64]>;
 
-/// Upward paths that are lost above the T0s of a zone, by plane and zone: see [`State::climbs`].
+/// Lost upward paths above the T0s of each zone, by plane and zone: see [`State::climbs`].
 #[derive(Debug)]
 pub(crate) struct Climbs(Vec<Vec<u32>>);
 
@@ -28,7 +29,7 @@ pub(crate) struct PathCounts {
     pub(crate) there: u64,
     /// Paths from the second to the first.
     pub(crate) back: u64,
-    /// Paths that can carry traffic at the same time: each has cables of its own.
+    /// Maximum number of paths that use different cables.
     pub(crate) apart: u64,
 }
 
@@ -38,7 +39,7 @@ impl PathCounts {
         PathCounts { there: paths, back: paths, apart: paths }
     }
 
-    /// Returns the counts where switches choose, given the losses of both ends at each switch where packets turn.
+    /// Returns the counts if switches choose, given the losses of both ends at each switch where packets turn.
     fn chosen(planned: u64, each: u64, one: &[u32], other: &[u32]) -> PathCounts {
         PathCounts {
             there: Descent::directed(planned, each, one, other),
@@ -61,9 +62,9 @@ pub(crate) struct State {
     whole: Profile,
     /// T0 uplinks with a working T1, by plane and zone.
     t1s: Vec<Words>,
-    /// Working T1 uplinks, by plane, zone and T1. A lost T2 is removed from all zones of its plane.
+    /// Working T1 uplinks, by plane, zone and T1. If a T2 is lost, its uplinks are removed in all zones of its plane.
     crossings: Vec<Words>,
-    /// Planes in which a port of a NIC does not work, one bit each; only NICs with such a port.
+    /// Planes in which a port of a NIC does not work, one bit each. Contains only NICs with such a port.
     ports: BTreeMap<Nic, u16>,
 }
 
@@ -140,7 +141,7 @@ impl State {
         }
     }
 
-    /// Returns the part of a group's profile for one T0.
+    /// Returns the uplinks of one T0 in the profile of its group.
     fn of_t0(&mut self, t0: Switch) -> &mut [u64] {
         let whole = &self.whole;
         let group = self.shape.group(t0.zone, t0.index);
@@ -164,7 +165,7 @@ impl State {
         !self.ports.get(&nic).copied().unwrap_or(0) & self.all_planes()
     }
 
-    /// Returns a bit for each plane.
+    /// Returns a set with a bit for each plane.
     pub(crate) fn all_planes(&self) -> u16 {
         (u32::MAX >> (32 - self.shape.planes)) as u16
     }
@@ -198,7 +199,7 @@ impl State {
         )
     }
 
-    /// Counts the uplinks of a T0 that are lost, by T1.
+    /// Counts the lost uplinks of a T0, by T1.
     fn lost_at_t1s(&self, own: &[u64], t1s: &[u64]) -> Vec<u32> {
         let mut lost = vec![0; self.shape.t1s];
         for up in 0..self.shape.t0_up {
@@ -209,7 +210,7 @@ impl State {
     }
 
     /// Counts the upward paths of each zone that are lost in and above T1s, by plane, zone and T2. A zone without
-    /// losses has no entry. Empty if paths take the same numbers down as up.
+    /// losses has no entry. The result is empty if paths use the same uplink numbers up and down.
     pub(crate) fn climbs(&self) -> Climbs {
         let rows = self.shape.planes * self.shape.zones;
         if self.descent == Descent::SameNumbers || self.shape.t1_up == 0 {
@@ -258,8 +259,8 @@ impl State {
         &self.whole[1..=self.words]
     }
 
-    /// Counts the paths of a plane between two groups of different zones. If hosts choose, they are counted per
-    /// remaining T0 uplink, from the T1 uplinks that remain at both ends. If switches choose, they are counted per T2.
+    /// Counts the paths of a plane between two groups of different zones. If hosts choose, the T1 uplinks that remain
+    /// at both ends are counted for each remaining T0 uplink. If switches choose, paths are counted per T2.
     pub(crate) fn far(
         &self,
         plane: usize,

@@ -1,10 +1,11 @@
-//! Failures with equal impact: renaming untouched elements turns one into the other.
+//! Failures with equal impact, because renaming untouched elements turns one into the other.
 //!
 //! In: touched elements (exceptions of the file, earlier failures) and losses. Out: a key; losses with equal keys have
-//! equal impact. Invariants: sound. Untouched planes, zones, units of a zone, groups of a unit, nodes of a unit, rows
-//! of a plane, T1s and T2s of a row, and parallel cables can be exchanged. No pair gains or loses a path by that, and
-//! no node its NICs. A T1 is exchanged together with the T1s of its number in the other zones, because a path takes the
-//! same number at both ends. Losses with different keys may have equal impact, too.
+//! equal impact. Invariants: losses with different impact never have equal keys, but losses with equal impact may have
+//! different keys. These can be exchanged if untouched: planes, zones, units of a zone, groups of a unit, nodes of a
+//! unit, rows of a plane, T1s and T2s of a row, and parallel cables. The exchange changes no number of paths, and every
+//! node keeps its NICs. A T1 is exchanged together with the T1s of its number in other zones, because a path uses the
+//! same number at both ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +22,7 @@ enum Axis {
     Group,
     Node,
     Nic,
-    /// A row: T1s of a zone and all T2s that they reach.
+    /// A row: T1s of each zone, and all T2s that they reach.
     Row,
     T1,
     /// A cable among the parallel ones between a T0 and a T1.
@@ -41,13 +42,13 @@ type Scope = [u16; 4];
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Touched(BTreeSet<Place>);
 
-/// Marker in a key for an untouched coordinate; its order of appearance follows.
+/// Marker of an untouched coordinate in a key. Its order of appearance is added.
 const FRESH: u32 = 1 << 16;
 
 /// Maximum number of coordinates of a loss.
 const PLACES: usize = 7;
 
-/// A loss: its kind and its coordinates, outermost first.
+/// A loss, as its kind and its coordinates, outermost first.
 struct Effect {
     code: u32,
     places: [Option<Place>; PLACES],
@@ -68,10 +69,10 @@ impl Touched {
     pub(crate) fn of(topology: &Topology) -> Touched {
         let mut touched = Touched::default();
         touched.add(topology, &Losses::of(topology));
-        // Zones with other speeds cannot be exchanged with the rest.
+        // Zones with other speeds cannot be exchanged with others.
         let own = topology.t0.by_zone.keys().chain(topology.t1.by_zone.keys());
         touched.0.extend(own.chain(topology.hosts.nic_by_zone.keys()).map(|zone| of_zone(*zone)));
-        // Zones that share nodes are exchanged together or not at all.
+        // Zones that share nodes could only be exchanged together.
         if topology.hosts.zones_per_node > 1 {
             touched.0.extend(topology.zone_ids().map(of_zone));
         }
@@ -90,7 +91,7 @@ impl Touched {
         self.key_of(effects(topology, losses))
     }
 
-    /// Returns the key of the loss of a switch: switches with equal keys can be exchanged.
+    /// Returns the key of the loss of a switch. Switches with equal keys can be exchanged.
     pub(crate) fn key_of_switch(&self, topology: &Topology, switch: Switch) -> Vec<u32> {
         self.key_of([of_switch(topology, switch)])
     }
@@ -157,7 +158,7 @@ fn of_nic(topology: &Topology, nic: Nic) -> [Place; 5] {
     [zone, unit, group, node, (Axis::Nic, within, nic.downlink)]
 }
 
-/// The row of a T1 or T2 in a plane. There is a single row if every T1 reaches every T2.
+/// Returns the row of a T1 or T2 in a plane. There is only one row if every T1 reaches every T2.
 fn of_row(plane: PlaneId, row: u16) -> [Place; 2] {
     [of_plane(plane), (Axis::Row, [u16::from(plane.0), 0, 0, 0], row)]
 }
@@ -168,7 +169,7 @@ fn of_t1(topology: &Topology, plane: PlaneId, index: u16) -> [Place; 3] {
     [plane_place, row_place, (Axis::T1, [u16::from(plane.0), row, 0, 0], index)]
 }
 
-/// A T2 by its position within its row.
+/// Returns a T2 by its position within its row.
 fn of_t2(plane: PlaneId, row: u16, step: u16) -> Place {
     (Axis::T2, [u16::from(plane.0), row, 0, 0], step)
 }

@@ -1,8 +1,8 @@
 //! Traces of failures and repairs, replayed moment by moment.
 //!
 //! In: lines of `TIME,down|up,ELEMENT`. Out: the remaining capacity after each moment, or every error with its line.
-//! Invariants: times never decrease. Only an element that is up can go down, and the reverse. An element and its parts
-//! fail independently, so a cable is down while it or its switch is.
+//! Invariants: times never decrease. Only an element that is up can go down, and only one that is down can come up. An
+//! element and its parts fail independently, so a cable is down while either it or its switch is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::element::{Element, Elements};
 use crate::lines::{self, LineError};
 use crate::outcome::Outcome;
 
-/// Direction of an event.
+/// Kind of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -142,7 +142,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Days since 1970 of `2026-05-05`, by the proleptic Gregorian calendar.
+/// Returns the days since 1970 of a date such as `2026-05-05`, in the proleptic Gregorian calendar.
 fn days(date: &str) -> Option<i64> {
     let parts: Vec<i64> = date.split('-').map(str::parse).collect::<Result<_, _>>().ok()?;
     let [year, month, day] = parts.as_slice() else { return None };
@@ -157,7 +157,7 @@ fn days(date: &str) -> Option<i64> {
     Some(to_year(before) - to_year(1969) + lengths[..month - 1].iter().sum::<i64>() + day - 1)
 }
 
-/// Seconds of `12:00:00.5`.
+/// Returns the seconds of a time such as `12:00:00.5`.
 fn of_day(clock: &str) -> Option<f64> {
     let mut parts = clock.split(':');
     let (hours, minutes) = (parts.next()?.parse::<u8>().ok()?, parts.next()?.parse::<u8>().ok()?);

@@ -1,5 +1,5 @@
-//! Where switches choose, the paths of a pair are those of its worse direction, summed over all planes. They are not
-//! the sum of the minimum of each plane.
+//! If switches choose, each direction of a pair is summed over all planes, and the worse sum counts. The minimum is not
+//! taken per plane.
 
 use closc_artefacts::Routing;
 use closc_tests::shape::Shape;

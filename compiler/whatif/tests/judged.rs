@@ -1,7 +1,7 @@
-//! A failure has the same effect as the same elements declared absent: compiled, and read by the independent verifier.
+//! Compares a failure with the same elements declared absent, compiled and read by the independent verifier.
 //!
-//! `whatif` reports a path for exactly the pairs and planes whose packets arrive in that tree. With `srv6-static`, the
-//! numbers of paths also agree. The fabric is rejected exactly if a pair is cut off.
+//! `whatif` must report a path for exactly the pairs and planes whose packets arrive in that tree. With `srv6-static`,
+//! the numbers of paths must also be equal. The fabric must be rejected exactly if a pair is cut off.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +82,7 @@ fn check(shape: &Shape, routing: Routing, picks: &[(Index, Index)]) -> Result<()
     let outcome = WhatIf::new(elements).fail(&failed, 0);
     let plan = try_plan(&yaml).expect("absences are within the numbers");
     let found = codes(&plan);
-    // A NIC without a cable is rejected although it has no peer.
+    // A NIC without a cable is rejected even if there is no other NIC.
     prop_assume!(outcome.pairs() > 0);
     prop_assert_eq!(!found.is_empty(), outcome.cut_off > 0, "{:?} of {}", found, yaml);
     let drained = codes(&try_plan(&yaml.replace("absent:", "drained:")).expect("as before"));
@@ -135,8 +135,8 @@ proptest! {
     }
 }
 
-/// Half of the T1s of one zone are lost, and the other half in another zone. A uSID names the same number in both
-/// zones, whereas switches choose.
+/// One zone loses half of its T1s, and another zone the other half. uSIDs use the same T1 number in both zones, whereas
+/// switches choose freely.
 #[test]
 fn other_halves_of_two_zones() {
     let shape = Shape {

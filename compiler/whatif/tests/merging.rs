@@ -1,4 +1,5 @@
-//! Merging reports: a complete set of shards merges into the report on the whole fabric, and any other set is rejected.
+//! Merges reports. A complete set of shards must give the report on the complete fabric, and any other set must be
+//! rejected.
 
 use closc_tests::shape::plan;
 use closc_whatif::report::{Asked, Each, NoWhole, PartOf};

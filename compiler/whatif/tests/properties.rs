@@ -1,4 +1,4 @@
-//! Properties over random fabrics with random failures: counting agrees with walking, and classes are exact.
+//! Properties of random fabrics with random failures: counts equal those of a walk, and classes are exact.
 
 mod walk;
 
@@ -120,10 +120,10 @@ fn compare(
     check(&plan, &outcome, &walked)
 }
 
-/// Impact of a failure, without its place.
+/// Impact of a failure without the failing elements.
 type Cost = (u64, u64, u64, u128, u64, u64, usize, u64);
 
-/// Fails every combination separately, without symmetry.
+/// Compares classes with the separate failure of every combination, without symmetry.
 fn one_by_one(plan: &Plan, kinds: &[Kind], together: usize) -> Result<(), TestCaseError> {
     let elements = Elements::of(plan.fabric());
     let whatif = WhatIf::new(elements);

@@ -1,8 +1,8 @@
-//! Published numbers of the reference fabric, compared with counts from its file.
+//! Published numbers of a fabric, compared with counts from its file.
 //!
-//! Source: arXiv 2605.04333, sections 2 and 5: losing a T0-T1 link costs 0.4 %, losing a NIC link 12 %, a T0 takes one
-//! plane from its group, a T1 nothing in steady state; two tiers need 3/5 of the switches and 2/3 of the optics of
-//! three, and pass 3 switches instead of 5.
+//! Source: arXiv 2605.04333, sections 2 and 5. The loss of a T0-T1 link costs 0.4 %, that of a NIC link 12 %, that of a
+//! T0 one plane of its group, and that of a T1 nothing in steady state. Two tiers need 3/5 of the switches and 2/3 of
+//! the optics of three tiers, and paths have 3 switches instead of 5.
 
 use std::fs;
 use std::path::Path;
@@ -68,11 +68,11 @@ fn one_percent_of_all_cables_between_switches() {
     let plan = reference("mrc-8x512.yaml");
     let elements = Elements::of(plan.fabric());
     let failed = draw(&elements, &["t0-t1=1%".parse().unwrap()], 7).unwrap();
-    // Binomial: 1,048,576 draws, standard deviation 102.
+    // Binomial distribution of 1,048,576 draws, with a standard deviation of 102.
     assert!((10_486 - 510..10_486 + 510).contains(&failed.len()), "{}", failed.len());
     let outcome = WhatIf::new(elements).fail(&failed, 3);
     assert_eq!(outcome.pairs(), 131_072 * 131_071 / 2, "every pair is counted");
-    // A path remains if both of its cables do: 0.99^2 of them.
+    // A path remains if both of its cables do, so a share of 0.99^2 remains.
     let zone = outcome.apart.last().unwrap();
     assert!((zone.paths.mean() / 2048.0 - 0.9801).abs() < 0.0005, "{}", zone.paths.mean());
     assert_eq!((outcome.cut_off, outcome.alone_min_mbps), (0, 800_000));
@@ -88,7 +88,7 @@ fn compare(ours: &Design, theirs: &Design, what: &str) -> Option<(u64, u64)> {
     ratio(figure(ours, what), ours.nics, figure(theirs, what), theirs.nics)
 }
 
-/// Eight planes with as many NICs as the three tiers have: 64 groups, and 8 cables from each T0 to each of 32 T1s.
+/// Eight planes with as many NICs as the three-tier fabric: 64 groups, and 8 cables from each T0 to each of 32 T1s.
 fn eight_planes_of_equal_size() -> String {
     text("mrc-8x512.yaml")
         .replace("groups: 512", "groups: 64")
@@ -116,7 +116,8 @@ fn eight_planes_of_two_tiers_against_one_of_three() {
     let (a, b) = (cost(&two, Kind::T0T1), cost(&three, Kind::T0T1));
     assert!(near(a.part_of_plane(a.plane_loss_max), 1.0 / 256.0));
     assert!(near(b.part_of_plane(b.plane_loss_max), 1.0 / 32.0));
-    // Losing a NIC cable, a transceiver or a T0 costs the NIC one eighth, or everything.
+    // The loss of a NIC cable, a transceiver or a T0 costs the NIC one eighth in one fabric, and everything in the
+    // other.
     for kind in [Kind::NicT0, Kind::Cage, Kind::T0] {
         let (a, b) = (cost(&two, kind), cost(&three, kind));
         assert!(near(a.part(a.loss_max), 0.125) && a.cut_off == 0, "{kind:?}");

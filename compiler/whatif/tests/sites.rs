@@ -1,4 +1,4 @@
-//! Sites: losing one with or without the T2s, cutting a span, and losing half of a span.
+//! Sites: the loss of a site with or without its T2s, a cut of a span, and the loss of half of a span.
 
 use closc_plan::Plan;
 use closc_tests::shape;

@@ -11,20 +11,21 @@ use crate::element::{Elements, Kind};
 /// A figure of both designs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// Name of the unit that is counted.
+    /// Name of the figure.
     pub what: &'static str,
     /// Value of the first design.
     pub ours: u64,
     /// Value of the second design.
     pub theirs: u64,
-    /// First value divided by the second; per NIC if the figure grows with the number of NICs.
+    /// The first value divided by the second, as a fraction. Values are per NIC if the figure grows with the number of
+    /// NICs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<(u64, u64)>,
     /// Whether it grows with the number of NICs.
     pub per_nic: bool,
 }
 
-/// Impact of one failure of a kind in both designs.
+/// Impact of one failure of a kind, in both designs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Blast {
     /// The kind.

@@ -26,24 +26,24 @@ pub struct Cost {
     pub pairs_touched: u64,
     /// Fraction of its paths that the worst pair loses.
     pub loss_max: f64,
-    /// Loss in the plane that loses most, as a fraction of the plane.
+    /// Loss of the worst pair in the plane that loses most, as a fraction of that plane.
     pub plane_loss_max: f64,
-    /// Mean loss of a pair.
+    /// Mean loss of a pair, as a fraction of its paths.
     pub loss_mean: f64,
-    /// The least bandwidth of a pair that sends alone, in Gb/s.
+    /// The lowest bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
     /// Pairs without a path.
     pub pairs_cut_off: u64,
     /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
-    /// Nodes of which every NIC is cut off.
+    /// Nodes whose NICs are all cut off.
     pub nodes_cut_off: u64,
-    /// Integers that this was computed from; only in reports on shards.
+    /// Integers from which this was computed; only in reports on shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact: Option<Exact>,
 }
 
-/// Integers that the impact of a class is computed from.
+/// Integers from which the impact of a class is computed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exact {
     /// Denominator of shares: all paths of a pair.
@@ -56,7 +56,7 @@ pub struct Exact {
     pub plane_loss_max: u64,
     /// Total loss of all pairs, in parts of the whole.
     pub loss_sum: u128,
-    /// The least bandwidth of a pair that sends alone, in Mb/s.
+    /// The lowest bandwidth of a pair that sends alone, in Mb/s.
     pub alone_min_mbps: u64,
     /// Sort key of the example in fabric order.
     pub position: Vec<Vec<u32>>,
@@ -109,7 +109,7 @@ impl Cost {
         cost
     }
 
-    /// Returns a key that is equal for equal impact; the greatest impact sorts last.
+    /// Returns a key that is equal for equal impact. The greatest impact sorts last.
     fn key(&self) -> Option<impl Ord + use<>> {
         let exact = self.exact.as_ref()?;
         let cost = (self.pairs_cut_off, exact.loss_max, exact.loss_sum, self.pairs_touched);
@@ -122,7 +122,7 @@ impl Cost {
         self.key() == other.key()
     }
 
-    /// Adds failures of equal impact and keeps the example that is first in the fabric. Returns `None` on overflow.
+    /// Adds failures of equal impact. Keeps the example that is first in the fabric. Returns `None` on overflow.
     pub(super) fn add(&mut self, other: Cost) -> Option<()> {
         self.failures = self.failures.checked_add(other.failures)?;
         let position = |cost: &Cost| cost.exact.as_ref().map(|exact| exact.position.clone());
@@ -140,7 +140,7 @@ impl Cost {
         self
     }
 
-    /// Order of costs in a report: the greatest impact first, then by kinds and position in the fabric.
+    /// Order of costs in a report: greatest impact first, then by kinds and position in the fabric.
     pub(super) fn order(a: &Cost, b: &Cost) -> Ordering {
         let cost = |cost: &Cost| {
             let exact = cost.exact.as_ref();

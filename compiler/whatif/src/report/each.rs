@@ -24,7 +24,7 @@ pub struct Each {
     pub given: Failed,
     /// Simultaneous failures.
     pub together: usize,
-    /// Whether no kind was asked for.
+    /// Whether no kind was given.
     pub overview: bool,
     /// Ordered pairs of NICs.
     pub pairs: u64,
@@ -35,14 +35,14 @@ pub struct Each {
 /// The part of a fabric that failed. The impact is counted over the complete fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartOf {
-    /// Index and number of shards, where the part is one.
+    /// Index and number of shards, if the part is a shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<(u32, u32)>,
     /// The part as given on the command line.
     pub selection: String,
 }
 
-/// Parameters of the question, without kinds.
+/// Parameters of the report, without kinds.
 #[derive(Debug, Clone)]
 pub struct Asked<'a> {
     /// BLAKE3 of the fabric and of all parameters.
@@ -53,17 +53,17 @@ pub struct Asked<'a> {
     pub given: &'a [Element],
     /// Simultaneous failures.
     pub together: usize,
-    /// Whether no kind was asked for.
+    /// Whether no kind was given.
     pub overview: bool,
 }
 
-/// Why reports cannot be merged.
+/// Why reports of shards cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoWhole {
     /// A report is not that of a shard.
     #[error("`{0}` is not an answer for a shard: write each with `closc whatif --shard I/N --format json`")]
     NoShard(String),
-    /// Two reports answer different questions.
+    /// Two reports have different parameters.
     #[error(
         "`{one}` and `{other}` answer different questions: ask the same of one fabric file, with `--shard` alone changed"
     )]
@@ -117,7 +117,7 @@ impl Each {
     /// Makes the report.
     pub fn new(elements: Elements<'_>, asked: Asked<'_>, pairs: u64, classes: &[Class]) -> Each {
         let costs = classes.iter().map(|class| Cost::new(elements, class, pairs));
-        // Reports on shards are merged by these integers.
+        // Reports on shards contain the integers for merging.
         let is_shard = asked.part.as_ref().is_some_and(|part| part.shard.is_some());
         Each {
             classes: if is_shard { costs.collect() } else { costs.map(|cost| cost.rounded(pairs)).collect() },
@@ -172,7 +172,7 @@ impl Each {
         }
         whole.classes.sort_by(Cost::order);
         if whole.overview {
-            // Without a kind in the question, each kind is reported separately.
+            // If no kind was given, each kind is reported separately.
             let place =
                 |cost: &Cost| cost.kinds.first().and_then(|kind| Kind::ALL.iter().position(|of| of == kind));
             whole.classes.sort_by_key(place);
@@ -181,7 +181,7 @@ impl Each {
         Ok(Each { part: None, ..whole })
     }
 
-    /// Rejects the report on a shard if its values are impossible.
+    /// Rejects a report on a shard with impossible values.
     fn sound(&self, name: &str, (index, of): (u32, u32)) -> Result<(), NoWhole> {
         let refuse = |field, why: String| Err(NoWhole::Unsound { name: name.to_owned(), field, why });
         if index >= of {

@@ -33,12 +33,12 @@ pub struct Worst {
     pub paths: u64,
     /// Paths before the failure.
     pub paths_before: u64,
-    /// Paths when nothing fails.
+    /// Paths without failures.
     pub paths_planned: u64,
-    /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load on cables is
-    /// not considered.
+    /// Remaining bandwidth while all pairs send, in Gb/s: planned rate times the share of paths. The load of cables is
+    /// ignored.
     pub gbps: f64,
-    /// Pairs between the same groups with an equal loss.
+    /// Number of pairs between the same groups with an equal loss.
     pub pairs: u64,
 }
 
@@ -57,9 +57,9 @@ pub struct Left {
     pub nics: u64,
     /// NICs that reach no other NIC.
     pub nics_cut_off: usize,
-    /// Names of some of them.
+    /// Names of NICs that reach no other NIC; not all if there are many.
     pub nics_cut_off_names: Vec<String>,
-    /// Nodes of which every NIC is cut off.
+    /// Nodes whose NICs are all cut off.
     pub nodes_cut_off: u64,
     /// Bandwidth while all pairs send, in Gb/s.
     pub gbps_loaded: Spread,

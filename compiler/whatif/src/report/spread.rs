@@ -10,11 +10,11 @@ use crate::distribution::Distribution;
 pub struct Spread {
     /// Minimum.
     pub minimum: f64,
-    /// First permille of pairs.
+    /// 0.1st percentile.
     pub thousandth: f64,
-    /// First percentile of pairs.
+    /// 1st percentile.
     pub hundredth: f64,
-    /// First decile of pairs.
+    /// 10th percentile.
     pub tenth: f64,
     /// Median over pairs.
     pub median: f64,

@@ -18,18 +18,18 @@ pub struct Step {
     pub changes: Vec<(Change, String)>,
     /// Number of elements that are down.
     pub down: usize,
-    /// Fewest paths of the pairs at the greatest distance.
+    /// Fewest paths of a pair at the greatest distance.
     pub paths_min: u64,
-    /// Median of their paths.
+    /// Median number of paths at the greatest distance.
     pub paths_median: u64,
-    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load on
-    /// cables is not considered.
+    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load of
+    /// cables is ignored.
     pub gbps_loaded_min: f64,
     /// Median of this bandwidth over pairs.
     pub gbps_loaded_median: f64,
     /// Mean of this bandwidth over pairs.
     pub gbps_loaded_mean: f64,
-    /// The least bandwidth of a pair that sends alone, in Gb/s.
+    /// The lowest bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
     /// Pairs without a path.
     pub pairs_cut_off: u64,
@@ -44,9 +44,9 @@ pub struct Trace {
     pub fabric: String,
     /// Earlier failures.
     pub given: Failed,
-    /// Bandwidth of a pair when nothing fails, in Gb/s.
+    /// Bandwidth of a pair without failures, in Gb/s.
     pub gbps_planned: f64,
-    /// Paths when nothing fails.
+    /// Paths of a pair without failures.
     pub paths_planned: u64,
     /// Seconds from the first moment to the last.
     pub seconds: f64,
@@ -54,7 +54,7 @@ pub struct Trace {
     pub gbps_loaded_mean: f64,
     /// Smallest bandwidth at any moment.
     pub gbps_loaded_min: f64,
-    /// Seconds during which some pair was without a path.
+    /// Seconds during which any pair had no path.
     pub seconds_cut_off: f64,
     /// The moments.
     pub moments: Vec<Step>,
@@ -91,7 +91,7 @@ impl Trace {
     }
 }
 
-/// Sums numbers. An empty sum is 0, where `Iterator::sum` returns -0.
+/// Sums numbers. An empty sum is 0, whereas `Iterator::sum` returns -0.
 fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(0.0, |sum, number| sum + number)
 }

@@ -14,14 +14,14 @@ pub struct Trial {
     pub seed: u64,
     /// Number of failing elements.
     pub failed: usize,
-    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load on
-    /// cables is not considered.
+    /// Smallest bandwidth of a pair while all pairs send, in Gb/s: planned rate times the share of paths. The load of
+    /// cables is ignored.
     pub gbps_loaded_min: f64,
     /// Median of this bandwidth over pairs.
     pub gbps_loaded_median: f64,
     /// Mean of this bandwidth over pairs.
     pub gbps_loaded_mean: f64,
-    /// The least bandwidth of a pair that sends alone, in Gb/s.
+    /// The lowest bandwidth of a pair that sends alone, in Gb/s.
     pub gbps_alone_min: f64,
     /// Pairs without a path.
     pub pairs_cut_off: u64,
@@ -54,7 +54,7 @@ impl Trial {
 pub struct Trials {
     /// The fabric.
     pub fabric: String,
-    /// Bandwidth of a pair when nothing fails, in Gb/s.
+    /// Bandwidth of a pair without failures, in Gb/s.
     pub gbps_planned: f64,
     /// The largest number of pairs that a draw cuts off.
     pub pairs_newly_cut_off_max: u64,

@@ -44,7 +44,7 @@ pub(crate) fn walk(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Ni
     found
 }
 
-/// Counts the paths of every pair where switches choose.
+/// Counts the paths of every pair if switches choose.
 fn spread(plan: &Plan, given: &Losses, losses: &Losses) -> BTreeMap<(Nic, Nic), Left> {
     let lost = |all: &[&Losses], nic: &Nic| all.iter().any(|losses| losses.nics.contains(nic));
     let of = |all: &[&Losses]| {
