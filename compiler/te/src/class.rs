@@ -1,8 +1,8 @@
 //! Classes of equivalent NICs: those of one T0 group that reach the same planes.
 //!
 //! In: a network. Out: [`Classes`]. Invariants: a group with all its cables is one class, so there are about as many
-//! classes as groups, whatever the number of NICs. Destinations can be divided further into slices of downlinks, if
-//! each slice needs its own path.
+//! classes as groups, for any number of NICs. Destinations can be divided further into slices of downlinks, if each
+//! slice needs its own path.
 
 use closc_topology::{Nic, Topology};
 

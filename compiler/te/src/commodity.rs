@@ -39,7 +39,7 @@ pub enum Reason {
     Absent,
     /// A NIC has no cable that can be used.
     NoPort,
-    /// No switch joins the two NICs, by design.
+    /// No switch connects the two NICs, by design.
     Unjoined,
     /// No plane has a path between the two NICs.
     NoPath,
@@ -230,7 +230,7 @@ fn usable(network: &Network, from: &Class, to: &Class) -> u16 {
     (0..network.kinds.len()).filter(joined).fold(0, |mask, at| mask | 1 << at)
 }
 
-/// Tells whether a kind of planes has a path between two groups.
+/// Returns whether a kind of planes has a path between two groups.
 fn is_joined(network: &Network, kind: &Kind, a: usize, b: usize) -> bool {
     let shape = &network.shape;
     let (up, down) = (&kind.t0[shape.t0(a)..][..shape.t0_up], &kind.t0[shape.t0(b)..][..shape.t0_up]);

@@ -26,7 +26,7 @@ use hops::{Flow, Hops, Members};
 /// Placement of traffic on paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spreading<'a> {
-    /// As a fluid: by the weights of the groups, or evenly over all paths where hosts choose.
+    /// As a fluid: by the weights of the groups, or evenly over all paths if hosts choose.
     Even,
     /// On the first hop of the commodity's route in this kind of planes, and as a fluid from there on.
     Pinned(&'a [Option<Route>]),

@@ -156,13 +156,13 @@ fn sprayed(problem: &Problem<'_>, even: &Loads, target: f64) -> (Placement, Load
     if loads.max(network) < even.max(network) { (Placement::Sprayed(splits), loads) } else { as_is() }
 }
 
-/// Places traffic of switches as the file has them balance, with pins if those lower the maximum.
+/// Places traffic of switches with the balancing that the file sets, and with pins if those lower the maximum.
 fn by_switches(problem: &Problem<'_>, hashed: &Loads, (seed, target): (u64, f64)) -> (Placement, Loads) {
     match ecmp::by_file(problem.topology, seed) {
         Spreading::Hashed(_) => pinned(problem, hashed, target),
         spreading => {
             let loads = ecmp::loads(problem, spreading);
-            // A T0 that splits every flow has no use for a pin.
+            // A T0 that splits every flow cannot use a pin.
             if problem.topology.balance(TierId::T0).reorders() {
                 (Placement::Pinned(None), loads)
             } else {
@@ -189,12 +189,12 @@ fn pinned(problem: &Problem<'_>, unpinned: &Loads, target: f64) -> (Placement, L
 }
 
 impl Outcome {
-    /// Tells whether every demand is carried in full.
+    /// Returns whether every demand is carried in full.
     pub fn fits(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// Returns the largest utilisation as placed.
+    /// Returns the largest utilisation of the placement.
     pub fn max(&self) -> f64 {
         self.te.max(&self.network)
     }

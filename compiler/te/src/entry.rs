@@ -1,4 +1,4 @@
-//! Pin entries: what hosts or switches apply.
+//! Pin entries, which hosts or switches apply.
 //!
 //! In: an outcome. Out: [`Pin`]s, one at a time, in the order of destinations, then sources. Invariants: only cables
 //! that can be used have a weight; pairs without a pin are spread evenly, or left to ECMP. Planes and uplinks count
@@ -62,7 +62,7 @@ pub struct PinPlane {
 pub enum Via {
     /// Spread evenly over all paths that can be used.
     Even(bool),
-    /// These, by their weights.
+    /// These paths, by their weights.
     Paths(Vec<Path>),
     /// One path, switch by switch, as far as the pin fixes it: the port by which packets leave each switch.
     Hops(Vec<Hop>),
@@ -94,7 +94,7 @@ pub struct Hop {
 }
 
 impl Outcome {
-    /// Returns how many pins there are.
+    /// Returns the number of pins.
     pub fn pin_count(&self) -> usize {
         (0..self.commodities.all.len()).filter(|at| self.is_pinned(*at)).count()
     }

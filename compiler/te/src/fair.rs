@@ -76,7 +76,7 @@ fn level(capacity: f64, taken: f64, pairs: f64) -> f64 {
     if pairs > 0.0 { ((capacity - taken) / pairs).max(0.0) } else { f64::INFINITY }
 }
 
-/// Tells whether a cable is the bottleneck of all its rising pairs: none of them has a lower rate than `level`.
+/// Returns whether a cable is the bottleneck of all its rising pairs: none of them has a lower rate than `level`.
 fn is_bottleneck(level: f64, least: f64) -> bool {
     least >= level * (1.0 - ROUNDING)
 }

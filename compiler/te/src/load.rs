@@ -146,7 +146,7 @@ impl Loads {
         Loads { fabric: vec![PerLink::zero(&network.shape); kinds], nic_up: nics.clone(), nic_down: nics }
     }
 
-    /// Returns what the cables of a stage carry in a kind of planes.
+    /// Returns the loads of a stage's cables, in a kind of planes.
     pub(crate) fn of(&self, kind: usize, stage: Stage) -> &[f64] {
         match stage {
             Stage::NicUp => &self.nic_up[kind],

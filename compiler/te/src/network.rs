@@ -43,7 +43,7 @@ fn hardware(plan: &Plan, plane: PlaneId) -> Vec<Hardware> {
 }
 
 impl Kind {
-    /// Tells whether every cable can carry traffic.
+    /// Returns whether every cable can carry traffic.
     pub(crate) fn is_whole(&self) -> bool {
         !self.t0.contains(&false) && !self.t1.contains(&false)
     }

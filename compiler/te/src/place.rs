@@ -95,7 +95,7 @@ impl Place {
         }
     }
 
-    /// Tells whether a NIC is in the place.
+    /// Returns whether a NIC is in the place.
     pub fn holds(self, topology: &Topology, nic: Nic) -> bool {
         match self {
             Place::All => true,

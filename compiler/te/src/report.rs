@@ -1,7 +1,7 @@
-//! The figures of an outcome, as people and tools read them.
+//! Report on an outcome.
 //!
-//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a part of 1; the cables of each of several equal planes are
-//! counted; only cables that can be used are counted.
+//! In: an outcome. Out: [`Report`]. Invariants: a utilisation is a fraction of 1. Cables of equal planes are counted in
+//! each plane. Only usable cables are counted.
 
 use closc_plan::Plan;
 use closc_platform::Balance;
@@ -13,7 +13,7 @@ use crate::engineer::Outcome;
 use crate::load::{Loads, Stage};
 use crate::network::Network;
 
-/// Name and version of the form of reports.
+/// Name and version of the format of reports.
 pub const FORMAT: &str = "closc-te/1";
 /// Maximum number of listed cables with the highest utilisation.
 const HOTTEST: usize = 10;
@@ -23,65 +23,65 @@ const UNPLACED: usize = 1000;
 /// Figures of a placement.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// Name and version of this form.
+    /// Name and version of this format.
     pub format: &'static str,
     /// The fabric.
     pub fabric: String,
-    /// Routing.
+    /// Routing mode.
     pub routing: &'static str,
-    /// Declared faults besides the file.
+    /// Elements declared failed, in addition to the exceptions of the file.
     pub failed: Vec<String>,
     /// All demands in Gb/s.
     pub demand_gbps: f64,
-    /// Carried part of them.
+    /// The part of them that is carried, in Gb/s.
     pub carried_gbps: f64,
     /// Whether all demands are carried in full.
     pub fits: bool,
-    /// The bound that no placement is below.
+    /// Lower bound of the largest utilisation of any placement.
     pub bound: f64,
-    /// How the bound was proved.
+    /// Proof of the bound.
     pub proof: String,
     /// Distance of the placement from the bound, as a fraction.
     pub gap: f64,
     /// Number of pins.
     pub pins: usize,
-    /// Pins that the fabric file has already: figures are those of the fabric without them.
+    /// Pins in the fabric file. Figures are those of the fabric without them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_counted: Vec<String>,
-    /// Balancing of the file other than by hash, by tier of switches. `te` has `adaptive` and `spray` split every flow over
-    /// all next hops, and counts `flowlet` as a hash.
+    /// Balancing in the file other than by hash, by tier of switches. With `adaptive` and `spray`, `te` splits every
+    /// flow over all next hops. It treats `flowlet` as a hash.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub balanced: Vec<String>,
-    /// Spreading of `ecmp-fluid` and `ecmp-hashed`: `even`, over all paths equally, where hosts choose; `weighted`, by the
-    /// weights of the plan's next-hop groups, where switches do.
+    /// Spreading of `ecmp-fluid` and `ecmp-hashed`. If hosts choose paths it is `even`, over all paths equally. If
+    /// switches choose it is `weighted`, by the weights of the plan's next-hop groups.
     pub ecmp: &'static str,
     /// Figures of each placement: `te`, `ecmp-fluid` and `ecmp-hashed`.
     pub methods: Vec<Method>,
-    /// The fullest cables as placed.
+    /// The cables with the highest utilisation of the placement.
     pub hottest: Vec<HotLink>,
-    /// Demands without a path or room, largest first.
+    /// Demands that are not carried in full, largest first.
     pub unplaced: Vec<Unplaced>,
-    /// Number of further ones.
+    /// Number of such demands that are not listed.
     pub unplaced_more: usize,
 }
 
-/// A way of putting traffic on paths.
+/// A method of placing traffic on paths.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Method {
     /// `te`, `ecmp-fluid` or `ecmp-hashed`.
     pub name: &'static str,
     /// The largest utilisation of any cable.
     pub max: f64,
-    /// By tier of cables.
+    /// Utilisation by tier of cables.
     pub tiers: Vec<Tier>,
 }
 
 /// Utilisation of a tier of cables in one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Tier {
-    /// Which cables, and which way.
+    /// The tier and the direction.
     pub tier: &'static str,
-    /// Utilisation.
+    /// Utilisation of its cables.
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -89,30 +89,30 @@ pub struct Tier {
 /// Utilisation of many cables.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Figures {
-    /// Cables that can be used.
+    /// Number of usable cables.
     pub cables: u64,
-    /// The fullest.
+    /// Highest utilisation.
     pub max: f64,
-    /// All of them.
+    /// Mean utilisation.
     pub mean: f64,
-    /// 99th percentile.
+    /// 99th percentile of the utilisation.
     pub p99: f64,
 }
 
-/// A cable that is among the fullest.
+/// One of the cables with the highest utilisation.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HotLink {
     /// The cable.
     pub cable: String,
-    /// Which way.
+    /// The direction.
     pub direction: &'static str,
     /// Number of planes whose cable at this position has the same utilisation.
     pub planes: usize,
-    /// Utilisation as placed.
+    /// Utilisation with the placement.
     pub te: f64,
-    /// Utilisation if all traffic is spread as a fluid.
+    /// Utilisation with traffic spread as a fluid.
     pub ecmp_fluid: f64,
-    /// Utilisation if flows are hashed.
+    /// Utilisation with hashed flows.
     pub ecmp_hashed: f64,
 }
 
@@ -125,18 +125,18 @@ pub struct Unplaced {
     pub to: String,
     /// Rate that is not carried, in Gb/s.
     pub gbps: f64,
-    /// Why.
+    /// The reason.
     pub why: &'static str,
 }
 
-/// Names the pins of the file.
+/// Returns the names of the pins in the file.
 fn own_pins(ecmp: &Ecmp) -> Vec<String> {
     let all = (ecmp.pin != Pin::None).then(|| format!("`ecmp.pin: {}`", ecmp.pin.word()));
     let single = (!ecmp.pins.is_empty()).then(|| "`ecmp.pins`".to_owned());
     all.into_iter().chain(single).collect()
 }
 
-/// Names the tiers that balance otherwise than by hash.
+/// Returns the tiers whose balancing is not by hash.
 fn balanced(topology: &Topology) -> Vec<String> {
     let of = |tier: TierId| (tier, topology.balance(tier));
     let all = TierId::ALL.into_iter().map(of).filter(|(_, balance)| *balance != Balance::Hash);
@@ -144,7 +144,7 @@ fn balanced(topology: &Topology) -> Vec<String> {
 }
 
 impl Outcome {
-    /// Makes the report; `failed` names what was declared broken.
+    /// Creates the report. `failed` contains the names of elements declared failed.
     pub fn report(&self, plan: &Plan, failed: &[String]) -> Report {
         let topology = plan.topology();
         let mut unplaced: Vec<Unplaced> = self
@@ -196,7 +196,7 @@ impl Outcome {
             for stage in Stage::ALL {
                 let loads = self.te.of(kind, stage).iter().enumerate().filter(|(_, load)| **load > 0.0);
                 found.extend(loads.map(|(at, load)| (load / stage.speed(&network.shape), kind, stage, at)));
-                // Only the fullest of each stage can be among the fullest of all.
+                // Only the cables with the highest utilisation of each stage can be among the highest of all.
                 found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2, a.3).cmp(&(b.1, b.2, b.3))));
                 found.truncate(HOTTEST);
             }
@@ -217,7 +217,7 @@ impl Outcome {
     }
 }
 
-/// Returns a cable by its place.
+/// Returns a cable by its index.
 fn link(network: &Network, plane: PlaneId, stage: Stage, at: usize) -> Link {
     match stage {
         Stage::NicUp | Stage::NicDown => Link::Host(NicPort { plane, nic: network.shape.nic_at(at) }),
@@ -243,7 +243,7 @@ fn tiers(network: &Network, loads: &Loads) -> Vec<Tier> {
     Stage::ALL.into_iter().filter_map(tier).collect()
 }
 
-/// Summarises utilisations, each with the number of planes that it counts for.
+/// Summarises utilisations, each with the number of planes to which it applies.
 fn figures(mut cables: Vec<(f64, usize)>) -> Figures {
     cables.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let all: usize = cables.iter().map(|(_, times)| times).sum();

@@ -42,7 +42,7 @@ fn an_even_fabric_needs_no_pins() {
     assert!(placed.fits());
 }
 
-/// The report names pins of the file, and they change no figure.
+/// The report lists pins of the file. They change no figure.
 #[test]
 fn pins_of_the_file_are_not_counted_and_named() {
     let hashed = plan(&LAB.replace("srv6-static", "ecmp-static"));
@@ -56,14 +56,14 @@ fn pins_of_the_file_are_not_counted_and_named() {
     assert!(closc_te::human(&found).contains("not counted: `ecmp.pin: downlink` of the file"));
 }
 
-/// The same plan with another balance of its switches. Checks of files know which systems have it; the model does not ask.
+/// Returns the same plan with another balancing of its switches. The model does not check which systems support it.
 fn balanced(plan: &Plan, balance: TierBalance) -> Plan {
     let mut topology = plan.topology().clone();
     topology.ecmp.balance = balance;
     Plan::new(closc_fabric::Fabric::new(std::sync::Arc::new(topology)))
 }
 
-/// Flows of a hash collide. Switches that go by load or spray use all paths, and flowlets count as a hash.
+/// Hashed flows collide. Switches that balance by load or packet by packet use all paths. Flowlets count as a hash.
 #[test]
 fn balancing_by_packet_spreads_every_flow() {
     let hashed = plan(&LAB.replace("srv6-static", "ecmp-static"));
@@ -85,7 +85,7 @@ fn balancing_by_packet_spreads_every_flow() {
     assert_eq!((pins > 0, report.balanced.len()), (place(&hashed, rows).pin_count() > 0, 1));
 }
 
-/// With a hash in one tier only, no flow collides in the other, and everything arrives.
+/// Each tier balances on its own. If only one tier hashes, no flows collide in the other one, and everything arrives.
 #[test]
 fn tiers_balance_by_themselves() {
     let t2 = T2 { zones: 2, steps: 4, parallel: 1, rows: 0, node_zones: 1 };
@@ -116,7 +116,8 @@ fn tiers_balance_by_themselves() {
 #[test]
 fn places_are_spread_over_their_nics() {
     let plan = plan(LAB);
-    // `all` to `all`: each of 4 NICs sends a quarter, a third of it to its neighbour on the same T0.
+    // `all` to `all`: each of 4 NICs sends a quarter of the demand, and a third of that to its neighbour on the same
+    // T0.
     let placed = place(&plan, "all,all,240\n");
     let report = placed.report(&plan, &[]);
     let tiers = &report.methods[0].tiers;
@@ -124,7 +125,7 @@ fn places_are_spread_over_their_nics() {
     assert_eq!((tiers[1].tier, tiers[1].figures.cables), ("T0 to T1", 8));
     // Two NICs send 60 each, two thirds of it leave the group: 80 over 4 uplinks.
     close(tiers[1].figures.mean, 0.2);
-    // A node is its one NIC; a row of another unit adds to it.
+    // The node has one NIC. A row in another unit adds to it.
     let text = "destination,mbps,source\nsu002-n001/nic0,50000,su001-n001\nzone 0,0,all\n";
     let placed =
         engineer(&plan, &Matrix::from_csv(&plan, text.as_bytes()).expect("it is legal"), &Options::default())
@@ -135,8 +136,8 @@ fn places_are_spread_over_their_nics() {
 #[test]
 fn a_plane_that_lost_half_its_uplinks_gets_less() {
     let plan = broken(&plan(LAB), &["p0-t1-001"]);
-    // Plane 0 has one uplink left, plane 1 two: 240 over three uplinks is 80 each, so 80 and 160; evenly it is 120 on
-    // the one. NIC ports then carry 80 in plane 1.
+    // Plane 0 has one uplink left, and plane 1 has two. 240 over three uplinks are 80 each, so 80 in plane 0 and 160 in
+    // plane 1. Spread evenly over planes, it would be 120 on the single uplink. NIC ports carry 80 in plane 1.
     let placed = place(&plan, "group-0001,group-0002,240\n");
     close(placed.ecmp_max(), 1.2);
     assert!((placed.max() - 0.8).abs() < 0.002, "{}", placed.max());
@@ -159,7 +160,7 @@ fn what_does_not_fit_is_said_with_the_reason() {
     close(report.carried_gbps, 400.0);
     assert_eq!(report.unplaced.len(), 1);
     assert!(report.unplaced[0].why.contains("full"), "{:?}", report.unplaced);
-    // No T1 is left.
+    // No T1 remains.
     let names = ["p0-t1-001", "p0-t1-002", "plane 1"];
     let dark = broken(&base, &names);
     let placed = place(&dark, "group-0001,group-0002,10\nsu001-n001,su001-n002,5\n");

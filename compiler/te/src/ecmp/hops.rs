@@ -73,7 +73,8 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Returns the cables that a flow uses at a switch, with its fractions on them. Each step of a path hashes again.
+    /// Returns the cables that a flow uses at a switch, with the fraction of the flow on each. Each step of a path
+    /// hashes again.
     fn parts(self, ways: &Members, tier: TierId, step: u64) -> Vec<(usize, f64)> {
         if self.splits[usize::from(tier.level())] {
             ways.parts().collect()
