@@ -1,7 +1,8 @@
-//! Causes of findings: one line for each thing to look at, most important first.
+//! Causes of findings: one line for each place to check, most important first.
 //!
-//! In: findings, and how many planned cables each device has at ends that report. Out: [`Cause`]s. Invariants: every
-//! finding has exactly one cause; what a report shows directly is certain, and what explains a silence is not.
+//! In: findings, and the number of planned cables of each device at ends that report. Out: [`Cause`]s. Invariants:
+//! every finding has exactly one cause. Causes that a report shows directly are certain; explanations of missing
+//! neighbours are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ use closc_topology::RackPlace;
 use crate::locate::Device;
 use crate::report::{CableAt, Cause, Finding, PortAt};
 
-/// Planned cables whose ends report.
+/// Numbers of planned cables at ends that report.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// By the reporting device, and whether the ports face the NICs.
@@ -31,7 +32,7 @@ impl Tally {
     }
 }
 
-/// A reason for ports without a neighbour, in the order in which equal ones are chosen.
+/// A reason for ports without a neighbour. Of reasons with equally many findings, the first in this order is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Silence {
     /// Nodes send no LLDP.
@@ -64,7 +65,7 @@ pub(crate) fn causes(plan: &Plan, tally: &Tally, findings: &[Finding]) -> Vec<Ca
     causes
 }
 
-/// Silent findings by the reasons that each may have.
+/// Findings without a neighbour, by their possible reasons.
 #[derive(Default)]
 struct Silences {
     found: BTreeMap<Silence, BTreeSet<usize>>,
@@ -88,7 +89,7 @@ impl Silences {
         }
     }
 
-    /// Removes and returns the findings of one reason: the one that explains most, and of equals the broadest.
+    /// Removes and returns the findings of the reason that explains most. Among equal ones, the broadest is chosen.
     fn take_likeliest(&mut self, tally: &Tally) -> Option<(Silence, BTreeSet<usize>)> {
         let is_single = |silence: Silence| matches!(silence, Silence::Ports(_));
         let counts = || self.found.iter().map(|(silence, found)| (found.len(), std::cmp::Reverse(*silence)));
@@ -107,7 +108,7 @@ impl Silences {
     }
 }
 
-/// Returns whether a reason explains so many findings that they need no reason of their own.
+/// Returns whether a reason explains so many findings that it is plausible for all of them.
 fn explains(tally: &Tally, silence: Silence, count: usize) -> bool {
     let of = total(tally, silence);
     match silence {
@@ -126,7 +127,7 @@ struct Gap {
     faces_nics: bool,
 }
 
-/// The ends of a finding that have no neighbour. Returns none if an end has a wrong neighbour.
+/// Returns the ends of a finding without a neighbour; empty if an end has a wrong neighbour.
 fn gaps(plan: &Plan, finding: &Finding) -> Vec<Gap> {
     let (cable, silent) = match finding {
         Finding::Missing { cable, silent, .. } | Finding::OneWay { cable, silent } => (cable, silent),
@@ -181,10 +182,10 @@ fn text(
     }
 }
 
-/// The most ports that one line names.
+/// Maximum number of ports that one line names.
 const PORTS_SHOWN: usize = 8;
 
-/// The silent ports of a device, with those that are down marked.
+/// Lists the silent ports of a device, and marks those that are down.
 fn ports(plan: &Plan, findings: &[Finding], device: Device, found: &BTreeSet<usize>) -> String {
     let name = device.name(plan);
     let of = |at: &usize| match &findings[*at] {
@@ -208,7 +209,7 @@ fn ports(plan: &Plan, findings: &[Finding], device: Device, found: &BTreeSet<usi
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// A finding that reports show, with the place where it is repaired.
+/// Describes a finding that reports show, with the place of the repair.
 fn seen(plan: &Plan, finding: &Finding) -> String {
     match finding {
         Finding::Exchanged { cables, .. } => match swap(plan, cables) {
@@ -226,7 +227,7 @@ fn seen(plan: &Plan, finding: &Finding) -> String {
     }
 }
 
-/// Repair of two swapped cables: at a device that has an end of both.
+/// Describes the repair of two swapped cables at a device that has an end of both; `None` if there is no such device.
 fn swap(plan: &Plan, cables: &[CableAt]) -> Option<String> {
     let [a, b] = cables else { return None };
     let ends = [(&a.lower, &b.lower), (&a.upper, &b.upper)];
@@ -248,7 +249,7 @@ fn placed(plan: &Plan, device: Device) -> String {
     }
 }
 
-/// Rack and unit of a device, where the file has racks.
+/// Returns rack and unit of a device, if the file has racks.
 fn place(plan: &Plan, device: &str) -> Option<String> {
     let RackPlace { rack, unit, .. } = match Device::find(plan, device)? {
         Device::Switch(switch) => plan.topology().switch_place(switch)?,

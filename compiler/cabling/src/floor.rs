@@ -1,7 +1,7 @@
 //! A floor plan: racks with their coordinates, height and power, and the trays between them.
 //!
-//! In: a CSV file. Out: a [`Floor`]. Invariants: every rack has a name and a height; a cable runs from a device up to the tray of its
-//! row, along trays, and down again, so lengths never cross a row diagonally.
+//! In: a CSV file. Out: a [`Floor`]. Invariants: every rack has a name and a height. A cable runs up from a device to
+//! the tray of its row, along trays, and down again, so it never crosses rows diagonally.
 
 mod place;
 mod read;
@@ -18,7 +18,7 @@ pub use read::FloorError;
 pub struct FloorRack {
     /// Name of its position.
     pub name: String,
-    /// Row, which has a tray of its own.
+    /// Row, which has its own tray.
     pub row: String,
     /// Position along the row in millimetres.
     pub x: i64,
@@ -28,7 +28,7 @@ pub struct FloorRack {
     pub units: u16,
     /// Power in watts; `None` if the plan has no limit.
     pub watts: Option<u32>,
-    /// Name that the fabric file has for the rack, in a plan with placed devices.
+    /// Name of the rack in the fabric file, in a plan with placed devices.
     pub device_rack: Option<String>,
 }
 
@@ -43,19 +43,20 @@ pub struct Floor {
 /// Trays above the racks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trays {
-    /// Positions along the rows, in millimetres, of trays that cross all rows. Empty: a tray crosses wherever it is needed.
+    /// Positions of trays that cross all rows, in millimetres along the rows. If it is empty, there are crossing trays
+    /// everywhere.
     pub crossings: Vec<i64>,
-    /// Cable from a device to the tray, in millimetres, with slack.
+    /// Cable length from a device to the tray, in millimetres, including slack.
     pub drop: u64,
 }
 
-/// Lengths that cables are ordered in, in millimetres, up to 100 m. Longer ones are ordered in steps of 50 m.
+/// Standard cable lengths in millimetres, up to 100 m. Longer cables are ordered in steps of 50 m.
 const ORDERED: [u64; 22] = [
     500, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 7_000, 10_000, 15_000, 20_000, 25_000, 30_000,
     35_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000, 100_000,
 ];
 
-/// Returns the shortest length that cables are ordered in and that is long enough.
+/// Returns the shortest standard length that is sufficient.
 pub fn ordered(length: Length) -> Length {
     let needed = length.millimeters();
     let listed = ORDERED.into_iter().find(|listed| *listed >= needed);
@@ -63,7 +64,7 @@ pub fn ordered(length: Length) -> Length {
 }
 
 impl Floor {
-    /// Returns the length of a cable between devices of two racks, along the trays. Inside of a rack it is one drop.
+    /// Returns the length of a cable between devices of two racks, along the trays. Within a rack it is one drop.
     pub fn length(&self, from: usize, to: usize) -> Length {
         let (a, b) = (&self.racks[from], &self.racks[to]);
         if from == to {
@@ -80,7 +81,7 @@ impl Floor {
     }
 }
 
-/// Positions of the racks of a fabric file, by their names.
+/// Positions of the racks of a fabric file, by name.
 #[derive(Debug)]
 pub struct Positions<'f> {
     floor: &'f Floor,
@@ -88,8 +89,8 @@ pub struct Positions<'f> {
 }
 
 impl<'f> Positions<'f> {
-    /// Returns the positions in a floor plan with devices, as `closc place --placed` writes it. Racks of plans without a column
-    /// `device_rack` have the same name in the fabric file.
+    /// Returns the positions in a floor plan with devices, as `closc place --placed` writes it. Without a column
+    /// `device_rack`, racks have the same names in plan and fabric file.
     pub fn of(floor: &'f Floor) -> Self {
         let is_placed = floor.racks.iter().any(|rack| rack.device_rack.is_some());
         let name = |rack: &'f FloorRack| match &rack.device_rack {
@@ -100,8 +101,8 @@ impl<'f> Positions<'f> {
         Positions { floor, by_name: racks.filter_map(|(at, rack)| Some((name(rack)?, at))).collect() }
     }
 
-    /// Returns the length of a cable between two racks of the fabric file, as it is ordered; the name of a rack that the plan does
-    /// not have.
+    /// Returns the standard length for a cable between two racks of the fabric file. The error is the name of a rack
+    /// that is not in the plan.
     pub(crate) fn length<'n>(&self, from: &'n str, to: &'n str) -> Result<Length, &'n str> {
         let at = |name: &'n str| self.by_name.get(name).copied().ok_or(name);
         Ok(ordered(self.floor.length(at(from)?, at(to)?)))
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(length(&[], 0, 0), "2m");
         assert_eq!(length(&[], 0, 1), "8.8m");
         assert_eq!(length(&[], 0, 3), "11.8m");
-        // Trays cross at one end of the rows only.
+        // With one crossing tray at the end of the rows.
         assert_eq!(length(&[0], 1, 3), "16.6m");
         assert_eq!(length(&[0, 4_800], 1, 3), "7m");
         assert_eq!(length(&[10_000], 0, 2), "27m");

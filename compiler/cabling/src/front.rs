@@ -1,8 +1,8 @@
-//! Ports of a front panel that the plan has no use for.
+//! Ports of a front panel that are not in the plan.
 //!
-//! In: a switch of the plan, and a name that a report uses for a port. Out: the port, by its own name, where the panel
-//! has it under any split of its cages. Invariants: every port of the panel belongs to the fabric, whether or not the
-//! plan uses it; management ports are not on it. The names of a platform are computed once.
+//! In: a switch of the plan, and a port name from a report. Out: the name of the port, if the panel has it with any
+//! breakout of its cages. Invariants: every port of the panel belongs to the fabric, whether or not the plan uses it.
+//! Management ports are not on the panel. The names of a platform are computed once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use closc_platform::Platform;
 use closc_topology::Switch;
 use smol_str::SmolStr;
 
-/// The name of each port, by its name and by its alias.
+/// Name of each port, by name and by alias.
 type Names = HashMap<SmolStr, SmolStr>;
 
 /// The panels of a plan.
@@ -32,7 +32,7 @@ impl Fronts {
     }
 }
 
-/// The names and aliases of all ports under all splits. A name goes before an alias.
+/// Returns the names and aliases of all ports with all breakouts. A name takes precedence over an alias.
 fn names(platform: &Platform) -> Names {
     let ports: Vec<_> = platform.ports().collect();
     let aliases = ports.iter().map(|port| (port.alias.clone(), port.name.clone()));

@@ -1,8 +1,8 @@
-//! Compares what devices see with the plan.
+//! Compares neighbour reports of devices with the plan.
 //!
-//! In: a plan, the names of the devices that report, and their sightings one device at a time. Out: a [`Report`]. What
-//! is wrong is kept as edges between ends; whatever is right is only counted. Invariants: a neighbour that matches the
-//! plan is enough, however many others are seen at the port; a neighbour without a name is ignored.
+//! In: a plan, the names of the devices that report, and their sightings one device at a time. Out: a [`Report`]. Wrong
+//! connections are stored as edges between ends, and correct ones are only counted. Invariants: a port is correct if
+//! one of its neighbours matches the plan, regardless of others. A neighbour without a name is ignored.
 
 mod rings;
 mod spot;
@@ -26,17 +26,17 @@ pub struct Judge<'a> {
     plan: &'a Plan,
     /// Connections that are not planned.
     edges: BTreeSet<(End, End)>,
-    /// Ends whose neighbour is a device of the fabric but does not name its port, and that device.
+    /// Ends whose neighbour is a device of the fabric that does not name its port, with that device.
     vague: Vec<(End, Device)>,
-    /// Cables with ends that have no neighbour: these ends, and whether their port is down.
+    /// Cables with ends that have no neighbour. Contains these ends, and whether their port is down.
     missing: BTreeMap<Link, Vec<(End, bool)>>,
-    /// Cables that an end sees as planned, by the far port.
+    /// Cables with an end that reports the planned port.
     right: BTreeSet<Link>,
-    /// Cables with an end that sees the planned device, but not which port of it.
+    /// Cables with an end that reports the planned device, but not its port.
     near: BTreeSet<Link>,
-    /// Cables that a finding is about.
+    /// Cables with a finding.
     faulty: BTreeSet<Link>,
-    /// Connections where at least one end is a port without use in the plan.
+    /// Connections with at least one end at a port that is not in the plan.
     spots: BTreeSet<(Spot, Spot)>,
     fronts: Fronts,
     tally: Tally,
@@ -83,7 +83,7 @@ impl<'a> Judge<'a> {
             PortUse::Link { far, .. } => Some(far),
             PortUse::Absent { .. } | PortUse::Spare => None,
         };
-        // Neighbours of a port that went down stay in its tables for a while.
+        // Neighbours of a port that went down remain in its tables for a while.
         let is_down = sightings.iter().any(|sighting| sighting.is_down);
         let neighbours = sightings.iter().filter(|_| !is_down).flat_map(|sighting| &sighting.neighbours);
         let (plan, fronts) = (self.plan, &mut self.fronts);
@@ -96,7 +96,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges what an end of a planned cable sees.
+    /// Evaluates the neighbours at one end of a planned cable.
     fn cable(&mut self, at: End, link: Link, expected: End, fars: Vec<Far>, is_down: bool) {
         let device = Device::of(self.plan, expected);
         self.tally.add(Device::of(self.plan, at), !is_lower(at), device);
@@ -124,7 +124,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges what is seen where nothing belongs.
+    /// Evaluates the neighbours of a port without a planned cable.
     fn unplanned(&mut self, at: End, because: &'static str, fars: Vec<Far>) {
         let Some(worst) = worst(fars) else { return };
         let seen = match worst {
@@ -142,7 +142,7 @@ impl<'a> Judge<'a> {
         self.report.findings.push(Finding::Unplanned { at: self.port_at(at), because, seen });
     }
 
-    /// Compares the speed that a port says it runs at.
+    /// Compares the reported speed of a port with the plan.
     fn speed(&mut self, at: End, sightings: &[&Sighting]) {
         let End::Switch { switch, port } = at else { return };
         let topology = self.plan.topology();
@@ -153,7 +153,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Ends the comparison.
+    /// Completes the comparison.
     pub fn finish(mut self) -> Report {
         self.guess_ports();
         let rings = rings::rings(&self.edges, |end| cable_of(self.plan, end));
@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
         let ends = edges.chain(self.spots.iter().flat_map(|(a, b)| [a.end(), b.end()]).flatten());
         let touched: BTreeSet<Link> = ends.filter_map(|end| cable_of(self.plan, end)).collect();
         for (link, ends) in std::mem::take(&mut self.missing) {
-            // One of its ends has another neighbour, which another finding reports already.
+            // An end with another neighbour is already in another finding.
             if touched.contains(&link) {
                 continue;
             }
@@ -193,7 +193,7 @@ impl<'a> Judge<'a> {
         self.report
     }
 
-    /// If a neighbour does not name its port, and only one of its ports is still unexplained, it is that port.
+    /// If a neighbour does not name its port, and only one of its ports has no explanation yet, assumes that port.
     fn guess_ports(&mut self) {
         let mut left = Vec::new();
         for (at, device) in std::mem::take(&mut self.vague) {
@@ -229,7 +229,7 @@ impl<'a> Judge<'a> {
         self.edges.iter().any(|(a, b)| *a == end || *b == end)
     }
 
-    /// Adds the finding for cables that exchanged ends among themselves.
+    /// Adds the finding for a closed group, whose cables have exchanged ends.
     fn exchanged(&mut self, ring: &rings::Ring) {
         let cables = ring.cables.iter().map(|link| self.cable_at(*link)).collect();
         let seen = ring.edges.iter().map(|(a, b)| (self.port_at(*a), self.port_at(*b))).collect();
@@ -237,10 +237,10 @@ impl<'a> Judge<'a> {
         self.report.findings.push(Finding::Exchanged { cables, seen, across_planes });
     }
 
-    /// Adds a finding for each connection of a group that is not a mere exchange.
+    /// Adds a finding for each connection of a group that is not closed.
     fn wrong(&mut self, ring: &rings::Ring) {
         for (a, b) in &ring.edges {
-            // A set, because both ends may belong to one cable, or be one port that sees itself.
+            // A set, because both ends may belong to one cable, or be the same port.
             let instead: BTreeSet<Link> =
                 [*a, *b].into_iter().filter_map(|end| cable_of(self.plan, end)).collect();
             let instead = instead.into_iter().map(|link| self.cable_at(link)).collect();
@@ -278,7 +278,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The neighbour that is known best: with its port if possible.
+/// Returns the most precisely known neighbour, if possible with its port.
 fn worst(mut fars: Vec<Far>) -> Option<Far> {
     fars.sort_by_key(|far| match far {
         Far::Port(_) => 0,

@@ -1,8 +1,8 @@
-//! Cables as people touch them: what devices see of each other, compared with the plan.
+//! Physical cabling: lists for installers, and neighbour reports of devices compared with the plan.
 //!
-//! In: a plan, and what devices report of their neighbours (LLDP, IEEE 802.1AB), in the forms of `lldpd` and SONiC. Out: a
-//! [`Report`]: which cables are missing, plugged into the wrong port, or exchanged. Invariants: a device is compared and
-//! dropped; what no device reports is not judged, and counted as such.
+//! In: a plan, and neighbour reports of devices (LLDP, IEEE 802.1AB) in the formats of `lldpd` and SONiC. Out: a
+//! [`Report`] of missing, misplugged and exchanged cables. Invariants: reports are processed one device at a time and
+//! not kept. Cables that no device reports are not evaluated.
 //!
 //! ```text
 //! bytes --read--> Sighting, one a port --locate--> ends of the plan --judge--> Report

@@ -1,7 +1,7 @@
-//! The cables of a fabric, as installers, stores and DCIM systems want them.
+//! Lists of cables for installers, purchasing and DCIM systems.
 //!
 //! In: a plan and a plane. Out: one row per cable, written on demand. Invariants: rows are in the order of the cable
-//! lists of a tree; what a row says is what the plan says.
+//! lists of a tree. All values are from the plan.
 
 mod bill;
 mod label;
@@ -21,18 +21,18 @@ pub use netbox::{LABEL_MAX, device_types, devices, long_labels, racks};
 use crate::locate::port_name;
 use crate::report::PortAt;
 
-/// One end of a cable, with what an installer needs to plug it.
+/// One end of a cable, with the data that an installer needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plug {
     /// Device and port.
     pub(crate) at: PortAt,
-    /// The cage (transceiver) on the panel, as it is numbered there; absent on NICs.
+    /// Number of the cage on the panel; absent for NICs.
     pub(crate) cage: Option<u16>,
-    /// The part of a cage that is split, from 1; 0 where it is not split.
+    /// Part of a cage with breakout, from 1; 0 without breakout.
     pub(crate) part: u8,
     /// The port's speed.
     pub(crate) speed: Speed,
-    /// Rack position of the device, if the file has it.
+    /// Rack position of the device, if the file has racks.
     pub(crate) place: Option<RackPlace>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Line {
     pub(crate) b: Plug,
 }
 
-/// The cables of a plane, those of NICs first.
+/// Returns the cables of a plane, those of NICs first.
 pub(crate) fn lines(plan: &Plan, plane: PlaneId) -> impl Iterator<Item = Line> + '_ {
     let fabric = plan.fabric();
     let links = fabric.host_links(plane).chain(fabric.switch_links(plane));
@@ -86,7 +86,7 @@ fn plug(plan: &Plan, end: End) -> Plug {
     }
 }
 
-/// The kind of a cable: the tiers that it connects.
+/// Returns the kind of a cable, which is given by the tiers that it connects.
 fn kind(link: Link) -> &'static str {
     match link {
         Link::Host(_) => "nic-t0",
@@ -95,14 +95,14 @@ fn kind(link: Link) -> &'static str {
     }
 }
 
-/// A form of the list.
+/// A format of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// CSV: both ends with labels, cages and speeds.
+    /// CSV with labels, cages and speeds at both ends.
     PointToPoint,
-    /// CSV that NetBox's cable import reads.
+    /// CSV for NetBox's import of cables.
     NetBox,
-    /// CSV that NetBox's interface import reads.
+    /// CSV for NetBox's import of interfaces.
     NetBoxInterfaces,
     /// `topology.dot` of the Prescriptive Topology Manager (PTM).
     Ptm,
@@ -112,7 +112,7 @@ impl Form {
     /// All forms.
     pub const ALL: [Form; 4] = [Form::PointToPoint, Form::NetBox, Form::NetBoxInterfaces, Form::Ptm];
 
-    /// Returns the name of the file of a plane.
+    /// Returns the name of the file for a plane.
     pub fn file(self, plane: PlaneId) -> String {
         match self {
             Form::PointToPoint => format!("cables/point-to-point-{plane}.csv"),
@@ -170,17 +170,18 @@ fn point_to_point(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 2
     ]
 }
 
-/// The rack that a plug is in; empty where the file does not say it.
+/// Returns the rack of a plug; empty if the file does not define it.
 fn rack(plug: &Plug) -> String {
     plug.place.as_ref().map(|place| place.rack.to_string()).unwrap_or_default()
 }
 
-/// The lowest unit of the device that a plug is on; empty where the file does not say it.
+/// Returns the lowest unit of a plug's device; empty if the file does not define it.
 fn unit(plug: &Plug) -> String {
     plug.place.as_ref().map(|place| place.unit.to_string()).unwrap_or_default()
 }
 
-/// Cables of a plane between the same two racks run together; empty where the file does not say the racks.
+/// Returns the name of the bundle of a cable: cables of a plane between the same two racks. Empty if the file does not
+/// define the racks.
 fn bundle(line: &Line) -> String {
     match (&line.a.place, &line.b.place) {
         (Some(a), Some(b)) => format!("p{}: {} > {}", line.link.plane(), a.rack, b.rack),
@@ -188,7 +189,7 @@ fn bundle(line: &Line) -> String {
     }
 }
 
-/// Rows as CSV (RFC 4180).
+/// Formats rows as CSV (RFC 4180).
 pub(super) fn table<const N: usize>(head: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut rows = rows;
@@ -198,7 +199,7 @@ pub(super) fn table<const N: usize>(head: &[&str; N], rows: impl Iterator<Item =
     text.expect("text in memory takes every row")
 }
 
-/// Undirected edges between quoted ports.
+/// Returns undirected edges between ports, in the format of PTM.
 fn ptm(plan: &Plan, plane: PlaneId) -> String {
     let mut text = format!("graph \"{}\" {{\n", plan.name());
     for line in lines(plan, plane) {

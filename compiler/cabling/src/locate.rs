@@ -1,7 +1,7 @@
-//! From names that devices use to ends of the plan.
+//! Finds the ends of the plan that names in reports refer to.
 //!
-//! In: a plan, and the names that a neighbour sends. Out: the device and port that they mean. Invariants: a domain
-//! behind the name of a device is ignored; a port is known by its name or its alias.
+//! In: a plan, and the names that a neighbour sends. Out: its device and port. Invariants: a domain after the name of a
+//! device is ignored. A port is found by name or alias.
 
 use std::collections::HashMap;
 
@@ -28,30 +28,30 @@ pub enum Device {
 pub(crate) enum Far {
     /// A port of the fabric.
     Port(End),
-    /// A port on a panel that the plan has no use for.
+    /// A port of a panel that is not in the plan.
     Front(Switch, SmolStr),
-    /// A device of the fabric; it does not say which port of it.
+    /// A device of the fabric whose port is unknown.
     Device(Device),
-    /// Something that sends no name: it may be the right one.
+    /// A neighbour without a name, which may be the right one.
     Nameless(String),
-    /// A device that the fabric does not have.
+    /// A device that is not in the fabric.
     Foreign(String),
 }
 
 /// A planned port of a device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Planned {
-    /// Where it is.
+    /// Its end in the plan.
     pub end: End,
-    /// Purpose.
+    /// Its use.
     pub used: PortUse,
 }
 
 impl Device {
-    /// Returns the device of a name, with or without a domain behind it. Case is ignored, as in host names (RFC 4343).
+    /// Returns the device with this name, which may include a domain. Case is ignored, as in host names (RFC 4343).
     pub fn find(plan: &Plan, name: &str) -> Option<Self> {
         let naming = &plan.topology().naming;
-        // Names in a plan are lower case.
+        // Names in a plan are lower-case.
         let small = name.to_ascii_lowercase();
         let name = small.as_str();
         let short = name.split('.').next().filter(|short| *short != name);
@@ -70,7 +70,7 @@ impl Device {
         }
     }
 
-    /// The device of an end.
+    /// Returns the device of an end.
     pub(crate) fn of(plan: &Plan, end: End) -> Self {
         match end {
             End::Switch { switch, .. } => Device::Switch(switch),
@@ -78,7 +78,7 @@ impl Device {
         }
     }
 
-    /// Its ports, each with its names.
+    /// Returns its ports, each with its names.
     pub(crate) fn ports(self, plan: &Plan) -> Vec<(Planned, Vec<String>)> {
         match self {
             Device::Switch(switch) => {
@@ -107,10 +107,10 @@ impl Device {
         }
     }
 
-    /// Its ports by their names.
+    /// Returns its ports by name.
     pub(crate) fn by_name(self, plan: &Plan) -> HashMap<String, Planned> {
         let ports = self.ports(plan);
-        // A name goes before an alias: the alias of one port may be the name of another.
+        // A name takes precedence, because the alias of one port may be the name of another.
         let aliases =
             ports.iter().flat_map(|(port, names)| names.iter().skip(1).map(move |name| (name, port)));
         let first = ports.iter().filter_map(|(port, names)| Some((names.first()?, port)));
@@ -118,7 +118,7 @@ impl Device {
     }
 }
 
-/// The plan's data of a NIC port.
+/// Returns a NIC port as a planned port.
 fn planned_nic(plan: &Plan, port: NicPort) -> Planned {
     let (fabric, link) = (plan.fabric(), Link::Host(port));
     let far = fabric.upper_end(link).filter(|_| fabric.has_link(link));
@@ -129,7 +129,7 @@ fn planned_nic(plan: &Plan, port: NicPort) -> Planned {
     Planned { end: End::Nic(port), used }
 }
 
-/// Names of a port: the device's own first, then its alias.
+/// Returns the names of a port: the device's own name, then the alias.
 fn names(plan: &Plan, end: End) -> Vec<String> {
     let topology = plan.topology();
     match end {
@@ -145,12 +145,12 @@ fn names(plan: &Plan, end: End) -> Vec<String> {
     }
 }
 
-/// The name of a port, as its device has it.
+/// Returns the name of a port in the naming of its device.
 pub(crate) fn port_name(plan: &Plan, end: End) -> String {
     names(plan, end).swap_remove(0)
 }
 
-/// The cable that the wiring rule puts on a port, whether or not it is there.
+/// Returns the cable that the wiring rule assigns to a port, whether or not it exists.
 pub(crate) fn cable_of(plan: &Plan, end: End) -> Option<Link> {
     match end {
         End::Nic(port) => Some(Link::Host(port)),
@@ -161,7 +161,7 @@ pub(crate) fn cable_of(plan: &Plan, end: End) -> Option<Link> {
     }
 }
 
-/// Whether an end is the one nearer to the NICs of its cable.
+/// Returns whether an end is the end of its cable nearer to the NICs.
 pub(crate) fn is_lower(end: End) -> bool {
     match end {
         End::Nic(_) => true,
@@ -169,7 +169,7 @@ pub(crate) fn is_lower(end: End) -> bool {
     }
 }
 
-/// The plane of an end.
+/// Returns the plane of an end.
 pub(crate) fn plane(end: End) -> PlaneId {
     match end {
         End::Nic(port) => port.plane,
@@ -177,13 +177,13 @@ pub(crate) fn plane(end: End) -> PlaneId {
     }
 }
 
-/// Whether a text is an Ethernet address, in one of its spellings.
+/// Returns whether a text is a MAC address, in one of the usual notations.
 fn is_mac(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_hexdigit).count();
     digits == 12 && text.chars().all(|sign| sign.is_ascii_hexdigit() || matches!(sign, ':' | '-' | '.'))
 }
 
-/// Finds out who a neighbour is, where a certain port is expected.
+/// Identifies a neighbour. `expected` is the planned neighbour.
 pub(crate) fn locate(plan: &Plan, fronts: &mut Fronts, neighbour: &Neighbour, expected: Option<End>) -> Far {
     let named = neighbour.system.as_deref().or(neighbour.chassis.as_deref().filter(|id| !is_mac(id)));
     let Some(name) = named.filter(|name| !name.is_empty()) else {

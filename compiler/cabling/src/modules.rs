@@ -1,6 +1,7 @@
 //! Modules in the cages of a switch.
 //!
-//! In: a plan and a switch. Out: modules by kind. Invariants: ports of a cage share a module; only cages with a cable count.
+//! In: a plan and a switch. Out: modules by kind. Invariants: ports of a cage share a module. Only cages with a cable
+//! count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ const ASSEMBLIES: [&str; 5] = ["dac", "acc", "aec", "aoc", "virtual"];
 pub struct ModuleKind {
     /// `T0`, `T1`, `T2` or `NIC`.
     pub place: &'static str,
-    /// Medium that it terminates.
+    /// Medium of its cable.
     pub medium: SmolStr,
     /// Lanes of its cage.
     pub lanes: u8,
@@ -32,12 +33,12 @@ impl ModuleKind {
         closc_design::module_watts(&self.medium, self.lanes, self.lane)
     }
 
-    /// Tells whether it is a plug of a cable and not bought by itself.
+    /// Returns whether it is a plug of a cable, which is not bought separately.
     pub fn is_assembly(&self) -> bool {
         ASSEMBLIES.contains(&self.medium.as_str())
     }
 
-    /// Returns the module of a NIC, all of whose ports share a cage.
+    /// Returns the module of a NIC. All ports of a NIC share a cage.
     pub fn of_nic(plan: &Plan, medium: &str) -> Self {
         let hosts = &plan.topology().hosts;
         let lanes = hosts.nic_lanes;
@@ -47,7 +48,7 @@ impl ModuleKind {
     }
 }
 
-/// Counts the cages of a switch with a cable in them, by kind of module.
+/// Counts the cages of a switch that have a cable, by kind of module.
 pub fn modules(plan: &Plan, switch: Switch) -> BTreeMap<ModuleKind, u64> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let platform = topology.hardware(switch).0;

@@ -1,12 +1,12 @@
-//! Readers of what devices print of their neighbours.
+//! Readers of neighbour reports that devices print.
 //!
-//! In: the bytes of a file, of any of the forms below. Out: [`Sighting`]s, one for each port that the file speaks of. The form
-//! is found out from the text. Invariants: a file that is none of them is refused with a place; nothing is guessed.
+//! In: the bytes of a file, in any of the formats below. The format is detected from the text. Out: [`Sighting`]s, one
+//! for each port in the file. Invariants: a file in another format is rejected, with the place of the error.
 //!
-//! | form | made by |
+//! | format | made by |
 //! |---|---|
 //! | JSON of `lldpd` | `lldpcli -f json show neighbors`, `lldpctl -f json` (SONiC: in container `lldp`) |
-//! | stable JSON of `lldpd` | the same with `-f json0` |
+//! | stable JSON of `lldpd` | the same commands with `-f json0` |
 //! | text of `lldpd` | `lldpctl`; on SONiC `show lldp neighbors` |
 //! | table of SONiC | `show lldp table` |
 //! | packet-ins of P4Runtime, one per line | a controller, in the JSON form of Protocol Buffers |
@@ -26,10 +26,10 @@ use closc_budget::{Account, size};
 use crate::sighting::{Neighbour, Sighting};
 use json::Outline;
 
-/// The most memory for the data kept from a report, and for decoded JSON: 512 ports take 3 MiB in the longest form.
+/// Maximum memory for the data of a report, and for decoded JSON. 512 ports need 3 MiB in the longest format.
 const MEMORY_MAX: usize = 64 << 20;
 
-/// Neighbours of a port. A hub has some; more are sent by an attacker.
+/// Maximum number of neighbours of a port. A hub has several; more indicate an attack.
 const NEIGHBOURS_MAX: usize = 1_000;
 
 /// Why a report cannot be read.
@@ -38,22 +38,22 @@ pub enum ReadError {
     /// It is not text.
     #[error("it is not UTF-8 text")]
     NotText,
-    /// It begins like JSON but does not parse.
+    /// It begins like JSON, but cannot be parsed.
     #[error("line {line}, column {column}: it does not parse as JSON: {reason}")]
     Json {
         /// Line, from 1.
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A part is not in the form that these reports have.
+    /// A part is not in the format of these reports.
     #[error("`{place}`: {expected} is expected there")]
     Form {
-        /// Where, as keys with dots between.
+        /// Place, as keys separated by dots.
         place: String,
-        /// Expectations.
+        /// Expected contents.
         expected: &'static str,
     },
     /// A line cannot be read.
@@ -61,7 +61,7 @@ pub enum ReadError {
     Line {
         /// Line, from 1.
         line: usize,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// Decoded, it is larger than any report of a switch.
@@ -73,7 +73,7 @@ pub enum ReadError {
         /// The port.
         port: String,
     },
-    /// It has none of the forms.
+    /// Its format is unknown.
     #[error(
         "it is none of: JSON of `lldpctl -f json` or `json0`, text of `lldpctl` or `show lldp neighbors`, \
          `show lldp table`, tables of `sonic-db-dump -n APPL_DB -y`, packet-ins of P4Runtime as lines of JSON"
@@ -85,7 +85,7 @@ pub enum ReadError {
 ///
 /// # Errors
 ///
-/// Returns an error with a place if the text is none of the known forms.
+/// Returns an error with a place if the text is not in one of the known formats.
 pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotText)?;
     let text = text.trim_start_matches('\u{feff}');
@@ -108,7 +108,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Sighting>, ReadError> {
     Err(ReadError::Unknown)
 }
 
-/// Ports in the order of their names, each with all its neighbours.
+/// Ports by name, each with all of its neighbours.
 struct Ports {
     by_name: BTreeMap<String, Sighting>,
     memory: Account<()>,
@@ -125,7 +125,7 @@ impl Ports {
         self.memory.charge((), bytes).map_err(|_| ReadError::Memory)
     }
 
-    /// The entry of a port.
+    /// Returns the entry of a port, and creates it if necessary.
     fn port(&mut self, name: &str) -> Result<&mut Sighting, ReadError> {
         if !self.by_name.contains_key(name) {
             self.charge(2 * (size_of::<Sighting>() + name.len()))?;

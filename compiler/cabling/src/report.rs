@@ -1,4 +1,4 @@
-//! Findings about cables, for people and for programs.
+//! Findings about cables.
 
 use std::fmt::{self, Write as _};
 
@@ -13,26 +13,26 @@ pub struct Report {
     pub devices: u64,
     /// Cables that are as planned.
     pub cables: u64,
-    /// Those of them whose neighbour names its device but not its port.
+    /// Cables among them whose neighbour reports its device but not its port.
     pub by_device_only: u64,
-    /// Ends whose neighbour sends no name, only a MAC address: not judged.
+    /// Ends whose neighbour sends only a MAC address and no name. They are not evaluated.
     pub nameless: u64,
     /// Interfaces outside the fabric, such as management ports.
     pub other_interfaces: u64,
-    /// Errors, sorted by kind and place.
+    /// Findings, sorted by kind and place.
     pub findings: Vec<Finding>,
-    /// Their causes: certain ones first, then those that explain most.
+    /// Causes of findings: certain ones first, then those that explain most.
     pub causes: Vec<Cause>,
 }
 
 /// A cause of findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Cause {
-    /// Whether reports show it. Silence has more than one explanation.
+    /// Whether reports show it. A missing neighbour has several possible causes.
     pub certain: bool,
     /// The cause as a sentence, with ports, rack and unit.
     pub text: String,
-    /// Its findings, by their place in `findings`.
+    /// Its findings, by index in `findings`.
     pub findings: Vec<usize>,
 }
 
@@ -41,7 +41,7 @@ pub struct Cause {
 pub struct PortAt {
     /// The device.
     pub device: String,
-    /// The port, as the device names it.
+    /// The port, in the naming of the device.
     pub port: String,
 }
 
@@ -56,81 +56,81 @@ pub struct CableAt {
     pub upper: PortAt,
 }
 
-/// Something that is wrong.
+/// A difference from the plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Finding {
-    /// Cables exchanged ends among themselves: each is plugged in, at ends of the others.
+    /// Cables have exchanged ends: all ends are plugged in, but at the places of others.
     Exchanged {
         /// The planned cables.
         cables: Vec<CableAt>,
-        /// Actual connection.
+        /// Actual connections.
         seen: Vec<(PortAt, PortAt)>,
-        /// Whether something is connected to another plane.
+        /// Whether a connection crosses planes.
         across_planes: bool,
     },
-    /// A cable connects two ports that should not be connected.
+    /// Two ports are connected that should not be.
     Wrong {
-        /// Connection.
+        /// The connection.
         seen: (PortAt, PortAt),
-        /// The cables that belong there.
+        /// The cables that belong at these ports.
         instead_of: Vec<CableAt>,
-        /// Whether it connects two planes.
+        /// Whether the connection crosses planes.
         across_planes: bool,
     },
-    /// A cable is not seen at the ends that report.
+    /// The ends that report have no neighbour on this cable.
     Missing {
         /// The cable.
         cable: CableAt,
-        /// Ends that see nothing.
+        /// Ends without a neighbour.
         silent: Vec<PortAt>,
-        /// Whether one of them says that it is down.
+        /// Whether one of them is reported down.
         is_down: bool,
     },
-    /// One end sees the cable as planned, and the other one sees nothing.
+    /// One end reports the cable as planned, and the other one has no neighbour.
     OneWay {
         /// The cable.
         cable: CableAt,
-        /// Ends that see nothing.
+        /// Ends without a neighbour.
         silent: Vec<PortAt>,
     },
-    /// A device that the fabric does not have, or a device that does not say its port.
+    /// The neighbour is not a device of the fabric, or does not report its port.
     Unknown {
         /// The port that reports the neighbour.
         at: PortAt,
         /// The cable that belongs there.
         cable: Option<CableAt>,
-        /// The neighbour that is reported.
+        /// The reported neighbour.
         seen: String,
     },
-    /// Something is plugged in where nothing belongs.
+    /// A port without a planned cable has a neighbour.
     Unplanned {
         /// The port.
         at: PortAt,
-        /// Why nothing belongs there.
+        /// Why it has no planned cable.
         because: &'static str,
-        /// The neighbour that is reported.
+        /// The reported neighbour.
         seen: String,
     },
     /// A port runs at another speed.
     Speed {
         /// The port.
         at: PortAt,
-        /// The speed of the plan.
+        /// The planned speed.
         planned: Speed,
-        /// The speed it reports.
+        /// The reported speed.
         seen: Speed,
     },
 }
 
 impl Report {
-    /// Puts findings in the order of kinds and places.
+    /// Sorts findings by kind and place.
     pub(crate) fn sort(&mut self) {
         self.findings.sort();
         self.findings.dedup();
     }
 
-    /// Returns the causes as text, at most `shown` of them; `list` adds the findings of each.
+    /// Returns at most `shown` causes as text. With `list`, the findings of each are added.
     pub fn text(&self, shown: usize, list: bool) -> String {
         let mut text = String::new();
         for (at, cause) in self.causes.iter().take(shown).enumerate() {
@@ -185,7 +185,7 @@ impl fmt::Display for CableAt {
     }
 }
 
-/// Things with commas between.
+/// Formats items, separated by commas.
 fn list<T: ToString>(things: &[T]) -> String {
     things.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

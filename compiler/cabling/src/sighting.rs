@@ -1,24 +1,24 @@
-//! Report of a device about a port.
+//! Neighbour report of a device about one port.
 
 use closc_qos::units::Speed;
 
-/// A port of the device that reports, and what it sees there.
+/// A port of the reporting device, and its neighbours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sighting {
-    /// The port, as the device names it.
+    /// The port, in the naming of the device.
     pub port: String,
-    /// Neighbours seen at the other end; several where a hub, or an agent beside the switch, is in between.
+    /// Neighbours at the other end. There are several if a hub or another agent is connected.
     pub neighbours: Vec<Neighbour>,
-    /// The speed it runs at, where the report says so.
+    /// The current speed, if the report contains it.
     pub speed: Option<Speed>,
-    /// Whether it is down, where the report says so.
+    /// Whether the port is reported down.
     pub is_down: bool,
 }
 
-/// A neighbour in its own words.
+/// A neighbour, as it describes itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Neighbour {
-    /// System name (802.1AB section 8.5.6), absent where it does not send one.
+    /// System name (802.1AB section 8.5.6); absent if it does not send one.
     pub system: Option<String>,
     /// Chassis id, often a MAC address.
     pub chassis: Option<String>,
@@ -27,13 +27,13 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Returns the memory that it takes.
+    /// Returns its memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = self.ports.iter().chain(&self.system).chain(&self.chassis);
         size_of::<Self>() + texts.map(|text| size_of::<String>() + text.len()).sum::<usize>()
     }
 
-    /// Returns the neighbour as a person would name it.
+    /// Returns the best available name of the neighbour.
     pub(crate) fn label(&self) -> String {
         let device = self.system.as_deref().or(self.chassis.as_deref()).unwrap_or("a device without a name");
         match self.ports.first() {

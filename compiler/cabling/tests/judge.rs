@@ -1,4 +1,4 @@
-//! Neighbour reports, made from the plan and then damaged: the findings name the damage and nothing else.
+//! Neighbour reports, generated from the plan and then changed. The findings must name exactly the changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ fn lab() -> Plan {
     closc_tests::shape::plan(include_str!("../../../topologies/lab/eight-planes.yaml"))
 }
 
-/// Connections, both ways.
+/// Connections, in both directions.
 type Plant = BTreeMap<Port, Port>;
 
 fn planted(plan: &Plan) -> Plant {
@@ -38,7 +38,7 @@ fn connect(plant: &mut Plant, a: Port, b: Port) {
     plant.insert(b, a);
 }
 
-/// Reports of devices, with the statements of each neighbour about itself.
+/// Compares reports in which each neighbour describes itself with the given function.
 fn judged(
     plan: &Plan,
     plant: &Plant,
@@ -67,7 +67,7 @@ fn full((device, port): &Port) -> Neighbour {
     Neighbour { system: Some(device.clone()), chassis: None, ports: vec![port.clone()] }
 }
 
-/// A neighbour that sends its name with a domain, and nothing about its port.
+/// A neighbour that sends its name with a domain, but no port.
 fn by_device((device, _): &Port) -> Neighbour {
     Neighbour {
         system: Some(format!("{device}.pod.example")),
@@ -160,7 +160,7 @@ fn what_is_plugged_into_a_port_of_an_absent_cable_is_found() {
     assert!(report.findings[0].to_string().starts_with("wrong: "), "{}", report.text(10, true));
 }
 
-/// Which cables are damaged, and how.
+/// Kinds of wrong cabling.
 #[derive(Debug, Clone)]
 enum Damage {
     Pulled,
@@ -200,7 +200,7 @@ proptest! {
                 }
                 3
             }
-            // Upper ends together, and lower ends together.
+            // Connects upper ends with each other, and lower ends with each other.
             Damage::Crossed => {
                 connect(&mut plant, plugs[0].0.clone(), plugs[1].0.clone());
                 connect(&mut plant, plugs[0].1.clone(), plugs[1].1.clone());
@@ -212,7 +212,7 @@ proptest! {
         } else {
             all(&plan)
         };
-        // No switch sees two NICs that are plugged into each other.
+        // No switch reports two NICs that are connected with each other.
         let hidden = matches!(damage, Damage::Crossed)
             && only_switches
             && picked[..2].iter().all(|link| matches!(link, Link::Host(_)));
@@ -240,7 +240,7 @@ fn port(device: &str, port: &str) -> Port {
     (device.to_owned(), port.to_owned())
 }
 
-/// The findings after a change of the connections.
+/// Returns the findings after a change of connections.
 fn changed(change: impl FnOnce(&mut Plant)) -> (Vec<String>, Report) {
     let plan = spacious();
     let mut plant = planted(&plan);
@@ -328,7 +328,7 @@ fn what_a_port_saw_before_it_went_down_does_not_count() {
     assert!(report.findings[0].to_string().ends_with("p0-t0-001 Ethernet0, and the port is down"));
 }
 
-/// One swap, silent hosts and a report of one T0: three causes, and not a line per port.
+/// One T0 reports, with two swapped cables and silent hosts. That gives two causes, instead of one line per port.
 #[test]
 fn findings_are_grouped_by_their_cause() {
     let plan = spacious();

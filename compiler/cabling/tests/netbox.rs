@@ -1,5 +1,5 @@
-//! Rows that NetBox's imports reject are in no list: cables of missing ports, empty required fields, labels that
-//! are too long. Fields and limits are those of NetBox 4.6's forms (`dcim/forms/bulk_import.py`) and models.
+//! Lists contain no rows that NetBox's imports reject: cables of missing ports, empty required fields, labels that are
+//! too long. Fields and limits are those of NetBox 4.6's forms (`dcim/forms/bulk_import.py`) and models.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ fn rows(text: &str) -> Vec<Row> {
     reader.records().map(|record| row(record.expect("the list is CSV"))).collect()
 }
 
-/// Fields that the import of a kind needs.
+/// Checks that rows have the fields that an import requires.
 #[track_caller]
 fn has(rows: &[Row], fields: &[&str]) {
     assert!(!rows.is_empty());

@@ -1,4 +1,5 @@
-//! Where devices are, in lists: every leaf of `racks` has an effect, no two devices are on one unit, and growth moves no device.
+//! Rack positions in lists. Every key of `racks` has an effect, no two devices share a unit, and growth moves no
+//! device.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ fn plan(edit: &dyn Fn(String) -> String) -> Plan {
     closc_tests::shape::plan(&edit(text))
 }
 
-/// Everything that says where devices are.
+/// Returns all lists with rack positions.
 fn lists(plan: &Plan) -> Vec<String> {
     let planes: Vec<_> = plan.planes().collect();
     let labels: LabelPattern =
@@ -29,7 +30,7 @@ fn lists(plan: &Plan) -> Vec<String> {
 #[test]
 fn every_field_of_racks_has_an_effect() {
     let base = lists(&plan(&|text| text));
-    // Each leaf of the language with the line before and after.
+    // Each key, with the line before and after the change.
     let changes = [
         ("height", "height: 48", "height: 47"),
         ("t0.name", "A{rack:02}-NET", "B{rack:02}-NET"),
@@ -52,7 +53,7 @@ fn every_field_of_racks_has_an_effect() {
     }
 }
 
-/// Every device with its place.
+/// Returns every device with its rack position.
 fn places(plan: &Plan) -> BTreeMap<String, RackPlace> {
     let topology = plan.topology();
     let switches = plan.switches().map(|own| (plan.switch_name(own).to_string(), topology.switch_place(own)));

@@ -1,9 +1,9 @@
-//! All forms of report give the same result for the same neighbours.
+//! All formats of reports give the same result for the same neighbours.
 
 use closc_cabling::{Neighbour, ReadError, Sighting, read};
 use closc_qos::units::Speed;
 
-/// Ports, systems and what names their ports.
+/// Returns ports, system names, and the names of the neighbours' ports.
 fn said(text: &str) -> Vec<(String, Option<String>, Vec<String>)> {
     let sightings = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
     let each = sightings.into_iter().flat_map(|Sighting { port, neighbours, .. }| {
@@ -125,7 +125,7 @@ fn a_speed_that_is_none_is_refused_with_its_place() {
     assert_eq!(read(text("N/A").as_bytes()).expect("a port without a module")[0].speed, None);
 }
 
-/// Without the limit, 29 MB of such reports took 1.33 GB of memory.
+/// Without the limit, 29 MB of such reports needed 1.33 GB of memory.
 #[test]
 fn a_report_that_would_take_much_memory_is_refused() {
     let lists = format!("{{\"lldp\":[{}[]]}}", "[],".repeat(2 << 20));
@@ -139,7 +139,7 @@ fn a_report_that_would_take_much_memory_is_refused() {
     assert_eq!(read(one.as_bytes()), Err(ReadError::Neighbours { port: "eth0".to_owned() }));
 }
 
-/// Tables of routes are larger than any report of neighbours.
+/// Tables of routes are larger than any neighbour report.
 #[test]
 fn other_tables_of_a_switch_take_no_memory() {
     let routes: Vec<String> = (0..300_000)

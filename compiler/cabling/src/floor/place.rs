@@ -1,8 +1,8 @@
-//! Placement: racks of a fabric on a floor plan.
+//! Placement of racks of a fabric on a floor plan.
 //!
-//! In: a plan, a floor plan and the size of nodes. Out: a [`Placement`]: rules for `racks` of the fabric file, and the position of each
-//! rack. Invariants: every device has a place, no rack of the plan holds more units or watts than it has, and the racks of a unit's
-//! T0s are between those of its nodes.
+//! In: a plan, a floor plan and the size of nodes. Out: a [`Placement`], with the `racks` rules of the fabric file and
+//! the position of each rack. Invariants: every device has a place. No rack exceeds its limits of units and watts. The
+//! racks of a unit's T0s are between those of its nodes.
 
 mod assign;
 mod rules;
@@ -35,11 +35,11 @@ pub struct Cabinet {
     pub kind: &'static str,
     /// Devices.
     pub devices: u32,
-    /// Units from the floor to the highest device.
+    /// Height up to the highest device, in units.
     pub units: u32,
-    /// Power of its devices, if all of it is published.
+    /// Power of its devices, if the power of all of them is known.
     pub watts: Option<u64>,
-    /// Its rack in the floor plan.
+    /// Index of its rack in the floor plan.
     pub at: usize,
     group: Group,
 }
@@ -54,13 +54,13 @@ struct Group {
 }
 
 impl Group {
-    /// Tells whether both racks have devices of one plane.
+    /// Returns whether both racks have devices of a common plane.
     fn shares(&self, other: &Group) -> bool {
         self.plane.is_none() || other.plane.is_none() || self.plane == other.plane
     }
 }
 
-/// The longest cables of each kind, in lengths that are ordered.
+/// The longest cables of each kind, as standard lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Longest {
     /// Between NICs and T0s.
@@ -71,7 +71,7 @@ pub struct Longest {
     pub t1_t2: Option<Length>,
 }
 
-/// A fabric on a floor.
+/// A placement of a fabric on a floor plan.
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// Rules of the fabric file.
@@ -82,28 +82,28 @@ pub struct Placement {
     pub longest: Longest,
 }
 
-/// Why a fabric has no place on a floor.
+/// Why a fabric cannot be placed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
-    /// No figure for the height of a switch.
+    /// The height of a switch is unknown.
     #[error(
         "no source publishes the height of `{0}`: add `rack_units` in a platform file and name it by `--platforms`"
     )]
     Height(SmolStr),
-    /// No figure for the power of a switch or module.
+    /// The power of a switch or module is unknown.
     #[error(
         "racks have power limits, and no source publishes the power of {0}: use `--switch-watts`, or remove `watts` from the floor plan"
     )]
     Power(String),
-    /// Power of a node.
+    /// The power of a node is unknown.
     #[error(
         "racks have power limits: state the power of a node by `--node-watts`, or remove `watts` from the floor plan"
     )]
     NodePower,
-    /// A device that no rack can hold.
+    /// No rack can hold a device.
     #[error("no rack of the floor plan holds one {0}")]
     Device(String),
-    /// No number of T0s fits.
+    /// No number of T0s per rack fits.
     #[error("no number of T0s per rack fits both the racks and the rails")]
     NoRule,
     /// The floor is too small.
@@ -114,9 +114,9 @@ pub enum PlaceError {
     Small {
         /// Racks that the fabric needs.
         cabinets: usize,
-        /// Of these, the ones with a place.
+        /// Racks among them that have a place.
         placed: usize,
-        /// Kind of the first rack without one.
+        /// Kind of the first rack without a place.
         kind: &'static str,
         /// Its name.
         name: SmolStr,
@@ -127,7 +127,7 @@ pub enum PlaceError {
     },
 }
 
-/// A design needs at most this share of racks above the fewest, in percent. Shorter cables decide among these.
+/// A placement may need this many percent more racks than the one with the fewest, if its cables are shorter.
 const MORE_RACKS: usize = 25;
 
 /// Places a fabric. `switch_watts` is the power of switches for which no source publishes it, with their modules.
@@ -161,7 +161,7 @@ pub fn place(
     Err(small.unwrap_or(PlaceError::NoRule))
 }
 
-/// Places a fabric with given rules, in the order of racks with the shortest cables.
+/// Places a fabric with the given rules, in the rack order with the shortest cables.
 fn on_floor(
     plan: &Plan,
     floor: &Floor,
@@ -188,7 +188,7 @@ fn on_floor(
     Ok(Placement { racks, cabinets, longest })
 }
 
-/// Returns the racks that rules give to the devices of a fabric, without a position.
+/// Returns the racks of devices according to the rules, without positions.
 fn cabinets(plan: &Plan, sizes: &rules::Sizes<'_>, racks: &Racks) -> Vec<Cabinet> {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let in_zone = u32::from(topology.hosts.rails / topology.hosts.zones_per_node).max(1);

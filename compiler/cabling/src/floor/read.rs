@@ -1,19 +1,19 @@
 //! Floor plans as CSV.
 //!
-//! In: text with the columns `rack`, `row`, `x`, `y`, `units` and, if wanted, `watts`, in any order. Out: a [`Floor`]. Invariants:
-//! a column that is not known is rejected, so that a misspelled limit is never ignored.
+//! In: text with the columns `rack`, `row`, `x`, `y`, `units` and optionally `watts`, in any order. Out: a [`Floor`].
+//! Invariants: an unknown column is rejected, so that a misspelled limit is not ignored.
 
 use std::collections::BTreeSet;
 
 use super::{Floor, FloorRack, Trays};
 
-/// The largest coordinate in metres.
+/// Maximum coordinate, in metres.
 const FAR: f64 = 10_000.0;
 
-/// Columns that a plan has.
+/// Required columns.
 const REQUIRED: [&str; 5] = ["rack", "row", "x", "y", "units"];
 
-/// Columns that a plan may have. Those after `device_rack` are written with it, and are not read.
+/// Optional columns. `closc place` writes `device_rack` and the following columns; the latter are ignored.
 const OPTIONAL: [&str; 7] =
     ["watts", "device_rack", "kind", "devices", "used_units", "used_watts", "without_published_power"];
 
@@ -25,13 +25,13 @@ pub enum FloorError {
         "line 1: no column `{0}`; expected `rack`, `row`, `x`, `y`, `units` and, for limits of power, `watts`"
     )]
     Missing(&'static str),
-    /// A column that a plan does not have.
+    /// A column is unknown.
     #[error("line 1: unknown column `{0}`; expected `rack`, `row`, `x`, `y`, `units`, `watts`")]
     Unknown(String),
-    /// A column twice.
+    /// A column occurs twice.
     #[error("line 1: column `{0}` is there twice")]
     Twice(String),
-    /// A cell.
+    /// A cell is invalid.
     #[error("line {line}: `{text}` is not {expected} (column `{column}`)")]
     Cell {
         /// Line.
@@ -40,10 +40,10 @@ pub enum FloorError {
         column: &'static str,
         /// The cell.
         text: String,
-        /// What it must be.
+        /// Expected contents.
         expected: &'static str,
     },
-    /// Two racks with a name.
+    /// Two racks have the same name.
     #[error("line {line}: rack `{name}` is there already")]
     Known {
         /// Line.
@@ -51,7 +51,7 @@ pub enum FloorError {
         /// Name.
         name: String,
     },
-    /// Two racks at one place.
+    /// Two racks have the same position.
     #[error("line {line}: `{name}` has the coordinates of another rack")]
     SamePlace {
         /// Line.
@@ -59,7 +59,7 @@ pub enum FloorError {
         /// Name.
         name: String,
     },
-    /// No rack.
+    /// There are no racks.
     #[error("there is no rack")]
     Empty,
     /// It is not CSV.
@@ -73,7 +73,8 @@ pub enum FloorError {
 }
 
 impl Floor {
-    /// Reads a floor plan. Spreadsheets may separate cells by `;` or tabs, and then write decimals with a comma.
+    /// Reads a floor plan. Cells may be separated by `;` or tabs, as some spreadsheets do. Decimals may then have a
+    /// comma.
     ///
     /// # Errors
     ///

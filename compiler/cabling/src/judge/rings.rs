@@ -1,8 +1,8 @@
-//! Cables that exchanged ends.
+//! Cables that have exchanged ends.
 //!
-//! In: edges between ends, none of them planned. Out: groups of edges that share planned cables. A group is closed where each
-//! end of each of its planned cables is in one of its edges: then nothing is missing, the cables just exchanged ends, two
-//! of them or more.
+//! In: unplanned edges between ends. Out: groups of edges that share planned cables. A group is closed if its edges
+//! occupy exactly the ends of its planned cables, two or more. Then no cable is missing; the cables have only exchanged
+//! ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use closc_topology::Link;
 /// A group of edges that share planned cables.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ring {
-    /// Planned cables whose ends they occupy.
+    /// Planned cables whose ends the edges occupy.
     pub(super) cables: Vec<Link>,
-    /// Connections.
+    /// Actual connections.
     pub(super) edges: Vec<(End, End)>,
-    /// Whether they occupy exactly the ends of these cables.
+    /// Whether the edges occupy exactly the ends of these cables.
     pub(super) is_closed: bool,
 }
 
-/// Groups edges by the planned cables whose ends they take.
+/// Groups edges by the planned cables whose ends they occupy.
 pub(super) fn rings(edges: &BTreeSet<(End, End)>, cable_of: impl Fn(End) -> Option<Link>) -> Vec<Ring> {
     let mut by_cable: BTreeMap<Link, Vec<(End, End)>> = BTreeMap::new();
     for edge in edges {

@@ -1,6 +1,6 @@
-//! Cables that end in a port that the plan has no use for.
+//! Cables that end at a port that is not in the plan.
 //!
-//! In: what a device sees at such a port, and planned ports whose neighbour is such a port. Out: findings. Invariants: a cable
+//! In: neighbours of such ports, and planned ports whose neighbour is such a port. Out: findings. Invariants: a cable
 //! that both ends report is one finding.
 
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ use crate::locate::{self, Device, Far, cable_of, locate};
 use crate::report::{Finding, PortAt};
 use crate::sighting::Sighting;
 
-/// A port: of the plan, or of a panel.
+/// A port of the plan, or of a panel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Spot {
     /// A port of the plan.
     End(End),
-    /// A port that the plan has no use for.
+    /// A port of a panel that is not in the plan.
     Front(Switch, SmolStr),
 }
 
@@ -41,7 +41,7 @@ impl Spot {
 }
 
 impl Judge<'_> {
-    /// Judges what is seen at a port that the plan does not have. Interfaces that are on no panel are counted.
+    /// Evaluates the neighbours of a port that is not in the plan. Interfaces that are not on a panel are only counted.
     pub(super) fn unused(&mut self, device: Device, sighting: &Sighting) {
         let Device::Switch(switch) = device else {
             self.report.other_interfaces += 1;
@@ -66,7 +66,7 @@ impl Judge<'_> {
         self.report.findings.push(Finding::Unplanned { at, because: "on the panel and not in use", seen });
     }
 
-    /// Keeps a cable, once.
+    /// Records a cable, without duplicates.
     pub(super) fn spot(&mut self, a: Spot, b: Spot) {
         self.spots.insert(if a <= b { (a, b) } else { (b, a) });
     }
@@ -80,7 +80,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Adds a finding for each of these cables.
+    /// Adds a finding for each recorded cable.
     pub(super) fn spots(&mut self) {
         for (a, b) in &self.spots {
             let ends = [a.end(), b.end()].into_iter().flatten();

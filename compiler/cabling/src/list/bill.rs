@@ -1,4 +1,5 @@
-//! What to buy: cables by kind, medium, length and speed, and the cages that they end in. All ports of a NIC share a cage.
+//! Bill of materials: cables by kind, medium, length and speed, and the cages at their ends. All ports of a NIC share a
+//! cage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,37 +12,37 @@ use smol_str::SmolStr;
 use super::{Line, kind, lines, table};
 use crate::floor::Positions;
 
-/// Properties of a cable for a buyer.
+/// Properties of a cable that matter for ordering.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Article {
     kind: &'static str,
     medium: String,
     length: Length,
-    /// Speed of the ports at the lower end and the upper one.
+    /// Speed of the ports at the lower and the upper end.
     speeds: (Speed, Speed),
-    /// In how many parts the cages at both ends are split; 0 on NICs.
+    /// Number of breakout parts of the cages at both ends; 0 for NICs.
     parts: (u8, u8),
 }
 
 /// A line of the bill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Ends of the cables.
+    /// Kind of cable: the tiers that it connects.
     pub kind: &'static str,
-    /// What they are made of.
+    /// Medium.
     pub medium: String,
-    /// Their length.
+    /// Length.
     pub length: Length,
     /// Speed of ports at the lower end.
     pub lower_speed: Speed,
     /// Speed of ports at the upper end.
     pub upper_speed: Speed,
-    /// Links: pairs of ports.
+    /// Number of links, which are pairs of ports.
     pub links: u64,
-    /// Cages (transceivers or plugs) at the lower end. The cage of a NIC is counted once, in the first plane in which
-    /// the NIC has a cable.
+    /// Number of cages (transceivers or plugs) at the lower end. The cage of a NIC is counted once, in the first plane
+    /// in which the NIC has a cable.
     pub lower_cages: u64,
-    /// Cages at the upper end.
+    /// Number of cages at the upper end.
     pub upper_cages: u64,
 }
 
@@ -51,26 +52,26 @@ pub struct Bill<'f> {
     counts: BTreeMap<Article, [u64; 3]>,
     /// NICs whose cage is counted.
     nics: BTreeSet<Nic>,
-    /// Positions of racks, from which lengths follow.
+    /// Positions of racks, which determine lengths; `None` to use the lengths of the file.
     positions: Option<&'f Positions<'f>>,
-    /// Racks that have no position, and devices that have no rack.
+    /// Racks without a position, and devices without a rack.
     unplaced: BTreeSet<SmolStr>,
 }
 
 impl<'f> Bill<'f> {
-    /// Returns a bill whose lengths follow from the positions of racks.
+    /// Returns a bill whose lengths are computed from the positions of racks.
     pub fn measured(positions: &'f Positions<'f>) -> Self {
         Bill { positions: Some(positions), ..Bill::default() }
     }
 
-    /// Returns the racks that have no position, and the devices that have no rack.
+    /// Returns the racks without a position, and the devices without a rack.
     pub fn unplaced(&self) -> &BTreeSet<SmolStr> {
         &self.unplaced
     }
 
     /// Adds the cables of a plane.
     pub fn add(&mut self, plan: &Plan, plane: PlaneId) {
-        // Cages of one device follow each other at the lower end; those at the upper end are met in any order.
+        // At the lower end, cages of one device are consecutive. At the upper end, they occur in any order.
         let mut seen: BTreeSet<(bool, String, u16)> = BTreeSet::new();
         for line in lines(plan, plane) {
             let length = self.length(plan, &line);
@@ -91,7 +92,7 @@ impl<'f> Bill<'f> {
         }
     }
 
-    /// Returns the length of a cable: from positions, or that of the file.
+    /// Returns the length of a cable, from positions or from the file.
     fn length(&mut self, plan: &Plan, line: &Line) -> Length {
         let stated = plan.fabric().cable(line.link).length;
         let Some(positions) = self.positions else { return stated };
@@ -113,7 +114,7 @@ impl<'f> Bill<'f> {
         }
     }
 
-    /// Returns its lines.
+    /// Returns the lines of the bill.
     pub fn entries(&self) -> Vec<Entry> {
         let entries = self.counts.iter().map(|(article, [links, lower, upper])| Entry {
             kind: article.kind,
@@ -128,7 +129,7 @@ impl<'f> Bill<'f> {
         entries.collect()
     }
 
-    /// Returns it as CSV.
+    /// Returns the bill as CSV.
     pub fn csv(&self) -> String {
         const HEAD: [&str; 8] =
             ["kind", "medium", "length", "lower_speed", "upper_speed", "links", "lower_cages", "upper_cages"];

@@ -4,7 +4,7 @@ use closc_topology::{Side, TierId, Topology};
 
 use super::{Line, Plug, rack, unit};
 
-/// A pattern of labels: text with words in braces.
+/// A pattern of labels: text with placeholders in braces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelPattern {
     parts: Vec<Part>,
@@ -50,10 +50,10 @@ const WORDS: [(&str, Word); 12] = [
 /// Why a text is not a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
-    /// A word in braces means nothing.
+    /// A placeholder is unknown.
     #[error("`{{{0}}}` means nothing in a label; there are {words}", words = words())]
     Word(String),
-    /// A brace is not closed, or not opened.
+    /// A brace is not closed or not opened.
     #[error("a brace has no partner")]
     Brace,
 }
@@ -63,7 +63,7 @@ fn words() -> String {
 }
 
 impl LabelPattern {
-    /// The pattern that is used where none is given: this end above the far one.
+    /// The default pattern: this end, then the far end.
     pub const DEFAULT: &'static str = "{device}:{port} > {far_device}:{far_port}";
 
     /// If labels contain a rack or a unit, returns the first tier, or `hosts`, for which the fabric file has no racks.
@@ -79,7 +79,7 @@ impl LabelPattern {
         tier.map(TierId::word).or(hosts)
     }
 
-    /// The label at one end of a cable: `Side::Down` is the end nearer to the NICs.
+    /// Returns the label at one end of a cable. `Side::Down` is the end nearer to the NICs.
     pub(super) fn label(&self, line: &Line, end: Side) -> String {
         let (own, far) = match end {
             Side::Down => (&line.a, &line.b),

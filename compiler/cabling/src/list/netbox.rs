@@ -1,6 +1,6 @@
-//! NetBox's import of cables, interfaces, devices, racks and types of devices.
+//! CSV for NetBox's imports of cables, interfaces, devices, racks and device types.
 //!
-//! In: a plan. Out: CSV with NetBox's own names of fields. Invariants: fields are those that every release from 4.0 on has.
+//! In: a plan. Out: CSV with the field names of NetBox. Invariants: all fields exist in every release from 4.0 on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,11 @@ use closc_topology::{PlaneId, RackPlace, Side, Switch, TierId, Topology, ZoneId}
 
 use super::{LabelPattern, Line, lines, table};
 
-/// NetBox requires a manufacturer for every device type. This one is used for types that have the names of platforms.
+/// NetBox requires a manufacturer for every device type. This is the manufacturer of device types that are named after
+/// platforms.
 const MANUFACTURER: &str = "closc";
 
-/// Fields of NetBox's import of cables (`dcim.cable`), those that every release from 3.3 on has.
+/// Fields of NetBox's import of cables (`dcim.cable`), which exist in every release from 3.3 on.
 const CABLES: [&str; 11] = [
     "side_a_device",
     "side_a_type",
@@ -27,7 +28,7 @@ const CABLES: [&str; 11] = [
     "length_unit",
 ];
 
-/// The most characters of a cable's label that NetBox takes (`Cable.label`).
+/// Maximum length of a cable's label in NetBox (`Cable.label`).
 pub const LABEL_MAX: usize = 100;
 
 fn cable(plan: &Plan, line: &Line, labels: &LabelPattern) -> [String; 11] {
@@ -54,12 +55,12 @@ fn fits(label: &str) -> bool {
     label.chars().count() <= LABEL_MAX
 }
 
-/// Counts the cables of a plane that have no label in NetBox's list, because theirs is longer than NetBox takes.
+/// Counts the cables of a plane whose labels are too long for NetBox, and therefore omitted.
 pub fn long_labels(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> usize {
     lines(plan, plane).filter(|line| !fits(&labels.label(line, Side::Down))).count()
 }
 
-/// The cable type of NetBox for a medium; empty where it has none.
+/// Returns NetBox's cable type for a medium; empty if there is none.
 fn netbox_type(medium: &str) -> &'static str {
     match medium {
         "dac" => "dac-passive",
@@ -71,7 +72,7 @@ fn netbox_type(medium: &str) -> &'static str {
     }
 }
 
-/// The cables of a plane.
+/// Returns the cables of a plane for NetBox's import.
 pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> String {
     table(&CABLES, lines(plan, plane).map(|line| cable(plan, &line, labels)))
 }
@@ -79,8 +80,8 @@ pub(super) fn cables(plan: &Plan, plane: PlaneId, labels: &LabelPattern) -> Stri
 /// Fields of NetBox's import of interfaces (`dcim.interface`).
 const INTERFACES: [&str; 4] = ["device", "name", "type", "speed"];
 
-/// The ports that the cables of a plane end in: NetBox connects existing interfaces only. Platforms do not record the
-/// form factor of a port, so the type is `other`.
+/// Returns the ports at the ends of a plane's cables, because NetBox connects existing interfaces only. Platforms do
+/// not define the form factor of a port, so the type is `other`.
 pub(super) fn interfaces(plan: &Plan, plane: PlaneId) -> String {
     let ends = lines(plan, plane).flat_map(|line| [line.a, line.b]);
     let rows = ends.map(|end| {
@@ -95,8 +96,8 @@ pub(super) fn interfaces(plan: &Plan, plane: PlaneId) -> String {
 const DEVICES: [&str; 9] =
     ["name", "role", "manufacturer", "device_type", "status", "site", "rack", "position", "face"];
 
-/// Returns the switches of some planes and all nodes for NetBox's import of devices, with rack, position and face where the file
-/// says them.
+/// Returns the switches of some planes and all nodes for NetBox's import of devices. Includes rack, position and face
+/// if the file defines them.
 pub fn devices(plan: &Plan, planes: &[PlaneId]) -> String {
     let topology = plan.topology();
     let switches = plan.switches().filter(|switch| planes.contains(&switch.plane)).map(|switch| {
@@ -123,7 +124,7 @@ fn device(name: String, role: &str, kind: String, site: String, place: Option<Ra
     [name, role, manufacturer, kind, "planned".to_owned(), site, rack, position, face]
 }
 
-/// The site of a switch; fabrics without sites are at one of their own name.
+/// Returns the site of a switch. A fabric without sites is at a site with its own name.
 fn site(topology: &Topology, switch: Switch) -> String {
     if switch.tier != TierId::T2 {
         return site_of(topology, switch.zone);
@@ -136,7 +137,8 @@ fn site_of(topology: &Topology, zone: ZoneId) -> String {
     own.map_or_else(|| topology.name.to_string(), |site| site.name.to_string())
 }
 
-/// Returns the racks of some planes and of all nodes for NetBox's import of racks (`dcim.rack`); nothing where the file has none.
+/// Returns the racks of some planes and of all nodes for NetBox's import of racks (`dcim.rack`). `None` if the file has
+/// no racks.
 pub fn racks(plan: &Plan, planes: &[PlaneId]) -> Option<String> {
     let topology = plan.topology();
     let height = topology.racks.as_ref()?.height;
@@ -150,17 +152,17 @@ pub fn racks(plan: &Plan, planes: &[PlaneId]) -> Option<String> {
         found.insert((site_of(topology, node.zone), place.rack.to_string()));
     }
     let rows = found.into_iter().map(|(site, name)| {
-        // Inches between the rails (EIA-310).
+        // Width between the rails, in inches (EIA-310).
         [site, name, "planned".to_owned(), "19".to_owned(), height.to_string()]
     });
     Some(table(&["site", "name", "status", "width", "u_height"], rows))
 }
 
-/// NetBox's default height of a device, in rack units; its import refuses an empty one.
+/// NetBox's default height of a device, in rack units; its import rejects an empty value.
 const UNITS: u16 = 1;
 
-/// Returns the types of devices in use for NetBox's import of device types (`dcim.devicetype`), with their height where it is
-/// known, and NetBox's own default elsewhere: NetBox takes the height of a device from its type.
+/// Returns the device types in use for NetBox's import of device types (`dcim.devicetype`). NetBox defines the height
+/// of a device by its type. If a height is unknown, NetBox's default is used.
 pub fn device_types(plan: &Plan) -> String {
     let topology = plan.topology();
     let mut heights: BTreeMap<String, Option<u16>> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! JSON of devices, decoded in bounded memory.
 //!
-//! In: a text. Out: which report it is, and the values that a reader uses. Invariants: values that are not used take no
-//! memory; the size of a text is checked before it is decoded.
+//! In: a text. Out: the kind of report, and the values that a reader uses. Invariants: unused values need no memory.
+//! The memory for a text is checked before it is decoded.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,11 +11,11 @@ use serde_json::{Map, Value};
 
 use super::{MEMORY_MAX, ReadError};
 
-/// Tables of SONiC that are read.
+/// Prefixes of keys of the SONiC tables that are read.
 pub(super) const NEIGHBOURS: &str = "LLDP_ENTRY_TABLE:";
 pub(super) const PORTS: &str = "PORT_TABLE:";
 
-/// Keys of their rows that are used.
+/// Fields of their rows that are used.
 const FIELDS: [&str; 7] = [
     "value",
     "speed",
@@ -26,24 +26,24 @@ const FIELDS: [&str; 7] = [
     "lldp_rem_port_desc",
 ];
 
-/// Whether a key is of a table that is read.
+/// Returns whether a key belongs to one of the tables that are read.
 pub(super) fn is_key(key: &str) -> bool {
     key.starts_with(NEIGHBOURS) || key.starts_with(PORTS)
 }
 
-/// Finds out which report a document is.
+/// Detects the kind of report of a document.
 pub(super) fn outline(text: &str) -> Result<Outline, ReadError> {
     serde_json::from_str(text).map_err(|error| fault(&error))
 }
 
-/// Returns the value of a key of the outermost object.
+/// Returns the value of a key of the top-level object.
 pub(super) fn value(text: &str, key: &str) -> Result<Value, ReadError> {
     let mut object: Map<String, Value> =
         serde_json::from_str(weighed(text)?).map_err(|error| fault(&error))?;
     Ok(object.remove(key).unwrap_or_default())
 }
 
-/// Returns a text that takes at most [`MEMORY_MAX`] bytes once it is decoded.
+/// Returns the text if its decoded form needs at most [`MEMORY_MAX`] bytes.
 pub(super) fn weighed(text: &str) -> Result<&str, ReadError> {
     if closc_budget::decoded_json_bytes(text.as_bytes()) > MEMORY_MAX {
         return Err(ReadError::Memory);
@@ -51,14 +51,14 @@ pub(super) fn weighed(text: &str) -> Result<&str, ReadError> {
     Ok(text)
 }
 
-/// An error of the JSON reader, with its place.
+/// Converts an error of the JSON parser, with its place.
 pub(super) fn fault(error: &serde_json::Error) -> ReadError {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or_default().to_owned();
     ReadError::Json { line: error.line(), column: error.column(), reason }
 }
 
-/// The report that a document is, by the keys of its outermost object.
+/// The kind of report, by the keys of the top-level object.
 pub(super) enum Outline {
     /// `lldpd`.
     Lldpd,
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for OutlineVisitor {
     }
 }
 
-/// Texts and objects of a value, as far as their keys are used; anything else is null.
+/// Strings and objects of a value whose keys are used. Everything else is null.
 pub(super) struct Pruned(pub(super) Value);
 
 impl<'de> Deserialize<'de> for Pruned {

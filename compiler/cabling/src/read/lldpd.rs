@@ -1,14 +1,14 @@
-//! JSON of `lldpd` (1.0.x), in both of its forms.
+//! JSON of `lldpd` (1.0.x), in both of its formats.
 //!
-//! The plain form writes one item as an object and several as a list, and uses system names as keys; the stable one,
-//! `json0`, always writes lists. Without neighbours `interface` is absent.
+//! The plain format contains one item as an object and several as a list, and uses system names as keys. The stable
+//! format, `json0`, always has lists. Without neighbours, `interface` is absent.
 
 use serde_json::Value;
 
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
-/// Reads what is below `lldp`.
+/// Reads the contents of `lldp`.
 pub(super) fn read(lldp: &Value) -> Result<Vec<Sighting>, ReadError> {
     let mut ports = Ports::default();
     for one in items(lldp) {
@@ -30,7 +30,7 @@ pub(super) fn read(lldp: &Value) -> Result<Vec<Sighting>, ReadError> {
     Ok(ports.finish())
 }
 
-/// A thing, or the things of a list.
+/// Returns the items of a list, or a single item.
 fn items(value: &Value) -> std::slice::Iter<'_, Value> {
     match value {
         Value::Array(items) => items.iter(),
@@ -42,7 +42,7 @@ fn form(place: &str, expected: &'static str) -> ReadError {
     ReadError::Form { place: place.to_owned(), expected }
 }
 
-/// The neighbour that an interface speaks of.
+/// Returns the neighbour of an interface entry.
 fn neighbour(name: &str, interface: &Value) -> Result<Neighbour, ReadError> {
     if !interface.is_object() {
         return Err(form(&format!("lldp.interface.{name}"), "an object"));
@@ -59,18 +59,18 @@ fn neighbour(name: &str, interface: &Value) -> Result<Neighbour, ReadError> {
     Ok(found)
 }
 
-/// System name and chassis id.
+/// Returns system name and chassis id.
 fn chassis_names(chassis: &Value) -> (Option<String>, Option<String>) {
     let id = |of: &Value| of.get("id").and_then(value);
     if chassis.get("id").is_some() {
-        // The stable form, or the plain form of a neighbour that sends no name.
+        // The stable format, or the plain format for a neighbour without a name.
         return (chassis.get("name").and_then(value), id(chassis));
     }
     let named = chassis.as_object().and_then(|names| names.iter().next());
     named.map_or((None, None), |(name, of)| (Some(name.clone()), id(of)))
 }
 
-/// The text of `"x"`, `{"value": "x"}` or `[{"value": "x"}]`.
+/// Returns the string in `"x"`, `{"value": "x"}` or `[{"value": "x"}]`.
 fn value(of: &Value) -> Option<String> {
     let of = items(of).next()?;
     of.as_str().or_else(|| of.get("value").and_then(Value::as_str)).map(str::to_owned)

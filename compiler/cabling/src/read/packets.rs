@@ -1,8 +1,8 @@
-//! Packets that P4Runtime switches send to their controller: LLDP frames, with the port that each came in by.
+//! Packets that P4Runtime switches send to their controller: LLDP frames with their ingress ports.
 //!
-//! In: a line for each message, in the JSON form of Protocol Buffers: `StreamMessageResponse` with `packet`, or the `PacketIn`
-//! alone. Out: a sighting for each port. Invariants: frames of other protocols are passed over; a frame of LLDP that is cut off
-//! is refused with its line.
+//! In: one line per message, in the JSON format of Protocol Buffers: `StreamMessageResponse` with `packet`, or only the
+//! `PacketIn`. Out: a sighting for each port. Invariants: frames of other protocols are skipped. A truncated LLDP frame
+//! is an error with its line.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ use super::json::weighed;
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
-/// The metadata with the port, in the pipelines of closc and in SAI's (`packet_in`, `ingress_port`).
+/// Id of the metadata with the port, in the pipelines of closc and of SAI (`packet_in`, `ingress_port`).
 const INGRESS_PORT: u64 = 1;
 
-/// IEEE 802.1AB section 7.3, and IEEE 802.1Q section 9.6.
+/// EtherType of LLDP (IEEE 802.1AB section 7.3, IEEE 802.1Q section 9.6).
 const LLDP: [u8; 2] = [0x88, 0xcc];
 const VLAN: [u8; 2] = [0x81, 0x00];
 
@@ -24,7 +24,7 @@ pub(crate) fn numbered(number: u64) -> String {
     format!("P4Runtime port {number}")
 }
 
-/// Whether a text is packets, one per line.
+/// Returns whether a text contains packets, one per line.
 pub(super) fn is_packets(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first = weighed(first).ok().and_then(|first| serde_json::from_str::<Value>(first).ok());
@@ -36,7 +36,7 @@ fn packet(value: &Value) -> Option<&Value> {
     (packet.get("payload").is_some() && packet.get("metadata").is_some()).then_some(packet)
 }
 
-/// Reads the packets. Repeated packets of a neighbour count once.
+/// Reads the packets. Repeated packets of a neighbour are counted once.
 pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
     let mut ports = Ports::default();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -60,14 +60,15 @@ fn bytes(value: &Value) -> Option<Vec<u8>> {
     STANDARD.decode(value.as_str()?).ok()
 }
 
-/// The port that a packet came in by: a name where the pipeline translates ports, else a number (P4Runtime 1.4 section 8.4.6).
+/// Returns the ingress port of a packet: a name if the pipeline translates ports, otherwise a number (P4Runtime 1.4
+/// section 8.4.6).
 fn ingress(packet: &Value) -> Option<String> {
     let id = |one: &Value| one.get("metadataId").or_else(|| one.get("metadata_id"))?.as_u64();
     let mut metadata = packet["metadata"].as_array()?.iter();
     let value = bytes(&metadata.find(|one| id(one) == Some(INGRESS_PORT))?["value"])?;
     let name =
         std::str::from_utf8(&value).ok().filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
-    // The bytes of a port number may be letters, but are never as long as the name of a port.
+    // The bytes of a port number may look like letters, but a port name is always longer.
     if let Some(name) = name.filter(|name| name.len() > 2 && name.chars().all(|c| c.is_ascii_graphic())) {
         return Some(name.to_owned());
     }
@@ -75,7 +76,7 @@ fn ingress(packet: &Value) -> Option<String> {
     fits.then(|| numbered(value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))))
 }
 
-/// Payload of the Ethernet header of an LLDP frame.
+/// Returns the payload of an LLDP frame.
 fn lldp(frame: &[u8]) -> Option<&[u8]> {
     let (mut kind, mut data) = (frame.get(12..14)?, &frame[14..]);
     if kind == VLAN {
@@ -84,7 +85,7 @@ fn lldp(frame: &[u8]) -> Option<&[u8]> {
     (kind == LLDP).then_some(data)
 }
 
-/// Reads the fields of a frame (IEEE 802.1AB section 8.4); nothing where one is cut off.
+/// Reads the fields of a frame (IEEE 802.1AB section 8.4); `None` if one is truncated.
 fn neighbour(mut data: &[u8]) -> Option<Neighbour> {
     let mut found = Neighbour::default();
     loop {
@@ -95,7 +96,7 @@ fn neighbour(mut data: &[u8]) -> Option<Neighbour> {
         let text = || String::from_utf8_lossy(value).into_owned();
         match head[0] >> 1 {
             0 => return Some(found),
-            // Subtype 4 of a chassis and 3 of a port are MAC addresses (sections 8.5.2.2 and 8.5.3.2).
+            // Chassis subtype 4 and port subtype 3 are MAC addresses (sections 8.5.2.2 and 8.5.3.2).
             1 => found.chassis = identifier(value, 4),
             2 => found.ports.splice(0..0, identifier(value, 3)).for_each(drop),
             4 => found.ports.push(text()),

@@ -1,6 +1,7 @@
-//! Tables of SONiC's APPL_DB, as `sonic-db-dump -n APPL_DB -y` prints them: neighbours, and speed and state of ports.
+//! Tables of SONiC's APPL_DB with neighbours and with speed and state of ports, as `sonic-db-dump -n APPL_DB -y` prints
+//! them.
 //!
-//! Other tables, such as those of a million routes, are passed over and take no memory.
+//! Other tables, for example with a million routes, are skipped and need no memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
     Ok(tables.ports.finish())
 }
 
-/// Ports so far, and the fault that ended the reading.
+/// Ports read so far, and the error that ended reading.
 struct Tables {
     ports: Ports,
     fault: Option<ReadError>,
@@ -55,9 +56,9 @@ impl<'de> Visitor<'de> for &mut Tables {
 }
 
 impl Ports {
-    /// Takes a row of a table.
+    /// Reads a row of a table.
     fn row(&mut self, key: &str, row: &Value) -> Result<(), ReadError> {
-        // The fields are either inside `value`, beside a type and expiry, or bare.
+        // The fields are either in `value`, next to type and expiry, or directly in the row.
         let row = row.get("value").filter(|value| value.is_object()).unwrap_or(row);
         let field = |name: &str| row.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
         if !row.is_object() {
@@ -75,7 +76,7 @@ impl Ports {
         } else if let Some(name) = key.strip_prefix(PORTS).filter(|name| name.starts_with("Ethernet")) {
             let port = self.port(name)?;
             port.speed = match field("speed") {
-                // Ports without a module.
+                // Ports without a module have no speed.
                 None | Some("N/A") => None,
                 Some(speed) => {
                     let mbps = speed.parse().map_err(|_| ReadError::Form {

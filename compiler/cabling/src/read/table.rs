@@ -1,4 +1,5 @@
-//! The table of SONiC's `show lldp table`: one neighbour per line, columns as wide as the dashes under their titles.
+//! The table of SONiC's `show lldp table`: one neighbour per line. The dashes under the titles show the width of the
+//! columns.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ fn is_head(line: &str) -> bool {
     TITLES.iter().all(|title| words.next() == Some(*title))
 }
 
-/// Whether a text is such a table.
+/// Returns whether a text is such a table.
 pub(super) fn is_table(text: &str) -> bool {
     text.lines().any(is_head)
 }
@@ -56,7 +57,7 @@ fn fault(at: usize, reason: &'static str) -> ReadError {
     ReadError::Line { line: at + 1, reason }
 }
 
-/// Where the columns are, in characters.
+/// Returns the ranges of the columns, in characters.
 fn columns(rule: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, sign) in rule.chars().enumerate() {
@@ -69,7 +70,7 @@ fn columns(rule: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The text in a column; the last one goes to the end of the line.
+/// Returns the text in a column. The last column extends to the end of the line.
 fn cell(line: &str, columns: &[Range<usize>], column: usize) -> Option<String> {
     let Range { start, end } = columns.get(column)?.clone();
     let length = if column + 1 == columns.len() { usize::MAX } else { end - start };

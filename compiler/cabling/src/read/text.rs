@@ -1,14 +1,15 @@
-//! Text of `lldpctl`, which SONiC's `show lldp neighbors` prints too: a block for each neighbour, `Interface:` its first line.
+//! Text of `lldpctl`, which SONiC's `show lldp neighbors` also prints: a block for each neighbour, which begins with
+//! `Interface:`.
 
 use super::{Ports, ReadError};
 use crate::sighting::{Neighbour, Sighting};
 
-/// Whether a text is of this form. Without neighbours only the head is there.
+/// Returns whether a text has this format. Without neighbours, it contains only the head.
 pub(super) fn is_text(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("Interface:") || line.trim() == "LLDP neighbors:")
 }
 
-/// Reads the blocks.
+/// Reads the blocks of neighbours.
 pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
     let mut ports = Ports::default();
     let mut block: Option<(String, Neighbour)> = None;
@@ -25,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Sighting>, ReadError> {
             continue;
         }
         let Some((_, neighbour)) = &mut block else { continue };
-        // An id has the word of its kind before it: `mac 52:54:00:00:00:01`, `local etp1`.
+        // An id follows the keyword of its kind: `mac 52:54:00:00:00:01`, `local etp1`.
         let id = || value.split_once(' ').map_or(value, |(_, id)| id).trim().to_owned();
         match key {
             "SysName" => neighbour.system = Some(value.to_owned()).filter(|name| !name.is_empty()),

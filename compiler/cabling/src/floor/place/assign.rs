@@ -1,7 +1,7 @@
-//! Positions of racks: in the order of a walk over the floor.
+//! Positions of racks along a walk over the floor.
 //!
-//! In: racks with devices. Out: the same with positions. Invariants: the T0 racks of a block are in the middle of its node racks,
-//! and T1s and T2s are in the middle of the blocks; a rack of the plan is used once.
+//! In: racks with devices. Out: the same racks with positions. Invariants: the T0 racks of a block are in the middle of
+//! its node racks. Racks of T1s and T2s are in the middle of all blocks. A rack of the plan is used at most once.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ pub(super) struct Block {
     pub(super) unit: u32,
 }
 
-/// Parts of the width of the floor that walks are confined to, one after the other.
+/// Numbers of bands into which the floor is divided. A walk covers one band after the other.
 const BANDS: [i64; 4] = [1, 2, 3, 4];
 
-/// Returns walks over all racks: along rows, back and forth, through the complete width of the floor or through bands of it.
+/// Returns walks over all racks: along rows, back and forth, over the complete width of the floor or band by band.
 pub(super) fn orders(floor: &Floor) -> Vec<Vec<usize>> {
     let xs = || floor.racks.iter().map(|rack| rack.x);
     let (least, most) = (xs().min().unwrap_or_default(), xs().max().unwrap_or_default());
@@ -43,7 +43,7 @@ pub(super) fn orders(floor: &Floor) -> Vec<Vec<usize>> {
     BANDS.into_iter().map(walk).collect()
 }
 
-/// Gives each rack a position along a walk.
+/// Assigns each rack a position along a walk.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub(super) fn assign(
             return Err(PlaceError::Small { cabinets: all, placed: placed.len(), kind, name, units, watts });
         };
         used[at] = true;
-        // The next rack is after this one, so that racks of a block stay together.
+        // Continue after this one, so that racks of a block stay together.
         from = at + 1;
         cabinet.at = order[at];
         placed.push(cabinet);
@@ -73,7 +73,7 @@ pub(super) fn assign(
     Ok(placed)
 }
 
-/// Tells whether a rack of the plan has the units and the power.
+/// Returns whether a rack of the plan has enough units and power.
 fn holds(floor: &Floor, at: usize, cabinet: &Cabinet) -> bool {
     let rack = &floor.racks[at];
     let has_power = rack.watts.is_none_or(|most| cabinet.watts.is_some_and(|watts| watts <= u64::from(most)));

@@ -1,7 +1,7 @@
-//! Rules of racks: devices per rack, as many as units and power permit.
+//! Rules of racks: the number of devices per rack, limited by units and power.
 //!
-//! In: a plan, a floor plan and the sizes of devices. Out: [`Racks`] to try. Invariants: a kind of device is in as few racks as its
-//! number per rack permits, and these are filled evenly.
+//! In: a plan, a floor plan and the sizes of devices. Out: [`Racks`] to try. Invariants: each kind of device uses as
+//! few racks as its number per rack permits, and these are filled evenly.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ type Size = (u16, Option<u32>);
 /// Sizes of all devices.
 pub(super) struct Sizes<'a> {
     plan: &'a Plan,
-    /// Racks of the plan by units and power, each kind once.
+    /// Kinds of racks of the plan: units and power, without duplicates.
     racks: Vec<(u16, Option<u32>)>,
     pub(super) node: NodeSize,
     watts: BTreeMap<SmolStr, Option<u32>>,
-    /// Units and watts of the largest switch of each tier that exists.
+    /// Units and watts of the largest switch of each existing tier.
     tiers: BTreeMap<TierId, Size>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Sizes<'a> {
         self.watts.get(&platform.id).copied().flatten()
     }
 
-    /// Returns the numbers of devices of a size that racks hold, the largest first.
+    /// Returns the numbers of devices of a size that fit into racks, largest first.
     fn held(&self, (units, watts): Size) -> Vec<u16> {
         let hold = |(rack_units, rack_watts): &(u16, Option<u32>)| {
             let by_power = rack_watts.zip(watts).map(|(most, each)| most / each.max(1));
@@ -125,7 +125,7 @@ impl<'a> Sizes<'a> {
             .collect()
     }
 
-    /// Returns rules of T0s. All T0s of a unit share racks, or their number divides that of the unit.
+    /// Returns rules of T0s. The number of T0s per rack divides the number of a unit, or is a multiple of it.
     fn t0s(&self, zone: &str) -> Vec<RackRule> {
         let topology = self.plan.topology();
         let Some(size) = self.tiers.get(&TierId::T0).copied() else { return Vec::new() };
@@ -142,7 +142,7 @@ impl<'a> Sizes<'a> {
         counts.map(|count| rule(&name, count, size.0)).collect()
     }
 
-    /// Returns the rule of T1s or T2s with the fewest racks; racks of a plane if these are as few.
+    /// Returns the rule of T1s or T2s with the fewest racks. If the numbers are equal, each plane has its own racks.
     fn switches(&self, tier: TierId, name: &str, all: u16) -> Option<RackRule> {
         let size = self.tiers.get(&tier).copied()?;
         let (planes, most) = (u16::from(self.plan.topology().planes), self.most(size));
@@ -159,7 +159,7 @@ impl<'a> Sizes<'a> {
     }
 }
 
-/// Returns the devices per rack that fill as few racks evenly.
+/// Returns the number of devices per rack that fills the fewest racks evenly.
 fn even(all: u16, most: u16) -> u16 {
     all.div_ceil(all.div_ceil(most.max(1)).max(1)).max(1)
 }
@@ -171,7 +171,8 @@ fn rule(name: &str, per_rack: u16, units: u16) -> RackRule {
     RackRule { name, per_rack, per_row: None, units, first_unit: 1, face: Face::Front }
 }
 
-/// Returns the power of a switch with its modules, the maximum if it is published, or the parts without a figure.
+/// Returns the power of a switch with its modules: the maximum, or the typical power if no maximum is published. The
+/// error names the part whose power is unknown.
 fn power(plan: &Plan, switch: Switch, platform: &Platform) -> Result<Option<u32>, String> {
     let figure = platform.power.as_ref().and_then(|power| power.maximum_watts.or(power.typical_watts));
     let mut sum = u64::from(figure.ok_or_else(|| format!("`{}`", platform.id))?);
