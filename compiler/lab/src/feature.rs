@@ -19,7 +19,7 @@ pub enum Feature {
     Encapsulation,
     /// Kernel support for next hop objects.
     NextHops,
-    /// Something else failed; the text says what.
+    /// Another failure, as text.
     Other(String),
 }
 

@@ -1,8 +1,8 @@
 //! A job on a lab: agents on its NICs exchange messages while a scenario breaks and repairs the fabric.
 //!
 //! ```text
-//! scenario (YAML) --parse--> Scenario --bind(model)--> Timeline: what is broken when, and what that should cost
-//! pattern, NICs ---------------------> Work: which message is next, what it waits for
+//! scenario (YAML) --parse--> Scenario --bind(model)--> Timeline: faults over time, expected capacity
+//! pattern, NICs ---------------------> Work: the next message, and its dependencies
 //! Work ---orders---> agents ---answers---> Record: messages, samples, losses, changes of state
 //! Timeline, Record --> Statistics --expect--> Verdict --> Report --> text, Markdown, JSON, SVG
 //! ```

@@ -32,7 +32,7 @@ const TRIES: u32 = 20;
 /// Logarithm of the probability of a two-sided error, 10^-12.
 const LN_CHANCE: f64 = 28.324_17;
 
-/// Sends flows between all pairs of NICs and judges them.
+/// Sends flows between all pairs of NICs, and evaluates them.
 pub(crate) fn run(
     tree: &Tree,
     model: &Model,

@@ -1,7 +1,7 @@
 //! The test: sends a packet over every path, and compares every counter with the expected paths.
 //!
-//! In: a backend. Out: [`TestReport`]. Invariants: a packet counts as delivered only if it arrived exactly once, at the
-//! NIC port of its address, with an unchanged inner packet, and if its node decapsulated and accepted it.
+//! In: a backend. Out: [`TestReport`]. Invariants: a packet counts as delivered only if it arrived exactly once,
+//! unchanged, at the NIC port of its address. Its node must also have decapsulated and accepted it.
 
 mod inbox;
 mod report;

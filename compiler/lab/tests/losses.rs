@@ -1,5 +1,5 @@
-//! Losses per step of a job, in virtual time: each lost packet is attributed to the step that broke an element on its
-//! path, including packets in flight during a cut. Also tests verdicts on jobs with a temporary or permanent outage.
+//! Losses per step of a job, in virtual time. Each lost packet is attributed to the step that broke an element on its
+//! path, also if it was in flight during a cut. Also tests verdicts on jobs with a temporary or permanent outage.
 
 mod common;
 

@@ -1,8 +1,9 @@
 //! Reads the state of switches by P4Runtime, as a controller does: addresses, counters and routes.
 //!
-//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: any
-//! controller can read the same: the direct counters of `port_role` (packets received by a port) and `my_sid` (packets
-//! handled by a segment), the cells of `port_class` (packets sent by a port, per class), and the tables of routes.
+//! In: a tree and the inventory of a lab. Out: [`Counters`] of switches, read over P4Runtime. Invariants: only data
+//! that any controller can read is used. These are the direct counters of `port_role` (received packets of a port) and
+//! `my_sid` (packets of a segment), the cells of `port_class` (sent packets of a port and class), and the tables of
+//! routes.
 
 mod routes;
 
@@ -105,11 +106,11 @@ pub(crate) fn write_inventory(
 /// Selects counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Those of ports.
+    /// Counters of ports.
     Ports,
-    /// Those of segments.
+    /// Counters of segments.
     Segments,
-    /// All.
+    /// All counters.
     All,
 }
 

@@ -1,8 +1,8 @@
 //! A job on a fabric whose switches choose the path: queue pairs on sockets of the nodes, one flow per pair of NICs.
 //!
 //! ```text
-//! pattern, NICs --> flows: addresses and ports --sent once, followed hop by hop--> the way of each
-//! ways, routes --hashed--> what should be left after each step
+//! pattern, NICs --> flows: addresses and ports --sent once, followed hop by hop--> paths
+//! paths, routes --hashed--> expected capacity after each step
 //! flows --nodes: queue pairs, sockets--> Record --> Report
 //! ```
 //!

@@ -143,8 +143,8 @@ fn leaving(report: &Report, most_us: f64, unmet: &mut Vec<Unmet>) {
     }
 }
 
-/// Reports steps after which goodput did not recover in time, or that were too close to the end of the job. For a step
-/// that leaves no capacity, the next step that restores some is judged; without one, goodput never recovers.
+/// Reports steps after which goodput did not recover in time, or that were too close to the end of the job. After a
+/// step that leaves no capacity, the next step that restores some counts. Without one, goodput never recovers.
 fn recovery(report: &Report, most_ms: f64, unmet: &mut Vec<Unmet>) {
     let mut say = |found: String| unmet.push(Unmet { expected: "recovered_within", found });
     if let Some(last) = report.steps.last().filter(|step| step.is_outage) {

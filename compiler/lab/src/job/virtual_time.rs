@@ -3,8 +3,8 @@
 //! ```text
 //! tree --entries--> switches: the P4 program, its tables, queues with a rate     (switches)
 //! tree --path tables--> stations: a closc-nic for each NIC, lines with a rate    (station)
-//! scenario --bind--> what is cut, lossy, swapped at a time                       (wiring)
-//! (time, number) of packets, of what agents have due, of steps and samples --> Record --> Report
+//! scenario --bind--> cut, lossy and swapped cables at a time                     (wiring)
+//! (time, number) of packets, agent timers, steps and samples --> Record --> Report
 //! ```
 //!
 //! In: a compiled tree of P4 switches, a scenario, orders. Out: the same report as of a job on the kernel. Invariants:

@@ -13,7 +13,7 @@ use crate::LabError;
 
 /// Mode bit that restricts removing and renaming to owners, for folders that all users may write to.
 const STICKY: u32 = 0o1000;
-/// Mode bits that let others write.
+/// Mode bits that permit other users to write.
 const WRITABLE: u32 = 0o022;
 
 /// Creates a folder for its owner only; rejects an existing one that others could change. Folders created here get the

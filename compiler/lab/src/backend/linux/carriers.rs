@@ -91,7 +91,7 @@ fn due(packets: usize) -> Duration {
     Duration::from_secs_f64(packets as f64 / f64::from(PACE))
 }
 
-/// Tells whether no packet waits for a processor.
+/// Returns whether no packet waits for a processor.
 pub(super) fn queues_are_empty() -> bool {
     // Older kernels lack the file; then silence must suffice.
     fs::read_to_string(QUEUES).map_or(true, |text| queued(&text) == 0)

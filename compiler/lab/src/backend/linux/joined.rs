@@ -33,7 +33,7 @@ pub(crate) fn seats(tree: &Tree, model: &Model) -> Vec<Seat> {
 }
 
 /// Connected components of the switches, and the components to which each NIC is cabled. NICs in different components
-/// have no path, whatever the routes. With one tier, every T0 group is a component of its own.
+/// have no path, regardless of routes. With one tier, every T0 group is a component of its own.
 pub(crate) struct Parts {
     of: BTreeMap<Address, BTreeSet<usize>>,
 }
