@@ -38,7 +38,7 @@ pub enum Request {
         #[serde(default)]
         after: u64,
     },
-    /// Packets of unfinished writes whose fate is unknown.
+    /// Packets of unfinished writes that are neither acknowledged nor lost.
     Unanswered {},
     /// The NIC's identity and its denials: the information that a caller needs before it denies paths.
     Denials {},

@@ -1,5 +1,5 @@
-//! Cables that lose only long packets, in virtual time: agents find them with long probes, a collector names the cable,
-//! data avoids it, and only a long probe that returns clears it.
+//! Cables that lose only long packets, in virtual time. Agents find them with long probes, a collector names the cable,
+//! and data avoids it. Only a full-length probe that returns ends that.
 
 #[path = "../../../compiler/lab/tests/common/mod.rs"]
 mod common;

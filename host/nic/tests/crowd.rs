@@ -1,4 +1,4 @@
-//! More NICs than an agent has channels for: idle ones are replaced, writes finish, and restarted packet numbers are
+//! More NICs than an agent has channels. Idle channels are replaced, writes finish, and restarted packet numbers are
 //! not mistaken for duplicates.
 
 mod common;
@@ -112,8 +112,8 @@ impl<'a> Crowd<'a> {
         self.leave();
     }
 
-    /// Lets every NIC write to every other one, as many writes at a time as there are channels for. Returns how long it
-    /// took.
+    /// Makes every NIC write to every other one, with as many writes at a time as there are channels. Returns how long
+    /// it took.
     fn all_to_all(&mut self, bytes: u64, patience_ns: u64) -> u64 {
         let (nics, since_ns) = (self.agents.len(), self.now_ns);
         let mut rest: Vec<Vec<usize>> =
@@ -162,8 +162,8 @@ fn all_to_all_of_many_more_nics_than_there_is_room_for() {
     });
 }
 
-/// After a NIC was replaced, packet numbers to it restart. The far side, which has channels for both, must not mistake
-/// them for duplicates: it receives each packet once.
+/// After a NIC was replaced, packet numbers to it restart. The far NIC, which still has a channel, must not mistake
+/// them for duplicates, and receives each packet once.
 #[test]
 fn packets_to_a_nic_that_made_room_are_no_repeated_ones() {
     with(6, 2, |crowd| {
@@ -187,7 +187,7 @@ fn packets_to_a_nic_that_made_room_are_no_repeated_ones() {
     });
 }
 
-/// If every channel has pending traffic, other NICs are rejected, which is counted and reported.
+/// If all channels have pending traffic, other NICs are rejected. This is counted and reported.
 #[test]
 fn what_finds_no_room_is_counted_apart() {
     with(6, 2, |crowd| {
@@ -201,7 +201,7 @@ fn what_finds_no_room_is_counted_apart() {
         crowd.say(0, 60, 7);
         let counters = crowd.agents[0].counters();
         assert_eq!((counters.not_ours, counters.made_room, counters.no_room), (1, 1, 0), "{counters:?}");
-        // A write that is not finished keeps its channel, even if the far side has answered.
+        // An unfinished write keeps its channel, even if the far NIC has answered.
         crowd.agents[4].write(&at, nic(0), (0, 0, 9 * UNIT, Some(UNIT as u32))).unwrap();
         crowd.agents[4].pump(&at, &mut crowd.batch);
         let frames: Vec<Vec<u8>> = crowd.batch.ready().iter().map(|f| f.bytes().to_vec()).collect();

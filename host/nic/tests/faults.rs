@@ -233,7 +233,7 @@ fn random(plan: &Plan, numbers: &mut Numbers) -> Case {
     }
 }
 
-/// Returns whether two faults share a T0, so that one hides the other or both form one larger fault.
+/// Returns whether two faults share a T0. One could then hide the other, or both could be one larger fault.
 fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
     let t0s = |case: &Case| -> BTreeSet<_> {
         let of = |element: &Element| match element {
@@ -255,8 +255,9 @@ fn hide(plan: &Plan, one: &Case, other: &Case) -> bool {
     !t0s(one).is_disjoint(&t0s(other)) || !uppers(one).is_disjoint(&uppers(other))
 }
 
-/// Swaps two NICs of a T0, each of which then receives frames for the other, and all four cables of another NIC in two
-/// pairs. The result does not depend on the speed of the machine, because probes are counted, not time.
+/// Swaps the cables of two NICs of a T0, each of which then receives frames for the other. Also swaps all four cables
+/// of another NIC in two pairs. The result does not depend on the speed of the machine, because probes are counted, not
+/// time.
 #[test]
 fn exchanged_cables_are_named_pair_by_pair() {
     if !can_run() {
@@ -306,7 +307,7 @@ fn cables_that_pass_short_packets_only_are_named() {
     }
 }
 
-/// Cables are moved while agents send probes: those packets do not end any wait and are not counted for others.
+/// Cables are moved while agents send probes. These packets must not end any wait, nor count as packets of the lab.
 #[test]
 fn a_lab_finds_moved_cables_beside_agents() {
     if !can_run() {

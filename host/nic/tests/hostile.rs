@@ -1,5 +1,5 @@
-//! Arbitrary input from a network or a socket: it causes no panic and no growth of memory, and foreign input changes no
-//! state.
+//! Arbitrary input from a network or a socket. It must cause no panic and no growth of memory, and input of other
+//! fabrics must change no state.
 
 mod common;
 
@@ -155,7 +155,7 @@ fn packets_from_outside_or_with_a_wrong_cookie_are_counted_and_change_nothing() 
     );
 }
 
-/// Every NIC of the pool sends, and begins writes that it never finishes: memory stays within its limit.
+/// All NICs of the pool send, and begin writes that they never finish. Memory must stay within its limit.
 #[test]
 fn a_flood_does_not_grow_the_agent() {
     let bytes = [table(0), table(1)];
@@ -188,7 +188,7 @@ fn is_in_process_with(mib: u64, test: &str) -> bool {
         .args(["-c", &limited])
         .arg(own)
         .env(MARK, "1")
-        // An arena per thread would take address space, but no memory.
+        // One arena per thread would use address space, but no memory.
         .env("MALLOC_ARENA_MAX", "1")
         .output()
         .unwrap();
@@ -230,7 +230,7 @@ fn writes_that_are_begun_take_no_memory_for_what_they_announce() {
         }
     }
     assert!(agent.counters().written_bytes > 10_000, "{:?}", agent.counters());
-    // A NIC can have no more gaps than its share allows, and its writes continue as gaps are filled.
+    // A NIC can have only as many gaps as its share of memory permits. Its writes continue when gaps are filled.
     let source = (u128::from_be_bytes(nic(0)) + 1).to_be_bytes();
     for number in 0..1_500u32 {
         agent.receive(

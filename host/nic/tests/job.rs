@@ -96,8 +96,7 @@ fn spraying_rides_out_a_dead_plane_and_a_flow_does_not() {
     assert_eq!((m.sent, m.lost, spray.wrong_bytes), (800, 0, 0), "{m:?}");
     is_balanced(&spray);
     assert!(spray.planes.len() == 2 && spray.planes.iter().all(|sent| *sent > 0), "{:?}", spray.planes);
-    // For each path of a flow: messages over the dead plane never arrive, and a NIC makes no more progress than its
-    // window allows.
+    // With one path per flow, messages over the dead plane never arrive. A NIC then sends no more than its window.
     let flow = site.run(DEAD, Transport::Flow, 200);
     assert!(flow.messages.lost > 0, "{:?}", flow.messages);
     assert_eq!(flow.wrong_bytes, 0);
@@ -117,7 +116,7 @@ fn every_kind_of_fault_is_made_and_mended() {
     let (before, after) = steps.split_at(steps.find("  - { at: 1600ms").unwrap());
     let scenario = format!("duration: 4s\nsteps:\n{before}{loss}{after}");
     let parsed = Scenario::parse(&scenario).unwrap();
-    // By time, not by number: messages are sent until the last step is complete.
+    // Limited by time, not by number: messages are sent until the last step is complete.
     let orders = Orders { messages: None, ..orders(Transport::Spray, 0) };
     let report = quietly(|watch| run(site.lab(), &parsed, &orders, watch)).unwrap();
     assert_eq!((report.messages.lost, report.wrong_bytes), (0, 0), "{:?}", report.messages);

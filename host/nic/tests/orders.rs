@@ -1,5 +1,5 @@
-//! Orders over the socket of an agent: the users who may give them, their lines in the audit log, and kills and power
-//! failures between the two.
+//! Orders over the socket of an agent: permitted users, records in the audit log, and kills and power failures in
+//! between.
 
 mod common;
 #[path = "../../../compiler/compile/tests/support/copies.rs"]
@@ -30,10 +30,10 @@ use serde_json::Value;
 
 use common::{nic, table};
 
-/// A user without rights, as `nobody` has it.
+/// A user without privileges, like `nobody`.
 const READER: u32 = 65_534;
 
-/// An agent in a network namespace of its own; it ends with its standard input.
+/// An agent in its own network namespace. It ends when its standard input is closed.
 struct Agent {
     folder: PathBuf,
     child: Child,
@@ -90,7 +90,7 @@ fn is_intact(log: &Path) -> u64 {
     chain.lines
 }
 
-/// Returns a name and number of a group, if this is root.
+/// Returns the name and number of a group, if this process is root.
 fn group() -> Option<(String, u32)> {
     if fs::metadata("/proc/self").map_or(1, |own| own.uid()) != 0 {
         closc_skip::skip("not root");
@@ -108,7 +108,7 @@ fn group() -> Option<(String, u32)> {
     group
 }
 
-/// Every process that could open the socket could also deny, and no line named the user.
+/// Formerly every process that could open the socket could also deny, and no line named the user.
 #[test]
 fn readers_of_a_group_cannot_order_and_orders_have_lines() {
     let Some((name, group)) = group() else { return };
@@ -152,7 +152,7 @@ fn readers_of_a_group_cannot_order_and_orders_have_lines() {
     assert_eq!(is_intact(&folder.path().join("audit.jsonl")), 10);
 }
 
-/// Without a log nothing new is denied, and denials can end.
+/// Without a log new denials are rejected, and denials can be ended.
 #[test]
 fn a_log_that_cannot_be_written_refuses_denials_and_no_end_of_one() {
     if group().is_none() {
@@ -172,7 +172,7 @@ fn a_log_that_cannot_be_written_refuses_denials_and_no_end_of_one() {
     assert!(state.bans.bans.is_empty(), "{state:?}");
 }
 
-/// Killed between any two steps of an order. `CLOSC_KILLS=100` tries more.
+/// Kills an agent between any two steps of an order. `CLOSC_KILLS=100` tries more.
 #[test]
 fn no_kill_loses_a_denial_or_breaks_the_log() {
     if group().is_none() {
@@ -202,7 +202,7 @@ fn no_kill_loses_a_denial_or_breaks_the_log() {
                     }
                 }
             });
-            // The moment differs from machine to machine, and everything holds at any moment.
+            // The moment differs between machines. All conditions hold at any moment.
             std::thread::sleep(Duration::from_micros(2_000 + round * 7_919 % 150_000));
             agent.child.kill().unwrap();
             agent.child.wait().unwrap();

@@ -1,4 +1,4 @@
-//! Two agents and a network in memory: the node's view of cable failures.
+//! Two agents and a network in memory: effects of cable failures on the nodes.
 
 mod common;
 
@@ -46,7 +46,7 @@ fn packets_arrive_in_order_though_planes_differ() {
         assert!(slowest.plane == 3 && slowest.behind_most >= 1, "{:?}", status.channels[0].overtaken);
         let status = net.agents[0].status(&net.at(0));
         let sent = &status.channels[0].sent;
-        // Acknowledgements and probes also take turns of the planes.
+        // Acknowledgements and probes use the planes in turn as well.
         assert!(sent.iter().max().unwrap() - sent.iter().min().unwrap() <= 4, "{sent:?}");
         assert_eq!((status.channels[0].lost, status.channels[0].good), (0, 16));
     });
@@ -95,8 +95,8 @@ fn a_cut_cable_is_left_named_and_used_again() {
     });
 }
 
-/// If probes of dead paths used a tenth of a port, all other ports would slow down, because all carry equal shares. So
-/// few are sent without answers, none if probes of the own T1 suffice, and the path still recovers quickly.
+/// All ports carry equal shares, so probes of dead paths on one port would slow down all ports. Paths without answers
+/// are therefore probed rarely, and not at all if probes of the own T1 suffice. They still recover quickly.
 #[test]
 fn dead_paths_cost_few_probes_and_are_back_at_once() {
     // Cut at the own T0, and at the far side's T0, where probes to T1s of this NIC do not detect it.
@@ -112,8 +112,8 @@ fn dead_paths_cost_few_probes_and_are_back_at_once() {
             let whole = probes(net);
             let cut = Cable::Uplink(2, group, 1);
             net.loss.insert(cut, 1000);
-            // Both sides must leave the path, because an answer over it would be counted against another path. Send
-            // long enough for a packet to arrive after the overdue ones.
+            // Both sides must stop using the path, because lost answers over it would count against other paths. Send
+            // until packets arrive after the overdue ones.
             for from in [0, 1] {
                 talk(net, from, 500);
             }
@@ -129,7 +129,7 @@ fn dead_paths_cost_few_probes_and_are_back_at_once() {
     }
 }
 
-/// Two pairs of cables of one NIC are swapped: each port finds the T0 that it is plugged into, and drops that result
+/// Two pairs of cables of one NIC are swapped. Each port finds the T0 that it is plugged into, and discards that result
 /// after the repair.
 #[test]
 fn ports_that_are_swapped_find_where_they_are() {
@@ -146,7 +146,7 @@ fn ports_that_are_swapped_find_where_they_are() {
         net.swapped = [(1, 2), (2, 1)].map(|(port, at)| ((0, port), at)).into();
         net.run(1500 * MS);
         assert_eq!(found(net), [None, Some(2), Some(1), None]);
-        // If a cable is cut and not swapped, no other T0 answers its port.
+        // If a cable is cut instead of swapped, no other T0 answers its port.
         net.swapped.clear();
         net.loss.insert(Cable::Nic(1, 0), 1000);
         net.run(1500 * MS);
@@ -154,8 +154,8 @@ fn ports_that_are_swapped_find_where_they_are() {
     });
 }
 
-/// One of two swapped ports read its neighbour before the neighbour table followed the cables, the other one
-/// afterwards: both have the same T0 as neighbour. The other T0 is known only from an earlier answer.
+/// One of two swapped ports reads its neighbour before the neighbour table is updated, the other one afterwards. Both
+/// then have the same T0 as neighbour. The other T0 is known only from an earlier answer.
 #[test]
 fn ports_that_are_swapped_find_where_they_are_though_neighbours_change_meanwhile() {
     with(|net| {
@@ -173,8 +173,8 @@ fn ports_that_are_swapped_find_where_they_are_though_neighbours_change_meanwhile
     });
 }
 
-/// No later packet shows the loss of the last packets of a burst: the agent asks, and leaves the path before the next
-/// regular probe of it.
+/// No later packet shows the loss of the last packets of a burst. The agent asks, and stops using the path before its
+/// next regular probe.
 #[test]
 fn the_end_of_a_burst_that_is_lost_blames_its_path() {
     with(|net| {
@@ -196,7 +196,7 @@ fn the_end_of_a_burst_that_is_lost_blames_its_path() {
     });
 }
 
-/// A NIC that does not answer at all is asked a few times only, and becomes idle like any NIC without traffic.
+/// A NIC that does not answer at all is asked only a few times, and then becomes idle like a NIC without traffic.
 #[test]
 fn a_nic_that_is_dead_is_not_asked_for_ever() {
     with(|net| {
@@ -212,8 +212,8 @@ fn a_nic_that_is_dead_is_not_asked_for_ever() {
     });
 }
 
-/// The answer to a probe uses a path of its own. If that one is dead and its sender has not noticed, the path of the
-/// probe is not at fault.
+/// The answer to a probe uses a path of its own. If that path is dead and its sender has not detected it, the path of
+/// the probe must not be blamed.
 #[test]
 fn no_good_path_is_condemned_beside_a_dead_cable() {
     for cable in [Cable::Uplink(2, 0, 1), Cable::Uplink(1, 1, 3)] {
@@ -238,7 +238,7 @@ fn no_good_path_is_condemned_beside_a_dead_cable() {
     }
 }
 
-/// Agents get a processor for a moment every few milliseconds. Round trips still are those of the cables.
+/// Agents run only for a moment every few milliseconds. Measured round trips must still be those of the cables.
 #[test]
 fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
     with(|net| {
@@ -261,7 +261,7 @@ fn round_trips_do_not_count_how_long_a_frame_waits_to_be_read() {
         let at = net.at(0);
         let paths = net.agents[0].paths(&at, nic(1)).unwrap();
         for path in paths.iter().filter(|path| path.rtt_us.is_some()) {
-            // Out over the path, back over any path; the far agent takes a turn to answer.
+            // A probe uses the path, and its answer any path. The far agent needs a turn to answer.
             let (least, most) =
                 (cable_us(path.plane) + cable_us(0) - 0.1, cable_us(path.plane) + cable_us(3) + 21.0);
             let found = path.rtt_us.unwrap();
@@ -331,7 +331,7 @@ fn a_port_that_goes_down_is_left_by_both_sides() {
     });
 }
 
-/// The ports of a plane have a link again before its switches have routes: this costs probes, but no packets.
+/// The ports of a plane have a link again before its switches have routes: probes are lost, but no packets.
 #[test]
 fn a_plane_that_comes_back_step_by_step_loses_nothing() {
     with(|net| {
@@ -405,7 +405,7 @@ fn either_side_may_be_killed_at_any_moment() {
     });
 }
 
-/// Before the first packet no destination is open, and the last path is still protected.
+/// Before the first packet no destination is open. The last path is still protected.
 #[test]
 fn the_last_path_cannot_be_denied_before_the_first_packet() {
     with(|net| {
@@ -421,9 +421,10 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
         deny(Ban { uplinks: Some((0, 0)), ..ban(3) }).unwrap();
         deny(ban(2)).unwrap();
         let last = |to: &str| Err(format!("it would remove the last path to fd00:c105:1:{to}"));
-        // The first NIC to be found is the other one of the own group.
+        // The first affected NIC is the other one of the own group.
         assert_eq!(deny(ban(3)), last("1::2"));
-        // The far group would be cut off by denied uplinks, in two steps. They do not matter to a NIC of the own group.
+        // Two denials of uplinks together would cut off the far group. Uplinks do not matter for a NIC of the own
+        // group.
         assert_eq!(deny(Ban { uplinks: Some((1, 99)), ..ban(3) }), last("2::1"));
         assert_eq!(deny(Ban { uplinks: Some((0, 99)), group: Some(1), plane: None, ..ban(3) }), last("2::1"));
         assert_eq!(deny(Ban { group: Some(1), downlink: Some(1), ..ban(3) }), last("2::2"));
@@ -442,7 +443,7 @@ fn the_last_path_cannot_be_denied_before_the_first_packet() {
     });
 }
 
-/// A new table drains planes: denials that would leave no path end, and no others.
+/// A new table drains planes. Only denials that would leave no path end.
 #[test]
 fn a_new_table_ends_denials_of_what_would_be_the_last_path() {
     let bytes = drained(0, &[2, 3]);
@@ -484,7 +485,7 @@ fn a_table_of_another_fabric_is_refused_by_its_name() {
     });
 }
 
-/// A port without a carrier carries nothing, so its plane does not count as a path.
+/// A port without a carrier forwards nothing, so its plane does not count as a path.
 #[test]
 fn the_plane_of_a_dead_port_is_not_the_last_path() {
     with(|net| {
@@ -558,8 +559,8 @@ fn a_denial_that_ends_while_the_agent_is_dead_has_ended() {
     });
 }
 
-/// A port corrupts a byte in one of twenty frames: all data arrives unchanged, and the port is named like one that
-/// loses packets.
+/// A port corrupts a byte in one of twenty frames. All data still arrives unchanged, and the port is named as if it
+/// lost packets.
 #[test]
 fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
     with(|net| {
@@ -574,7 +575,7 @@ fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
         assert!(view.done, "{view:?}");
         assert_eq!((status.counters.written_bytes, status.wrong_bytes), (8_000_000, 0));
         assert!(status.counters.damaged > 0, "{:?}", status.counters);
-        // One agent has few probes to its own T0; the collector has those of all agents.
+        // One agent sends few probes to its own T0. The collector has those of all agents.
         net.corrupt.insert(port, 150);
         net.run(20_000 * MS);
         let found = net.agents[0].findings(&net.at(0));
@@ -587,7 +588,7 @@ fn changed_bytes_are_found_sent_again_and_their_cable_is_named() {
     });
 }
 
-/// Version 1 had no checksum: its messages are rejected and counted, so that an incomplete upgrade is visible.
+/// Messages of version 1, which had no checksum, are rejected and counted. An incomplete upgrade is therefore visible.
 #[test]
 fn messages_of_another_version_are_refused_and_counted() {
     with(|net| {
@@ -633,7 +634,7 @@ fn a_refused_write_says_why() {
     });
 }
 
-/// A write that the far side rejects, or that cannot be read here, ends with a reason. No path is blamed.
+/// A write that the far NIC rejects, or whose data cannot be read here, ends with a reason. No path is blamed.
 #[test]
 fn a_write_that_cannot_be_done_ends() {
     let folder = tempfile::tempdir().unwrap();
@@ -683,7 +684,7 @@ fn a_write_that_cannot_be_done_ends() {
     });
 }
 
-/// A query for paths changes no state: it opens no channel and closes none.
+/// A query for paths changes no state. It opens and closes no channels.
 #[test]
 fn questions_for_paths_leave_no_trace() {
     with(|net| {
@@ -697,7 +698,7 @@ fn questions_for_paths_leave_no_trace() {
             assert_eq!(net.agents[0].paths(&at, nic(1)).unwrap(), before);
         }
         assert_eq!(net.agents[0].status(&at).channels.len(), 0);
-        // A path over a T1 that does not answer is out of use from the first query.
+        // A path over a T1 that does not answer is shown as not in use from the first query.
         net.loss.insert(Cable::Uplink(1, 0, 2), 1000);
         net.run(1000 * MS);
         let at = net.at(0);

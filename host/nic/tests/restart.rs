@@ -276,7 +276,7 @@ fn send(flows: &mut [Flow; 2], times: u32) {
     }
 }
 
-/// Formerly each restart lost all packets that either node sent meanwhile.
+/// Formerly each restart lost all packets that either node sent in the meantime.
 #[test]
 fn no_packet_is_lost_while_an_agent_restarts() {
     let Some(mut site) = Site::new("nr") else { return };
@@ -286,7 +286,7 @@ fn no_packet_is_lost_while_an_agent_restarts() {
         let signal = if round % 2 == 0 { Signal::SIGTERM } else { Signal::SIGKILL };
         send(&mut flows, 100);
         if signal == Signal::SIGKILL {
-            // What the process itself holds at that moment is lost.
+            // SIGKILL loses packets inside the process, so wait until it has none.
             flows.iter_mut().for_each(Flow::receive);
         }
         site.restart(1, signal, || send(&mut flows, PACKETS));

@@ -1,4 +1,4 @@
-//! A process without processor time for a while: on neither side are late packets mistaken for lost ones.
+//! A process without processor time for a while. Neither side must mistake late packets for lost ones.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn freeze(net: &mut Net<'_>, who: usize) {
         };
         net.run(100_000 + round * 37_000);
         net.freeze(who, true);
-        // From the delay of an acknowledgement, to pauses of a process on a busy machine, to a long pause.
+        // The durations range from the delay of an acknowledgement, over pauses on a busy machine, to a long pause.
         net.run([300_000, MS, 4 * MS, 15 * MS, 70 * MS, 150 * MS][round as usize % 6]);
         net.freeze(who, false);
         net.run(25 * MS);
@@ -70,8 +70,8 @@ fn a_cable_that_is_cut_meanwhile_is_left_all_the_same() {
     });
 }
 
-/// Both agents have data to send and owe an acknowledgement when every port goes down. They wake up only occasionally,
-/// read no data from the region in vain, and once ports are up all data arrives.
+/// Both agents have data to send, and owe an acknowledgement, when every port goes down. They must wake up only
+/// occasionally, and not read data from the region in vain. Once ports are up, all data arrives.
 #[test]
 fn without_a_port_an_agent_waits_and_does_not_turn_in_circles() {
     with(Options::default(), |net| {

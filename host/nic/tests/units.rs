@@ -1,5 +1,5 @@
-//! The shipped unit of an agent, run by systemd in namespaces of its own: its user, the limit of memory, floods of
-//! clients, an audit log that is locked or rotated, kills and a stop of the process.
+//! The shipped unit of an agent, run by systemd in separate namespaces. Tests its user, the memory limit, floods of
+//! clients, an audit log that is locked or rotated, and kills and stops of the process.
 
 mod common;
 
@@ -24,10 +24,10 @@ use common::{nic, table};
 const UNIT: &str = "closc-nic@nic0.service";
 /// Address for scrapes, inside.
 const METRICS: &str = "127.0.0.1:9750";
-/// Bytes of requests that each flood sends.
+/// Number of bytes of requests in each flood.
 const FLOOD: usize = 8 << 20;
 
-/// The unit of an agent, started inside.
+/// The unit of an agent, started in namespaces.
 struct Site(Units);
 
 impl Site {
@@ -36,7 +36,7 @@ impl Site {
         stage.copy(env!("CARGO_BIN_EXE_closc-nic"), "usr/bin/closc-nic");
         let unit = include_str!("../systemd/closc-nic@.service");
         stage.write("usr/lib/systemd/system/closc-nic@.service", unit, 0o644);
-        // Without a journal the output goes nowhere.
+        // Without a journal the output would be lost.
         let output = "[Service]\nStandardOutput=append:/var/log/out\nStandardError=append:/var/log/out\n";
         stage.write("etc/systemd/system/closc-nic@.service.d/output.conf", output, 0o644);
         stage.write("etc/passwd", "root:x:0:0::/root:/bin/sh\nclosc-nic:x:900:900::/:/bin/false\n", 0o644);
@@ -61,7 +61,7 @@ impl Site {
         self.0.root().join(path)
     }
 
-    /// Returns the output of the unit.
+    /// Returns the output of the agent.
     fn said(&self) -> String {
         fs::read_to_string(self.at("var/log/out")).unwrap_or_default()
     }
@@ -77,17 +77,17 @@ impl Site {
         list.iter().filter_map(|ban| ban["id"].as_u64()).collect()
     }
 
-    /// Returns the index of the TUN device and the rule that leads to it.
+    /// Returns the index of the TUN device, and the rule that points to it.
     fn device(&self) -> [String; 2] {
         [&["-o", "link", "show", "nic0-closc"][..], &["-6", "rule", "show", "pref", "10"]].map(|args| {
             let shown = self.0.command("ip").args(args).output().unwrap();
             let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-            // The rest of a link is its state.
+            // Omit the rest, which is the state of the link.
             text.split(": <").next().unwrap_or_default().trim().to_owned()
         })
     }
 
-    /// Waits until systemd has started the agent so many times again.
+    /// Waits until systemd has restarted the agent this many times.
     fn restarted(&self, times: &str) {
         while self.0.property(UNIT, "NRestarts") != times || self.0.property(UNIT, "ActiveState") != "active"
         {
@@ -103,7 +103,7 @@ fn deny(uplink: u16) -> Request {
     Request::Deny { ban }
 }
 
-/// Sends requests and reads no answer, until enough are sent or the connection has no room or ends.
+/// Sends requests without reading answers, until enough are sent, or the connection is full or closed.
 fn flood(mut stream: impl std::io::Write, request: &[u8]) {
     let requests = request.repeat(1000);
     let mut sent = 0;
@@ -136,7 +136,7 @@ fn attack(site: &Site) {
     });
 }
 
-/// Formerly the unit was analysed and never run.
+/// Formerly the unit was only analysed, and never run.
 #[test]
 fn the_unit_of_an_agent_holds_under_attack() {
     if fs::metadata("/proc/self").map_or(1, |own| own.uid()) != 0 {
@@ -161,7 +161,7 @@ fn the_unit_of_an_agent_holds_under_attack() {
     assert!(peak < limit && limit == 64 << 20, "{peak} of {limit}");
     assert_eq!((site.0.property(UNIT, "NRestarts").as_str(), site.denials()), ("0", vec![1]));
 
-    // Another process holds the log: queries are answered, and a denial waits.
+    // Another process holds the log. Queries are answered, and a denial waits.
     let log = site.at("var/log/closc-nic/nic0.jsonl");
     let other = File::open(&log).unwrap();
     other.lock().unwrap();
@@ -174,11 +174,11 @@ fn the_unit_of_an_agent_holds_under_attack() {
     assert!(answer.contains("\"id\":2") || answer.contains("locked"), "{answer}");
     let known = site.denials();
 
-    // A rotation, a kill, and a process that is stopped: systemd starts the agent again with its denials.
+    // After a rotation, a kill and a stop of the process, systemd starts the agent again with its denials.
     fs::rename(&log, site.at("var/log/closc-nic/nic0.jsonl.1")).unwrap();
     assert!(site.ask(&Request::Allow { id: 1 })["ended"].is_u64());
     let known: Vec<u64> = known.into_iter().filter(|id| *id != 1).collect();
-    // systemd keeps the TUN device, which queues packets meanwhile.
+    // systemd keeps the TUN device, which queues packets in the meantime.
     let device = site.device();
     assert!(device.iter().all(|text| !text.is_empty()), "{device:?}");
     for (times, signal) in [("1", "KILL"), ("2", "STOP")] {

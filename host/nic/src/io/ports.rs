@@ -241,8 +241,8 @@ impl Ports {
     }
 }
 
-/// Chooses this NIC's route to a T0: the one over an interface with the NIC's address, as set up by netplan and
-/// networkd, or else the one with the NIC's metric.
+/// Chooses this NIC's route to a T0: one over an interface with the NIC's address, as netplan and networkd set it up.
+/// Without such a route, it chooses the one with the NIC's metric.
 fn choose(routes: &[Route], sharers: &Sharers, metric: Option<u32>) -> Option<NextHop> {
     let carries = |route: &&Route| route.dev.as_ref().is_some_and(|dev| sharers.carriers.contains(dev));
     let is_mine = |route: &&Route| metric == Some(route.metric);

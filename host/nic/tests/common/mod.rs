@@ -139,7 +139,7 @@ pub(crate) enum Cable {
     Uplink(u8, u16, u16),
 }
 
-/// Two agents, on the first NICs of two groups.
+/// Two agents, which are the first NICs of two groups.
 pub(crate) struct Net<'a> {
     pub(crate) tables: [&'a Table<'a>; 2],
     pub(crate) agents: Vec<Agent>,
@@ -158,7 +158,7 @@ pub(crate) struct Net<'a> {
     pub(crate) replaced: Vec<u8>,
     /// Packets received by each node.
     pub(crate) got: [Vec<Vec<u8>>; 2],
-    /// Agents without a processor; frames for them wait in their socket.
+    /// Agents without processor time. Frames for them wait in their sockets.
     frozen: [bool; 2],
     /// Frames, with their times of arrival.
     sockets: [VecDeque<(u64, Vec<u8>)>; 2],
@@ -244,7 +244,7 @@ impl<'a> Net<'a> {
         At { table: self.tables[n], now_ns: self.now_ns }
     }
 
-    /// Takes the processor from an agent that was about to sleep, or returns it.
+    /// Freezes an agent that was about to sleep, or resumes it.
     pub(crate) fn freeze(&mut self, n: usize, frozen: bool) {
         if frozen {
             let wait_ns = self.agents[n].due_at(self.now_ns).saturating_sub(self.now_ns);
@@ -314,7 +314,7 @@ impl<'a> Net<'a> {
         [2, 0, 0, u8::from(self.replaced.contains(&plane)), 0, plane]
     }
 
-    /// Sends the frames of an agent's batch.
+    /// Sends the frames in an agent's batch.
     fn leave(&mut self, from: usize) {
         let frames: Vec<(u8, Vec<u8>)> =
             self.batch.ready().iter().map(|f| (f.plane, f.bytes().to_vec())).collect();
@@ -352,7 +352,7 @@ impl<'a> Net<'a> {
                 .any(|cable| u64::from(self.corrupt.get(cable).copied().unwrap_or(0)) > other_dice)
             {
                 let place = 22 + self.count as usize * 31 % (frame.len() - 22);
-                // Switches forward by the outer address, so its bytes stay unchanged.
+                // Keep the outer address, because switches forward by it.
                 if !(38..54).contains(&place) {
                     frame[place] ^= 0x10;
                 }

@@ -1,5 +1,5 @@
-//! The power of a node fails at many moments of orders: the state has every denial that was answered, the audit log has
-//! both lines of each order, its chain is intact, and an agent starts from what is left.
+//! The power of a node fails at many moments of orders. The state must contain every denial that was answered. The
+//! audit log must contain both lines of each order, with an intact chain. An agent must start from the remaining files.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ const POINTS: usize = 12;
 /// Numbers of the denials in force after each order that was answered.
 type History = Mutex<Vec<BTreeSet<u64>>>;
 
-/// Orders denials and their ends, until enough copies exist.
+/// Gives orders to deny and to allow, until there are enough copies.
 fn order(agent: &Agent, history: &History, over: &AtomicBool) {
     let mut known = BTreeSet::new();
     for number in 0.. {
@@ -49,7 +49,7 @@ fn look(folder: &Utf8Path, answered: [usize; 2], history: &[BTreeSet<u64>]) -> R
     };
     let found = numbers()?;
     let [before, after] = answered;
-    // Another order may have been carried out, and not yet answered.
+    // Another order may have been carried out, but not answered yet.
     let states = before..=(after + 1).min(history.len() - 1);
     if !states.clone().any(|order| history[order] == found) {
         return Err(format!("{found:?} is not the state after one of the orders {states:?}"));
@@ -57,7 +57,7 @@ fn look(folder: &Utf8Path, answered: [usize; 2], history: &[BTreeSet<u64>]) -> R
     let log = folder.join("audit.jsonl");
     let lines = is_intact(log.as_std_path());
     let (least, most) = (2 * before as u64, 2 * (after + 1) as u64);
-    // A line that was cut off is followed by one that ends it only when the log is opened again.
+    // After a truncated line, the line that ends it is written only when the log is opened again.
     if !(least..=most).contains(&lines) {
         return Err(format!("{lines} lines after {answered:?} orders"));
     }
