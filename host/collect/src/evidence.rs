@@ -310,8 +310,8 @@ impl Evidence {
         turns
     }
 
-    /// Records the probes of one turn since the last report: the numbers of sent and lost probes, the times of this and
-    /// the last report, and whether the agent had little processor time.
+    /// Records the probes of one turn since the last report. Takes the numbers of sent and lost probes, the times of
+    /// this and the last report, and whether the agent had little processor time.
     fn result(
         &mut self,
         topology: &Topology,
