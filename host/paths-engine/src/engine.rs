@@ -277,7 +277,7 @@ impl Engine {
         }
     }
 
-    /// Tells whether a path missed a probe but is not bad yet. The next probes decide.
+    /// Returns whether a path missed a probe but is not bad yet. The next probes decide.
     pub fn is_suspect(&self, path: PathId, plane: u8, entropy: u32) -> bool {
         let Some(set) = self.set(path) else { return false };
         set.find(plane, entropy).is_some_and(|at| set.value(at).is_suspect())
