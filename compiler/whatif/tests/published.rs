@@ -1,8 +1,8 @@
 //! Published numbers of a fabric, compared with counts from its file.
 //!
-//! Source: arXiv 2605.04333, sections 2 and 5. The loss of a T0-T1 link costs 0.4 %, that of a NIC link 12 %, that of a
-//! T0 one plane of its group, and that of a T1 nothing in steady state. Two tiers need 3/5 of the switches and 2/3 of
-//! the optics of three tiers, and paths have 3 switches instead of 5.
+//! Source: arXiv 2605.04333, sections 2 and 5. The loss of a T0-T1 link costs 0.4 %, and that of a NIC link 12 %. A T0
+//! costs its group one plane, and a T1 costs nothing in steady state. Two tiers need 3/5 of the switches and 2/3 of the
+//! optics of three tiers, and paths have 3 switches instead of 5.
 
 use std::fs;
 use std::path::Path;
