@@ -3,8 +3,8 @@
 //! In: a problem and loads. Out: [`Bound`]. Invariants: every bound is proved, and the proof does not
 //! depend on how it was found. There are two kinds of proof:
 //!
-//! - **Cuts**: all traffic that leaves a NIC uses its ports, all traffic that leaves a group uses the uplinks of its
-//!   T0s, and all traffic that leaves a zone uses the uplinks of its T1s. The same holds for arriving traffic.
+//! - **Cuts**: traffic that leaves a NIC uses its ports. Traffic that leaves a group uses the uplinks of its T0s, and
+//!   traffic that leaves a zone uses the uplinks of its T1s. The same holds for arriving traffic.
 //! - **Lengths** (linear programming duality): give every cable a length. For a commodity of d Gb/s, the sum of length
 //!   times rate over its cables is at least d times the length of its shortest path. Divide the total of these by the
 //!   sum of length times capacity over all cables: the largest utilisation of any placement is at least that. Any

@@ -174,7 +174,7 @@ impl<'a> Rows<'a> {
         Rows { plan, demands: Vec::new(), faults: Vec::new(), last: [None, None] }
     }
 
-    /// Tells whether the maximum number of faults is reached.
+    /// Returns whether the maximum number of faults is reached.
     fn is_full(&self) -> bool {
         self.faults.len() >= FAULTS_MAX
     }

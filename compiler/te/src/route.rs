@@ -3,9 +3,8 @@
 //! In: a cost per cable, and a function that combines two costs (the sum for the shortest path, the maximum for the
 //! widest). Out: the path with the lowest cost. Invariants: only usable cables; among equal paths, the first.
 //!
-//! With source routing, a path goes down over the cable with the same number as the cable up, and over the T1 with the
-//! same number in the other zone, because uSIDs encode it that way. If switches choose, a path may go down over any
-//! cable.
+//! With source routing, the cables up and down have the same number, and so do the T1s in both zones, because uSIDs
+//! encode paths that way. If switches choose, a path may go down over any cable.
 
 use crate::load::Stage;
 use crate::network::{Kind, Network};

@@ -1,8 +1,7 @@
 //! Compares carried rates, where demands exceed capacity, with a reference that works pair by pair and path by path.
 //!
 //! The reference uses only the pins of the crate, which determine paths. It lists the cables of every path of every
-//! pair of NICs, raises all rates together until the next cable is full or a pair has its rate, and stops the pairs
-//! concerned.
+//! pair of NICs. It raises all rates together until a cable is full or a pair has its rate, and then stops these pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -159,7 +159,7 @@ impl<'a> Cables<'a> {
         (self.held, self.done) = (held, done);
     }
 
-    /// Tells whether a cable of a commodity is a bottleneck at this rate or below.
+    /// Returns whether a cable of a commodity is a bottleneck at this rate or below.
     pub(super) fn is_bottleneck(&self, commodity: usize, rate: f64) -> bool {
         self.done[commodity] <= rate * (1.0 + super::ROUNDING)
     }

@@ -196,7 +196,7 @@ impl<'a> Ports<'a> {
         }
     }
 
-    /// Tells whether a port of a unit is a bottleneck.
+    /// Returns whether a port of a unit is a bottleneck.
     pub(super) fn is_bottleneck(&self, unit: &Unit<'_>, side: Side) -> bool {
         let (number, _) = numbered(side);
         let place = self.place(unit, side);
