@@ -214,7 +214,7 @@ fn judge(model: &Model, probes: &[Probe]) -> ProbeReport {
     report
 }
 
-/// T0 probes: if one is lost, the NIC's cable is suspected; if all are lost, the T0.
+/// Evaluates T0 probes. If one is lost, the NIC's cable is suspected. If all are lost, the T0 is.
 fn accuse_t0(model: &Model, probes: &[Probe]) -> Vec<Accused> {
     let mut by_switch: BTreeMap<DeviceId, Vec<&Probe>> = BTreeMap::new();
     for probe in probes.iter().filter(|probe| probe.tier() == 0) {

@@ -233,8 +233,8 @@ fn routers_lead_around_a_cable() {
     lab.down().unwrap();
 }
 
-/// IPv4 over cables without IPv4 addresses (RFC 8950), in two tiers and three: flows of all pairs arrive, before and after a
-/// cable is cut.
+/// IPv4 over cables without IPv4 addresses (RFC 8950), in two and three tiers. Flows of all pairs must arrive, before
+/// and after a cable is cut.
 #[test]
 fn routers_carry_ipv4_over_ipv6() {
     if !can_run() {

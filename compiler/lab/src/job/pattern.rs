@@ -1,7 +1,7 @@
 //! Traffic patterns: senders, receivers and dependencies.
 //!
 //! In: a pattern, the number of NICs, a seed. Out: the next message of each NIC. Invariants: a NIC never sends to
-//! itself; the same seed gives the same messages; nothing depends on time.
+//! itself. The same seed gives the same messages, and nothing depends on time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Goodput over time as SVG, with a mark for every step.
 //!
-//! In: reports of one scenario. Out: an SVG document. Invariants: the same reports give the same bytes; names of the
-//! scenario are escaped; the document refers to no other file.
+//! In: reports of one scenario. Out: an SVG document. Invariants: the same reports give the same bytes. Names of the
+//! scenario are escaped, and the document refers to no other file.
 
 use std::fmt::Write as _;
 

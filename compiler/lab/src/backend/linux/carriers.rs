@@ -38,7 +38,8 @@ impl Default for Carriers {
     }
 }
 
-/// Packets per second to switch processes: half of what BMv2 forwards without loss (40,000; it is saturated at 53,000).
+/// Packets per second to switch processes. It is half of the 40,000 that BMv2 forwards without loss; at 53,000 it is
+/// saturated.
 const PACE: u32 = 20_000;
 
 /// Packets between two checks of the clock.
