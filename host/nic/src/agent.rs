@@ -57,7 +57,7 @@ const EVENTS_PER_CHANNEL: usize = 128;
 pub struct Options {
     /// Downlink of the NIC, from 0.
     pub downlink: u16,
-    /// Maximum number of far NICs at a time; `None`: as many as fit into a fixed amount of memory.
+    /// Maximum number of far NICs at a time; `None` for as many as fit into a fixed amount of memory.
     pub channels: Option<usize>,
     /// Longest time that a packet waits for an earlier one.
     pub reorder_ns: u64,
@@ -75,7 +75,7 @@ pub struct Options {
     pub window: u32,
     /// Path selection.
     pub transport: Transport,
-    /// Rate of a port, in Mb/s; `None`: unlimited.
+    /// Rate of a port, in Mb/s; `None` for no limit.
     pub port_mbps: Option<u32>,
     /// Burst of a port after an idle period.
     pub port_burst: PortBurst,

@@ -5,8 +5,8 @@
 //! clock; the window is between [`WINDOW_MIN`] and the configured maximum. Losses and trims among the packets of one
 //! window shrink it to half at most. A loss without a full queue never shrinks it.
 //!
-//! The rules follow NSCC, the sender-based congestion control of the Ultra Ethernet specification (UE 1.0, section 3.6.13), which
-//! MRC names as its congestion control profile (`uet-1.0-nscc`; arXiv 2605.04333, OCP MRC 1.0):
+//! The rules follow NSCC, the sender-based congestion control of the Ultra Ethernet specification (UE 1.0, section
+//! 3.6.13). It is the congestion control profile `uet-1.0-nscc` of MRC (arXiv 2605.04333, OCP MRC 1.0):
 //!
 //! | | delay below target | delay at or above target |
 //! |---|---|---|

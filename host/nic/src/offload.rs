@@ -257,8 +257,8 @@ impl Joiner {
     }
 }
 
-/// Returns whether a TCP packet may be part of a segment: it carries data, has no special flags, is complete and has a
-/// correct checksum.
+/// Returns whether a TCP packet may be part of a segment. It must have data, no special flags and a correct checksum,
+/// and be complete.
 fn may_begin(packet: &[u8], tcp: usize) -> bool {
     let upper = packet.len() - IPV6;
     let said = usize::from(u16::from_be_bytes([packet[4], packet[5]]));

@@ -1,7 +1,7 @@
 //! The memory region that writes read from and write to.
 //!
 //! In: offsets and bytes. Out: bytes. Invariants: nothing outside the region is accessed. A region is a file that the
-//! job maps into its memory too, or a pattern that can be verified, for tests of a fabric without a job.
+//! job also maps into its memory. For tests of a fabric without a job, it is a pattern that can be verified.
 
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 //! Options of `run` in a file, for a systemd unit or a container.
 //!
 //! In: the command line, a file of lines `OPTION=VALUE`. Out: a command line with both. Invariants: options on the
-//! command line take precedence; an unknown option is rejected with its line; an empty value means that the option is
+//! command line take precedence. An unknown option is rejected with its line. An empty value means that the option is
 //! not set.
 
 use std::ffi::{OsStr, OsString};

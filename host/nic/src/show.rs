@@ -1,7 +1,7 @@
 //! Answers of the agent as tables for people.
 //!
-//! In: an answer in JSON. Out: text. Invariants: columns are as wide as their widest cell; a field that an older agent
-//! does not report is shown as a dash; control characters in text from the network are removed, because a terminal
+//! In: an answer in JSON. Out: text. Invariants: columns are as wide as their widest cell. A field that an older agent
+//! does not report is shown as a dash. Control characters in text from the network are removed, because a terminal
 //! would interpret them.
 
 use std::fmt::Write as _;

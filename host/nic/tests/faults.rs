@@ -1,4 +1,4 @@
-//! Random faults on the lab with eight planes: kernel SRv6, an agent on every NIC, and a collector that must name
+//! Random faults on the lab with eight planes, with kernel SRv6 and an agent on every NIC. A collector must name
 //! exactly the faulty elements.
 //!
 //! It needs root, and 15 minutes for a hundred faults. So it runs only if `CLOSC_FAULTS` is set to the number of single

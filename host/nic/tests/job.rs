@@ -79,9 +79,9 @@ fn agents(namespaces: &str) -> usize {
 /// A plane that fails and does not recover during the job.
 const DEAD: &str = "duration: 60s\nsteps:\n  - { at: 1s, plane: 1 }\n";
 
-/// Each retransmitted packet was lost or arrived twice, except for probes at the end of a burst, and packets in flight
-/// at the end of the job. The number of packets that arrive twice is not limited here, because it depends on processor
-/// time; a test in virtual time limits it.
+/// Checks that each retransmitted packet was lost or arrived twice. Exceptions are probes at the end of a burst, and
+/// packets in flight at the end of the job. The number of packets that arrive twice depends on processor time, so only
+/// a test in virtual time limits it.
 fn is_balanced(report: &Report) {
     let m = &report.messages;
     let ended = m.lost_packets - m.lost_probes + m.repeated;

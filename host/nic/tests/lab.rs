@@ -458,8 +458,8 @@ fn median(mut of: Vec<f64>) -> f64 {
     of[of.len() / 2]
 }
 
-/// One stream over the TUN device and all planes, alternating with one over a plain veth pair of the same MTU without
-/// offloads, between the same two nodes. Prints the throughput of each.
+/// Alternates between one stream over the TUN device and all planes, and one over a plain veth pair of the same MTU
+/// without offloads. Both are between the same two nodes. Prints the throughput of each.
 #[test]
 fn tcp_over_all_planes_beside_a_plain_pair() {
     let Some(turns) = std::env::var("CLOSC_TCP").ok().and_then(|text| text.parse::<usize>().ok()) else {

@@ -132,7 +132,7 @@ fn of_plane(plane: u8) -> Denied {
     Denied { plane, reason: Reason::Drained, scope: Scope::default() }
 }
 
-/// A cable: by plane, group of the T0, and uplink; or the cable of a NIC, by plane and group.
+/// A cable between switches, by plane, group of the T0 and uplink; or the cable of a NIC, by plane and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cable {
     Nic(u8, u16),
