@@ -208,6 +208,22 @@ mod tests {
             let found = codes(&p4(routing, size));
             assert_eq!(!found.contains(&"E0717"), is_taken, "{routing} {size}{found:?}");
         }
+        let nvue = |size: &str| {
+            format!(
+                "hosts: {{ groups: 4, per_group: 128, nic: {{ speed: 400G, lanes: 4 }} }}\n\
+                 tiers: {{ t0: {{ platform: spectrum4-sn5600, os: nvue, up: 128 }}, \
+                 t1: {{ platform: spectrum4-sn5600, os: nvue }} }}\n{}",
+                trimming(size)
+            )
+        };
+        for (size, is_taken) in [("252", false), ("256", true), ("258", false), ("1024", true), ("1028", false)] {
+            let found = codes(&nvue(&format!("size: {size}, ")));
+            assert_eq!(!found.contains(&"E0717"), is_taken, "{size} {found:?}");
+        }
+        assert_eq!(
+            message(&nvue("size: 1028, "), "E0717"),
+            "`nvue` trims packets to a multiple of 4 B from 256 B to 1024 B, not to 1028B"
+        );
         let queue = "qos: { base: lossy-trim, classes: { control: { queue: 7 } } }";
         assert_eq!(
             message(queue, "E0717"),

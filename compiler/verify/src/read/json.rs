@@ -246,6 +246,13 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_comes_twice_is_an_error_at_its_line() {
+        let twice = |line| Err(ReadError::at(line, "`a` is there twice"));
+        assert_eq!(read("{\n \"a\": [1],\n \"b\": [],\n \"a\": [1]\n}"), twice(4));
+        assert_eq!(read("{\n \"a\": [], \"\\u0061\": []}"), twice(2), "an escape is the same name");
+    }
+
+    #[test]
     fn values_are_found_by_their_path() {
         let text = "{\n \"A\": {\n  \"x|1\": 1\n },\n \"B\": {\n  \"x|2\": {\"A\": 2}\n }\n}\n";
         let line = |path: &[Step]| find(text, path).map(|at| line_of(text.as_bytes(), at));
