@@ -33,6 +33,11 @@ const COSTS: &[(&str, usize, usize)] = &[
     ("a switch SKU", 1, 0),
     ("a pipeline", 3, 4),
     ("a verb", 3, 2),
+    ("an export", 3, 2),
+    ("a transport over SSH", 2, 3),
+    ("a known fault of a release", 1, 1),
+    ("a fault kind of labs", 3, 4),
+    ("a QoS field", 4, 4),
 ];
 
 /// Where a verb of the command line is registered.
