@@ -10,7 +10,7 @@ use closc_artefacts::Files;
 
 use crate::finding::Violation;
 use crate::model::place::{Fact, Place, Step, Target, line_of, search};
-use crate::read::{json, yaml};
+use crate::read::{blocks, json, yaml};
 
 /// Fills in the line numbers of violations, reading each file once. If a place has several facts, each further fact
 /// becomes a place of its own.
@@ -54,7 +54,11 @@ fn lines(file: &Utf8Path, text: &[u8], target: &Target) -> Vec<usize> {
         Target::Text(needles) => search(text, needles).into_iter().collect(),
         Target::Facts(facts) => {
             let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
-            let find: Find = if file.extension() == Some("yaml") { yaml::find } else { json::find };
+            let find: Find = match file.extension() {
+                Some("yaml") => yaml::find,
+                Some("conf" | "batch") => blocks::find,
+                _ => json::find,
+            };
             facts.iter().flat_map(|fact| offsets(find, text, fact)).collect()
         }
     };

@@ -4,6 +4,7 @@
 //! is one module, declared and listed here. `room` defines the interface of such a module.
 
 pub(crate) mod bgp;
+pub(crate) mod blocks;
 pub(crate) mod cables;
 pub(crate) mod eos;
 pub(crate) mod error;

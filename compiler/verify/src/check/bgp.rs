@@ -19,7 +19,7 @@ pub(crate) use ends::comes_up;
 pub(crate) use speakers::speakers;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::cabling::{CableId, SwitchId};
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
@@ -83,8 +83,8 @@ fn identifiers(fabric: &Fabric, findings: &mut Findings) {
         if let Some(other) = owners.insert(own, id) {
             let names = [other, id].map(|id| fabric.cabling.switch(id));
             let message = format!("`{}` and `{}` both have router id {own}", names[0], names[1]);
-            let violation = Violation::new(&IDENTIFIER, fabric.place(id, About::Bgp), message);
-            findings.broken(violation.and(fabric.place(other, About::Bgp)));
+            let place = |id| fabric.place(id, About::Terms("", Term::Identifier));
+            findings.broken(Violation::new(&IDENTIFIER, place(id), message).and(place(other)));
         }
     }
 }

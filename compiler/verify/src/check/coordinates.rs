@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use rayon::prelude::*;
 
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::cabling::{Cable, End, Kind, Party, Side, SwitchId};
 use crate::model::device::Mac;
 use crate::model::fabric::Fabric;
@@ -355,7 +355,7 @@ fn each<'f>(
         call(Spot::of_mac(mac), &said);
     }
     if let Some(router_id) = switch.speaker.as_ref().and_then(|speaker| speaker.router_id) {
-        let said = || SwitchAddress { what: "router id", text: router_id.to_string(), about: About::Bgp };
+        let said = || SwitchAddress { what: "router id", text: router_id.to_string(), about: ROUTER_ID };
         call(Spot::of_router_id(router_id), &said);
     }
     for (slot, end) in switch.ends.iter().enumerate() {
@@ -433,6 +433,9 @@ fn one(fabric: &Fabric, pools: &Pools<'_>, (id, switch): (SwitchId, &Switch), fi
         findings.broken(Violation::new(&PLACE, fabric.place(id, about), message));
     });
 }
+
+/// The subject of a router id.
+const ROUTER_ID: About<'static> = About::Terms("", Term::Identifier);
 
 /// Checks that a listed management port is that of the list, and that the gateways of all others are as stated.
 fn management(

@@ -66,7 +66,7 @@ pub(crate) fn place(fabric: &Fabric, end: End, aspect: Aspect) -> Place {
         Party::Switch(switch) => fabric.place(switch, about),
         Party::Node(node) => {
             let name = &fabric.cabling.nodes[node.0 as usize];
-            Place::text(format!("hosts/{name}/{}", linux::FILE), linux::needles(about))
+            Place::of(format!("hosts/{name}/{}", linux::FILE), linux::find(about).1)
         }
     }
 }

@@ -1,5 +1,28 @@
 //! Subject of a violation on a switch, independent of the configuration language.
 
+/// A term of BGP sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Term {
+    /// Keepalive and hold times.
+    Times,
+    /// Bidirectional forwarding detection.
+    Bfd,
+    /// The time between announcements.
+    Interval,
+    /// The time between attempts to connect.
+    Connect,
+    /// The rest after a limit was passed.
+    Rest,
+    /// The limit of prefixes.
+    Limit,
+    /// Graceful restart.
+    Restart,
+    /// The filters of routes.
+    Filters,
+    /// The router id.
+    Identifier,
+}
+
 /// Subject of a violation on a switch, to find its line in any language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About<'a> {
@@ -57,8 +80,8 @@ pub(crate) enum About<'a> {
     Balance,
     /// BGP as a whole.
     Bgp,
-    /// Timers of failure detection.
-    Timers,
+    /// A term of BGP sessions by name: of the session over a port, or of all sessions if the port is empty.
+    Terms(&'a str, Term),
     /// The session over a port.
     Session(&'a str),
     /// A prefix that is announced.

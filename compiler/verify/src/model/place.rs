@@ -92,6 +92,8 @@ pub(crate) enum Step {
     Part(String),
     /// The first key whose part after the last `|` is this.
     Last(String),
+    /// The first key with this beginning and this part.
+    Around(String, String),
 }
 
 impl Step {
@@ -102,6 +104,7 @@ impl Step {
             Step::Start(start) => key.starts_with(start.as_str()),
             Step::Part(part) => key.contains(part.as_str()),
             Step::Last(last) => key.rsplit('|').next() == Some(last),
+            Step::Around(start, part) => key.starts_with(start.as_str()) && key.contains(part.as_str()),
         }
     }
 }

@@ -37,5 +37,5 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
 }
 
 fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
-    (place::FILE, place::needles(about).into())
+    (place::FILE, place::facts(about).into())
 }

@@ -54,6 +54,6 @@ fn read<'a>(files: &Files<'a>, circumstances: &Circumstances<'_>) -> Result<Devi
 }
 
 fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
-    let (file, needles) = place::needles(about);
-    (file, needles.into())
+    let (file, facts) = place::facts(about);
+    (file, facts.into())
 }

@@ -51,6 +51,6 @@ fn read<'a>(files: &Files<'a>, _: &Circumstances<'_>) -> Result<Device<'a>, Read
 }
 
 fn find(about: About<'_>, _: bool) -> (&'static str, Target) {
-    let (file, needles) = place::find(about);
-    (file, needles.into())
+    let (file, facts) = place::find(about);
+    (file, facts.into())
 }

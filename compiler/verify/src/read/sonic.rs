@@ -72,7 +72,7 @@ fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
     let routing = match about {
         About::Balance
         | About::Bgp
-        | About::Timers
+        | About::Terms(..)
         | About::Session(_)
         | About::Network(_)
         | About::Filters => true,
@@ -80,8 +80,8 @@ fn find(about: About<'_>, routed_by_frr: bool) -> (&'static str, Target) {
         _ => false,
     };
     if routing {
-        let (file, needles) = frr::place::needles(about);
-        return (file, needles.into());
+        let (file, facts) = frr::place::facts(about);
+        return (file, facts.into());
     }
     (place::FILE, place::facts(about).into())
 }

@@ -6,7 +6,8 @@
 //! `CLOSC_ALL_DAMAGE=1` uses everything, checks for unused reasons, and compares the table in docs/kill-rates.md, which
 //! `CLOSC_BLESS=1` writes. `CLOSC_DAMAGE_SEED` selects another sample. `CLOSC_DAMAGE=nccl.conf,tc.batch` uses all
 //! damage to files or tables with one of these texts in their names; with a seed, it uses a sample of that damage. In
-//! both cases `CLOSC_BLESS=1` writes only their lines.
+//! both cases `CLOSC_BLESS=1` writes only their lines. `CLOSC_MISPLACED=1` prints the reports that do not name a damaged
+//! line.
 
 #[path = "../mutations/base.rs"]
 #[allow(dead_code, reason = "plans are for damage by name")]
@@ -235,7 +236,13 @@ fn found(trees: &Trees, case: &Case) -> Option<Option<Placed>> {
     Some(match judged {
         Err(_) => None,
         Ok(Err(_)) => Some(Placed::Nowhere),
-        Ok(Ok(report)) => (!report.holds()).then(|| placed(own, &tree, &report)),
+        Ok(Ok(report)) => (!report.holds()).then(|| {
+            let placed = placed(own, &tree, &report);
+            if placed != Placed::Exact && env::var_os("CLOSC_MISPLACED").is_some() {
+                eprintln!("{placed:?}: {}\n{}", case.name(), report.text());
+            }
+            placed
+        }),
     })
 }
 

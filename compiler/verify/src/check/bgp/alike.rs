@@ -43,7 +43,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
     };
     for (kind, votes) in processes {
         votes.note(format_args!("BGP {}", named(kind)), findings);
-        votes.judge(fabric, "its settings are", findings);
+        votes.judge(fabric, ("its settings are", About::Bgp), findings);
     }
     for ((kind, side, drained), votes) in terms {
         let over = if drained { "drained cables" } else { "cables" };
@@ -54,7 +54,7 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
         } else {
             "its sessions with those below are"
         };
-        votes.judge(fabric, what, findings);
+        votes.judge(fabric, (what, About::Filters), findings);
     }
 }
 
@@ -83,7 +83,7 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
     }
 
     /// Reports all switches that differ from the most frequent value. On a tie, the value of the first switch wins.
-    fn judge(self, fabric: &Fabric, what: &str, findings: &mut Findings) {
+    fn judge(self, fabric: &Fabric, (what, about): (&str, About<'_>), findings: &mut Findings) {
         let mut parties: Vec<Vec<SwitchId>> = self.0.into_values().collect();
         parties.sort_by_key(|ids| (Reverse(ids.len()), ids[0]));
         findings.checked(&ALIKE, parties.iter().map(|ids| ids.len() as u64).sum());
@@ -94,8 +94,8 @@ impl<T: std::hash::Hash + Eq> Votes<T> {
                 more => format!(" and {more} more"),
             };
             let message = format!("`{own}`: {what} not those of `{other}`{more}");
-            let violation = Violation::new(&ALIKE, fabric.place(*id, About::Filters), message);
-            findings.broken(violation.and(fabric.place(parties[0][0], About::Filters)));
+            let violation = Violation::new(&ALIKE, fabric.place(*id, about), message);
+            findings.broken(violation.and(fabric.place(parties[0][0], about)));
         }
     }
 }

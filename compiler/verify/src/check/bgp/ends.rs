@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::filters::is_last_resort;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::bgp::{Remote, Session, Speaker, Terms};
 use crate::model::cabling::{Cable, CableId, End, Party};
 use crate::model::fabric::Fabric;
@@ -35,32 +35,38 @@ pub(super) fn check(fabric: &Fabric, id: CableId, cable: &Cable, findings: &mut 
     };
     let (a, b) = (times(lower, low), times(upper, high));
     if a != b || a.0.is_none() || a.1.is_none() {
-        let message = format!("`{}`: {}", fabric.cabling.describe(cable), difference(&a, &b));
-        let violation = Violation::new(&SILENCE, session_place(fabric, cable.lower, About::Timers), message);
-        findings.broken(violation.and(session_place(fabric, cable.upper, About::Timers)));
+        let (term, difference) = difference(&a, &b);
+        let message = format!("`{}`: {difference}", fabric.cabling.describe(cable));
+        let place =
+            |end: End| session_place(fabric, end, About::Terms(fabric.cabling.names.text(end.port), term));
+        findings.broken(Violation::new(&SILENCE, place(cable.lower), message).and(place(cable.upper)));
     }
 }
 
 type Times = (Option<(u16, u16)>, Option<crate::model::bgp::Bfd>, Option<u16>, Option<u16>);
 
-fn difference(a: &Times, b: &Times) -> String {
+/// The first term that differs, and how.
+fn difference(a: &Times, b: &Times) -> (Term, String) {
     let seconds = |time: Option<u16>| time.map_or("none".to_owned(), |time| format!("{time} s"));
     if a.0 != b.0 || a.0.is_none() {
         let text = |times: Option<(u16, u16)>| {
             times.map_or("none".to_owned(), |(keepalive, hold)| format!("{keepalive} and {hold} s"))
         };
-        format!("keepalive and hold times are {}, and {} above", text(a.0), text(b.0))
+        (Term::Times, format!("keepalive and hold times are {}, and {} above", text(a.0), text(b.0)))
     } else if a.1 != b.1 || a.1.is_none() {
         let text = |bfd: Option<crate::model::bgp::Bfd>| {
             bfd.map_or("none".to_owned(), |bfd| {
                 format!("{} x {} / {} ms", bfd.multiplier, bfd.transmit_ms, bfd.receive_ms)
             })
         };
-        format!("BFD is {}, and {} above", text(a.1), text(b.1))
+        (Term::Bfd, format!("BFD is {}, and {} above", text(a.1), text(b.1)))
     } else if a.2 != b.2 {
-        format!("the time between announcements is {}, and {} above", seconds(a.2), seconds(b.2))
+        let message =
+            format!("the time between announcements is {}, and {} above", seconds(a.2), seconds(b.2));
+        (Term::Interval, message)
     } else {
-        format!("the time between attempts to connect is {}, and {} above", seconds(a.3), seconds(b.3))
+        let [a, b] = [a, b].map(|times| seconds(times.3));
+        (Term::Connect, format!("the time between attempts to connect is {a}, and {b} above"))
     }
 }
 

@@ -10,7 +10,7 @@ use closc_diagnostics::Rule;
 
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::bgp::{Clause, Lengths, Matched, Policy, Terms};
 use crate::model::fabric::Fabric;
 use crate::model::segment::Tier;
@@ -43,7 +43,14 @@ pub(super) fn check(fabric: &Fabric, findings: &mut Findings) {
             }
             for (rule, fault) in faults {
                 let message = format!("`{}`: {fault}", fabric.cabling.switch(id));
-                findings.broken(Violation::new(rule, fabric.place(id, About::Filters), message));
+                let about = if std::ptr::eq(rule, &raw const LIMIT) {
+                    About::Terms("", Term::Limit)
+                } else if terms.accepted.is_none() || terms.announced.is_none() {
+                    About::Terms("", Term::Filters)
+                } else {
+                    About::Filters
+                };
+                findings.broken(Violation::new(rule, fabric.place(id, about), message));
             }
         }
     }

@@ -8,16 +8,13 @@ use std::sync::Arc;
 
 use super::speakers::speakers;
 use crate::finding::{Findings, Violation};
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::bgp::{Bfd, Process, Restart, Terms};
 use crate::model::fabric::Fabric;
 use crate::model::language::{Language, Unsaid};
 use crate::model::place::Place;
 use crate::model::stated::{BgpTimers, Stated};
 use crate::rules::bgp::TIMES;
-
-/// A time that some languages cannot express.
-const CONNECTS: &str = "the time between attempts to connect";
 
 /// Default seconds that a restart may take.
 const RESTART_S: u16 = 120;
@@ -29,15 +26,15 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
         let Some(meant) = &stated.sessions else {
             let message = "sessions of BGP are in the tree, and the manifest does not state their times";
             let place = Place::file(closc_artefacts::paths::MANIFEST);
-            findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, About::Timers)));
+            findings.broken(Violation::new(&TIMES, place, message).and(fabric.place(id, About::Bgp)));
             return;
         };
         let Some(language) = fabric.switch(id).map(|switch| switch.language) else { continue };
         let own = process(&speaker.process, meant, language);
         let of_sessions = || speaker.terms.iter().find_map(|terms| self::terms(terms, meant, language));
-        if let Some(message) = own.or_else(of_sessions) {
+        if let Some((term, message)) = own.or_else(of_sessions) {
             let message = format!("`{}`: {message}", fabric.cabling.switch(id));
-            let violation = Violation::new(&TIMES, fabric.place(id, About::Timers), message);
+            let violation = Violation::new(&TIMES, fabric.place(id, About::Terms("", term)), message);
             findings.broken(
                 violation
                     .and(Place::text(closc_artefacts::paths::MANIFEST, vec!["\"sessions\":".to_owned()])),
@@ -47,14 +44,14 @@ pub(crate) fn check(fabric: &Fabric, stated: &Stated, findings: &mut Findings) {
 }
 
 /// Faults of the values that all sessions share.
-fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<String> {
+fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<(Term, String)> {
     let (keepalive, hold) = (meant.keepalive_s, meant.hold_s);
     if process.timers != Some((keepalive, hold)) {
         let found = process.timers.map_or_else(
             || "keepalive and hold times are not set".to_owned(),
             |(own, silence)| format!("keepalive and hold times are {own} and {silence} s"),
         );
-        return Some(format!("{found}, and {keepalive} and {hold} s are stated"));
+        return Some((Term::Times, format!("{found}, and {keepalive} and {hold} s are stated")));
     }
     let Restart { graceful, preserves, within_s, stale_s } = process.restart;
     let restart = Restart { graceful, preserves, within_s: Some(within_s.unwrap_or(RESTART_S)), stale_s };
@@ -66,30 +63,37 @@ fn process(process: &Process, meant: &BgpTimers, language: &Language) -> Option<
     };
     (restart != wanted).then(|| {
         let preserved = if wanted.preserves { " with forwarding preserved" } else { "" };
-        format!(
+        let message = format!(
             "a restart is not graceful{preserved}, {} s to come back and {} s to forget, as set",
             meant.restart_s, meant.stale_s
-        )
+        );
+        (Term::Restart, message)
     })
 }
 
 /// Faults of the terms of a session.
-fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<String> {
+fn terms(terms: &Arc<Terms>, meant: &BgpTimers, language: &Language) -> Option<(Term, String)> {
     let interval = meant.bfd_interval_ms;
     let wanted = Bfd { multiplier: meant.bfd_multiplier, transmit_ms: interval, receive_ms: interval };
     if terms.bfd != Some(wanted) {
         let show = |bfd: Bfd| format!("{} x {} / {} ms", bfd.multiplier, bfd.transmit_ms, bfd.receive_ms);
         let found = terms.bfd.map_or_else(|| "off".to_owned(), show);
-        return Some(format!("BFD is {found}, and {} is stated", show(wanted)));
+        return Some((Term::Bfd, format!("BFD is {found}, and {} is stated", show(wanted))));
     }
     let times = [
-        ("the time between announcements", Some(terms.interval_s.unwrap_or(0)), meant.announce_s, "s"),
-        (CONNECTS, terms.connect_s, meant.connect_s, "s"),
-        ("the rest after a limit was passed", terms.retry_min, meant.retry_min, "min"),
+        (
+            Term::Interval,
+            "the time between announcements",
+            Some(terms.interval_s.unwrap_or(0)),
+            meant.announce_s,
+            "s",
+        ),
+        (Term::Connect, "the time between attempts to connect", terms.connect_s, meant.connect_s, "s"),
+        (Term::Rest, "the rest after a limit was passed", terms.retry_min, meant.retry_min, "min"),
     ];
-    let is_said = |what: &str| what != CONNECTS || language.says(Unsaid::Connects);
-    let (what, found, stated, unit) =
-        times.into_iter().find(|(what, found, stated, _)| *found != Some(*stated) && is_said(what))?;
+    let is_said = |term: Term| term != Term::Connect || language.says(Unsaid::Connects);
+    let (term, what, found, stated, unit) =
+        times.into_iter().find(|(term, _, found, stated, _)| *found != Some(*stated) && is_said(*term))?;
     let found = found.map_or_else(|| "not set".to_owned(), |found| format!("{found} {unit}"));
-    Some(format!("{what} is {found}, and {stated} {unit} is stated"))
+    Some((term, format!("{what} is {found}, and {stated} {unit} is stated")))
 }

@@ -387,7 +387,7 @@ impl<'a> Reader<'a> {
         faults.extend(self.forwards_no_ipv4());
         if !self.multi_agent {
             let message = "the routing model is not `multi-agent`".to_owned();
-            faults.push((FaultKind::Setting, vec!["hostname".to_owned()], message));
+            faults.push((FaultKind::Setting, vec!["service routing protocols model".to_owned()], message));
         }
         if self.device.hostname.is_none() {
             faults.push((FaultKind::Identity, Vec::new(), "the switch has no `hostname`".to_owned()));

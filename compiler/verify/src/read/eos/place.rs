@@ -1,39 +1,171 @@
-//! Finds the place of a subject in `eos.conf`.
+//! Identities of facts in `eos.conf`.
 
-use crate::model::about::About;
+use crate::model::about::{About, Term};
+use crate::model::place::{Fact, Follow, Step};
+use crate::read::blocks;
 
 /// The file.
 pub(super) const FILE: &str = closc_artefacts::paths::EOS_CONF;
 
-/// Returns the texts to search for, outermost first.
-pub(super) fn needles(about: About<'_>) -> Vec<String> {
-    let interface = |name: &str, what: &str| {
-        vec![format!("\ninterface {name}\n"), format!("interface {name}\n"), what.to_owned()]
+/// Makes the step to a command by its beginning.
+fn start(text: impl Into<String>) -> Step {
+    Step::Start(text.into())
+}
+
+/// Makes the step to a command of IPv4 or IPv6.
+fn ip(rest: impl Into<String>) -> Step {
+    Step::Around("ip".to_owned(), rest.into())
+}
+
+fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
+    Fact::Path(std::iter::once(start("router bgp")).chain(steps).collect())
+}
+
+/// Returns the facts of a subject, the main one first.
+pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
+    let interface =
+        |name: &str, step: Step| Fact::Path(vec![format!("interface {name}").as_str().into(), step]);
+    let top = |step: Step| Fact::Path(vec![step]);
+    let follow = |follow, port: &str, name: &str| Fact::Setting {
+        follow: Follow(follow),
+        port: port.to_owned(),
+        name: name.to_owned(),
     };
-    match about {
+    vec![match about {
         About::Device
         | About::Settings
         | About::Global(_)
         | About::Counter(_)
         | About::IngressFilter
-        | About::Source(_) => {
-            vec!["hostname".to_owned()]
+        | About::Source(_) => top(start("hostname")),
+        About::Port(name) => {
+            let lines = ["mtu ", "speed ", "error-correction ", "no shutdown", "shutdown"];
+            return lines.map(|line| interface(name, start(line))).into();
         }
-        About::Port(name) | About::Neighbour(name) | About::Mac(name) => interface(name, "interface"),
-        About::Peer(name) | About::Description(name) => interface(name, "description"),
-        About::Address(name) => interface(name, "ipv6 address"),
-        About::Qos(name) | About::Setting(name, _) => interface(name, "service-profile"),
-        About::Length(_) | About::Headroom(_) | About::Pools => vec!["platform trident mmu".to_owned()],
-        About::Loopback => interface("Loopback0", "ipv6 address"),
-        About::Management => vec!["interface Management".to_owned(), "address".to_owned()],
-        About::Route(prefix) | About::Blackhole(prefix) => vec![format!("ipv6 route {prefix} ")],
-        About::Routes => vec!["ipv6 route".to_owned()],
-        About::Segment(_) | About::Segments | About::Stated(_) => Vec::new(),
-        About::Balance => vec!["ip hardware fib load-balance".to_owned()],
-        About::Bgp => vec!["router bgp".to_owned()],
-        About::Timers => vec!["router bgp".to_owned(), "timers bgp".to_owned()],
-        About::Session(name) => vec!["router bgp".to_owned(), format!("neighbor interface {name} ")],
-        About::Network(prefix) => vec!["router bgp".to_owned(), format!("network {prefix}")],
-        About::Filters => vec!["route-map".to_owned()],
+        About::Neighbour(name) | About::Mac(name) => {
+            Fact::Path(vec![format!("interface {name}").as_str().into()])
+        }
+        About::Peer(name) | About::Description(name) => interface(name, start("description ")),
+        About::Address(name) => interface(name, ip(" address ")),
+        About::Qos(name) => interface(name, start("service-profile ")),
+        About::Setting(port, name) => follow(setting, port, name),
+        About::Length(name) | About::Headroom(name) => follow(setting, name, "headroom"),
+        About::Pools => top(start("platform trident mmu ")),
+        About::Loopback => interface("Loopback0", ip(" address ")),
+        About::Management => {
+            let address = Fact::Path(vec![start("interface Management"), ip(" address ")]);
+            return vec![address, top(ip(" route vrf "))];
+        }
+        About::Route(prefix) | About::Blackhole(prefix) => top(ip(format!(" route {prefix} "))),
+        About::Routes => top(ip(" route ")),
+        About::Segment(_) | About::Segments | About::Stated(_) => return Vec::new(),
+        About::Balance => top(start("ip hardware fib load-balance")),
+        About::Bgp => bgp([]),
+        About::Terms(port, term) => return terms(port, term),
+        About::Session(name) => bgp([start(format!("neighbor interface {name} "))]),
+        About::Network(prefix) => {
+            bgp([start("address-family "), format!("network {prefix}").as_str().into()])
+        }
+        About::Filters => top(start("route-map ")),
+    }]
+}
+
+/// Returns the facts of a term of sessions. Groups of sessions have their terms in common.
+fn terms(port: &str, term: Term) -> Vec<Fact> {
+    let group = |name: &str| {
+        vec![Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() }]
+    };
+    match term {
+        Term::Times => vec![bgp([start("timers bgp ")])],
+        Term::Bfd => group("bfd"),
+        Term::Interval => group("out-delay"),
+        Term::Connect => group("connect-retry"),
+        Term::Rest => group("idle-restart-timer"),
+        Term::Limit => group("maximum-routes"),
+        Term::Filters => group("route-map"),
+        Term::Restart => vec![bgp([start("graceful-restart ")])],
+        Term::Identifier => vec![bgp([start("router-id ")])],
     }
+}
+
+/// Returns the paths of a command of the group of a port's session, or of all groups.
+fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let process = start("router bgp");
+    let member = start(format!("neighbor interface {port} "));
+    let groups =
+        if port.is_empty() { Vec::new() } else { blocks::commands(text, &[process.clone(), member]) };
+    let mut groups: Vec<&str> = groups.iter().filter_map(|line| line.split(' ').nth(4)).collect();
+    if groups.is_empty() {
+        let all = blocks::commands(text, &[process.clone(), start("neighbor ")]);
+        groups = all.iter().filter_map(|line| line.strip_suffix(" peer group")?.split(' ').nth(1)).collect();
+    }
+    let paths = groups.into_iter().flat_map(|group| {
+        let command = format!("neighbor {group} {name}");
+        let own = blocks::commands(text, &[process.clone(), start(command.as_str())]);
+        let family = || vec![process.clone(), start("address-family "), start(command.as_str())];
+        match own.as_slice() {
+            [] => vec![family()],
+            own => own.iter().map(|line| vec![process.clone(), Step::from(*line)]).collect(),
+        }
+    });
+    paths.collect()
+}
+
+/// Returns the paths of a setting of the quality of service of a port.
+fn setting(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let attached = vec![format!("interface {port}").as_str().into(), start("service-profile ")];
+    let reference = blocks::commands(text, &attached);
+    let profile = reference.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+    let profile = Step::from(format!("qos profile {profile}").as_str());
+    let number = name.rsplit(' ').next().unwrap_or_default();
+    let queue = |command: &str| {
+        let own = Step::Around("".to_owned(), format!("tx-queue {number}"));
+        let lines = blocks::commands(text, &[profile.clone(), own.clone(), start(command)]);
+        let lines = lines.into_iter().map(|line| vec![profile.clone(), own.clone(), line.into()]);
+        lines.chain([vec![profile.clone(), own.clone(), start(command)]]).collect::<Vec<_>>()
+    };
+    let shares = |command: String| {
+        let applied = Step::Around("platform trident mmu queue profile ".to_owned(), " apply".to_owned());
+        let own = blocks::commands(text, std::slice::from_ref(&applied));
+        let own = own.first().and_then(|line| line.strip_suffix(" apply"));
+        let block = own.map_or(start("platform trident mmu queue profile "), Step::from);
+        vec![vec![block, start(command)], vec![applied]]
+    };
+    let watchdog = |rest: &str| {
+        let command = format!("priority-flow-control pause watchdog{rest}");
+        vec![vec![profile.clone(), if rest.is_empty() { command.as_str().into() } else { start(command) }]]
+    };
+    let maps = |kind: &str, number: &str| {
+        let all = blocks::commands(text, &[start(format!("qos map {kind} "))]);
+        let has = |line: &&&str| line.split(' ').any(|word| word == number);
+        let own: Vec<&str> = all.iter().filter(has).copied().collect();
+        let lines = if own.is_empty() { all } else { own };
+        lines.into_iter().map(|line| vec![line.into()]).collect::<Vec<_>>()
+    };
+    let mut paths = match name.strip_suffix(number).unwrap_or(name).trim_end() {
+        "dscp_to_tc_map" => maps("dscp", number),
+        "queue of class" => maps("traffic-class", number),
+        "marks of queue" | "wred_profile of queue" | "counter of queue" => queue("random-detect"),
+        "queue" => [queue("bandwidth"), queue("priority"), queue("no priority")].concat(),
+        "ingress of" | "ingress of group" => shares(format!("ingress priority-group {number} ")),
+        "egress of" | "egress of queue" => shares(format!("egress unicast queue {number} ")),
+        "watchdog" if number == "watchdog" => watchdog(""),
+        "watchdog" if number == "action" => watchdog(" port action"),
+        "watchdog" => watchdog(" port timer"),
+        _ => match name {
+            "watchdog" => watchdog(""),
+            "headroom" => shares("ingress headroom ".to_owned()),
+            "headroom pool" => vec![vec![start("platform trident mmu headroom-pool ")]],
+            "pfc_enable" => vec![vec![profile.clone(), start("priority-flow-control ")]],
+            "queues" => vec![vec![profile.clone(), Step::Part("tx-queue ".to_owned())]],
+            "dscp_to_tc_map" => maps("dscp", ""),
+            "tc_to_queue_map" => maps("traffic-class", ""),
+            _ => Vec::new(),
+        },
+    };
+    if name == "dscp_to_tc_map" || paths.is_empty() {
+        paths.push(vec![profile.clone(), start("qos trust")]);
+    }
+    paths.push(attached);
+    paths
 }

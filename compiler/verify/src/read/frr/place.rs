@@ -1,17 +1,36 @@
-//! Finds the place of a subject in `frr.conf`, or in the kernel files beside it.
+//! Identities of facts in `frr.conf`, or in the kernel files beside it.
 
-use crate::model::about::About;
-use crate::read::linux;
+use crate::model::about::{About, Term};
+use crate::model::place::{Fact, Follow, Step};
+use crate::read::{blocks, linux};
 
 /// Addresses, routes and segments.
 pub(crate) const FILE: &str = closc_artefacts::paths::FRR_CONF;
 
-/// Returns the file, and the texts to search for, outermost first.
-pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
-    let interface = |name: &str, what: &str| {
-        (FILE, vec![format!("\ninterface {name}\n"), format!("interface {name}\n"), what.to_owned()])
+/// Makes the step to a command by its beginning.
+fn start(text: impl Into<String>) -> Step {
+    Step::Start(text.into())
+}
+
+/// Makes the step to a command of IPv4 or IPv6.
+fn ip(rest: impl Into<String>) -> Step {
+    Step::Around("ip".to_owned(), rest.into())
+}
+
+fn bgp(steps: impl IntoIterator<Item = Step>) -> Fact {
+    Fact::Path(std::iter::once(start("router bgp")).chain(steps).collect())
+}
+
+/// Returns the file, and the facts of a subject, the main one first.
+pub(crate) fn facts(about: About<'_>) -> (&'static str, Vec<Fact>) {
+    let interface =
+        |name: &str, step: Step| Fact::Path(vec![format!("interface {name}").as_str().into(), step]);
+    let top = |step: Step| Fact::Path(vec![step]);
+    let segments = |steps: Vec<Step>| {
+        let outside = ["segment-routing".into(), "srv6".into(), "static-sids".into()];
+        Fact::Path(outside.into_iter().chain(steps).collect())
     };
-    match about {
+    let fact = match about {
         About::Device
         | About::Management
         | About::Stated(_)
@@ -20,26 +39,84 @@ pub(crate) fn needles(about: About<'_>) -> (&'static str, Vec<String>) {
         | About::Counter(_)
         | About::Pools
         | About::IngressFilter
-        | About::Source(_) => (FILE, vec!["hostname".to_owned()]),
-        About::Peer(name) | About::Description(name) => interface(name, "description"),
-        About::Address(name) => interface(name, "ipv6 address"),
-        About::Loopback => interface("lo", "ipv6 address"),
-        About::Route(prefix) | About::Blackhole(prefix) => (FILE, vec![format!("ipv6 route {prefix} ")]),
-        About::Routes => (FILE, vec!["ipv6 route".to_owned()]),
-        About::Segment(prefix) => (FILE, vec!["static-sids".to_owned(), format!("sid {prefix} ")]),
-        About::Segments => (FILE, vec!["static-sids".to_owned()]),
-        About::Balance => (FILE, Vec::new()),
-        About::Bgp => (FILE, vec!["router bgp".to_owned()]),
-        About::Timers => (FILE, vec!["router bgp".to_owned(), "timers bgp".to_owned()]),
-        About::Session(name) => (FILE, vec!["router bgp".to_owned(), format!("neighbor {name} interface")]),
-        About::Network(prefix) => (FILE, vec!["router bgp".to_owned(), format!("network {prefix}")]),
-        About::Filters => (FILE, vec!["route-map".to_owned()]),
+        | About::Source(_) => top(start("hostname")),
+        About::Peer(name) | About::Description(name) => interface(name, start("description ")),
+        About::Address(name) => interface(name, ip(" address ")),
+        About::Loopback => interface("lo", ip(" address ")),
+        About::Route(prefix) | About::Blackhole(prefix) => top(ip(format!(" route {prefix} "))),
+        About::Routes => top(ip(" route ")),
+        About::Segment(prefix) => segments(vec![start(format!("sid {prefix} "))]),
+        About::Segments => segments(Vec::new()),
+        About::Balance => return (FILE, Vec::new()),
+        About::Bgp => bgp([]),
+        About::Terms(port, term) => return (FILE, terms(port, term)),
+        About::Session(name) => bgp([start(format!("neighbor {name} interface "))]),
+        About::Network(prefix) => {
+            bgp([start("address-family "), format!("network {prefix}").as_str().into()])
+        }
+        About::Filters => top(start("route-map ")),
         About::Port(_)
         | About::Neighbour(_)
         | About::Length(_)
         | About::Qos(_)
         | About::Setting(..)
         | About::Headroom(_)
-        | About::Mac(_) => linux::place::find(about),
+        | About::Mac(_) => return linux::place::find(about),
+    };
+    (FILE, vec![fact])
+}
+
+/// Returns the facts of a term of sessions. Groups of sessions have their terms in common.
+fn terms(port: &str, term: Term) -> Vec<Fact> {
+    let group =
+        |name: &str| Fact::Setting { follow: Follow(group), port: port.to_owned(), name: name.to_owned() };
+    match term {
+        Term::Times => vec![bgp([start("timers bgp ")])],
+        Term::Bfd => {
+            let profile = |line: &str| Fact::Path(vec!["bfd".into(), start("profile "), start(line)]);
+            let lines = ["detect-multiplier ", "transmit-interval ", "receive-interval "];
+            std::iter::once(group("bfd ")).chain(lines.map(profile)).collect()
+        }
+        Term::Interval => vec![group("advertisement-interval ")],
+        Term::Connect => vec![group("timers connect ")],
+        Term::Rest | Term::Limit => vec![group("maximum-prefix ")],
+        Term::Filters => vec![group("route-map ")],
+        Term::Restart => vec![bgp([start("bgp graceful-restart")])],
+        Term::Identifier => vec![bgp([start("bgp router-id ")])],
     }
+}
+
+/// Returns the paths of a command of the group of a port's session, or of all groups.
+fn group(text: &str, port: &str, name: &str) -> Vec<Vec<Step>> {
+    let process = start("router bgp");
+    let ending = |step: Step, end: &str| -> Vec<String> {
+        let lines = blocks::commands(text, &[process.clone(), step]);
+        let words = lines.iter().filter(|line| line.contains(end)).map(|line| line.split(' '));
+        words.filter_map(|mut words| words.next_back().map(str::to_owned)).collect()
+    };
+    let member = start(format!("neighbor {port} "));
+    let mut groups = if port.is_empty() { Vec::new() } else { ending(member, " peer-group ") };
+    if groups.is_empty() {
+        let heads = blocks::commands(text, &[process.clone(), start("neighbor ")]);
+        let name = |line: &&str| Some(line.strip_suffix(" peer-group")?.split(' ').nth(1)?.to_owned());
+        groups = heads.iter().filter_map(name).collect();
+    }
+    let paths = groups.into_iter().flat_map(|group| {
+        let command = format!("neighbor {group} {name}");
+        let own = [process.clone(), start(command.as_str())];
+        let inside = [process.clone(), start("address-family "), start(command.as_str())];
+        if blocks::commands(text, &own).is_empty() && name.starts_with(['m', 'r']) {
+            let lines = blocks::commands(text, &inside);
+            let [process, family, first] = inside;
+            let path = |last: Step| vec![process.clone(), family.clone(), last];
+            if lines.is_empty() {
+                vec![path(first)]
+            } else {
+                lines.into_iter().map(|line| path(line.into())).collect()
+            }
+        } else {
+            vec![own.to_vec()]
+        }
+    });
+    paths.collect()
 }

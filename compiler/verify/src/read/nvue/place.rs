@@ -1,6 +1,6 @@
 //! Identities of facts in `nvue.yaml`.
 
-use crate::model::about::About;
+use crate::model::about::{About, Term};
 use crate::model::place::{Fact, Follow, Step};
 use crate::read::yaml;
 
@@ -56,7 +56,8 @@ pub(super) fn facts(about: About<'_>) -> Vec<Fact> {
         About::Segments => fact(&["router", "segment-routing"]),
         About::Balance => fact(&["router", "adaptive-routing"]),
         About::Bgp => bgp(&[]),
-        About::Timers => bgp(&["timers"]),
+        About::Terms(_, Term::Identifier) => bgp(&["router-id"]),
+        About::Terms(..) => bgp(&["timers"]),
         About::Session(name) => bgp(&["neighbor", name]),
         About::Network(prefix) => bgp(&["address-family", "ipv6-unicast", "network", prefix]),
         About::Filters => fact(&["router", "policy", "route-map"]),

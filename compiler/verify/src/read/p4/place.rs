@@ -20,7 +20,7 @@ pub(crate) fn needles(about: About<'_>) -> Vec<String> {
         | About::Pools
         | About::Balance
         | About::Bgp
-        | About::Timers
+        | About::Terms(..)
         | About::Session(_)
         | About::Network(_)
         | About::Filters => Vec::new(),

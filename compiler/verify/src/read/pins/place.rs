@@ -23,7 +23,7 @@ pub(crate) fn needles(about: About<'_>) -> Option<Vec<String>> {
         | About::Pools
         | About::Balance
         | About::Bgp
-        | About::Timers
+        | About::Terms(..)
         | About::Session(_)
         | About::Network(_)
         | About::Filters

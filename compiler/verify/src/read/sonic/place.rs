@@ -47,7 +47,7 @@ pub(crate) fn facts(about: About<'_>) -> Vec<Fact> {
         About::Management => Fact::row("MGMT_INTERFACE", with_address()),
         About::Balance
         | About::Bgp
-        | About::Timers
+        | About::Terms(..)
         | About::Session(_)
         | About::Network(_)
         | About::Filters => return Vec::new(),
