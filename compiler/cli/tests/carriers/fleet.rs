@@ -422,19 +422,61 @@ impl Fleet {
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     }
 
+    /// Settings of ports in the kernel.
+    fn links(&self, name: &str) -> String {
+        let all: Value = serde_json::from_str(&self.ip(name, "-d -j link show")).expect("JSON");
+        let keys = ["ifname", "mtu", "address", "inet6_addr_gen_mode", "master"];
+        let link = |link: &Value| {
+            let is_up = link["flags"].as_array().is_some_and(|flags| flags.iter().any(|flag| flag == "UP"));
+            format!("{is_up} {}\n", keys.map(|key| link[key].to_string()).join(" "))
+        };
+        all.as_array().expect("a list").iter().map(link).collect()
+    }
+
+    /// Values that the kernel has for the settings of tree `a`.
+    fn settings(&self, name: &str) -> String {
+        let asked = self.place.read(&format!("a/switches/{name}/sysctl.conf"));
+        let keys = asked.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key);
+        let namespace = self.namespace(name);
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &namespace, "sysctl", "-e"]).args(keys);
+        String::from_utf8(command.output().expect("ip is there").stdout).expect("text")
+    }
+
+    /// Queues of ports that have any.
+    fn queues(&self, name: &str) -> String {
+        let mut ports: BTreeMap<String, Value> =
+            serde_json::from_str(&self.read(name, "tc")).unwrap_or_default();
+        ports.retain(|_, port| port["qdiscs"] != json!([]));
+        json!(ports).to_string()
+    }
+
     /// The configuration of a switch as text, for comparison with a later one.
     pub(crate) fn state(&self, name: &str) -> String {
         match self.system.kind {
             Kind::Eos => self.read(name, "running") + &self.read(name, "startup"),
-            Kind::Nvue => self.read(name, "applied"),
+            Kind::Nvue => {
+                let applied: Value = serde_json::from_str(&self.read(name, "applied")).expect("JSON");
+                applied.to_string()
+            }
             Kind::Sonic | Kind::Programmed => self.config(name).to_string(),
             Kind::Kernel { .. } => {
                 let kernel = ["-6 address show", "-6 route show", "-6 neighbour show nud permanent"];
                 let kernel = kernel.map(|words| self.ip(name, words)).concat();
-                kernel + &self.read(name, "frr") + &self.read(name, "tc")
+                let files = ["frr", "etc/frr/frr.conf", "etc/closc/ip.batch", "etc/closc/sysctl.conf"];
+                kernel
+                    + &self.links(name)
+                    + &self.settings(name)
+                    + &self.queues(name)
+                    + &files.map(|file| without_scope(&self.read(name, file))).concat()
             }
         }
     }
+}
+
+/// Returns the text of a file without the lines that widen the comparison.
+fn without_scope(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !line.starts_with("#closc ")).collect()
 }
 
 fn fifo(path: &std::path::Path) {

@@ -133,24 +133,91 @@ fn a_switch_that_loses_its_management_address_goes_back_by_itself() {
     }
 }
 
+/// The switch accepts no connection after the change, so the change is neither read back nor confirmed.
+#[test]
+fn a_change_that_cannot_be_confirmed_goes_back_by_itself() {
+    for os in ["nvue", "frr", "linux"] {
+        let Some(fleet) = Fleet::new(system(os), &system(os).small()) else { continue };
+        let lost = fleet.names[0].clone();
+        let path = |file: &str| fleet.at(&lost, file);
+        // The first push changes everything, the second only what has another value.
+        for tree in ["a", "b"] {
+            let before = fleet.state(&lost);
+            fleet.put(&format!("fleet/{lost}/goes-away"), "", 0o644);
+            let said = fleet.ends(1, &["push", tree, "--confirm", "1", "--max-failures", "9"]);
+            assert!(said.contains(&lost) && said.contains("3 switches up to date"), "{said}");
+            assert_ne!(fleet.state(&lost), before, "{os} {tree}: it was changed");
+            fleet.on(&lost, &["expire"]);
+            assert_eq!(fleet.state(&lost), before, "{os} {tree}");
+            assert!(!path("timer").exists() && !path("state/pending").exists(), "{os} {tree}");
+            fs::remove_file(path("goes-away")).expect("it was written");
+            fleet.ends(0, &["push", tree]);
+            fleet.ends(0, &["drift", tree]);
+        }
+    }
+}
+
+/// Pushes a tree that one switch refuses, and checks that it is as it was when the push ends.
+fn assert_refused(fleet: &Fleet, name: &str, tree: &str) -> String {
+    let before = fleet.state(name);
+    let said = fleet.ends(1, &["push", tree, "--max-failures", "9"]);
+    assert!(said.contains(name) && said.contains("3 switches up to date"), "{said}");
+    assert_eq!(fleet.state(name), before, "{}: {said}", fleet.system.name);
+    for file in ["timer", "state/pending"] {
+        assert!(!fleet.at(name, file).exists(), "{} has `{file}`: {said}", fleet.system.name);
+    }
+    said
+}
+
 #[test]
 fn what_a_switch_refuses_changes_nothing() {
     for fleet in fleets() {
-        fleet.ends(0, &["push", "a"]);
         let name = fleet.names[0].clone();
-        let before = fleet.state(&name);
-        match fleet.system.kind {
-            Kind::Eos => fleet.put(&format!("fleet/{name}/refuse"), "9100", 0o644),
-            Kind::Nvue => fleet.put(&format!("fleet/{name}/apply-fails"), "", 0o644),
-            // The Linux kernel accepts the rendered configuration.
-            Kind::Kernel { .. } | Kind::Sonic | Kind::Programmed => continue,
+        let at_once = "the switch refused the change and is as it was";
+        let trapped = |tree: &str, file: &str, text: &str| {
+            fleet.put(&format!("fleet/{name}/{file}"), text, 0o644);
+            let said = assert_refused(&fleet, &name, tree);
+            fs::remove_file(fleet.at(&name, file)).expect("it was written");
+            said
+        };
+        if fleet.system.kind == (Kind::Kernel { has_frr: true }) {
+            // Ports, addresses and queues have changed by then.
+            assert!(trapped("a", "refuse", "ipv6").contains(at_once));
         }
-        let said = fleet.ends(1, &["push", "b", "--max-failures", "9"]);
-        assert!(said.contains(&name) && said.contains("3 switches up to date"), "{said}");
-        assert_eq!(fleet.state(&name), before, "{}", fleet.system.name);
-        assert!(!fleet.at(&name, "timer").exists() && !fleet.at(&name, "state/pending").exists());
-        drop(fs::remove_file(fleet.at(&name, "refuse")));
-        drop(fs::remove_file(fleet.at(&name, "apply-fails")));
+        fleet.ends(0, &["push", "a"]);
+        match fleet.system.kind {
+            Kind::Eos => drop(trapped("b", "refuse", "9100")),
+            Kind::Nvue => {
+                trapped("b", "apply-fails", "");
+                assert!(trapped("b", "refuse", "9100").contains(at_once));
+            }
+            Kind::Kernel { .. } => {
+                // The last port of the change is gone, so the ports before it have changed by then.
+                let batch = fleet.place.read(&format!("b/switches/{name}/ip.batch"));
+                let ports = batch.lines().filter(|line| line.contains(" mtu "));
+                let port = ports.filter_map(|line| line.split(' ').nth(3)).max().expect("it has ports");
+                fleet.ip(&name, &format!("link del {port}"));
+                assert!(assert_refused(&fleet, &name, "b").contains(at_once));
+                fleet.ip(&name, &format!("link add {port} type veth peer name x{port}"));
+            }
+            Kind::Sonic | Kind::Programmed => {}
+        }
         fleet.ends(0, &["push", "b"]);
+        fleet.ends(0, &["drift", "b"]);
+    }
+}
+
+#[test]
+fn what_no_tree_has_does_not_stay() {
+    let Some(fleet) = Fleet::new(system("eos"), &system("eos").small()) else { return };
+    fleet.ends(0, &["push", "a"]);
+    let name = &fleet.names[0];
+    let before = fleet.read(name, "running");
+    let (line, below) = ("ipv6 route fd99::/64 Null0", "\n   ipv6 access-group X in\n   mtu ");
+    assert!(!before.contains(line) && before.contains("\n   mtu "), "{before}");
+    for more in [format!("{before}{line}\n"), before.replacen("\n   mtu ", below, 1)] {
+        fleet.put(&format!("fleet/{name}/running"), &more, 0o644);
+        fleet.ends(0, &["push", "a"]);
+        assert_eq!(fleet.read(name, "running"), before);
     }
 }

@@ -4,7 +4,8 @@
 while [ "$1" != "--" ]; do shift; done
 name=${2%.mgmt}
 export SWITCH="$FLEET/$name" PATH="$FAKES:$PATH"
-if [ ! -d "$SWITCH" ] || [ -e "$SWITCH/unreachable" ]; then
+lost() { [ -e "$SWITCH/unreachable" ] || { [ -e "$SWITCH/goes-away" ] && [ -e "$SWITCH/state/pending" ]; }; }
+if [ ! -d "$SWITCH" ] || lost; then
     echo "ssh: connect to host $2 port 22: No route to host" >&2
     exit 255
 fi

@@ -3,7 +3,8 @@
 Usage: switch.py PROGRAM ARGUMENTS, with the folder in SWITCH. What each does is what its manual says of it, as far as a push
 needs it. `expire` lets the time pass after which a switch rolls back.
 Files that tests write: refuse (a word that makes a command invalid), apply-fails (`nv config apply` prints an error and ends
-with 0), no-expand (an older `nv`), management (the address by which the switch is reached).
+with 0), no-expand (an older `nv`), management (the address by which the switch is reached), goes-away (`ssh.sh` accepts no
+connection while a change is unconfirmed).
 """
 
 import difflib
@@ -276,6 +277,9 @@ def nv(words):
             config["interface"] = ranges(config["interface"])
         print("- header:\n    nvue-api-version: nvue_v1\n    version: Cumulus Linux 5.14.0\n- set: " + json.dumps(config))
     elif words[:2] == ["config", "replace"]:
+        refused = text("refuse").strip()
+        if refused and refused in json.dumps(read_set(words[2])):
+            sys.exit("Error: invalid configuration: " + refused)
         write("candidate", json.dumps(read_set(words[2])))
     elif words[:2] == ["config", "detach"]:
         remove("candidate")
@@ -423,9 +427,11 @@ def expire():
             eos.abort(text("timer").strip())
         eos.store()
     elif has("timer"):
-        command = text("timer").strip()
+        command = ["sh", "-c", text("timer").strip()]
         remove("timer")
-        subprocess.run(["sh", "-c", command], check=True)
+        # Timers of the switch run in its network namespace.
+        within = ["ip", "netns", "exec", text("namespace")] if has("namespace") else []
+        subprocess.run(within + command, check=True)
 
 
 program, words = os.path.basename(sys.argv[1]), sys.argv[2:]

@@ -166,6 +166,7 @@ fn a_watch_names_the_files_that_it_does_not_compare() {
     };
     let mut child = fleet
         .command(&["watch", "a", "--inventory", "inventory.yaml", "--format", "json"])
+        .args(["--listen", "127.0.0.1:0"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
