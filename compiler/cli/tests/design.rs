@@ -356,3 +356,29 @@ fn three_tiers_may_have_many_zones() {
         assert!(least.is_some_and(|least| least <= most), "{flags}: {least:?} switches");
     }
 }
+
+/// A tier that nothing needs is not proposed, although its modules share cages.
+#[test]
+fn no_tier_above_t0s_stays_nearly_empty() {
+    let place = Place::new();
+    for flags in ["--nics 64 --show 32", "--nics 256 --planes 4 --show 32"] {
+        let found = designs(&place, flags);
+        for row in all(&found) {
+            let tiers = row["tiers"].as_array().expect("a list");
+            assert_eq!(tiers.len(), 2, "{flags}: two tiers hold all NICs: {row:#}");
+            for tier in &tiers[1..] {
+                let cages = |key: &str| tier[key].as_u64().expect("a count");
+                assert!(cages("cages_used") * 2 >= cages("cages"), "{flags}: {tier}");
+            }
+        }
+    }
+    // `--tiers 3` proposes one, and `--explain` has the reason against it.
+    let flags = "--nics 2048 --planes 1 --platform th4-64x400g --os eos --routing bgp-unnumbered";
+    place.ends(0, &[&words(flags)[..], &["--tiers", "3", "--out", "three.yaml"]].concat());
+    let explained = place.json(0, &[&words(flags)[..], &["--explain", "three.yaml"]].concat());
+    assert_eq!(
+        explained["outside"][0], "its T1s have ports for all T0s, so it needs no T2s",
+        "{explained:#}"
+    );
+    assert_eq!(explained["beaten_by"][0]["design"]["hops"], 3, "{explained:#}");
+}

@@ -53,7 +53,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
     for (flags, wanted) in [
         ("--out mine.yaml", "`mine.yaml` exists"),
         ("--nics 1021", "`--nics 1024`"),
-        ("--nics 64 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
+        ("--nics 512 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
         ("--nics 400000000", "no design keeps these limits"),
         ("--nics 4000000 --tiers 2", "no design keeps these limits"),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
@@ -63,7 +63,7 @@ fn what_cannot_be_made_is_said_with_what_can() {
             "`linux` does not run `eos`; it runs `linux`, `frr`",
         ),
         ("--speed 4M --planes 4", "no switch of the catalogue has ports of 1M"),
-        ("--nics 16 --planes 4", "less than half of the ports of each T1 would be in use"),
+        ("--nics 16 --planes 4", "less than half of the ports of T1s or T2s would be in use"),
         ("--nics 64 --rails 3", "3 rails do not divide the 8 NICs of a node"),
         ("--nics 64 --planes 4 --pick 3 --platform spectrum4-sn5600", "designs were found"),
     ] {

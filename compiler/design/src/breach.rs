@@ -9,7 +9,7 @@ use smol_str::SmolStr;
 
 use crate::design::Design;
 use crate::need::{Need, Ratio};
-use crate::space::{T1S_MIN, wastes_ports};
+use crate::space::{T1S_MIN, has_needless_third, wastes_ports};
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,9 +50,12 @@ pub(crate) enum Breach {
     /// Growth.
     #[error("it holds {0} NICs without moving a cable, and `--grow-to` is {1}")]
     Growth(u32, u32),
-    /// Ports of T1s.
-    #[error("less than half of the ports of each T1 are in use, and growth does not need them")]
+    /// Ports of T1s and T2s.
+    #[error("less than half of the ports of its T1s or T2s are in use, and growth does not need them")]
     Unused,
+    /// T2s.
+    #[error("its T1s have ports for all T0s, so it needs no T2s")]
+    Needless,
     /// T1s.
     #[error("each plane has {0} T1, and the search starts at two")]
     Single(u32),
@@ -81,6 +84,9 @@ fn found(need: &Need, design: &Design<'_>) -> Vec<Breach> {
     found.extend(limits.grow_to.filter(|nics| *nics > largest).map(|nics| Breach::Growth(largest, nics)));
     if wastes_ports(limits, design) {
         found.push(Breach::Unused);
+    }
+    if has_needless_third(need, design) {
+        found.push(Breach::Needless);
     }
     if design.t1s() < T1S_MIN {
         found.push(Breach::Single(design.t1s()));

@@ -87,9 +87,9 @@ pub enum Outside {
     /// None of the named platforms is suitable: the reason of each.
     #[error("{0}")]
     Named(String),
-    /// Even the minimum number of T1s of a plane has far more ports than the T0s use.
+    /// Even the fewest T1s and T2s that a plane needs have far more ports than are used.
     #[error(
-        "less than half of the ports of each T1 would be in use: take more `--nics`, fewer `--planes` or smaller switches; \
+        "less than half of the ports of T1s or T2s would be in use: take more `--nics`, fewer `--planes` or smaller switches; \
          `closc design --grow-to N` keeps ports for growth"
     )]
     TooLarge,

@@ -57,8 +57,14 @@ fn make(platform: &Platform) -> (String, u16, u8) {
     (name, platform.panel.cages, platform.panel.lanes)
 }
 
-/// Tells whether a platform supports these breakouts under an operating system, and the routing with them.
-fn accepts(platform: &Platform, os: Os, routing: Routing, down: Breakout, up: Option<Breakout>) -> bool {
+/// Returns whether a platform supports these breakouts under an operating system, and the routing with them.
+pub(crate) fn accepts(
+    platform: &Platform,
+    os: Os,
+    routing: Routing,
+    down: Breakout,
+    up: Option<Breakout>,
+) -> bool {
     let used = || std::iter::once(down).chain(up);
     let has_hwsku = !os.has_hwskus() || platform.has_hwsku(used());
     let routes =

@@ -15,7 +15,7 @@ use closc_qos::units::Speed;
 use crate::design::{Design, Side, Third, Tier};
 use crate::need::{Limits, Need};
 use crate::outside::{self, Outside};
-use crate::panel::{Panel, panels};
+use crate::panel::{Panel, accepts, panels};
 
 /// Maximum number of zones in addresses.
 const ZONES_MAX: u32 = 1 << Third::ZONE_BITS_MAX;
@@ -310,26 +310,42 @@ impl Part<'_> {
         }
     }
 
-    /// Tells whether a complete design keeps the limits on growth, T1 failures and unused ports.
+    /// Tells whether a complete design keeps the limits on growth, T1 failures, unused ports and needless tiers.
     fn keeps(self, design: &Design<'_>) -> bool {
         let limits = &self.need.limits;
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let is_wasted = wastes_ports(limits, design);
         self.too_large.set(self.too_large.get() || (grows && is_wasted));
-        limits.t1_loss.is_none_or(loses) && grows && !is_wasted
+        limits.t1_loss.is_none_or(loses) && grows && !is_wasted && !has_needless_third(self.need, design)
     }
 }
 
-/// Tells whether too many ports of T1s stay unused. Unused ports do not count if the fabric is to grow and T1s are
-/// the highest tier.
+/// Tells whether too many ports above T0s stay unused. If the fabric is to grow, those of the highest tier are kept for
+/// growth.
 pub(crate) fn wastes_ports(limits: &Limits, design: &Design<'_>) -> bool {
-    let is_kept = limits.grow_to.is_some() && design.third.is_none();
-    !is_kept && !is_used(&design.t1)
+    let (highest, below) = match &design.third {
+        Some(third) => (&third.tier, Some(&design.t1)),
+        None => (&design.t1, None),
+    };
+    let is_kept = limits.grow_to.is_some();
+    !(is_kept || is_used(highest)) || below.is_some_and(|t1| !is_used(t1))
 }
 
-/// Tells whether at least half of the ports of a switch are in use. Ports of software switches cost nothing.
+/// Tells whether at least half of the panel of a switch is in use. Ports of software switches cost nothing.
 fn is_used(tier: &Tier<'_>) -> bool {
-    let ports = u32::from(tier.platform.panel.cages) * u32::from(tier.down.breakout.ports);
-    tier.platform.is_software() || (tier.down.count + tier.up.map_or(0, |up| up.count)) * 2 >= ports
+    // Ports of both sides in the same unit, as a cage has a different number of ports on each.
+    let per_cage = |side: Side| u32::from(side.breakout.ports);
+    let (down, up) = (per_cage(tier.down), tier.up.map_or(1, per_cage));
+    let used = tier.down.count * up + tier.up.map_or(0, |side| side.count) * down;
+    tier.platform.is_software() || used * 2 >= u32::from(tier.platform.panel.cages) * down * up
+}
+
+/// Tells whether the T1s have ports for all T0s, also those of growth, so that T2s add nothing.
+pub(crate) fn has_needless_third(need: &Need, design: &Design<'_>) -> bool {
+    let (Some(_), true) = (&design.third, need.tiers.contains(&2)) else { return false };
+    let nics = need.limits.grow_to.unwrap_or(0).max(design.places());
+    let (t1, groups) = (&design.t1, nics.div_ceil(design.per_group));
+    let ports = u32::from(t1.platform.panel.cages) * u32::from(t1.down.breakout.ports);
+    groups <= ports && accepts(t1.platform, design.os, design.routing, t1.down.breakout, None)
 }

@@ -1,4 +1,4 @@
-//! Checks that no design beats the front, with all designs of two tiers from simple loops over all counts.
+//! Checks that no design beats the front, with all designs of two and three tiers from simple loops over all counts.
 
 use closc_artefacts::Routing;
 use closc_design::{Candidates, Compared, Limits, Need, Ratio, Verdict, merged, space};
@@ -8,12 +8,16 @@ use proptest::prelude::*;
 /// Boxes of the loops. Each supports any two of its breakouts under its operating system.
 const BOXES: [&str; 2] = ["spectrum3-sn4700", "spectrum4-sn5600"];
 
-/// Counts of a fabric of two tiers, as a person would write them down.
+/// Smaller boxes, which need a third tier sooner.
+const SMALL: [&str; 2] = ["th2-64x100g", "th3-32x400g"];
+
+/// Counts of a fabric, as a person would write them down.
 struct Plain {
     switches: u64,
     capacity: u64,
     cables: u64,
     modules: u64,
+    hops: u8,
 }
 
 fn capacity(platform: &Platform) -> u64 {
@@ -27,12 +31,15 @@ fn cages(ports: u64, split: Breakout) -> u64 {
     ports.div_ceil(split.ports.into())
 }
 
-/// Every fabric: any breakout of each side, any number of NICs on a T0, any T1s, with the parallel cables that they
-/// need.
+fn boxes<'a>(need: &Need, catalogue: &'a Catalogue) -> Vec<&'a Platform> {
+    need.platforms.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect()
+}
+
+/// Every fabric of two tiers: any split of each side, any number of NICs on a T0, any T1s, with the parallel cables that they need.
 fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
     let Some(speed) = need.port_speed(planes) else { return Vec::new() };
     let (nics, node) = (u64::from(need.nics), u64::from(need.nics_per_node));
-    let boxes: Vec<&Platform> = BOXES.iter().map(|name| &**catalogue.get(name).expect("it ships")).collect();
+    let boxes = boxes(need, catalogue);
     let mut found = Vec::new();
     for (low, high) in boxes.iter().flat_map(|low| boxes.iter().map(move |high| (*low, *high))) {
         let splits = |platform: &Platform| platform.panel.breakouts.clone();
@@ -71,6 +78,7 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
                             cables: planes * groups * uplinks,
                             modules: planes
                                 * (groups * cages(uplinks, up) + t1s * cages(groups * parallel, top)),
+                            hops: 3,
                         });
                     }
                 }
@@ -80,7 +88,93 @@ fn all(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
     found
 }
 
-fn need(nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
+/// Boxes of three tiers, and how their cages are split.
+#[derive(Clone, Copy)]
+struct Boxes<'a> {
+    t0: (&'a Platform, Breakout, Breakout),
+    t1: (&'a Platform, Breakout, Breakout),
+    t2: (&'a Platform, Breakout),
+}
+
+/// Every choice of boxes and splits whose cables have the same speed at both ends.
+fn choices<'a>(need: &Need, planes: u16, catalogue: &'a Catalogue) -> Vec<Boxes<'a>> {
+    let sides = |low: &'a Platform| {
+        let splits = &low.panel.breakouts;
+        splits.iter().flat_map(move |down| splits.iter().map(move |up| (low, *down, *up)))
+    };
+    let boxes = boxes(need, catalogue);
+    let pairs: Vec<_> = boxes.iter().flat_map(|low| sides(low)).collect();
+    let mut found = Vec::new();
+    for t0 in pairs.iter().copied().filter(|(_, down, _)| need.port_speed(planes) == Some(down.speed)) {
+        for t1 in pairs.iter().copied().filter(|(_, down, _)| down.speed == t0.2.speed) {
+            for top in &boxes {
+                let splits = top.panel.breakouts.iter().filter(|split| split.speed == t1.2.speed);
+                found.extend(splits.map(|split| Boxes { t0, t1, t2: (*top, *split) }));
+            }
+        }
+    }
+    found
+}
+
+/// Every fabric of three tiers: any number of NICs on a T0, any zones, any rows of T2s.
+fn all_of_three(need: &Need, planes: u16, catalogue: &Catalogue) -> Vec<Plain> {
+    let (nics, node) = (u64::from(need.nics), u64::from(need.nics_per_node));
+    let mut found = Vec::new();
+    for boxes in choices(need, planes, catalogue) {
+        for per_group in (1..=nics).filter(|count| nics % count == 0 && count % node == 0) {
+            let all = nics / per_group;
+            for zones in (2..=256).filter(|zones| all % zones == 0 && all / zones >= 2) {
+                found.extend(of_zones(need, planes, boxes, (per_group, all / zones, zones)));
+            }
+        }
+    }
+    found
+}
+
+/// Every number of rows of T2s above equal zones, with the fewest uplinks of T0s and T1s.
+fn of_zones(
+    need: &Need,
+    planes: u16,
+    boxes: Boxes<'_>,
+    (per_group, groups, zones): (u64, u64, u64),
+) -> Vec<Plain> {
+    let Boxes { t0: (low, down, up), t1: (mid, mid_down, mid_up), t2: (high, top) } = boxes;
+    let bandwidth = |ports: u64, split: Breakout| ports * u64::from(split.speed.mbps());
+    let panel =
+        |platform: &Platform, split: Breakout| u64::from(platform.panel.cages) * u64::from(split.ports);
+    let most = need.limits.oversubscription;
+    let is_even = |t1s: &u64| {
+        bandwidth(per_group, down) * u64::from(most.up) <= bandwidth(*t1s, up) * u64::from(most.down)
+    };
+    let t1s = (2..).find(is_even).expect("bandwidth grows");
+    let above =
+        (2..).find(|ports| bandwidth(groups, mid_down) <= bandwidth(*ports, mid_up)).expect("it grows");
+    let fits = cages(per_group, down) + cages(t1s, up) <= low.panel.cages.into()
+        && cages(groups, mid_down) + cages(above, mid_up) <= mid.panel.cages.into();
+    // Half of the cages of a T1, with parts of cages, and more T0s than a T1 has ports.
+    let parts = groups * u64::from(mid_up.ports) + above * u64::from(mid_down.ports);
+    let is_used = parts * 2 >= panel(mid, mid_down) * u64::from(mid_up.ports);
+    if !fits || !is_used || groups * zones <= panel(mid, mid_down) {
+        return Vec::new();
+    }
+    let (planes, all) = (u64::from(planes), panel(high, top));
+    let rows = (1..=t1s).filter(|rows| t1s % rows == 0);
+    let ports = rows.map(|rows| (rows * above, zones * t1s / rows));
+    let fitting = ports.filter(|(_, ports)| *ports <= all && ports * 2 >= all);
+    let plain = |(t2s, ports): (u64, u64)| Plain {
+        switches: planes * (zones * (groups + t1s) + t2s),
+        capacity: planes * (zones * (groups * capacity(low) + t1s * capacity(mid)) + t2s * capacity(high))
+            / 1000,
+        cables: planes * zones * (groups * t1s + t1s * above),
+        modules: planes
+            * (zones * (groups * cages(t1s, up) + t1s * (cages(groups, mid_down) + cages(above, mid_up)))
+                + t2s * cages(ports, top)),
+        hops: 5,
+    };
+    fitting.map(plain).collect()
+}
+
+fn need(boxes: [&str; 2], nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
     let nics_per_node = 4;
     Need {
         name: "fabric".to_owned(),
@@ -90,10 +184,10 @@ fn need(nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
         rails: 1,
         planes: vec![planes],
         planes_by_nic: vec![1],
-        tiers: vec![2],
+        tiers: vec![2, 3],
         routings: vec![Routing::BgpUnnumbered],
-        oses: vec![Os::Nvue],
-        platforms: BOXES.map(str::to_owned).to_vec(),
+        oses: vec![if boxes == SMALL { Os::Eos } else { Os::Nvue }],
+        platforms: boxes.map(str::to_owned).to_vec(),
         limits: Limits {
             oversubscription: Ratio::new(ratio.0.into(), ratio.1.into()).expect("no number is 0"),
             t0_loss: None,
@@ -101,6 +195,41 @@ fn need(nodes: u32, planes: u16, speed: u32, ratio: (u32, u32)) -> Need {
             grow_to: None,
         },
     }
+}
+
+/// Returns a fabric of the loops that the front neither has nor beats.
+fn missing(need: &Need, planes: u16) -> Result<usize, String> {
+    let catalogue = Catalogue::builtin();
+    let mut plain = all(need, planes, &catalogue);
+    let two_tiers = plain.len();
+    plain.extend(all_of_three(need, planes, &catalogue));
+    let mut candidates = Candidates::new(Compared::default());
+    let found = space(need, &catalogue, &mut |design| candidates.add(design));
+    let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
+    let front = merged(fronts.into_values());
+    if !plain.is_empty() {
+        found.map_err(|why| why.to_string())?;
+    }
+    // If equal T0s cannot have exactly this number of NICs, the search goes on with the next number, but the loops
+    // do not.
+    let exact = front.iter().filter(|found| found.design.places() == need.nics);
+    let kept: Vec<_> = exact.map(|found| found.measure).collect();
+    for other in &plain {
+        let is_held = kept.iter().any(|kept| {
+            u64::from(kept.switches) <= other.switches
+                && kept.capacity <= other.capacity
+                && kept.cables <= other.cables
+                && kept.modules <= other.modules
+                && kept.hops <= other.hops
+        });
+        if !is_held {
+            let Plain { switches, capacity, cables, modules, hops } = other;
+            return Err(format!(
+                "not found: {switches} switches, {capacity} Gb/s, {cables} cables, {modules} cages, {hops} hops"
+            ));
+        }
+    }
+    Ok(plain.len() - two_tiers)
 }
 
 proptest! {
@@ -113,31 +242,25 @@ proptest! {
         speed in prop::sample::select(vec![200_u32, 400, 800]),
         ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
     ) {
-        let catalogue = Catalogue::builtin();
-        let need = need(nodes, planes, speed, ratio);
-        let plain = all(&need, planes, &catalogue);
-        let mut candidates = Candidates::new(Compared::default());
-        let found = space(&need, &catalogue, &mut |design| candidates.add(design));
-        let fronts = candidates.fronts(|_| Ok::<_, std::convert::Infallible>(Verdict::Firm)).expect("all pass");
-        let front = merged(fronts.into_values());
-        // If equal T0s cannot have exactly this number of NICs, the search tries the next number, but the loops do
-        // not.
-        let is_exact = |places: u32| places == need.nics;
-        prop_assert!(plain.is_empty() || found.is_ok());
-        for other in &plain {
-            let is_held = front.iter().any(|found| {
-                let kept = found.measure;
-                is_exact(found.design.places())
-                    && u64::from(kept.switches) <= other.switches
-                    && kept.capacity <= other.capacity
-                    && kept.cables <= other.cables
-                    && kept.modules <= other.modules
-            });
-            prop_assert!(
-                is_held,
-                "not found: {} switches, {} Gb/s, {} cables, {} cages",
-                other.switches, other.capacity, other.cables, other.modules
-            );
-        }
+        let found = missing(&need(BOXES, nodes, planes, speed, ratio), planes);
+        prop_assert!(found.is_ok(), "{:?}", found);
     }
+
+    #[test]
+    fn plain_loops_of_three_tiers_find_nothing_better(
+        nodes in 2_u32..80,
+        planes in prop::sample::select(vec![1_u16, 2]),
+        speed in prop::sample::select(vec![100_u32, 200]),
+        ratio in prop::sample::select(vec![(1_u32, 1_u32), (2, 1), (3, 2), (1, 2)]),
+    ) {
+        // Multiples of 16 nodes: T0s and zones of equal size.
+        let found = missing(&need(SMALL, nodes * 16, planes, speed, ratio), planes);
+        prop_assert!(found.is_ok(), "{:?}", found);
+    }
+}
+
+/// The loops do make fabrics of three tiers.
+#[test]
+fn loops_reach_three_tiers() {
+    assert!(missing(&need(SMALL, 2048, 1, 100, (1, 1)), 1).expect("none is missing") > 0);
 }

@@ -112,22 +112,23 @@ fn earlier<'a>(
 ) -> anyhow::Result<Vec<Stage<'a>>> {
     let mut platforms: Vec<String> = last.tiers().map(|tier| tier.platform.id.to_string()).collect();
     platforms.dedup();
+    let limits = Limits { grow_to: Some(nics), ..asked.need.limits };
     let need = Need {
         planes: vec![last.planes],
         planes_by_nic: vec![u8::try_from(last.planes_by_nic).unwrap_or(1)],
         routings: vec![last.routing],
         oses: vec![last.os],
         platforms,
+        limits,
         ..need_of(asked.need, nics)
     };
     let mut designs: Vec<Design<'a>> = Vec::new();
-    let searched = closc_design::space(&need, asked.catalogue, &mut |design| {
-        if has_t0s_of(&design, last) {
-            designs.push(design);
-        }
-    });
-    if searched.is_err() {
-        return Ok(Vec::new());
+    // Each number of tiers by itself: a later stage can need T2s that an earlier one does not.
+    for tiers in &asked.need.tiers {
+        let need = Need { tiers: vec![*tiers], ..need.clone() };
+        let mut take = |design| designs.extend(Some(design).filter(|design| has_t0s_of(design, last)));
+        // Outside of the search means no design with this number of tiers.
+        let _outside = closc_design::space(&need, asked.catalogue, &mut take);
     }
     designs.sort_by_key(|design| design.tiers().map(|tier| tier.switches).sum::<u32>());
     let mut checks = Checks::new(&need, &[], options.clone());
@@ -143,11 +144,12 @@ fn earlier<'a>(
     Ok(stages)
 }
 
-/// Tells whether T0s are equal, with their NICs and uplinks.
+/// Tells whether T0s are equal, with their NICs, uplinks and positions in a zone.
 fn has_t0s_of(design: &Design<'_>, last: &Design<'_>) -> bool {
     let side = |side: Side| (side.count, side.breakout);
     let tier = |tier: &Tier<'_>| (tier.platform.id.clone(), side(tier.down), tier.up.map(side));
-    tier(&design.t0) == tier(&last.t0)
+    let has_places = design.groups == last.groups || design.zones() == 1 && design.groups < last.groups;
+    has_places && tier(&design.t0) == tier(&last.t0)
 }
 
 fn plan(file: &str, options: &Options) -> anyhow::Result<Plan> {
