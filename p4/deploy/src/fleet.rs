@@ -1,6 +1,6 @@
 //! The switches of one command, and the target state of each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use closc_artefacts::Files;
@@ -87,6 +87,15 @@ fn few(devices: &[String]) -> String {
 }
 
 impl Fleet {
+    /// Returns the plane of each switch that has one, whatever its transport.
+    pub fn planes(&self) -> HashMap<&str, u8> {
+        let members = self.members.iter().map(|member| (&member.target.name, member.target.plane));
+        let sonic = self.sonic.iter().map(|switch| (&switch.name, switch.plane));
+        let carried = self.carried.iter().map(|switch| (&switch.name, switch.plane));
+        let all = members.chain(sonic).chain(carried);
+        all.filter_map(|(name, plane)| Some((name.as_str(), plane?))).collect()
+    }
+
     /// Combines inventory and tree. `beside` reads the files that the inventory names; `select` returns whether a
     /// switch takes part.
     ///

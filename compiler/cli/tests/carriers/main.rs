@@ -23,9 +23,10 @@ use std::fs;
 
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::{Value, json};
 
 use fleet::Fleet;
-use system::{Kind, over_ssh_alone, system};
+use system::{Kind, Shape, over_ssh_alone, system};
 
 /// Fleets of all systems that are configured by files.
 fn fleets() -> Vec<Fleet> {
@@ -220,4 +221,22 @@ fn what_no_tree_has_does_not_stay() {
         fleet.ends(0, &["push", "a"]);
         assert_eq!(fleet.read(name, "running"), before);
     }
+}
+
+/// The saved waves begin with the last plane.
+#[test]
+fn a_saved_change_is_pushed_in_its_waves() {
+    let nvue = system("nvue");
+    let Some(fleet) = Fleet::new(nvue, &Shape { planes: 2, ..nvue.small() }) else { return };
+    fleet.ends(0, &["push", "a"]);
+    fleet.ends(2, &["diff", "live", "b", "--waves", "--out", "b.diff"]);
+    let mut saved: Value = serde_json::from_str(&fleet.place.read("b.diff")).expect("JSON");
+    let waves = saved["waves"].as_array_mut().expect("it has waves");
+    assert_eq!((&waves[0]["plane"], &waves[1]["plane"]), (&json!(0), &json!(1)));
+    waves.swap(0, 1);
+    fleet.place.write("b.diff", saved.to_string());
+    let said = fleet.ends(1, &["push", "b.diff", "--gate", "false"]);
+    assert!(said.contains("the gate stayed closed after plane 1"), "{said}");
+    fleet.ends(0, &["drift", "b", "--plane", "1"]);
+    fleet.ends(0, &["drift", "a", "--plane", "0"]);
 }

@@ -35,7 +35,7 @@ pub fn compare(args: &Args, command: &DiffArgs, other: &str, is_old: bool) -> an
         fabric: fleet.fabric.clone(),
         digest: digest(&held, &configured).to_string(),
     };
-    let devices = devices(&found, &held, is_old)?;
+    let devices = devices(&found, &fleet, is_old)?;
     if let Some(uncarried) = found.uncarried.first().filter(|_| devices.is_empty()) {
         bail!("{}; nothing else differs", uncarried.line());
     }
@@ -131,10 +131,11 @@ pub fn digest(held: &Plan, configured: &Configurations) -> blake3::Hash {
     hasher.finalize()
 }
 
-fn devices(found: &DriftReport, held: &Plan, is_old: bool) -> anyhow::Result<BTreeMap<String, Device>> {
+fn devices(found: &DriftReport, fleet: &Fleet, is_old: bool) -> anyhow::Result<BTreeMap<String, Device>> {
+    let planes = fleet.planes();
     let mut devices = BTreeMap::new();
     for (name, drift) in &found.devices {
-        let plane = held.devices.get(name).and_then(|device| device.plane);
+        let plane = planes.get(name.as_str()).copied();
         let device = match drift {
             DeviceDrift::None => continue,
             DeviceDrift::Unknown(fault) => bail!("`{name}`: {fault}"),
