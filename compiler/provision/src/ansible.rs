@@ -167,8 +167,48 @@ fn owned() -> Artefact {
 #[cfg(test)]
 mod tests {
     use closc_artefacts::carriers::{SwitchFile, Transport};
+    use serde_json::Value;
 
     use super::PLAY;
+
+    /// Returns the tasks of a play with a command.
+    fn commands<'p>(tasks: &'p [Value], found: &mut Vec<(&'p str, &'p Value)>) {
+        for task in tasks {
+            for inner in ["block", "rescue"].into_iter().filter_map(|key| task[key].as_array()) {
+                commands(inner, found);
+            }
+            found.extend(task["ansible.builtin.command"].as_str().map(|command| (command, task)));
+        }
+    }
+
+    /// Routing starts again on one switch at a time, and the next one waits for the sessions of this one.
+    #[test]
+    fn restarts_of_routing_are_in_waves_with_a_gate() {
+        let plays: Vec<Value> = serde_saphyr::from_str(PLAY).expect("YAML");
+        let mut n_restarts = 0;
+        for play in plays.iter().filter(|play| play["hosts"] == "os_sonic") {
+            let mut found = Vec::new();
+            commands(play["tasks"].as_array().expect("a list"), &mut found);
+            let restarts: Vec<usize> =
+                (0..found.len()).filter(|at| found[*at].0 == "systemctl restart bgp").collect();
+            let Some(first) = restarts.first() else { continue };
+            n_restarts += restarts.len();
+            assert_eq!(play["serial"], "{{ closc_routing_serial | default(1) }}");
+            assert_eq!(play["max_fail_percentage"], 0, "a switch that fails ends the play");
+            let (before, after) = (found[first - 1], found[first + 1]);
+            assert!([before.0, after.0] == ["{{ closc_sessions }}"; 2], "{before:?} {after:?}");
+            assert_eq!(before.1["register"], "closc_before");
+            assert_eq!(after.1["register"], "closc_after");
+            let until = after.1["until"].as_str().expect("it waits");
+            assert!(after.1["retries"].is_string() && after.1["delay"].is_number(), "{after:?}");
+            assert!(until.contains("closc_after.rc == 0") && until.contains("difference"), "{until}");
+            let is_failing = |task: &Value| task.get("ansible.builtin.fail").is_some();
+            let blocks = play["tasks"].as_array().expect("a list");
+            let rescue = blocks.iter().find_map(|task| task["rescue"].as_array()).expect("it has one");
+            assert!(rescue.last().is_some_and(is_failing), "a switch without its sessions fails");
+        }
+        assert_eq!(n_restarts, 2, "with the new file, and with the old one");
+    }
 
     #[test]
     fn the_play_names_every_file_that_the_table_says_it_carries() {

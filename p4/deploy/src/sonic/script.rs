@@ -328,5 +328,18 @@ mod tests {
         assert_eq!(loaded(r#"{"PORT": {}}"#), "FILE\n");
         let numbered = r#"{"NODE_CFG": {"integrated_circuit0": {"node-id": "1"}}}"#;
         assert_eq!(loaded(numbered), format!("/dev/stdin\n{numbered}"));
+        // The guide says what the models lack, and which push delivers it.
+        let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/push.md");
+        let guide = std::fs::read_to_string(guide).expect("the guide is there");
+        let begins = guide.find("- **SONiC's models**").expect("it has the entry");
+        let entry = guide[begins..].split("\n- **").next().expect("the entry");
+        let entry = entry.split_whitespace().collect::<Vec<_>>().join(" ");
+        for words in [
+            "`id` of a port (sonic-buildimage pull request 25054)",
+            "no `NODE_CFG`",
+            "`push --reload` over `sonic-ssh` works: it passes the file by a pipe",
+        ] {
+            assert!(entry.contains(words), "{words}: {entry}");
+        }
     }
 }
