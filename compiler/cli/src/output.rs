@@ -234,6 +234,14 @@ pub fn replace(path: &Utf8Path, text: &str) -> anyhow::Result<()> {
     disk::replace(path, text.as_bytes()).with_context(|| format!("cannot write `{path}`"))
 }
 
+/// Rejects an output file that exists, unless it may be replaced. For files that users edit, such as fabric files.
+pub fn reject_existing(path: &Utf8Path, force: bool) -> anyhow::Result<()> {
+    if path != STANDARD && !force && path.symlink_metadata().is_ok() {
+        anyhow::bail!("`{path}` exists: name another file, or replace it by `--force`");
+    }
+    Ok(())
+}
+
 /// Returns an error with its causes, without those that its text already contains.
 pub fn reason(error: &anyhow::Error) -> String {
     let mut text = error.to_string();

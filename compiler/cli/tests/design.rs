@@ -382,3 +382,50 @@ fn no_tier_above_t0s_stays_nearly_empty() {
     );
     assert_eq!(explained["beaten_by"][0]["design"]["hops"], 3, "{explained:#}");
 }
+
+/// A flag without an effect is an error.
+#[test]
+fn flags_without_an_effect_are_refused() {
+    let place = Place::new();
+    for (line, wanted) in [
+        ("--nics 64 --pick 2", "--out <FILE>"),
+        ("--stages 64,128 --stage 2", "--out <FILE>"),
+        ("--nics 64 --force", "--out <FILE>"),
+        ("--compare a.yaml b.yaml --grow-to 128", "cannot be used with"),
+        ("--compare a.yaml b.yaml --rails 8", "cannot be used with"),
+        ("--compare a.yaml b.yaml --show 2", "cannot be used with"),
+    ] {
+        let said = place.ends(64, &words(line));
+        assert!(said.contains(wanted), "{line}: {said}");
+    }
+}
+
+/// A fabric file is edited by its user, so none is replaced by accident.
+#[test]
+fn an_existing_file_is_replaced_only_by_force() {
+    let place = Place::new();
+    let need = "--nics 64 --planes 2 --platform spectrum3-sn4700 --out a.yaml";
+    place.ends(0, &words(need));
+    let written = place.read("a.yaml");
+    place.write("a.yaml", "mine");
+    place.write("floor.csv", "rack,row,x,y,units\nr1,a,0,0,48\nr2,a,1,0,48\nr3,a,2,0,48\nr4,a,3,0,48\n");
+    place.write("b.yaml", &written);
+    let verbs = [
+        need.split(' ').fold("design".to_owned(), |line, word| line + " " + word),
+        "init --nics 64 --out a.yaml".to_owned(),
+        "place b.yaml --floor floor.csv --out a.yaml".to_owned(),
+        "place b.yaml --floor floor.csv --placed a.yaml".to_owned(),
+    ];
+    for verb in verbs {
+        place.write("a.yaml", "mine");
+        let line: Vec<&str> = verb.split(' ').collect();
+        let said = place.ends(1, &line);
+        assert!(
+            said.contains("`a.yaml` exists: name another file, or replace it by `--force`"),
+            "{verb}: {said}"
+        );
+        assert_eq!(place.read("a.yaml"), "mine", "{verb}");
+        place.ends(0, &[&line[..], &["--force"]].concat());
+        assert_ne!(place.read("a.yaml"), "mine", "{verb}");
+    }
+}

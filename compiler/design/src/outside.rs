@@ -95,7 +95,7 @@ pub enum Outside {
     TooLarge,
     /// Designs exist for other limits only.
     #[error(
-        "no design keeps these limits: allow more `--tiers`, more `--planes` or a higher `--oversubscription`"
+        "no design keeps these limits: allow more `--tiers`, more `--planes`, or a higher `--oversubscription` or `--fail`"
     )]
     Limits,
 }

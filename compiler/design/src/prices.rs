@@ -33,14 +33,18 @@ pub enum PricesError {
 const PRICE_MAX: u64 = 1_000_000_000;
 
 impl Prices {
-    /// Reads a CSV file with the columns `item` and `price`; prices are whole numbers.
+    /// Reads a CSV file with the columns `item` and `price`, separated by commas, semicolons or tabs; prices are whole
+    /// numbers.
     ///
     /// # Errors
     ///
     /// [`PricesError`] with the line.
     pub fn read(text: &str) -> Result<Self, PricesError> {
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        let head = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+        let delimiter = [b';', b'\t'].into_iter().find(|byte| head.as_bytes().contains(byte)).unwrap_or(b',');
+        let mut reader = csv::ReaderBuilder::new();
+        let reader = reader.delimiter(delimiter).trim(csv::Trim::All).comment(Some(b'#'));
+        let mut reader = reader.from_reader(text.as_bytes());
         if reader.headers().map_or(true, |header| header.iter().ne(["item", "price"])) {
             return Err(PricesError::Header);
         }
@@ -91,6 +95,9 @@ mod tests {
         assert_eq!(prices.missing(&bill).collect::<Vec<_>>(), ["b"]);
         let prices = Prices::read("item,price\na,5\nb,2\n").unwrap();
         assert_eq!(prices.total(&bill), Some(17));
+        for other in ["item;price\na;5\nb;2\n", "# of spreadsheets\nitem\tprice\na\t5\nb\t2\n"] {
+            assert_eq!(Prices::read(other).unwrap().total(&bill), Some(17), "{other}");
+        }
         for wrong in [
             "",
             "a,5\n",

@@ -316,8 +316,9 @@ impl Part<'_> {
         let loses = |most: u8| 100 <= u32::from(most) * u32::from(self.planes) * design.t1s();
         let grows = limits.grow_to.is_none_or(|nics| nics <= design.largest());
         let is_wasted = wastes_ports(limits, design);
-        self.too_large.set(self.too_large.get() || (grows && is_wasted));
-        limits.t1_loss.is_none_or(loses) && grows && !is_wasted && !has_needless_third(self.need, design)
+        let is_firm = limits.t1_loss.is_none_or(loses);
+        self.too_large.set(self.too_large.get() || (is_firm && grows && is_wasted));
+        is_firm && grows && !is_wasted && !has_needless_third(self.need, design)
     }
 }
 

@@ -19,6 +19,28 @@ pub(crate) fn oses() -> impl Iterator<Item = Os> {
     HARDWARE.split(',').filter_map(|word| new::parse_os(word).ok())
 }
 
+/// Flags that change nothing about two files.
+const OF_NEEDS: [&str; 18] = [
+    "nics",
+    "speed",
+    "nics_per_node",
+    "rails",
+    "planes",
+    "planes_by_nic",
+    "tiers",
+    "routing",
+    "os",
+    "platform",
+    "oversubscription",
+    "fail",
+    "grow_to",
+    "stages",
+    "objective",
+    "show",
+    "name",
+    "out",
+];
+
 /// Arguments of `design`.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -87,7 +109,7 @@ pub(crate) struct DesignArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "out"])]
     pub explain: Option<Utf8PathBuf>,
     /// Compare two fabric files number by number
-    #[arg(long, value_name = "FILE", num_args = 2, conflicts_with_all = ["nics", "out", "stages"])]
+    #[arg(long, value_name = "FILE", num_args = 2, conflicts_with_all = OF_NEEDS)]
     pub compare: Vec<Utf8PathBuf>,
     /// CSV file `item,price`; items are platforms, `cable nic-t0`, `cable switch-switch`, `module switch-switch`
     #[arg(long, value_name = "FILE")]
@@ -99,17 +121,26 @@ pub(crate) struct DesignArgs {
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub show: u8,
     /// Number of the design to write with `--out`
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32),
+        requires = "out"
+    )]
     pub pick: u8,
     /// Number of the stage to write with `--out`
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32),
+        requires = "out"
+    )]
     pub stage: u8,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "fabric", value_parser = new::parse_name)]
     pub name: String,
-    /// Write the fabric file of the design to this new file, or `-` for stdout
+    /// Write the fabric file of the design, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
+    /// Replace an existing output file
+    #[arg(long, requires = "out")]
+    pub force: bool,
 }
 
 impl DesignArgs {

@@ -20,12 +20,15 @@ pub(crate) struct ImportArgs {
     /// (`name,role`), a containerlab topology, or LLDP reports (`DEVICE=FILE` or a folder)
     #[arg(required = true, value_name = "[DEVICE=]FILE|DIR")]
     pub(crate) files: Vec<Utf8PathBuf>,
-    /// Output file that does not exist yet, or `-` for stdout
+    /// Output file, or `-` for stdout
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Utf8PathBuf,
     /// CSV output of names that change; required if any name changes
     #[arg(long, value_name = "FILE")]
     pub(crate) map: Option<Utf8PathBuf>,
+    /// Replace existing output files
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Name of the fabric
     #[arg(long, value_name = "NAME", default_value = "imported", value_parser = parse_name)]
     pub(crate) name: String,

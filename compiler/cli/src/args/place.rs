@@ -51,4 +51,7 @@ pub(crate) struct PlaceArgs {
     /// Write the floor plan with the devices of each rack, as CSV
     #[arg(long, value_name = "FILE")]
     pub placed: Option<Utf8PathBuf>,
+    /// Replace existing output files
+    #[arg(long)]
+    pub force: bool,
 }

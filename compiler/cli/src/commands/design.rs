@@ -101,10 +101,8 @@ struct Searched<'a, 'n> {
 
 /// Finds designs, prints them, and writes one.
 pub(super) fn run(args: &Args, command: &DesignArgs) -> anyhow::Result<Outcome> {
-    if let Some(out) =
-        command.out.as_ref().filter(|out| *out != output::STANDARD && out.symlink_metadata().is_ok())
-    {
-        bail!("`{out}` exists: name another file, or remove it");
+    if let Some(out) = &command.out {
+        output::reject_existing(out, command.force)?;
     }
     let prices = need::prices(command)?;
     let compared = Compared { prices: prices.as_ref(), power: command.objective == Objective::Power };
@@ -273,7 +271,7 @@ fn written(args: &Args, command: &DesignArgs, found: &Designs) -> anyhow::Result
     };
     let count = found.designs.len();
     let Some(picked) = found.designs.get(usize::from(command.pick) - 1) else {
-        bail!("`--pick {}`: there are {count} designs", command.pick);
+        bail!("`--pick {}`: {count} designs are listed; `--show` lists more", command.pick);
     };
     output::replace(out, file(picked, command.stage)?)?;
     if out != output::STANDARD && !args.quiet && args.format != Format::Json {

@@ -28,9 +28,7 @@ const FILE_MAX: u64 = 256 << 20;
 /// Imports a network.
 pub(super) fn run(args: &Args, command: &ImportArgs) -> anyhow::Result<Outcome> {
     for file in std::iter::once(&command.out).chain(&command.map) {
-        if file != output::STANDARD && file.symlink_metadata().is_ok() {
-            bail!("`{file}` is there already: name another file, or remove it");
-        }
+        output::reject_existing(file, command.force)?;
     }
     let wanted = wanted(command)?;
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };

@@ -30,9 +30,7 @@ const SHOWN: u8 = 3;
 
 /// Writes a file.
 pub(super) fn run(args: &Args, command: &InitArgs) -> anyhow::Result<Outcome> {
-    if command.out != output::STANDARD && !command.force && command.out.symlink_metadata().is_ok() {
-        bail!("`{}` exists: name another file, or replace it by `--force`", command.out);
-    }
+    output::reject_existing(&command.out, command.force)?;
     let Some(catalogue) = input::catalogue(args)? else { return Ok(Outcome::Failed) };
     let need = need(command, &catalogue)?;
     let (compared, objective) = (Compared::default(), Objective::Capacity);

@@ -30,6 +30,9 @@ const STEPS: usize = 8;
 
 /// Places a fabric.
 pub(super) fn run(args: &Args, command: &PlaceArgs) -> anyhow::Result<Outcome> {
+    for file in command.out.iter().chain(&command.placed) {
+        output::reject_existing(file, command.force)?;
+    }
     let text = output::read(&command.file, closc_files::TEXT_MAX)?;
     let floor = floor(&command.floor, &command.trays)?;
     let Some(first) = plan(args, command, &text)? else { return Ok(Outcome::Failed) };
