@@ -7,7 +7,7 @@ mod ranges;
 
 use smol_str::SmolStr;
 
-pub(crate) use ranges::{NAMES_MAX, NameRange};
+pub(crate) use ranges::{NAMES_MAX, NameRange, rewritten};
 
 use crate::coordinate::{Link, Nic, NicPort, Node, PlaneId, Subject, Switch, TierId, ZoneId};
 use crate::naming::{LINK_SEPARATOR, Naming};
@@ -163,9 +163,10 @@ pub(crate) fn find(name: &str, shape: &Shape, naming: &Naming) -> Result<Subject
 
 /// Resolves a name in the syntax of exceptions, which may stand for many elements. Returns why it has no meaning.
 pub(crate) fn named(name: &str, shape: &Shape, naming: &Naming) -> Result<Vec<(SmolStr, Subject)>, String> {
+    let written = name;
     let one = |name: SmolStr| match find(&name, shape, naming) {
         Ok(subject) => Ok((name, subject)),
-        Err(NameFault::Unreadable) => Err(match naming.nearest(&name) {
+        Err(NameFault::Unreadable) => Err(match rewritten(written, |name| naming.nearest(name)) {
             Some(near) => format!("`{name}` is not a name in this fabric; did you mean `{near}`?"),
             None => format!("`{name}` is not a name in this fabric"),
         }),

@@ -121,8 +121,12 @@ impl Naming {
         })
     }
 
-    /// Returns the correctly padded form of a name with other padding: `p0-t0-017` for `p0-t0-17`.
+    /// Returns the correctly padded form of a name with other padding: `p0-t0-017` for `p0-t0-17`, `plane 1` for `plane1`.
     pub fn nearest(&self, name: &str) -> Option<String> {
+        let plane = name.strip_prefix("plane").and_then(|number| number.trim().parse::<u8>().ok());
+        if let Some(plane) = plane {
+            return Some(format!("plane {plane}"));
+        }
         if let Some((lower, upper)) = name.split_once(LINK_SEPARATOR) {
             let (upper, number) = upper.split_at(upper.find('#').unwrap_or(upper.len()));
             return Some(format!("{}{LINK_SEPARATOR}{}{number}", self.nearest(lower)?, self.nearest(upper)?));

@@ -10,8 +10,9 @@ use crate::suggest::shorten;
 pub(crate) static RULE: Rule = Rule {
     code: "E0807",
     title: "an invalid or too long range in a name",
-    what: "A range in brackets has the form `[017-024]` or `[1,3,5-7]` and ascends. One range has at most \
-           100,000 names, and all ranges of a file together have at most 200,000.",
+    what: "A range in brackets has the form `[017-024]` or `[001,003,005-007]` and ascends, with numbers as wide as \
+           in the names. One range has at most 100,000 names, and all ranges of a file together have at most \
+           200,000.",
     why: "A range with another meaning than intended changes other devices.",
     example: "exceptions: { absent: [\"p0-t0-[024-017]\"] }",
     fix: "Correct the range. To omit very many devices, lower the counts instead.",
@@ -21,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for entry in draft.named() {
         let (why, help) = match &entry.subject {
-            Err(NameFault::Range { why }) => (why, "write `[017-024]` or `[1,3,5-7]`"),
+            Err(NameFault::Range { why }) => (why, "write `[017-024]` or `[001,003,005-007]`"),
             Err(NameFault::TooMany { why }) => {
                 (why, "lower the counts, drain a whole plane, or name fewer things")
             }

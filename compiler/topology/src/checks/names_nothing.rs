@@ -1,12 +1,11 @@
 //! E0801: a name in exceptions does not have the form of a name.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule};
-use smol_str::SmolStr;
 
 use crate::coordinate::{Node, PlaneId, Switch, TierId, ZoneId};
 use crate::draft::{Draft, Entry};
 use crate::field;
-use crate::names::{NameFault, find_link};
+use crate::names::{NameFault, find_link, rewritten};
 use crate::naming::{LINK_SEPARATOR, Naming};
 use crate::suggest::{listed, shorten};
 
@@ -29,51 +28,64 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
         if entry.subject != Err(NameFault::Unreadable) {
             continue;
         }
-        if let Some(meant) = renamed(draft, &default, &entry.name) {
+        if let Some(meant) = renamed(draft, &default, entry) {
             of_default.push((entry, meant));
             continue;
         }
-        let diagnostic =
-            Diagnostic::error(&RULE, format!("`{}` is not a name in this fabric", shorten(&entry.name)))
-                .at(entry.span, "");
-        let plane = entry.name.strip_prefix("plane").filter(|number| number.parse::<u8>().is_ok());
-        let padded = draft.names.naming.nearest(&entry.name).filter(|meant| *meant != entry.name);
-        out.push(match (plane, padded) {
-            (Some(plane), _) => {
-                let meant = format!("plane {plane}");
-                diagnostic.replace(entry.span, &meant, format!("did you mean `{meant}`?"))
-            }
-            (None, Some(meant)) => {
-                let help = format!("did you mean `{meant}`? numbers are padded");
-                diagnostic.replace(entry.span, meant, help)
-            }
-            (None, None) => diagnostic.note(format!("names look like {}", samples(draft))),
-        });
+        out.push(unreadable(draft, entry));
     }
     if let Some((first, meant)) = of_default.first() {
         out.push(replaced(draft, first, meant, of_default.len()));
     }
 }
 
-/// Equivalent in this fabric of a name that follows the default patterns.
+/// Reports a name that does not have the form of a name.
+fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
+    let (name, written) = (shorten(&entry.name), shorten(&entry.written));
+    let message = match entry.is_one_of_many() {
+        true => format!("`{name}`, one of `{written}`, is not a name in this fabric"),
+        false => format!("`{name}` is not a name in this fabric"),
+    };
+    let diagnostic = Diagnostic::error(&RULE, message).at(entry.span, "");
+    let meant = rewritten(&entry.written, |name| draft.names.naming.nearest(name));
+    match meant.filter(|meant| *meant != entry.written) {
+        Some(meant) => {
+            let why = if meant.starts_with("plane ") { "" } else { " numbers are padded" };
+            let help = format!("did you mean `{meant}`?{why}");
+            diagnostic.replace(entry.span, quoted(&meant), help)
+        }
+        None => diagnostic.note(format!("names look like {}", samples(draft))),
+    }
+}
+
+/// Writes a name as YAML, where brackets need quotes.
+fn quoted(name: &str) -> String {
+    if name.contains('[') { format!("\"{name}\"") } else { name.to_owned() }
+}
+
+/// What a name of the default patterns is called in this fabric.
 enum Meant {
-    /// One name.
-    Name(SmolStr),
-    /// An equivalent that consists of several names, as that of a link.
+    /// This name, perhaps with ranges.
+    Name(String),
+    /// A text of several names.
     Several,
 }
 
-/// Returns the equivalent in this fabric of a name that follows the default patterns.
-fn renamed(draft: &Draft<'_>, default: &Naming, name: &str) -> Option<Meant> {
+/// If a name is one of the default patterns, returns what it is called in this fabric.
+fn renamed(draft: &Draft<'_>, default: &Naming, entry: &Entry) -> Option<Meant> {
     draft.doc.naming.as_ref()?;
     let naming = &draft.names.naming;
-    if let Some(switch) = default.parse_switch(name) {
-        return Some(Meant::Name(naming.switch(switch)));
+    let device = |name: &str| {
+        let switch = default.parse_switch(name).map(|switch| naming.switch(switch));
+        let node = || default.parse_node(name).map(|node| naming.node(node));
+        switch.or_else(node).map(String::from)
+    };
+    if let Some(meant) = rewritten(&entry.written, device) {
+        return Some(Meant::Name(meant));
     }
-    if let Some(node) = default.parse_node(name) {
-        return Some(Meant::Name(naming.node(node)));
-    }
-    let is_default = find_link(&draft.shape, default, name) != Err(NameFault::Unreadable)
+    let name = &entry.name;
+    let is_default = device(name).is_some()
+        || find_link(&draft.shape, default, name) != Err(NameFault::Unreadable)
         || default.parse_nic(name).is_some();
     is_default.then_some(Meant::Several)
 }
@@ -93,7 +105,7 @@ fn replaced(draft: &Draft<'_>, first: &Entry, meant: &Meant, count: usize) -> Di
         .and(draft.at(field!("naming")), "replaced here")
         .note(format!("names look like {}", samples(draft)));
     match meant {
-        Meant::Name(meant) => diagnostic.replace(first.span, meant.as_str(), format!("write `{meant}`")),
+        Meant::Name(meant) => diagnostic.replace(first.span, quoted(meant), format!("write `{meant}`")),
         Meant::Several => diagnostic.help("write the names as `naming` makes them"),
     }
 }
@@ -111,6 +123,8 @@ fn samples(draft: &Draft<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use closc_diagnostics::{Change, Fix};
+
     use crate::testing::{codes, findings, message};
 
     #[test]
@@ -137,7 +151,38 @@ mod tests {
         assert_eq!(found.iter().next().unwrap().help, ["write `p0-leaf-001`"]);
         let broken = fragment.replace("p{plane}-leaf", "leaf");
         assert_eq!(codes(&broken), ["E0508"]);
+        let ranges = fragment.replace("p0-t0-001, p0-t0-002", "\"p0-t0-[001-004]\"");
+        let found = findings(&ranges);
+        let found = found.iter().next().unwrap();
+        assert_eq!(found.help, ["write the names as `naming` makes them"]);
+        assert!(found.fixes.is_empty(), "{:?}", found.fixes);
         let plane = findings("exceptions: { drained: [plane1] }");
         assert_eq!(plane.iter().next().unwrap().help, ["did you mean `plane 1`?"]);
+    }
+
+    #[test]
+    fn an_edit_of_a_range_names_as_many() {
+        let edits = [
+            ("{ drained: [\"p0-t1-[1-4]\"] }", "\"p0-t1-[001-004]\""),
+            ("{ absent: [\"su1-n[001-004]\"] }", "\"su001-n[001-004]\""),
+            ("{ absent: [\"su001-n[1-4]\"] }", "\"su001-n[001-004]\""),
+            ("{ drained: [\"plane[0-1]\"] }", "\"plane [0-1]\""),
+            ("{ cables: { \"p0-t0-1--p0-t1-[1-4]\": { length: 3m } } }", "\"p0-t0-001--p0-t1-[001-004]\""),
+            ("{ drained: [p0-t1-4] }", "p0-t1-004"),
+        ];
+        for (exceptions, meant) in edits {
+            let found = findings(&format!("exceptions: {exceptions}"));
+            let found = found.iter().find(|found| found.rule.code == "E0801").unwrap();
+            let [Fix { changes, .. }] = &found.fixes[..] else { panic!("{exceptions}: {:?}", found.fixes) };
+            assert!(
+                matches!(&changes[..], [Change::Replace { text, .. }] if text == meant),
+                "{exceptions}: {changes:?}"
+            );
+        }
+        // Only a part of the number is in brackets, and index 0 does not exist.
+        for exceptions in ["{ drained: [\"p0-t1-1[0-3]\"] }", "{ drained: [\"p0-t1-[0-3]\"] }"] {
+            let found = findings(&format!("exceptions: {exceptions}"));
+            assert!(found.iter().all(|found| found.fixes.is_empty()), "{exceptions}");
+        }
     }
 }

@@ -41,8 +41,17 @@ impl Listed {
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) name: SmolStr,
+    /// The name in the file, which may stand for many.
+    pub(crate) written: SmolStr,
     pub(crate) span: Span,
     pub(crate) subject: Result<Subject, NameFault>,
+}
+
+impl Entry {
+    /// Tells whether the name in the file stands for others, too.
+    pub(crate) fn is_one_of_many(&self) -> bool {
+        self.name != self.written
+    }
 }
 
 /// The exceptions of a draft.
@@ -113,7 +122,7 @@ impl<'a> Resolver<'a> {
     /// Resolves a name, which may stand for many.
     fn resolve(&mut self, name: &Spanned<SmolStr>) -> Vec<Entry> {
         let span = name.span;
-        let entry = |name: SmolStr, subject| Entry { name, span, subject };
+        let entry = |one, subject| Entry { name: one, written: name.value.clone(), span, subject };
         let range = match NameRange::parse(&name.value) {
             Ok(range) => range,
             Err(fault) => return vec![entry(name.value.clone(), Err(fault))],

@@ -30,6 +30,21 @@ struct Part<'a> {
     count: u64,
 }
 
+impl Part<'_> {
+    /// Writes the brackets with numbers of at least `width` digits.
+    fn padded(&self, width: usize) -> String {
+        let runs: Vec<String> = self
+            .runs
+            .iter()
+            .map(|run| match run.first == run.last {
+                true => format!("{:0width$}", run.first),
+                false => format!("{:0width$}-{:0width$}", run.first, run.last),
+            })
+            .collect();
+        format!("[{}]", runs.join(","))
+    }
+}
+
 /// A name that may stand for many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameRange<'a> {
@@ -91,7 +106,47 @@ impl<'a> NameRange<'a> {
     }
 }
 
-/// Maximum number of digits of a number. No fabric has larger numbers.
+/// Writes a name again as `meant` writes each name that it stands for: `p0-t1-[001-004]` for `p0-t1-[1-4]`. Returns
+/// nothing unless the result stands for these names and no others.
+pub(crate) fn rewritten(written: &str, meant: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let range = NameRange::parse(written).ok()?;
+    let first = meant(&range.name(0))?;
+    if range.parts.is_empty() {
+        return Some(first);
+    }
+    let (old, new) = (pieces(written), pieces(&first));
+    let mut parts = range.parts.iter().peekable();
+    let text: String = old
+        .iter()
+        .zip(&new)
+        .map(|(old, new)| match parts.next_if(|_| old.starts_with('[')) {
+            Some(part) => part.padded(new.len()),
+            None => (*new).to_owned(),
+        })
+        .collect();
+    let after = NameRange::parse(&text).ok().filter(|after| after.count == range.count)?;
+    let is_equal = |(old, new): (SmolStr, SmolStr)| meant(&old).as_deref() == Some(new.as_str());
+    (old.len() == new.len() && range.names().zip(after.names()).all(is_equal)).then_some(text)
+}
+
+/// Cuts a name into brackets, numbers and the texts between them.
+fn pieces(name: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        let end = match first {
+            '[' => rest.find(']').map(|close| close + 1),
+            digit if digit.is_ascii_digit() => rest.find(|c: char| !c.is_ascii_digit()),
+            _ => rest.find(|c: char| c == '[' || c.is_ascii_digit()),
+        };
+        let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// The most digits of a number: no fabric counts further.
 const DIGITS_MAX: usize = 9;
 
 /// Reads `017-024`, `1,3` or `1-4,7`, and counts the numbers.
@@ -108,7 +163,7 @@ fn runs(text: &str) -> Result<(Vec<Run>, u64), NameFault> {
         }
         let (Some(first), Some(last)) = (number(first), number(last)) else {
             return Err(wrong(&format!(
-                "`[{}]` is not a range: write `[017-024]` or `[1,3,5]`",
+                "`[{}]` is not a range: write `[017-024]` or `[001,003,005-007]`",
                 shorten(text)
             )));
         };
@@ -147,6 +202,7 @@ fn number(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::naming::Naming;
 
     fn expand(name: &str) -> Vec<SmolStr> {
         NameRange::parse(name).unwrap().names().collect()
@@ -162,6 +218,28 @@ mod tests {
             ["p[", "p[]", "p[1-]", "p[b]", "p[4-3]", "p[0-999999]", "p[1-999][1-999]", "p[99999999999]"]
         {
             assert!(NameRange::parse(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_written_again_only_if_they_name_the_same() {
+        let naming = Naming::default_for(false);
+        let rewritten = |name| rewritten(name, |name| naming.nearest(name));
+        let padded = [
+            ("p0-t1-[1-4]", "p0-t1-[001-004]"),
+            ("su1-n[001-004]", "su001-n[001-004]"),
+            ("su[1,3,05-7]-n[1-1200]/nic[0-3].p0", "su[001,003,005-007]-n[001-1200]/nic[0-3].p0"),
+            ("p0-t0-1--p0-t1-[1-17]#[1-2]", "p0-t0-001--p0-t1-[001-017]#[1-2]"),
+            ("p[00-01]-t0-[001,2]", "p[0-1]-t0-[001,002]"),
+            ("plane[0-1]", "plane [0-1]"),
+            ("p0-t1-4", "p0-t1-004"),
+        ];
+        for (written, meant) in padded {
+            assert_eq!(rewritten(written).as_deref(), Some(meant), "{written}");
+        }
+        // A number that is only partly in brackets, index 0, and a width that the first number does not have.
+        for name in ["p0-t1-1[0-3]", "p0-t1-[0-3]", "p0-t1-[1000,1]", "leaf-[1-4]", "p0-t1-[4-1]"] {
+            assert_eq!(rewritten(name), None, "{name}");
         }
     }
 
