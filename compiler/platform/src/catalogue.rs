@@ -24,6 +24,11 @@ pub struct Catalogue {
     texts: BTreeMap<SmolStr, Arc<str>>,
 }
 
+/// Returns the part of a name that stands for the chip or the vendor: `th5` of `th5-64x800g`.
+fn family(id: &str) -> String {
+    id.split(['-', '_', ' ']).next().unwrap_or_default().to_lowercase()
+}
+
 impl Catalogue {
     /// Returns the platforms of the program. The files are read once a process.
     pub fn builtin() -> Self {
@@ -50,11 +55,20 @@ impl Catalogue {
     pub fn suggest(&self, id: &str) -> Option<&str> {
         let part = id.to_lowercase();
         let holds = |known: &&str| part.len() >= 4 && known.contains(&*part);
-        let usual = || self.usual().map(|platform| platform.id.as_str());
+        let of_chip = |known: &&str| self.is_plausible(id, known);
+        let usual = || self.usual().map(|platform| platform.id.as_str()).filter(of_chip);
+        let ids = || self.ids().filter(of_chip);
         nearest(id, usual())
             .or_else(|| usual().find(holds))
-            .or_else(|| nearest(id, self.ids()))
-            .or_else(|| self.ids().find(holds))
+            .or_else(|| nearest(id, ids()))
+            .or_else(|| ids().find(holds))
+    }
+
+    /// Returns whether an existing name can be meant by one that does not exist: `th4-64x400g` cannot by `th5-64x400g`,
+    /// because the catalogue has other names of that chip.
+    pub fn is_plausible(&self, id: &str, known: &str) -> bool {
+        let asked = family(id);
+        asked == family(known) || !self.ids().any(|other| asked == family(other))
     }
 
     /// Returns the names in order.

@@ -27,15 +27,17 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(name.span, "not in the catalogue");
         let titled = titled(draft, &name.value);
         let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
-        let near = nearest(&name.value, usual())
-            .or_else(|| nearest(&name.value, draft.catalogue.ids()).filter(|_| titled.is_empty()));
+        let of_chip = |known: &&str| draft.catalogue.is_plausible(&name.value, known);
+        let near = nearest(&name.value, usual().filter(of_chip)).or_else(|| {
+            nearest(&name.value, draft.catalogue.ids().filter(of_chip)).filter(|_| titled.is_empty())
+        });
         out.push(match near {
             Some(meant) => diagnostic.propose(name.span, meant, format!("did you mean `{meant}`?")),
             None if !titled.is_empty() => diagnostic
                 .note(format!("of this hardware the catalogue has {}", listed(titled.iter().copied())))
                 .help(format!("did you mean {}?", either_of(&titled))),
             None => diagnostic
-                .note(format!("the catalogue has {}", listed(usual())))
+                .note(format!("the catalogue has {}", listed(usual().filter(of_chip))))
                 .help("use one of these, or add a platform file of your own"),
         });
     }
@@ -87,6 +89,15 @@ mod tests {
         assert_eq!(codes("tiers: { t0: { by_plane: { 1: { platform: abc } } } }"), ["E0201"]);
         assert_eq!(codes("exceptions: { devices: { p0-t0-001: { platform: abc } } }"), ["E0201"]);
         assert_eq!(message("tiers: { t1: { platform: abc } }", "E0201"), "there is no platform `abc`");
+        // Another chip is proposed only where the catalogue has none of this chip.
+        let chips =
+            [("th5-64x400g", "th5-64x800g"), ("th5-256x200", "th5-256x200g"), ("tg5-64x800g", "th5-64x800g")];
+        for (written, meant) in chips {
+            let found = findings(&format!("tiers: {{ t1: {{ platform: {written} }} }}"));
+            assert_eq!(found.iter().next().unwrap().help, [format!("did you mean `{meant}`?")]);
+        }
+        let far = findings("tiers: { t1: { platform: th5-slim } }");
+        assert!(far.iter().next().unwrap().notes[0].starts_with("the catalogue has `th5-128x400g`, "));
         let titled = findings("tiers: { t1: { platform: Arista-7060X6 } }");
         let help = &titled.iter().next().unwrap().help[0];
         assert!(help.starts_with("did you mean `th5-128x400g`, `th5-256x200g`"), "{help}");
