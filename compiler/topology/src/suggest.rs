@@ -120,6 +120,7 @@ fn synonym_of_key(key: &str) -> Option<(&'static str, &'static str)> {
         "uplinks" => ("up", "uplinks are `up` here"),
         "downlinks" => ("down", "downlinks are `down` here"),
         "links" | "cabling" | "optics" => ("cables", "write `cables`"),
+        "profile" | "preset" => ("base", "use `base`, the built-in profile that this one changes"),
         "pods" | "pod" => ("zones", "a pod with switches of its own is a zone: write `zones`"),
         _ => return None,
     })

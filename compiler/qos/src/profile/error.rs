@@ -37,15 +37,21 @@ pub enum ProfileError {
         field: &'static str,
     },
     /// The class does not exist.
-    #[error("`{field}` names class `{class}`, which the profile does not have: it has {known}")]
+    #[error("`{field}` names class `{class}`, which the profile does not have{}", match &**known {
+        "" => String::new(),
+        known => format!(": it has {known}"),
+    })]
     UnknownClass {
         /// The field with the name.
         field: &'static str,
         /// The name.
         class: ClassName,
-        /// The existing classes.
+        /// The existing classes; empty if there are none.
         known: String,
     },
+    /// There is no class.
+    #[error("the profile has no classes")]
+    NoClasses,
     /// No class carries data.
     #[error("no class has `role: data`: training traffic would have no queue")]
     NoData,

@@ -24,6 +24,9 @@ pub fn lower(spec: ProfileSpec) -> Result<Profile, Vec<ProfileError>> {
     }
     let mut draft = spec.base.map_or_else(empty, super::preset::Preset::draft);
     let mut faults = overlay(&mut draft, spec);
+    if draft.classes.is_empty() && faults.is_empty() {
+        return Err(vec![ProfileError::NoClasses]);
+    }
     // Rules are also checked on an incomplete profile, so that one run reports all errors.
     match Profile::new(draft) {
         Ok(profile) if faults.is_empty() => return Ok(profile),

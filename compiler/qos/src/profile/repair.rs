@@ -38,7 +38,7 @@ impl ProfileError {
     pub fn written(&self) -> Vec<Written> {
         match self {
             Self::UnknownPreset { .. } => vec![Written::Key("base")],
-            Self::TooManyClasses { .. } | Self::NoData => vec![Written::Key("classes")],
+            Self::TooManyClasses { .. } | Self::NoData | Self::NoClasses => vec![Written::Key("classes")],
             Self::MissingField { class, .. } => vec![Written::Class(class.clone())],
             Self::UnknownClass { field, .. } => {
                 vec![Written::Key(field.split('.').next().unwrap_or(field))]
@@ -78,9 +78,14 @@ impl ProfileError {
         }
     }
 
+    /// The suggestion for a profile without classes.
+    const CLASSES: &str = "write `base`, a built-in profile as in `base: lossless`, or `classes` of your own";
+
     /// Returns the suggestion.
     pub fn fix(&self) -> String {
         match self {
+            Self::NoClasses => Self::CLASSES.to_owned(),
+            Self::UnknownClass { known, .. } if known.is_empty() => Self::CLASSES.to_owned(),
             Self::UnknownPreset { known, .. } | Self::UnknownClass { known, .. } => {
                 format!("write one of {known}")
             }

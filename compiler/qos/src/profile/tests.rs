@@ -192,9 +192,12 @@ classes:
         faults("{classes: {data: {role: data, dscp: [26], tc: 3}}}"),
         [
             "class `data` has no `scheduler`: only a class of the base profile may leave it out",
-            "`default` names class `best-effort`, which the profile does not have: it has ",
+            "`default` names class `best-effort`, which the profile does not have",
         ]
     );
+    for empty in ["{}", "{name: mine}", "{classes: {}}"] {
+        assert_eq!(faults(empty), ["the profile has no classes"], "{empty}");
+    }
 }
 
 #[test]

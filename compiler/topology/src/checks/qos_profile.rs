@@ -91,6 +91,16 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_without_classes_is_one_fault() {
+        assert_eq!(codes("qos: {}"), ["E0701"]);
+        assert_eq!(message("qos: {}", "E0701"), "QoS profile: the profile has no classes");
+        assert!(help("qos: {}", "E0701").starts_with("write `base`"));
+        let other_key = "qos: { profile: lossless }";
+        assert_eq!(codes(other_key), ["E0107"]);
+        assert!(help(other_key, "E0107").starts_with("use `base`"), "{}", help(other_key, "E0107"));
+    }
+
+    #[test]
     fn what_cannot_be_read_hides_nothing_beside_it() {
         let fragment = "qos: { base: lossless, classes: { data: { dscp: [70], ecn: { thresholds: \
                         { min: 500KB, max: 100KB, probability: 7 } } } } }";

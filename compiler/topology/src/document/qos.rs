@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::faults;
 use crate::read::{Key, Kind, Read, Reader, bridge};
+use crate::suggest::meant_key;
 use crate::yaml::{Item, Value};
 
 /// A QoS profile as it was written.
@@ -30,8 +31,8 @@ impl Read for QosDoc {
                 preset.into()
             }
             Value::Mapping(_) => {
-                // Read the base first: classes take the fields that they omit from it.
-                bridge::read(item, reader, |key| key == "base")?
+                // Classes are understood over the base; without it everything they leave out would be missing.
+                bridge::read(item, reader, |key| meant_key(key, ["base"].into_iter()).is_some())?
             }
             Value::Null | Value::Bool(_) | Value::Integer(_) | Value::Float(_) | Value::List(_) => {
                 return reader.wrong_type(item, "the name of a profile or a mapping", "lossy-trim");
