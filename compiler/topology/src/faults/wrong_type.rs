@@ -22,12 +22,37 @@ pub(crate) fn wrong_type(path: &str, found: &str, expected: &str, example: &str,
 
 /// Says that a number was put in quotes.
 pub(crate) fn quoted_number(path: &str, text: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(&RULE, format!("`{path}` takes a whole number, not text"))
-        .at(span, "in quotes, so this is text")
-        .replace(span, text, format!("write `{text}` without quotes"))
+    let diagnostic = Diagnostic::error(&RULE, format!("`{path}` takes a whole number, not text"))
+        .at(span, "in quotes, so this is text");
+    // `020` without quotes is not a number of YAML, and may be meant as octal.
+    match text.parse::<i128>().map(|number| number.to_string()) {
+        Ok(number) if number != text => {
+            diagnostic.propose(span, &number, format!("did you mean `{number}`, without quotes?"))
+        }
+        Ok(_) | Err(_) => diagnostic.replace(span, text, format!("write `{text}` without quotes")),
+    }
 }
 
 /// Reports that a key of a mapping is of the wrong type.
 pub(crate) fn wrong_key(path: &str, key: &str, expected: &str, span: Span) -> Diagnostic {
     Diagnostic::error(&RULE, format!("keys of `{path}` are {expected}, `{key}` is not")).at(span, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use closc_diagnostics::{Change, Trust};
+
+    use crate::testing::findings;
+
+    #[test]
+    fn numbers_in_quotes_are_edited_only_where_the_digits_are_a_number() {
+        for (written, number, trust) in
+            [("20", "20", Trust::Sure), ("020", "20", Trust::Choice), ("+8", "8", Trust::Choice)]
+        {
+            let found = findings(&format!("hosts: {{ groups: \"{written}\" }}"));
+            let fix = &found.iter().find(|found| found.rule.code == "E0109").unwrap().fixes[0];
+            assert!(matches!(&fix.changes[..], [Change::Replace { text, .. }] if text == number), "{fix:?}");
+            assert_eq!(fix.trust, trust, "{written}");
+        }
+    }
 }
