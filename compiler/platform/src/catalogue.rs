@@ -55,20 +55,21 @@ impl Catalogue {
     pub fn suggest(&self, id: &str) -> Option<&str> {
         let part = id.to_lowercase();
         let holds = |known: &&str| part.len() >= 4 && known.contains(&*part);
-        let of_chip = |known: &&str| self.is_plausible(id, known);
-        let usual = || self.usual().map(|platform| platform.id.as_str()).filter(of_chip);
-        let ids = || self.ids().filter(of_chip);
+        let is_plausible = self.plausible(id);
+        let usual = || self.usual().map(|platform| platform.id.as_str()).filter(|known| is_plausible(known));
+        let ids = || self.ids().filter(|known| is_plausible(known));
         nearest(id, usual())
             .or_else(|| usual().find(holds))
             .or_else(|| nearest(id, ids()))
             .or_else(|| ids().find(holds))
     }
 
-    /// Returns whether an existing name can be meant by one that does not exist: `th4-64x400g` cannot by `th5-64x400g`,
-    /// because the catalogue has other names of that chip.
-    pub fn is_plausible(&self, id: &str, known: &str) -> bool {
+    /// Returns a test whether an existing name can be meant by one that does not exist: `th4-64x400g` cannot by
+    /// `th5-64x400g`, because the catalogue has other names of that chip.
+    pub fn plausible(&self, id: &str) -> impl Fn(&str) -> bool + use<> {
         let asked = family(id);
-        asked == family(known) || !self.ids().any(|other| asked == family(other))
+        let is_open = !self.ids().any(|known| family(known) == asked);
+        move |known| is_open || family(known) == asked
     }
 
     /// Returns the names in order.

@@ -27,7 +27,8 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
             .at(name.span, "not in the catalogue");
         let titled = titled(draft, &name.value);
         let usual = || draft.catalogue.usual().map(|platform| platform.id.as_str());
-        let of_chip = |known: &&str| draft.catalogue.is_plausible(&name.value, known);
+        let is_plausible = draft.catalogue.plausible(&name.value);
+        let of_chip = |known: &&str| is_plausible(known);
         let near = nearest(&name.value, usual().filter(of_chip)).or_else(|| {
             nearest(&name.value, draft.catalogue.ids().filter(of_chip)).filter(|_| titled.is_empty())
         });
