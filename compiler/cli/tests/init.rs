@@ -56,6 +56,8 @@ fn what_cannot_be_made_is_said_with_what_can() {
         ("--nics 512 --planes 2 --os eos", "`eos` does not support `routing: srv6-static`"),
         ("--nics 400000000", "no design keeps these limits"),
         ("--nics 4000000 --tiers 2", "no design keeps these limits"),
+        ("--nics 1000000 --tiers 2", "`closc design --oversubscription`"),
+        ("--nics 256 --speed 401G", "change `--speed`, "),
         ("--platform th5-512x10g", "did you mean `th5-512x100g`?"),
         ("--platform th2-64x100g --speed 6400G --planes 4", "has no ports of 1.6T"),
         (
@@ -92,6 +94,14 @@ fn what_cannot_be_made_is_said_with_what_can() {
             said = [&["--nics", near], &others[..]].concat().join(" ");
         };
         assert_ne!(near, flags);
+    }
+    let plain = place.ends(0, &["init", "--nics", "1024"]);
+    for nics in ["1,024", "1_024"] {
+        assert_eq!(place.ends(0, &["init", "--nics", nics]), plain, "{nics}");
+    }
+    for nics in ["1k", "1,02", "0", ",024"] {
+        let said = place.ends(64, &["init", "--nics", nics]);
+        assert!(!said.contains("invalid digit"), "{nics}: {said}");
     }
     place.ends(64, &["init", "--planes", "17"]);
     place.ends(64, &["init", "--os", "ios"]);

@@ -81,7 +81,7 @@ pub enum Outside {
     },
     /// Switches have no such ports.
     #[error(
-        "no switch of the catalogue has ports of {0} and can do this routing: change `--planes`, `--routing` or `--os`"
+        "no switch of the catalogue has ports of {0} and can do this routing: change `--speed`, `--planes`, `--routing` or `--os`"
     )]
     Ports(String),
     /// None of the named platforms is suitable: the reason of each.
@@ -95,7 +95,8 @@ pub enum Outside {
     TooLarge,
     /// Designs exist for other limits only.
     #[error(
-        "no design keeps these limits: allow more `--tiers`, more `--planes`, or a higher `--oversubscription` or `--fail`"
+        "no design keeps these limits: allow more `--tiers` or `--planes`, or more oversubscription by \
+         `closc design --oversubscription`"
     )]
     Limits,
 }

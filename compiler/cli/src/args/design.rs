@@ -50,7 +50,7 @@ const OF_NEEDS: [&str; 18] = [
 pub(crate) struct DesignArgs {
     /// Number of NICs
     #[arg(
-        long, value_name = "N", value_parser = number::from_1(), required_unless_present_any = ["compare", "stages"],
+        long, value_name = "N", value_parser = number::nics, required_unless_present_any = ["compare", "stages"],
         conflicts_with = "stages"
     )]
     pub nics: Option<u32>,

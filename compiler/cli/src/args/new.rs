@@ -15,7 +15,7 @@ use super::number;
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitArgs {
     /// Number of NICs [default: 1024, or asked on a terminal]
-    #[arg(long, value_name = "N", value_parser = number::from_1())]
+    #[arg(long, value_name = "N", value_parser = number::nics)]
     pub nics: Option<u32>,
     /// Numbers of planes to try, each 1 to 16
     #[arg(

@@ -59,6 +59,23 @@ pub(super) fn from_1() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..)
 }
 
+/// A count of NICs, at least 1, also with separators of thousands as closc prints them: `1,024`.
+pub(super) fn nics(text: &str) -> Result<u32, String> {
+    let groups: Vec<&str> = text.split([',', '_']).collect();
+    let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_grouped = match &groups[..] {
+        [first, rest @ ..] if !rest.is_empty() => {
+            first.len() <= 3 && rest.iter().all(|group| group.len() == 3)
+        }
+        _ => true,
+    };
+    if !is_grouped || !groups.iter().all(is_number) {
+        return Err("expected a whole number, for example `1024` or `1,024`".to_owned());
+    }
+    let count = groups.concat().parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| format!("`{text}` is not in 1..={}", u32::MAX))
+}
+
 /// A count that may be 0; the help of the argument gives the meaning of 0.
 pub(super) fn from_0() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32)
