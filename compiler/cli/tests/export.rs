@@ -338,6 +338,21 @@ fn a_report_shows_what_changed() {
 
 /// The file extension selects the format of a drawing. A report can also be written in Markdown.
 #[test]
+fn a_file_is_not_named_after_another_format() {
+    let place = place();
+    for (export, out, advice) in [
+        ("drawing", "x.png", "`.svg`"),
+        ("drawing", "x.html", "`.svg`"),
+        ("report", "r.pdf", "`.html`"),
+        ("report", "r.MD", "`--format markdown`"),
+    ] {
+        let said = place.ends(1, &["export", export, "topologies/lab/two-planes.yaml", "--out", out]);
+        assert!(said.contains("is not supported") && said.contains(advice), "{said}");
+        assert!(!place.path(out).exists(), "{out}");
+    }
+}
+
+#[test]
 fn a_fabric_is_drawn_and_described() {
     let place = Place::new();
     let file = "topologies/lab/two-planes.yaml";

@@ -7,7 +7,7 @@ use anyhow::bail;
 use camino::Utf8Path;
 use closc_diff::{Options, Report};
 
-use super::list;
+use super::{check_extension, list};
 use crate::args::export::ReportArgs;
 use crate::args::{Args, Format};
 use crate::commands::diff::{self, Planned, Side};
@@ -16,6 +16,14 @@ use crate::output::{self, Outcome, Usage};
 
 /// Writes the page.
 pub(super) fn run(args: &Args, command: &ReportArgs) -> anyhow::Result<Outcome> {
+    let (written, advice): (&[&str], _) = match args.format {
+        Format::Markdown => (&["md", "markdown"], "`--format markdown` writes `.md`"),
+        _ => (
+            &["html", "htm"],
+            "use `.html`, which a browser prints as PDF, or `.md` with `--format markdown`",
+        ),
+    };
+    check_extension(&command.out, written, advice)?;
     let Some(page) = page(args, command)? else { return Ok(Outcome::Failed) };
     output::replace(&command.out, &page)?;
     if command.out == output::STANDARD {
