@@ -114,7 +114,9 @@ impl Avoid {
         if let Ok(node) = node(plan, name) {
             bail!("`{name}` is a node: give its NIC ports, such as `{}`", first_port(plan, node));
         }
-        bail!("no plane, switch or cable `{name}` in this fabric")
+        let meant = plan.topology().naming.nearest(name).filter(|meant| meant != name);
+        let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+        bail!("no plane, switch or cable `{name}` in this fabric{meant}")
     }
 
     /// Returns whether a path uses the element.

@@ -30,13 +30,73 @@ fn commands_of_other_tools_are_answered() {
         ("lint", "`closc check`"),
         ("validate", "`closc check`"),
         ("show", "`closc explain device FILE SWITCH`"),
+        ("list", "`closc platforms`"),
+        ("ansible", "`closc export ansible`"),
+        ("inventory", "`closc export ansible`"),
+        ("ztp", "`closc export ztp`"),
+        ("clab", "`closc export containerlab`"),
+        ("ping", "`closc lab test`"),
     ] {
         let said = place.ends(64, &[word, "fabric.yaml"]);
         assert!(said.contains(&format!("unknown command `{word}`")) && said.contains(answer), "{said}");
     }
+    for (word, answer) in [("clab", "containerlab"), ("netbox", "cables"), ("pdf", "report")] {
+        let said = place.ends(64, &["export", word, "fabric.yaml"]);
+        assert!(said.contains(&format!("`closc export {answer}`")), "{said}");
+    }
+    let said = place.ends(64, &["check", LAB, "--json"]);
+    assert!(said.contains("`--format json`") && !said.contains("-- --json"), "{said}");
     assert!(place.ends(64, &["verfy"]).contains("'verify'"), "spelling is still corrected");
     let said = place.ends(64, &["check", LAB, "--format", "markdown"]);
     assert!(said.contains("`closc check` does not support `--format markdown`"), "{said}");
+}
+
+#[test]
+fn names_of_elements_are_proposed_with_their_padding() {
+    let place = Place::new();
+    let text = place.read(LAB);
+    let ranges = format!("{text}\nexceptions: {{ drained: [\"p0-t1-[1-2]\"] }}\n");
+    place.write("ranges.yaml", &ranges);
+    let said = place.ends(1, &["check", "ranges.yaml"]);
+    assert!(said.contains("did you mean `p0-t1-[001-002]`?"), "{said}");
+    place.ends(0, &["fix", "ranges.yaml"]);
+    assert_eq!(place.read("ranges.yaml"), ranges.replace("[1-2]", "[001-002]"));
+    // No range of names stands for the switches 10 to 12 with fewer brackets.
+    let partly = format!("{text}\nexceptions: {{ drained: [\"p0-t1-1[0-2]\"] }}\n");
+    place.write("partly.yaml", &partly);
+    place.ends(1, &["fix", "partly.yaml"]);
+    assert_eq!(place.read("partly.yaml"), partly);
+
+    for (name, meant) in [("p0-t1-[1-2]", "p0-t1-[001-002]"), ("p0-t1-1", "p0-t1-001")] {
+        let said = place.ends(1, &["whatif", "--fail", name, LAB]);
+        assert!(said.contains(&format!("did you mean `{meant}`?")), "{said}");
+    }
+    let said = place.ends(1, &["whatif", "--fail", "plane", LAB]);
+    assert!(said.contains("`plane 0`") && said.contains("`--each plane`"), "{said}");
+    let said = place.ends(1, &["drain", "p0-t1-1", LAB]);
+    assert!(said.contains("did you mean `p0-t1-001`?"), "{said}");
+    let said = place.ends(1, &["explain", "p0-t0-001"]);
+    assert!(said.contains("use `closc explain device FILE p0-t0-001`"), "{said}");
+}
+
+#[test]
+fn a_folder_is_not_a_fabric_file() {
+    let place = Place::new();
+    place.ends(0, &["compile", LAB, "--out", "tree"]);
+    let said = place.ends(1, &["check", "tree"]);
+    assert!(said.contains("`tree` is a folder") && said.contains("`closc verify tree`"), "{said}");
+    let said = place.ends(1, &["check", "topologies/lab"]);
+    assert!(said.contains("is a folder: name a fabric file\n") && !said.contains("os error"), "{said}");
+}
+
+#[test]
+fn warnings_of_push_are_those_of_other_commands() {
+    let place = Place::new();
+    place.ends(0, &["compile", "topologies/examples/planes-by-nic.yaml", "--out", "tree"]);
+    place.write("inventory.json", "{}");
+    let said = place.ends(1, &["push", "tree", "--inventory", "inventory.json", "--dry-run"]);
+    assert!(said.lines().any(|line| line.starts_with("warning: ") && line.contains("run `sonic`")), "{said}");
+    assert!(!said.contains('\u{1b}') && !said.contains("closc::commands"), "{said}");
 }
 
 #[test]

@@ -14,9 +14,21 @@
 
 use closc_topology::{Link, NicPort, Node, Subject, Switch, TierId, ZoneId};
 
-use crate::element::{Element, Elements};
+use crate::element::{Element, Elements, Kind};
 
 const CAGE: &str = "/cage";
+
+/// Returns the error of a kind in the place of a name.
+fn kind_alone(word: &str) -> String {
+    let form = match word {
+        "plane" | "zone" => format!("`{word} 0`"),
+        "group" => "`group 1`".to_owned(),
+        "site" | "domain" => format!("`{word} NAME`"),
+        "span" => "`span SITE`".to_owned(),
+        _ => "a name of `exceptions`".to_owned(),
+    };
+    format!("`{word}` is a kind of element: write {form} for one, or `--each {word}` for each of them")
+}
 
 impl Elements<'_> {
     /// Returns the name of an element.
@@ -81,6 +93,7 @@ impl Elements<'_> {
             ["span", site] => self.span_named(site, "0%").map(|found| vec![found]),
             ["span", site, "at", left] => self.span_named(site, left).map(|found| vec![found]),
             ["domain", domain] => self.domain(domain).map(|found| vec![found]),
+            [word] if Kind::parse(word).is_some() => Err(kind_alone(word)),
             _ => match name.split_once(CAGE) {
                 Some((switches, cage)) => self.cages_named(switches, cage),
                 None => self.exception(name),

@@ -40,6 +40,12 @@ pub(super) fn grouped(mut command: Command) -> Command {
 
 /// Replaces the error for an unknown command by advice, if another command does its work. Other errors stay.
 pub(super) fn answered(error: Error) -> Error {
+    if let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
+        && error.kind() == ErrorKind::UnknownArgument
+        && flag == "--json"
+    {
+        return Error::raw(error.kind(), "unexpected argument `--json`: write `--format json`\n");
+    }
     let Some(ContextValue::String(verb)) = error.get(ContextKind::InvalidSubcommand) else { return error };
     match synonym(verb) {
         Some(answer) => Error::raw(
@@ -89,6 +95,19 @@ fn synonym(verb: &str) -> Option<&'static str> {
         "scale" | "expand" | "extend" => "use `closc grow`, which lists the cables of a larger fabric",
         "maintenance" | "cordon" => "use `closc drain`",
         "uncordon" => "use `closc undrain`",
+        "list" | "ls" => {
+            "use `closc platforms` for hardware, `closc explain codes` for codes, or `closc lab status` for labs"
+        }
+        "ping" => "use `closc lab test` for a running lab, or `closc paths` for the paths between two NICs",
+        "ansible" | "inventory" | "playbook" => "use `closc export ansible`, which writes an inventory",
+        "ztp" | "provision" => "use `closc export ztp`",
+        "clab" | "containerlab" => "use `closc export containerlab`",
+        "netbox" => "`closc export cables` writes files for NetBox",
+        "pdf" | "html" | "report" => "use `closc export report`, a page that a browser prints as PDF",
+        "svg" | "png" | "dot" | "drawing" => "use `closc export drawing`",
+        "k8s" | "kubernetes" => "use `closc export kubernetes`",
+        "slurm" | "kueue" | "scheduler" => "use `closc export scheduler`",
+        "prometheus" | "gnmic" | "telemetry" => "use `closc export telemetry`",
         "completion" => "use `closc completions`",
         "version" => "use `closc --version`",
         _ => return None,

@@ -41,6 +41,17 @@ pub enum SourceError {
         /// Error of the system.
         error: io::Error,
     },
+    /// A folder is in the place of a fabric file.
+    #[error("`{path}` is a folder: name a fabric file{}", match is_tree {
+        true => format!(", or check the compiled tree with `closc verify {path}`"),
+        false => String::new(),
+    })]
+    Folder {
+        /// Its path.
+        path: Utf8PathBuf,
+        /// Whether it has a manifest.
+        is_tree: bool,
+    },
     /// Standard input cannot be read.
     #[error("cannot read standard input: {0}")]
     Stdin(io::Error),
@@ -101,6 +112,10 @@ impl Source {
         match self {
             Source::Stdin => {
                 closc_budget::read(io::stdin().take(TEXT_MAX), TEXT_MAX).map_err(SourceError::Stdin)
+            }
+            Source::File(path) if path.is_dir() => {
+                let is_tree = path.join(closc_artefacts::paths::MANIFEST).is_file();
+                Err(SourceError::Folder { path: path.clone(), is_tree })
             }
             Source::File(path) => {
                 let read = File::open(path);
