@@ -91,7 +91,11 @@ fn a_lab_of_others_is_found() {
     let map = place.read("map.csv");
     assert!(map.contains("\nclient3,,su002-n001,\nclient3,eth1,su002-n001,nic0p0\n"), "{map}");
     place.ends(0, &["check", "lab.yaml"]);
-    assert!(place.ends(1, &["import", "lab.clab.yml", "--out", "lab.yaml"]).contains("exists: name another file, or replace it by `--force`"));
+    assert!(
+        place
+            .ends(1, &["import", "lab.clab.yml", "--out", "lab.yaml"])
+            .contains("exists: name another file, or replace it by `--force`")
+    );
 }
 
 const NETBOX: &str = "\

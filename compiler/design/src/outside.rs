@@ -95,8 +95,8 @@ pub enum Outside {
     TooLarge,
     /// Designs exist for other limits only.
     #[error(
-        "no design keeps these limits: allow more `--tiers` or `--planes`, or more oversubscription by \
-         `closc design --oversubscription`"
+        "no design keeps these limits: allow more `--tiers` or `--planes`, or more oversubscription or loss by \
+         `closc design --oversubscription` or `--fail`"
     )]
     Limits,
 }

@@ -216,7 +216,9 @@ mod tests {
                 trimming(size)
             )
         };
-        for (size, is_taken) in [("252", false), ("256", true), ("258", false), ("1024", true), ("1028", false)] {
+        for (size, is_taken) in
+            [("252", false), ("256", true), ("258", false), ("1024", true), ("1028", false)]
+        {
             let found = codes(&nvue(&format!("size: {size}, ")));
             assert_eq!(!found.contains(&"E0717"), is_taken, "{size} {found:?}");
         }

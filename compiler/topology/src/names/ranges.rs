@@ -146,7 +146,7 @@ fn pieces(name: &str) -> Vec<&str> {
     pieces
 }
 
-/// The most digits of a number: no fabric counts further.
+/// Maximum number of digits of a number. No fabric has larger numbers.
 const DIGITS_MAX: usize = 9;
 
 /// Reads `017-024`, `1,3` or `1-4,7`, and counts the numbers.
