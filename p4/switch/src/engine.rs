@@ -28,7 +28,7 @@ use queue::Queues;
 
 /// Receives the output of a switch.
 pub trait Sink {
-    /// Sets the departure time of the following packets, if it is before the time of the call.
+    /// Sets the departure time of the packets that follow. It may be earlier than the time of the call.
     fn clock(&mut self, at_ns: u64) {
         let _ = at_ns;
     }

@@ -54,7 +54,7 @@ pub struct Store {
     sessions: BTreeMap<u32, Session>,
     /// Ports that are down.
     down: BTreeSet<u32>,
-    /// Entries with an idle timeout, over all tables.
+    /// Number of entries with an idle timeout in all tables.
     ageing: usize,
     /// Names that controllers use for numbers of the data plane, if any.
     names: Option<Names>,
@@ -67,7 +67,7 @@ impl Store {
     pub fn new(pipeline: Arc<Pipeline>, config: EngineConfig) -> Self {
         let mut engine = Engine::new(Arc::clone(pipeline.program()), config);
         for table in pipeline.info().tables() {
-            // The program counts its own entries, the P4Info those that a controller may add.
+            // The size in the program counts only its own entries; the P4Info has the size for controllers.
             if let Some(binding) = pipeline.table(table.preamble.id)
                 && !table.is_const
             {

@@ -15,7 +15,7 @@ pub enum Error {
         /// Message of the JSON parser.
         problem: String,
     },
-    /// Brackets are nested more deeply than by any compiler.
+    /// Brackets are nested too deeply.
     #[error("brackets nest deeper than {limit} levels at byte {offset}")]
     Depth {
         /// The limit.

@@ -168,19 +168,20 @@ impl Fabric {
         true
     }
 
-    /// Sets the loss rate of the link at a port, per million packets in both directions; losses follow from the seed.
-    /// Returns whether there is a link.
+    /// Sets the loss rate of the link at a port, in packets per million and in both directions. The seed determines
+    /// which packets are lost. Returns whether there is a link.
     pub fn set_loss(&mut self, end: LinkEnd, ppm: u32, seed: u64) -> bool {
         self.links.set_loss(end, ppm, seed)
     }
 
-    /// Lets the link at a port lose IP packets longer than an MTU in both directions; none for all that pass. Returns whether
-    /// there is a link.
+    /// Drops IP packets longer than an MTU on the link at a port, in both directions; `None` removes the limit. Returns
+    /// whether there is a link.
     pub fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         self.links.set_mtu(end, mtu)
     }
 
-    /// Takes the packets that got lost, in an order that does not depend on the number of threads; none unless they are kept.
+    /// Takes the lost packets, in an order that does not depend on the number of threads. Without
+    /// [`FabricConfig::keeps_lost`] there are none.
     pub fn take_lost(&mut self) -> Vec<Lost> {
         std::mem::take(&mut self.lost)
     }

@@ -1,10 +1,10 @@
 //! The embedded software switch: a P4Runtime target that runs BMv2 JSON.
 //!
 //! In: the JSON that `p4c-bm2-ss` writes for a v1model program, table entries, packets. Out: the packets that BMv2's
-//! `simple_switch` would send. Invariants: no input causes a panic. After warm-up, packets need no allocations. All
-//! switches with a program share the compiled form.
+//! `simple_switch` would send. Invariants: no input causes a panic. After warm-up, packets need no allocations.
+//! Switches with the same program share its compiled form.
 //!
-//! - [`Program`] is compiled from the file, [`Engine`] runs it on packets; [`Script`] tries both.
+//! - [`Program`] is compiled from the file, and [`Engine`] runs it on packets. [`Script`] is a packet test of both.
 //! - [`Pipeline`] is a program with its P4Info; [`Store`] keeps P4Runtime entities in an engine.
 //! - [`Switch`] is a target: pipeline, store, ports, clock. [`Service`] and [`Endpoint`] serve it to controllers.
 //! - [`Fabric`] connects switches of one process; [`switch_main`] is a process with one switch.

@@ -90,8 +90,8 @@ impl Pipeline {
         Ok(Self { program: Arc::new(program), info, device_config, bindings, texts })
     }
 
-    /// Binds the fields of a table to positions that its key does not have: simulates a defect that checks of entries
-    /// do not find.
+    /// Binds the fields of a table to positions that its key does not have. This simulates a defect that entry
+    /// validation does not find.
     #[cfg(test)]
     pub(crate) fn misbind(&mut self, table: u32) {
         if let Some(binding) = self.bindings.tables.get_mut(&table) {

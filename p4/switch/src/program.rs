@@ -40,7 +40,6 @@ use crate::{Error, bits};
 /// A compiled program.
 #[derive(Debug)]
 pub struct Program {
-    /// Header types.
     pub(crate) types: Vec<HeaderType>,
     /// Header and metadata instances.
     pub(crate) headers: Vec<Header>,
@@ -54,7 +53,6 @@ pub struct Program {
     pub(crate) words: usize,
     /// Words of metadata, together.
     pub(crate) metadata: std::ops::Range<usize>,
-    /// The parser.
     pub(crate) parser: Parser,
     /// Headers in the order of emission.
     pub(crate) deparser: Vec<u16>,
@@ -66,7 +64,6 @@ pub struct Program {
     pub(crate) update: Vec<Checksum>,
     /// Hash inputs.
     pub(crate) calculations: Vec<Calculation>,
-    /// Actions.
     pub(crate) actions: Vec<Action>,
     /// Tables of both control flows.
     pub(crate) tables: Vec<Table>,
@@ -80,13 +77,10 @@ pub struct Program {
     pub(crate) ingress: Node,
     /// First node of egress.
     pub(crate) egress: Node,
-    /// Counter arrays.
     pub(crate) counters: Vec<CounterArray>,
     /// Direct counters of tables.
     pub(crate) direct_counters: Vec<DirectCounter>,
-    /// Meter arrays.
     pub(crate) meters: Vec<MeterArray>,
-    /// Register arrays.
     pub(crate) registers: Vec<RegisterArray>,
     /// Parser value sets.
     pub(crate) value_sets: Vec<ValueSet>,
@@ -144,13 +138,12 @@ pub(crate) enum DropPortDoubt {
         /// Width of a port.
         bits: u32,
     },
-    /// Its ports do not have this number, so packets marked to be dropped leave by another port.
+    /// The number has more bits than the program's ports, so packets marked to be dropped leave by another port.
     #[error("ports of the program have {bits} bits, so `--drop-port {port}` is none of them, and nothing is dropped by it; \
              {} is the last", last(*.bits))]
     TooWide {
         /// Width of a port.
         bits: u32,
-        /// The port.
         port: u32,
     },
 }
@@ -178,7 +171,6 @@ impl fmt::Display for Program {
 /// An indexed counter array.
 #[derive(Debug)]
 pub(crate) struct CounterArray {
-    /// Name.
     pub(crate) name: String,
     /// Number of counters.
     pub(crate) size: u32,
@@ -187,16 +179,13 @@ pub(crate) struct CounterArray {
 /// A direct counter of a table.
 #[derive(Debug)]
 pub(crate) struct DirectCounter {
-    /// Name.
     pub(crate) name: String,
     /// Name of the table.
     pub(crate) table: String,
 }
 
-/// A meter array.
 #[derive(Debug)]
 pub(crate) struct MeterArray {
-    /// Name.
     pub(crate) name: String,
     /// Number of meters; of a direct one, the table's size.
     pub(crate) size: u32,
@@ -204,10 +193,8 @@ pub(crate) struct MeterArray {
     pub(crate) bytes: bool,
 }
 
-/// A register array.
 #[derive(Debug)]
 pub(crate) struct RegisterArray {
-    /// Name.
     pub(crate) name: String,
     /// Number of cells.
     pub(crate) size: u32,
@@ -225,7 +212,6 @@ impl RegisterArray {
 /// A parser value set.
 #[derive(Debug)]
 pub(crate) struct ValueSet {
-    /// Name.
     pub(crate) name: String,
     /// Bits of a value.
     pub(crate) bits: u32,
@@ -233,29 +219,22 @@ pub(crate) struct ValueSet {
     pub(crate) size: u32,
 }
 
-/// A digest.
 #[derive(Debug)]
 pub(crate) struct Digest {
-    /// Name.
     pub(crate) name: String,
-    /// Its fields.
     pub(crate) fields: Vec<Field>,
 }
 
 /// Fields with which v1model and a program communicate.
 #[derive(Clone, Debug)]
 pub(crate) struct Standard {
-    /// Ingress port.
     pub(crate) ingress_port: Field,
-    /// Packet length.
     pub(crate) packet_length: Field,
     /// Kind of packet: normal, clone, recirculated and so on.
     pub(crate) instance_type: Field,
     /// Port that ingress chose.
     pub(crate) egress_spec: Field,
-    /// Egress port.
     pub(crate) egress_port: Field,
-    /// Parser error.
     pub(crate) parser_error: Option<Field>,
     /// Whether a checksum was wrong.
     pub(crate) checksum_error: Option<Field>,
@@ -291,7 +270,6 @@ pub(crate) struct Queueing {
 /// Numbers of the core library's parser errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CoreErrors {
-    /// No error.
     pub(crate) no_error: u32,
     /// Not enough data.
     pub(crate) packet_too_short: u32,

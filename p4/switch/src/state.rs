@@ -36,7 +36,6 @@ pub(crate) struct Arrays {
     pub(crate) counters: Vec<CounterBank>,
     /// Indexed meters; direct ones are in their entries.
     pub(crate) meters: Vec<MeterBank>,
-    /// Registers.
     pub(crate) registers: Vec<RegisterBank>,
     /// Source of random numbers.
     pub(crate) random: Random,

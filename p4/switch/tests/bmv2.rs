@@ -1,8 +1,12 @@
 //! Runs the same program, entries and packets on BMv2 and on this switch, and compares the results.
 //!
-//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. `CLOSC_SEED` repeats a run, `CLOSC_SEEDS` runs that
-//! many from there on, `CLOSC_BESIDE` of them at once, `CLOSC_ROUNDS` makes each longer, `CLOSC_P4_SAMPLES` names a
-//! folder of further programs.
+//! Needs `simple_switch_grpc` in `PATH`, or named by `CLOSC_BMV2`. Other variables:
+//!
+//! - `CLOSC_SEED`: the first seed, to repeat a run
+//! - `CLOSC_SEEDS`: number of seeds
+//! - `CLOSC_BESIDE`: number of simultaneous runs
+//! - `CLOSC_ROUNDS`: rounds per run
+//! - `CLOSC_P4_SAMPLES`: a folder of further programs
 
 mod common;
 mod judge;
@@ -214,7 +218,7 @@ impl Contest {
         let mut differences = Vec::new();
         let training: Vec<(u32, Vec<u8>)> =
             (0..PACKETS).map(|_| random::packet(&mut self.random, &self.subject.seeds)).collect();
-        // Properties found by the switch on the way must be on both sides.
+        // The training packets change state such as registers, so BMv2 gets them as well.
         let mut ours = Results::new();
         self.keys.clone().training(|| ours = self.run(&training));
         differences.extend(self.judged(&training, &ours).await);

@@ -223,8 +223,8 @@ fn groups_spread_over_their_members_by_weight() {
     bench.write(v1::Update::delete(used));
 }
 
-/// P4Runtime 1.4, section 9.2.2, "Rules on Setting max_size": where the P4Info states no `max_group_size`, 0 is whatever the
-/// target holds, and what a group was made for holds for all changes of it.
+/// P4Runtime 1.4, section 9.2.2, "Rules on Setting max_size". If the P4Info has no `max_group_size`, 0 means the limit
+/// of the target. The size of a new group also holds for later changes of the group.
 #[test]
 fn a_group_keeps_the_size_that_it_was_made_for() {
     let (mut bench, info) = (Bench::new(), info());

@@ -88,7 +88,7 @@ async fn millions_of_fields_keep_no_thread_that_answers_others() {
     let most = (4 << 20) - 64;
     let mut write = head();
     write.extend([0x22, 0x00].repeat(most / 2));
-    // A Read has its entities in another field; here they are empty and in an unknown field.
+    // A Read has its entities in another field: first empty entities, then empty values of an unknown field.
     let mut read = head();
     read.extend([0x12, 0x00].repeat(most / 2));
     let mut unknown = head();

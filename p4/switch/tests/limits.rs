@@ -96,12 +96,12 @@ async fn a_request_that_does_not_arrive_ends_its_connection() {
     let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
     stream.write_all(OPENING).await.expect("it is open");
     frame(&mut stream, 1, 4, 1, &headers("Write")).await;
-    // The head of a message of four million bytes, and two of them.
+    // The header of a message of 4 MiB, and its first two bytes.
     frame(&mut stream, 0, 0, 1, &[0, 0, 0x40, 0, 0, 0x22, 0x00]).await;
     closed(stream).await;
 }
 
-/// Strangers that occupy the memory for long requests and never complete them do not block short ones or primaries.
+/// Clients that occupy the memory for long requests and never complete them do not block short ones or primaries.
 #[tokio::test]
 async fn short_requests_and_primaries_wait_for_no_stranger() {
     let hour = Duration::from_hours(1);
@@ -111,7 +111,7 @@ async fn short_requests_and_primaries_wait_for_no_stranger() {
         let mut stream = TcpStream::connect(endpoint.address()).await.expect("it listens");
         stream.write_all(OPENING).await.expect("it is open");
         frame(&mut stream, 1, 4, 1, &headers(method)).await;
-        // The head of a message of almost four million bytes, and more of it than counts as short.
+        // The header of a message of almost 4 MiB, and more of its bytes than a short request has.
         frame(&mut stream, 0, 0, 1, &[0, 0, 0x3f, 0, 0]).await;
         for _ in 0..3 {
             frame(&mut stream, 0, 0, 1, &[0x22; 16_000]).await;
@@ -202,7 +202,7 @@ async fn whoever_stands_still_makes_room_for_others() {
     closed(first).await;
 }
 
-/// Connections that are never opened do not occupy places of open ones, and open ones do not wait for them.
+/// Connections without an HTTP/2 preface do not occupy places of other connections or delay them.
 #[tokio::test]
 async fn whoever_does_not_open_a_connection_is_in_nobodys_way() {
     let hour = Duration::from_hours(1);

@@ -257,7 +257,7 @@ async fn reads_of_everything_many_times_cost_little_when_nobody_takes_them() {
     for _ in 0..8 {
         let mut grpc = Grpc::new(served.connect().await).max_decoding_message_size(usize::MAX);
         for _ in 0..8 {
-            // It does not matter whether it is accepted.
+            // The server may accept or reject these.
             open.push(open_read(&mut grpc, vec![v1::TableEntry::default().into(); 20_000]).await.ok());
             open.push(open_read(&mut grpc, vec![v1::TableEntry::default().into(); 3_000]).await.ok());
         }

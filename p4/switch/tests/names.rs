@@ -182,7 +182,7 @@ fn when_numbers_run_out_it_says_so_and_changes_nothing() {
     let (mut bench, info) = (bench(), pipeline().info().clone());
     let entries: Vec<v1::TableEntry> =
         (0..128).map(|at| rename(&info, &format!("{}", at * 2), 1, &format!("{}", at * 2 + 1))).collect();
-    // 11 and 12 are numbers of the program, and names that are theirs.
+    // Two of the names, `11` and `12`, belong to numbers in the program's own entries.
     let n_names = |entries: usize| entries * 2 - 2;
     let fits = entries
         .iter()

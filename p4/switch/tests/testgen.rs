@@ -64,7 +64,7 @@ fn blocks<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     found
 }
 
-/// Returns the value of a field that stands on its own line.
+/// Returns the value of a field on its own line.
 fn field<'t>(block: &'t str, name: &str) -> &'t str {
     let value = block.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
     value.unwrap_or_else(|| panic!("no `{name}` in\n{block}"))

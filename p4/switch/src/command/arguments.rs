@@ -129,7 +129,7 @@ const TARGET: [(&str, Option<char>, Takes); 18] = [
     ("enforce-restrictions", None, Takes::Nothing),
 ];
 
-/// State of parsing, apart from the options.
+/// Parser state: the options so far, and values that are only combined at the end.
 #[derive(Default)]
 struct Reader {
     options: Options,
@@ -142,7 +142,7 @@ struct Reader {
     revoked: Option<PathBuf>,
 }
 
-/// The request of the arguments.
+/// The command that the arguments select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Run a switch.
@@ -211,7 +211,7 @@ fn find(argument: &str, known: &[(&'static str, Option<char>, Takes)]) -> Result
     let found = known.iter().find(|(_, letter, _)| *letter == Some(short));
     let (name, _, takes) = found.ok_or_else(|| UsageError::Unknown(argument.to_owned()))?;
     let rest = chars.as_str();
-    // Both flags with a short form end the run, so attached letters do not matter.
+    // `-h` and `-v` end the run, so letters attached to them do not matter.
     let value = (!rest.is_empty() && *takes != Takes::Nothing).then(|| rest.to_owned());
     Ok(Some((name, *takes, value)))
 }

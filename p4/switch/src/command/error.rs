@@ -15,7 +15,7 @@ use crate::server::EndpointError;
 /// Errors of starting and running a switch.
 #[derive(Debug, Error)]
 pub enum CommandError {
-    /// The arguments make no sense.
+    /// The arguments are invalid.
     #[error(transparent)]
     Usage(#[from] UsageError),
     /// A file cannot be read.

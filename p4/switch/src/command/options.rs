@@ -22,7 +22,7 @@ pub(crate) enum Level {
     Warn,
     /// Errors.
     Error,
-    /// None.
+    /// No messages.
     Off,
 }
 

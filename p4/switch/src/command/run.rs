@@ -69,9 +69,9 @@ pub struct Addresses {
 /// Interval between checks for signals.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Runs a switch with the arguments of `simple_switch_grpc`, those after its name, until a signal ends it.
+/// Runs a switch until a signal ends it. The arguments are those of `simple_switch_grpc`, without its name.
 ///
-/// `started` is called with its addresses once it is ready.
+/// `started` is called with the addresses of the switch once it is ready.
 pub fn switch_main(
     arguments: impl IntoIterator<Item = String>,
     started: impl FnOnce(&Addresses),

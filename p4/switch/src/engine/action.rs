@@ -287,7 +287,7 @@ impl Frame<'_> {
         tracing::info!(target: "p4", "{text}");
     }
 
-    /// Copies fields from another packet.
+    /// Copies the fields of a list from another packet.
     pub(crate) fn take_fields(&mut self, fields: &[Field], from: &[u64]) {
         for field in fields {
             store_big(self.words, field, &load_big(from, field));

@@ -18,7 +18,6 @@ pub(crate) struct KeyRoom {
 
 /// The parts of a switch that a control flow uses.
 pub(crate) struct Lookups<'t> {
-    /// Tables.
     pub(crate) tables: &'t mut [Table],
     /// Action profiles.
     pub(crate) profiles: &'t [Profile],

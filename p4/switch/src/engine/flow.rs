@@ -224,7 +224,7 @@ impl Engine {
         }
     }
 
-    /// Lets a packet re-enter ingress, with the fields of a list.
+    /// Lets a packet re-enter ingress, keeping the metadata of a field list.
     fn again(&mut self, words: &[u64], list: u16, kind: u128, packet: PacketState, data: Vec<u8>) {
         let program = &self.program;
         let mut fresh = vec![0; program.words].into_boxed_slice();
@@ -239,7 +239,7 @@ impl Engine {
         self.work.tasks.push_back(Task::Ingress(Again { words: fresh, data, packet }));
     }
 
-    /// Wraps words without a packet into a frame.
+    /// Runs a function on a frame with these words but without a packet.
     fn arrays_frame(&mut self, words: &mut [u64], work: impl FnOnce(&mut Frame)) {
         let mut packet = PacketState::new(0, 0);
         let (mut parts, _) = self.parts(0);
@@ -437,7 +437,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// Writes them into the program's fields.
+    /// Writes the queueing metadata into the program's fields.
     fn report(&self, now_ns: u64, program: &Program, words: &mut [u64], drop_port: u32) {
         let standard = &program.standard;
         if let Some(field) = &standard.egress_timestamp {

@@ -1,4 +1,4 @@
-//! A packet during processing: its words, requests of actions, and the state that actions can change.
+//! A packet during processing: its words, the requests that its actions made, and the state that actions can change.
 
 use num_bigint::{BigInt, Sign};
 
@@ -85,11 +85,11 @@ pub(crate) struct Frame<'f> {
     pub(crate) packet: &'f mut PacketState,
     /// Payload after the parsed headers.
     pub(crate) payload: &'f [u8],
-    /// Time and ports.
+    /// Time and drop port.
     pub(crate) around: Surroundings,
 }
 
-/// Reads a field of at most 128 bits; signed ones as two's complement, longer ones truncated.
+/// Reads the low 128 bits of a field; signed fields are sign-extended.
 #[inline]
 pub(crate) fn load(words: &[u64], field: &Field) -> u128 {
     let found = &words[field.range()];
@@ -107,7 +107,7 @@ pub(crate) fn load_big(words: &[u64], field: &Field) -> BigInt {
     if field.signed && value.bit(u64::from(top) - 1) { value - (BigInt::from(1) << top) } else { value }
 }
 
-/// Returns the words of a field as its unsigned bits.
+/// Returns the bits of a field without sign extension, as words.
 pub(crate) fn raw_words(words: &[u64], field: &Field) -> Vec<u64> {
     let mut raw =
         words[field.range()][..bits::words_for(field.bits as usize).min(field.words as usize)].to_vec();
@@ -170,7 +170,7 @@ pub(crate) fn wrap(value: &BigInt) -> u128 {
     bits::low128(&words)
 }
 
-/// Returns a number as an amount; 0 if negative.
+/// Converts a number to 64 unsigned bits: 0 if negative, the maximum if too large.
 pub(crate) fn natural(value: &BigInt) -> u64 {
     if value.sign() == Sign::Minus { 0 } else { u64::try_from(value).unwrap_or(u64::MAX) }
 }

@@ -10,7 +10,6 @@ use crate::state::Counting;
 
 /// Inputs of a hash.
 pub(crate) struct HashSource<'h> {
-    /// The program.
     pub(crate) program: &'h Program,
     /// Headers and metadata of the packet.
     pub(crate) words: &'h [u64],

@@ -57,7 +57,6 @@ impl Frame<'_> {
         }
     }
 
-    /// Copies a stack of unions.
     pub(crate) fn copy_union_stack(&mut self, to: u16, from: u16) {
         let program = self.program;
         let (to, from) = (&program.union_stacks[to as usize], &program.union_stacks[from as usize]);

@@ -1,7 +1,7 @@
 //! Queues between ingress and egress, with time supplied by the caller.
 //!
-//! Disabled by default: packets pass without delay and see an empty queue. A port with a rate serves one packet at a
-//! time, the highest priority first. Packets wait in their queue, and their metadata contain its depth.
+//! Disabled by default: packets pass without delay, and their metadata show an empty queue. A port with a rate serves
+//! one packet at a time, the highest priority first. Queued packets carry the depth of their queue in their metadata.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -43,7 +43,6 @@ pub(crate) struct QueuedPacket {
     pub(crate) words: Box<[u64]>,
     /// Payload after the parsed headers.
     pub(crate) payload: Vec<u8>,
-    /// State.
     pub(crate) packet: PacketState,
     /// Egress port.
     pub(crate) port: u32,
@@ -76,7 +75,6 @@ impl Port {
 /// A packet that leaves its queue.
 #[derive(Debug)]
 pub(crate) struct Departure {
-    /// The packet.
     pub(crate) packet: QueuedPacket,
     /// Time of the departure.
     pub(crate) at_ns: u64,

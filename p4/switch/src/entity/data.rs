@@ -114,7 +114,7 @@ fn scalar(spec: Option<&TypeSpec>, part: Option<Part>) -> Option<Data> {
             }
             Some(Bits::Bit(_)) | None => Data::Bitstring(bytes(words)),
         },
-        // Kinds without a form of their own in the data plane are converted to their number.
+        // The data plane has no separate form for these types, so they are converted to numbers.
         Some(
             TypeSpec::Tuple(_)
             | TypeSpec::Struct(_)

@@ -1,4 +1,4 @@
-//! Names for the numbers of the data plane: what a controller writes as text is kept under a number.
+//! Names that controllers use for numbers of the data plane. Each name that an entity uses has a number.
 //!
 //! In: the types of a pipeline that are translated from text, names, and the numbers that entities start and stop
 //! using. Out: numbers, and their names. Units: numbers have at most 32 bits, depending on the data plane. Errors: a
@@ -28,7 +28,7 @@ struct Space {
     numbers: HashMap<Box<[u8]>, u32>,
     /// Names by number, each with its number of uses.
     names: BTreeMap<u32, (Box<[u8]>, usize)>,
-    /// Numbers that were returned, and the first that was never used.
+    /// Released numbers, and the lowest number that was never used.
     free: Vec<u32>,
     next: u32,
 }

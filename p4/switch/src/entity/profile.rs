@@ -176,7 +176,7 @@ fn member(given: &v1::action_profile_group::Member, ports: PortWidth) -> Result<
         Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
         Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
     };
-    // Without weights in the selector, they are 0, and all members have the same share.
+    // If the selector does not allow weights, all are 0; every member then has the same share.
     Ok(GroupMember { member: given.member_id, weight: given.weight.max(1).unsigned_abs(), watch })
 }
 

@@ -41,8 +41,8 @@ impl Store {
         Ok(())
     }
 
-    /// Removes initial entries of the program that a controller may remove, if the old state contains the table and
-    /// thus defines its entries.
+    /// Removes the program's initial entries from tables that the old state also has. Its entries replace them.
+    /// Constant entries stay.
     fn make_room(&mut self, old: &Store) {
         for table in self.pipeline.info().tables() {
             let id = table.preamble.id;

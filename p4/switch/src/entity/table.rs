@@ -63,7 +63,7 @@ impl Store {
         let index = target.binding.index;
         let mut new = Entry::new(ActionRef::Member(0), now_ns);
         attach(&mut new, target, place.entry)?;
-        // Sets occupy the profile, which must not happen in vain.
+        // A set takes space in the profile, so a duplicate entry is rejected before its set is added.
         if !matches!(form, Form::Call(_)) && self.engine.tables[index].find_exact(&key).is_some() {
             return Err(target.refused(TableError::Exists));
         }
@@ -226,7 +226,7 @@ impl Store {
                 Some(WatchKind::WatchPort(bytes)) => ports.watched(bytes)?,
                 Some(WatchKind::Watch(number)) => ports.watched_number(*number)?,
             };
-            // Without weights in the selector, they are 0, and all members have the same share.
+            // If the selector does not allow weights, all are 0; every member then has the same share.
             let weight = part.weight.max(1).unsigned_abs();
             Ok(SetMember { action: MemberAction { action, args }, weight, watch })
         };

@@ -54,7 +54,7 @@ impl<'w> Walk<'w> {
             Some(Entity::PacketReplicationEngineEntry(entry)) => match &mut entry.r#type {
                 Some(Replication::MulticastGroupEntry(group)) => self.replicas(&mut group.replicas, see),
                 Some(Replication::CloneSessionEntry(session)) => self.replicas(&mut session.replicas, see),
-                // Neither a read nor a check returns one.
+                // Neither reads nor validated updates contain such an entity.
                 None => Ok(()),
             },
             Some(Entity::ValueSetEntry(entry)) => {
@@ -214,7 +214,7 @@ impl Store {
         if let (Some(entity), Some(names)) = (&mut update.entity, &mut self.names) {
             Walk::new(pipeline.info()).entity(entity, &mut |of, value| {
                 let found = match kind {
-                    // An unknown field is ignored here; the table reports it.
+                    // An unknown name gets a number, so that the table reports the missing entry.
                     Type::Delete => names.find(of, value).map_or_else(|| names.assign(of, value), Ok),
                     Type::Insert | Type::Modify | Type::Unspecified => names.assign(of, value),
                 };
@@ -262,7 +262,7 @@ impl Store {
             }
             Ok(())
         })?;
-        // Nothing has an unknown name.
+        // No entity has a name without a number.
         if !known {
             return Ok(());
         }

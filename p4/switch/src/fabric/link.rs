@@ -51,7 +51,7 @@ struct Half {
     up: bool,
     count: LinkCount,
     loss: Option<Loss>,
-    /// Bytes of the longest frame that passes; none for any.
+    /// Maximum frame length in bytes; `None` for no limit.
     longest: Option<usize>,
 }
 
@@ -73,7 +73,6 @@ pub(super) enum Destination {
     To(LinkEnd),
     /// Out of the fabric.
     Out,
-    /// It is lost.
     Lost,
 }
 
@@ -159,7 +158,7 @@ impl Links {
         true
     }
 
-    /// Lets a link lose IP packets longer than an MTU in both directions; tells whether there is one.
+    /// Drops IP packets longer than an MTU on a link, in both directions; returns whether there is a link.
     pub(super) fn set_mtu(&mut self, end: LinkEnd, mtu: Option<u16>) -> bool {
         let Some(peer) = self.peer(end) else { return false };
         for end in [end, peer] {
@@ -170,7 +169,7 @@ impl Links {
         true
     }
 
-    /// Finds out where a packet goes that leaves a port, and counts it.
+    /// Returns the destination of a packet that leaves a port, and counts the packet.
     pub(super) fn way(&mut self, end: LinkEnd, bytes: usize) -> Destination {
         let Some(half) = self.half_mut(end) else { return Destination::Out };
         let lost =

@@ -58,8 +58,8 @@ impl Fabric {
         count
     }
 
-    /// Runs all events before a time, and passes on packets that leave the fabric, in order. The work depends only on
-    /// the events, so it can be called for many small steps.
+    /// Runs all events before a time, and passes on packets that leave the fabric, in order. Its cost depends only on
+    /// the number of events, so it can be called for many small steps.
     pub fn run_before(&mut self, end_ns: u64, mut deliver: impl FnMut(Delivery)) -> RunCount {
         let mut count = RunCount::default();
         loop {

@@ -21,31 +21,22 @@ pub(crate) struct Document {
     pub(crate) meta: Option<Meta>,
     /// Path of the P4 source.
     pub(crate) program: Option<String>,
-    /// Header types.
     pub(crate) header_types: Vec<HeaderType>,
     /// Header and metadata instances.
     pub(crate) headers: Vec<Header>,
-    /// Header stacks.
     pub(crate) header_stacks: Vec<HeaderStack>,
-    /// Header union types.
     pub(crate) header_union_types: Vec<HeaderUnionType>,
-    /// Header unions.
     pub(crate) header_unions: Vec<HeaderUnion>,
     /// Stacks of header unions.
     pub(crate) header_union_stacks: Vec<HeaderUnionStack>,
     /// Parser errors and their numbers.
     pub(crate) errors: Vec<(String, i64)>,
-    /// Parsers.
     pub(crate) parsers: Vec<Parser>,
     /// Value sets that parsers refer to.
     pub(crate) parse_vsets: Vec<ValueSet>,
-    /// Deparsers.
     pub(crate) deparsers: Vec<Deparser>,
-    /// Meter arrays.
     pub(crate) meter_arrays: Vec<MeterArray>,
-    /// Counter arrays.
     pub(crate) counter_arrays: Vec<CounterArray>,
-    /// Register arrays.
     pub(crate) register_arrays: Vec<RegisterArray>,
     /// Hash and checksum inputs.
     pub(crate) calculations: Vec<Calculation>,
@@ -53,7 +44,6 @@ pub(crate) struct Document {
     pub(crate) learn_lists: Vec<FieldList>,
     /// Lists of fields preserved by clone, resubmit or recirculate.
     pub(crate) field_lists: Vec<FieldList>,
-    /// Actions.
     pub(crate) actions: Vec<Action>,
     /// Control flows.
     pub(crate) pipelines: Vec<Pipeline>,
@@ -75,10 +65,8 @@ pub(crate) struct Meta {
     pub(crate) compiler: Option<String>,
 }
 
-/// A header type.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HeaderType {
-    /// Name.
     pub(crate) name: String,
     /// Number, unique among header types.
     pub(crate) id: i64,
@@ -96,21 +84,17 @@ pub(crate) struct HeaderType {
 /// A header or metadata instance.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Header {
-    /// Name.
     pub(crate) name: String,
     /// Number, unique among headers.
     pub(crate) id: i64,
-    /// Its type.
     pub(crate) header_type: String,
     /// Whether it is metadata.
     #[serde(default)]
     pub(crate) metadata: bool,
 }
 
-/// A header stack.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HeaderStack {
-    /// Name.
     pub(crate) name: String,
     /// Number, unique among stacks.
     pub(crate) id: i64,
@@ -120,23 +104,18 @@ pub(crate) struct HeaderStack {
     pub(crate) header_ids: Vec<i64>,
 }
 
-/// A header union type.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HeaderUnionType {
-    /// Name.
     pub(crate) name: String,
     /// Member names and their types.
     pub(crate) headers: Vec<(String, String)>,
 }
 
-/// A header union.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HeaderUnion {
-    /// Name.
     pub(crate) name: String,
     /// Number, unique among unions.
     pub(crate) id: i64,
-    /// Its type.
     pub(crate) union_type: String,
     /// Members in the order of the type.
     pub(crate) header_ids: Vec<i64>,
@@ -145,7 +124,6 @@ pub(crate) struct HeaderUnion {
 /// A stack of header unions.
 #[derive(Debug, Deserialize)]
 pub(crate) struct HeaderUnionStack {
-    /// Name.
     pub(crate) name: String,
     /// Number, unique among union stacks.
     pub(crate) id: i64,
@@ -155,15 +133,12 @@ pub(crate) struct HeaderUnionStack {
     pub(crate) header_union_ids: Vec<i64>,
 }
 
-/// A parser.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Parser {
-    /// Name.
     pub(crate) name: String,
     /// First state.
     #[serde(default)]
     pub(crate) init_state: Option<String>,
-    /// States.
     #[serde(default)]
     pub(crate) parse_states: Vec<ParseState>,
 }
@@ -171,7 +146,6 @@ pub(crate) struct Parser {
 /// A parser state.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ParseState {
-    /// Name.
     pub(crate) name: String,
     /// Operations.
     #[serde(default)]
@@ -179,7 +153,6 @@ pub(crate) struct ParseState {
     /// Fields of the transition key.
     #[serde(default)]
     pub(crate) transition_key: Vec<Value>,
-    /// Transitions.
     #[serde(default)]
     pub(crate) transitions: Vec<Transition>,
 }
@@ -189,7 +162,6 @@ pub(crate) struct ParseState {
 pub(crate) struct ParserOp {
     /// `extract`, `set`, `verify` and so on.
     pub(crate) op: String,
-    /// Its parameters.
     #[serde(default)]
     pub(crate) parameters: Vec<Value>,
 }
@@ -214,7 +186,6 @@ pub(crate) struct Transition {
 /// A parser value set.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ValueSet {
-    /// Name.
     pub(crate) name: String,
     /// Width of its values without padding.
     pub(crate) compressed_bitwidth: u64,
@@ -223,10 +194,8 @@ pub(crate) struct ValueSet {
     pub(crate) max_size: u64,
 }
 
-/// A deparser.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Deparser {
-    /// Name.
     pub(crate) name: String,
     /// Headers in the order of emission.
     #[serde(default)]
@@ -236,10 +205,8 @@ pub(crate) struct Deparser {
     pub(crate) primitives: Vec<Primitive>,
 }
 
-/// A meter array.
 #[derive(Debug, Deserialize)]
 pub(crate) struct MeterArray {
-    /// Name.
     pub(crate) name: String,
     /// `bytes` or `packets`.
     #[serde(rename = "type")]
@@ -261,10 +228,8 @@ pub(crate) struct MeterArray {
     pub(crate) result_target: Option<FieldName>,
 }
 
-/// A counter array.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CounterArray {
-    /// Name.
     pub(crate) name: String,
     /// Number of counters.
     #[serde(default)]
@@ -277,10 +242,8 @@ pub(crate) struct CounterArray {
     pub(crate) binding: Option<String>,
 }
 
-/// A register array.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RegisterArray {
-    /// Name.
     pub(crate) name: String,
     /// Number of cells.
     pub(crate) size: u64,
@@ -291,7 +254,6 @@ pub(crate) struct RegisterArray {
 /// Input and algorithm of a hash.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Calculation {
-    /// Name.
     pub(crate) name: String,
     /// Algorithm.
     pub(crate) algo: String,
@@ -300,10 +262,8 @@ pub(crate) struct Calculation {
     pub(crate) input: Vec<Value>,
 }
 
-/// A list of fields.
 #[derive(Debug, Deserialize)]
 pub(crate) struct FieldList {
-    /// Name.
     #[serde(default)]
     pub(crate) name: String,
     /// Number that actions refer to.
@@ -313,17 +273,14 @@ pub(crate) struct FieldList {
     pub(crate) elements: Vec<Value>,
 }
 
-/// An action.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Action {
-    /// Name.
     pub(crate) name: String,
     /// Number, unique among actions.
     pub(crate) id: i64,
     /// Parameters from the control plane.
     #[serde(default)]
     pub(crate) runtime_data: Vec<Parameter>,
-    /// Primitives.
     #[serde(default)]
     pub(crate) primitives: Vec<Primitive>,
 }
@@ -331,7 +288,6 @@ pub(crate) struct Action {
 /// An action parameter.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Parameter {
-    /// Name.
     pub(crate) name: String,
     /// Width.
     pub(crate) bitwidth: u64,
@@ -356,7 +312,6 @@ pub(crate) struct Primitive {
 pub(crate) struct SourceInfo {
     /// File.
     pub(crate) filename: String,
-    /// Line.
     pub(crate) line: u64,
     /// The text there.
     pub(crate) source_fragment: String,
@@ -370,7 +325,6 @@ pub(crate) struct Pipeline {
     /// First node.
     #[serde(default)]
     pub(crate) init_table: Option<String>,
-    /// Tables.
     #[serde(default)]
     pub(crate) tables: Vec<Table>,
     /// Action profiles and selectors.
@@ -384,10 +338,8 @@ pub(crate) struct Pipeline {
     pub(crate) action_calls: Vec<ActionCall>,
 }
 
-/// An action profile.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ActionProfile {
-    /// Name.
     pub(crate) name: String,
     /// Number of members.
     #[serde(default)]
@@ -410,7 +362,6 @@ pub(crate) struct Selector {
 /// A match-action table.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Table {
-    /// Name.
     pub(crate) name: String,
     /// `exact`, `lpm`, `ternary` or `range`.
     pub(crate) match_type: String,
@@ -423,16 +374,15 @@ pub(crate) struct Table {
     /// Number of entries.
     #[serde(default)]
     pub(crate) max_size: Option<u64>,
-    /// Whether entries count.
+    /// Whether entries have counters.
     #[serde(default)]
     pub(crate) with_counters: bool,
-    /// Whether entries age.
+    /// Whether entries have idle timeouts.
     #[serde(default)]
     pub(crate) support_timeout: bool,
     /// Meter of each entry.
     #[serde(default)]
     pub(crate) direct_meters: Option<String>,
-    /// Key.
     #[serde(default)]
     pub(crate) key: Vec<KeyField>,
     /// Actions by number.
@@ -473,7 +423,6 @@ pub(crate) struct KeyField {
 /// A default action.
 #[derive(Debug, Deserialize)]
 pub(crate) struct DefaultEntry {
-    /// The action.
     pub(crate) action_id: i64,
     /// Whether the action cannot change.
     #[serde(default)]
@@ -489,7 +438,6 @@ pub(crate) struct DefaultEntry {
 /// An entry in the program.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Entry {
-    /// Match.
     pub(crate) match_key: Vec<EntryKey>,
     /// Effect.
     pub(crate) action_entry: ActionEntry,
@@ -520,10 +468,8 @@ pub(crate) struct EntryKey {
     pub(crate) end: Option<String>,
 }
 
-/// Action of an entry.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ActionEntry {
-    /// The action.
     pub(crate) action_id: i64,
     /// Its arguments.
     #[serde(default)]
@@ -533,7 +479,6 @@ pub(crate) struct ActionEntry {
 /// A condition.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Conditional {
-    /// Name.
     pub(crate) name: String,
     /// The condition.
     pub(crate) expression: Value,
@@ -548,19 +493,14 @@ pub(crate) struct Conditional {
 /// An action called outside a table.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ActionCall {
-    /// Name.
     pub(crate) name: String,
-    /// The action.
     pub(crate) action_id: i64,
-    /// Next node.
     #[serde(default)]
     pub(crate) next_node: Option<String>,
 }
 
-/// A checksum.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Checksum {
-    /// Name.
     pub(crate) name: String,
     /// Field that holds it.
     pub(crate) target: FieldName,
@@ -576,7 +516,7 @@ pub(crate) struct Checksum {
     /// Whether parsers verify it.
     #[serde(default = "yes")]
     pub(crate) verify: bool,
-    /// When.
+    /// Condition for verification and update.
     #[serde(default)]
     pub(crate) if_cond: Option<Value>,
 }
@@ -584,7 +524,6 @@ pub(crate) struct Checksum {
 /// An instance of a target extern. v1model has none.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ExternInstance {
-    /// Name.
     pub(crate) name: String,
     /// Type.
     #[serde(rename = "type")]

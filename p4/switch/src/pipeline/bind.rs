@@ -28,7 +28,6 @@ pub(crate) struct ActionBinding {
     pub(crate) params: Vec<ParamBinding>,
 }
 
-/// A table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableBinding {
     /// Index in the program.
@@ -66,7 +65,6 @@ pub(crate) struct ValueSetBinding {
     pub(crate) fields: Vec<(u32, u32)>,
 }
 
-/// A digest.
 #[derive(Clone, Debug)]
 pub(crate) struct DigestBinding {
     /// Number used in actions.

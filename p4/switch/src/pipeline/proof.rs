@@ -115,7 +115,7 @@ impl Proof {
         }
         let listed = spec.entries.as_ref().map_or(0, Vec::len);
         match &spec.entries {
-            // The size of a table with initial entries is their number, or the size in the P4Info.
+            // p4c writes either the number of initial entries or the size of the P4Info here.
             Some(_) => {}
             None => self.equal(place, format!("size {}", table.size), format!("size {}", spec.size)),
         }

@@ -4,10 +4,8 @@ use super::expr::{HeaderRef, UnionRef, Value};
 use super::field::Field;
 use super::hash::HashCall;
 
-/// An action.
 #[derive(Debug)]
 pub(crate) struct Action {
-    /// Name.
     pub(crate) name: String,
     /// Names and widths of its parameters.
     pub(crate) params: Vec<(String, u32)>,
@@ -15,7 +13,6 @@ pub(crate) struct Action {
     pub(crate) offsets: Vec<u16>,
     /// Words of an entry's arguments.
     pub(crate) words: usize,
-    /// Primitives.
     pub(crate) primitives: Vec<Primitive>,
 }
 
@@ -30,7 +27,6 @@ impl Action {
 /// Destination of a primitive.
 #[derive(Debug)]
 pub(crate) enum Destination {
-    /// A field.
     Field(Field),
     /// A field of a header that is found at run time.
     Member(HeaderRef, u16),
@@ -52,13 +48,11 @@ pub(crate) enum Stack {
 /// A part of a log message.
 #[derive(Debug)]
 pub(crate) enum LogPiece {
-    /// Text.
     Text(String),
     /// A number.
     Value(Value),
 }
 
-/// A primitive.
 #[derive(Debug)]
 pub(crate) enum Primitive {
     /// Assigns a value to a field.
@@ -67,11 +61,9 @@ pub(crate) enum Primitive {
     AssignVariable(Field, Field),
     /// Copies a header with its validity.
     CopyHeader(HeaderRef, HeaderRef),
-    /// Copies a union.
     CopyUnion(UnionRef, UnionRef),
     /// Copies a stack of headers.
     CopyStack(u16, u16),
-    /// Copies a stack of unions.
     CopyUnionStack(u16, u16),
     /// Makes a header valid with zero fields, unless it is valid.
     AddHeader(HeaderRef),
@@ -121,9 +113,7 @@ pub(crate) enum Primitive {
     Meter(u16, Value, Destination),
     /// Increments a counter.
     Count(u16, Value),
-    /// Reads a register.
     ReadRegister(Destination, u16, Value),
-    /// Writes a register.
     WriteRegister(u16, Value, Value),
     /// Limits the length of the packet.
     Truncate(Value),

@@ -30,9 +30,7 @@ pub(crate) struct Conditional {
 /// An action called outside a table.
 #[derive(Debug)]
 pub(crate) struct ActionCall {
-    /// The action.
     pub(crate) action: u16,
-    /// Next node.
     pub(crate) next: Node,
 }
 
@@ -91,7 +89,6 @@ impl MatchKind {
 pub(crate) enum KeySource {
     /// A field of a header that must be valid, else zero.
     Field {
-        /// The field.
         field: Field,
         /// Word that is 1 if the header is valid; `None` for metadata and for validity itself.
         valid: Option<u32>,
@@ -105,9 +102,7 @@ pub(crate) enum KeySource {
 pub(crate) struct KeyField {
     /// Name in the P4 program.
     pub(crate) name: String,
-    /// Match kind.
     pub(crate) kind: MatchKind,
-    /// Its source.
     pub(crate) source: KeySource,
     /// Width.
     pub(crate) bits: u32,
@@ -119,10 +114,8 @@ pub(crate) struct KeyField {
     pub(crate) mask: Option<Box<[u64]>>,
 }
 
-/// A table.
 #[derive(Debug)]
 pub(crate) struct Table {
-    /// Name.
     pub(crate) name: String,
     /// Lookup.
     pub(crate) matching: TableMatch,
@@ -187,7 +180,6 @@ pub(crate) struct MeterTarget {
 /// A default action.
 #[derive(Debug)]
 pub(crate) struct DefaultEntry {
-    /// The action.
     pub(crate) action: u16,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
@@ -200,7 +192,6 @@ pub(crate) struct DefaultEntry {
 pub(crate) struct ConstEntry {
     /// Match, field by field.
     pub(crate) matches: Vec<ConstMatch>,
-    /// Its action.
     pub(crate) action: u16,
     /// The arguments.
     pub(crate) args: Box<[u64]>,
@@ -222,7 +213,6 @@ pub(crate) struct ConstMatch {
 /// An action profile.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    /// Name.
     pub(crate) name: String,
     /// Number of members.
     pub(crate) size: u32,
@@ -237,7 +227,6 @@ pub(crate) struct Selector {
     pub(crate) calculation: u16,
 }
 
-/// A checksum.
 #[derive(Debug)]
 pub(crate) struct Checksum {
     /// Field that holds it.

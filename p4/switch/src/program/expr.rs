@@ -66,7 +66,6 @@ pub(crate) enum Expr {
     },
     /// A register cell.
     Register {
-        /// The array.
         array: u16,
         /// Width of a cell.
         bits: u32,
@@ -75,7 +74,6 @@ pub(crate) enum Expr {
     },
     /// A field of a header that is found at run time.
     Member {
-        /// The header.
         header: HeaderRef,
         /// The field's number.
         field: u16,
@@ -86,7 +84,6 @@ pub(crate) enum Expr {
     },
     /// A field of the last element in use of a stack.
     StackLast {
-        /// The stack.
         stack: u16,
         /// The field's number.
         field: u16,
@@ -191,7 +188,6 @@ pub(crate) enum BoolOp {
     Differ,
 }
 
-/// A comparison of numbers.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     /// Which.

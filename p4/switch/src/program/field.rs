@@ -32,7 +32,6 @@ impl Field {
 /// A field of a header type.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldSpec {
-    /// Name.
     pub(crate) name: String,
     /// Width; the maximum for a variable field.
     pub(crate) bits: u32,

@@ -65,7 +65,6 @@ pub(crate) enum HashInput {
 /// A named hash of some input.
 #[derive(Debug)]
 pub(crate) struct Calculation {
-    /// Algorithm.
     pub(crate) algorithm: Algorithm,
     /// Input in order.
     pub(crate) input: Vec<HashInput>,
@@ -90,7 +89,6 @@ pub(crate) fn crc_table(crc: &Crc) -> Box<[u64]> {
 pub(crate) struct HashCall {
     /// Least result.
     pub(crate) base: Value,
-    /// The calculation.
     pub(crate) calculation: u16,
     /// Number of results.
     pub(crate) size: Value,

@@ -7,10 +7,8 @@ use super::codec::Codec;
 use super::expr::Value;
 use super::field::{Field, FieldSpec};
 
-/// A header type.
 #[derive(Debug)]
 pub(crate) struct HeaderType {
-    /// Name.
     pub(crate) name: String,
     /// Fields in order.
     pub(crate) fields: Vec<FieldSpec>,
@@ -36,7 +34,6 @@ impl HeaderType {
 /// A header instance.
 #[derive(Debug)]
 pub(crate) struct Header {
-    /// Name.
     pub(crate) name: String,
     /// Its type.
     pub(crate) ty: u16,

@@ -4,7 +4,6 @@ use super::action::Primitive;
 use super::expr::{Cond, Value};
 use super::field::Field;
 
-/// A parser.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     /// States.
@@ -31,7 +30,6 @@ pub(crate) struct State {
 /// Target of an extraction.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// A header.
     Header(u16),
     /// The next element of a stack.
     Stack(u16),
@@ -50,7 +48,6 @@ pub(crate) enum ParserOp {
     SetVariable(Field, Field),
     /// Assigns lookahead bits to a field.
     SetLookahead {
-        /// The field.
         field: Field,
         /// First bit, relative to the parser's position.
         offset: u32,
@@ -61,18 +58,15 @@ pub(crate) enum ParserOp {
     Verify(Cond, Value),
     /// Skips bits.
     Advance(Value),
-    /// Calls primitives.
     Call(Vec<Primitive>),
 }
 
 /// A part of a transition key.
 #[derive(Debug)]
 pub(crate) enum KeyPart {
-    /// A field.
     Field(Field),
     /// A field of the last element of a stack.
     StackField {
-        /// The stack.
         stack: u16,
         /// The field's number.
         field: u16,
@@ -81,9 +75,7 @@ pub(crate) enum KeyPart {
     },
     /// A field of the last element of a stack of unions.
     UnionStackField {
-        /// The stack.
         stack: u16,
-        /// The member.
         member: u16,
         /// The field's number.
         field: u16,
@@ -127,14 +119,12 @@ pub(crate) enum Case {
     Value {
         /// The value, masked.
         value: Key,
-        /// The mask.
         mask: Key,
         /// Next state.
         next: Option<u32>,
     },
     /// The key is in a value set.
     Set {
-        /// The set.
         set: u16,
         /// Mask over key and values, padded like the key.
         mask: Option<Box<[u8]>>,

@@ -73,13 +73,13 @@ impl Arriving {
             Box::pin(async move { service.arriving(bytes, reads, connection).await })
         });
         let Poll::Ready(permit) = waiting.as_mut().poll(context) else {
-            // It is idle meanwhile, so it may be removed in favour of others.
+            // The request is idle in the meantime, so it may be removed in favour of others.
             self.terms.place.iter().for_each(Place::wait);
             return Poll::Pending;
         };
         self.terms.room.take(permit);
         self.waiting = None;
-        // It could not arrive while it waited for others, so the deadline is moved.
+        // The rest of the request could not arrive during the wait, so the deadline is extended.
         let limit = self.terms.service.places().limits().stall * 2;
         self.late.as_mut().reset(Instant::now() + limit);
         Poll::Ready(())

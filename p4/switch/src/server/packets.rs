@@ -50,10 +50,8 @@ pub struct PortPacket {
 /// The state of a port.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct PortStatus {
-    /// The device.
     #[prost(uint64, tag = "1")]
     pub(crate) device_id: u64,
-    /// The port.
     #[prost(uint32, tag = "2")]
     pub(crate) port: u32,
     /// 1 for down, 2 for up.

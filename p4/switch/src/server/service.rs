@@ -29,8 +29,8 @@ use super::room::Room;
 use super::stream::Conversation;
 use crate::switch::{NoPipeline, Outbox, Switch};
 
-/// Maximum size of a short request. Short requests need no budget, are validated on the connection's thread, and as
-/// Reads do not count at all.
+/// Maximum size of a short request. It needs no memory budget to arrive, and is validated on the thread of its
+/// connection. A short Read needs no budget at all.
 pub(super) const SHORT: usize = 16 << 10;
 
 /// Memory of a decoded request with the outcomes of its updates, as a multiple of the decoded request alone. Every
@@ -141,7 +141,7 @@ impl Service {
         Self::with_limits(switches, Limits::default())
     }
 
-    /// Returns the service for switches with limits, which are raised per switch by the needs of one controller.
+    /// Returns the service for switches with limits. Each further switch raises the limits on connections and requests.
     pub fn with_limits(switches: impl IntoIterator<Item = Arc<Switch>>, limits: Limits) -> Self {
         let devices = switches.into_iter().map(|switch| (switch.device_id(), Device::new(switch)));
         let devices: BTreeMap<_, _> = devices.collect();

@@ -8,9 +8,7 @@ const PAGE: usize = 256;
 /// Packets and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counter {
-    /// Packets.
     pub(crate) packets: u64,
-    /// Bytes.
     pub(crate) bytes: u64,
 }
 

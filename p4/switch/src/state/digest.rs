@@ -10,7 +10,7 @@ pub(crate) struct DigestConfig {
     pub(crate) max_timeout_ns: u64,
     /// Maximum number of samples in a list; 0 leaves it to the switch.
     pub(crate) max_list_size: u32,
-    /// Time after which a sample is sent again without acknowledgement, in nanoseconds.
+    /// Time in nanoseconds after which an unacknowledged sample may be sent again.
     pub(crate) ack_timeout_ns: u64,
 }
 

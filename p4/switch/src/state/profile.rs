@@ -12,21 +12,16 @@ use thiserror::Error;
 use super::port::Port;
 use super::table::ActionRef;
 
-/// Action of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MemberAction {
-    /// The action.
     pub(crate) action: u16,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
 }
 
-/// A member of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupMember {
-    /// The member.
     pub(crate) member: u32,
-    /// Its weight in the group.
     pub(crate) weight: u32,
     /// Port that must be up for it to take part.
     pub(crate) watch: Option<Port>,
@@ -35,9 +30,7 @@ pub(crate) struct GroupMember {
 /// An action of a one-shot set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetMember {
-    /// The action.
     pub(crate) action: MemberAction,
-    /// Its weight in the set.
     pub(crate) weight: u32,
     /// Port that must be up for it to take part.
     pub(crate) watch: Option<Port>,
@@ -128,13 +121,13 @@ impl Slots {
 pub(crate) struct Profile {
     size: u32,
     actions: Vec<Option<MemberAction>>,
-    /// Member to which a slot belongs as its first.
+    /// Member of each slot that is the first slot of a member.
     owners: BTreeMap<u32, u32>,
     slots: Slots,
     members: BTreeMap<u32, Member>,
     groups: BTreeMap<u32, Group>,
     choices: Vec<Choice>,
-    /// Group to which a choice belongs.
+    /// Group of each choice.
     choice_owners: BTreeMap<u32, u32>,
     choice_slots: Slots,
     /// Number of choices that are sets.
@@ -230,7 +223,6 @@ impl Profile {
         Some(set.iter().map(|(_, member)| member.clone()).collect())
     }
 
-    /// Adds a member.
     pub(crate) fn add_member(&mut self, id: u32, action: MemberAction) -> Result<(), ProfileError> {
         if self.members.contains_key(&id) {
             return Err(ProfileError::MemberExists(id));
@@ -267,7 +259,6 @@ impl Profile {
         Ok(())
     }
 
-    /// Adds a group.
     pub(crate) fn add_group(
         &mut self,
         id: u32,

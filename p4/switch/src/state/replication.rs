@@ -16,7 +16,6 @@ pub(crate) struct Replica {
 pub(crate) struct CloneSession {
     /// Copies to make, in order.
     pub(crate) replicas: Vec<Replica>,
-    /// Class of service.
     pub(crate) class_of_service: u32,
     /// Maximum length in bytes, 0 for all.
     pub(crate) length: u32,
@@ -27,7 +26,6 @@ pub(crate) struct CloneSession {
 pub(crate) struct Replication {
     /// Replicas by group, in order.
     pub(crate) groups: BTreeMap<u32, Vec<Replica>>,
-    /// Sessions by number.
     pub(crate) sessions: BTreeMap<u32, CloneSession>,
 }
 

@@ -20,11 +20,9 @@ use crate::program::{self, Node, TableMatch};
 pub(crate) enum ActionRef {
     /// An action with its arguments.
     Direct {
-        /// The action.
         action: u16,
         /// Its arguments.
         args: Box<[u64]>,
-        /// Next node.
         next: Node,
     },
     /// A member of the table's profile, by slot.
@@ -49,18 +47,16 @@ pub(crate) struct Key {
 /// Control-plane data of an entry, which the data plane does not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryMeta {
-    /// Number of the controller.
+    /// `controller_metadata` of P4Runtime.
     pub(crate) controller: u64,
-    /// Text of the controller.
+    /// `metadata` of P4Runtime.
     pub(crate) metadata: Vec<u8>,
     /// Selection and size of a one-shot action set, as written by the controller.
     pub(crate) selection: (i32, i32),
 }
 
-/// An entry.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Its action.
     pub(crate) action: ActionRef,
     /// Packets and bytes of hits.
     pub(crate) counter: Counter,
@@ -74,7 +70,7 @@ pub(crate) struct Entry {
     pub(crate) reported_ns: u64,
     /// Whether it is a constant entry of the program.
     pub(crate) constant: bool,
-    /// Controller data of it.
+    /// Metadata from the controller.
     pub(crate) meta: Option<Box<EntryMeta>>,
 }
 
@@ -93,9 +89,8 @@ pub(crate) struct DefaultAction {
     pub(crate) action: Option<u16>,
     /// Its arguments.
     pub(crate) args: Box<[u64]>,
-    /// Next node.
     pub(crate) next: Node,
-    /// Controller data of it.
+    /// Metadata from the controller.
     pub(crate) meta: EntryMeta,
     /// Packets and bytes of misses.
     pub(crate) counter: Counter,
@@ -127,7 +122,6 @@ enum Index {
     Ternary(TernaryIndex),
 }
 
-/// A table.
 #[derive(Debug)]
 pub(crate) struct Table {
     width: usize,

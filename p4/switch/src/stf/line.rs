@@ -6,7 +6,6 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A name, a number, or a value.
@@ -95,7 +94,7 @@ impl Line {
         Ok(Self { tokens: tokens(text)?.into_iter().peekable() })
     }
 
-    /// Returns the next word, which is `what`.
+    /// Returns the next word; the error message calls it `what`.
     pub(super) fn word(&mut self, what: &str) -> Result<String, String> {
         match self.tokens.next_if(|token| matches!(token, Token::Word(_))) {
             Some(Token::Word(word)) => Ok(word),

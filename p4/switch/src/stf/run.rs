@@ -30,7 +30,7 @@ pub struct ScriptFault {
     pub(crate) problem: String,
 }
 
-/// Highest priority of STF, where the greatest wins, from which ranks are computed.
+/// Highest priority in STF. Ranks are this number minus the priority, because the smallest rank wins.
 const HIGHEST: i32 = 1 << 30;
 
 /// State of a run.

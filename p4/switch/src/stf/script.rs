@@ -7,21 +7,21 @@
 //! add TABLE FIELD:VALUE... member(id:ID)      or group(id:ID)
 //! setdefault TABLE ACTION(PARAMETER:VALUE, ...)
 //! packet PORT HEX...
-//! expect PORT [HEX...]            * stands for any digit, a final $ for the end of the packet; alone: any one packet
-//! no_packet                       ports that no line names send nothing either
+//! expect PORT [HEX...]            `*` matches any digit, a final `$` the end of the packet; without HEX, any packet
+//! no_packet                       no packet leaves by a port that no line names
 //! wait | remove all
 //! mirroring_add SESSION PORT | mirroring_add_mc SESSION GROUP | mirroring_delete SESSION | mirroring_get SESSION
 //! mc_mgrp_create GROUP | mc_node_create INSTANCE PORT... | mc_node_associate GROUP NODE | mc_node_update NODE PORT...
 //! register_write ARRAY INDEX VALUE | register_read ARRAY INDEX | register_reset ARRAY
 //! counter_read ARRAY INDEX | counter_write ARRAY INDEX PACKETS BYTES
-//! meter_set_rates METER NAME RATE:BURST...    the direct meter of the entry called so
+//! meter_set_rates METER NAME RATE:BURST...    direct meter of the entry with this label
 //! meter_set_rates ARRAY INDEX RATE:BURST... | meter_array_set_rates ARRAY RATE:BURST... | meter_get_rates ARRAY INDEX
 //! check_counter ARRAY(INDEX) [packets|bytes ==|!=|<|<=|>|>= NUMBER]
-//! check_counter COUNTER($NAME) ...            the direct counter of the entry called so; or TABLE(NAME)
+//! check_counter COUNTER($NAME) ...            direct counter of the entry with this label; or TABLE(NAME)
 //! ```
 //!
-//! A value is decimal, `0x`, `0b` or `0o`; `*` in it stands for any digit, `/n` ends a prefix, `&&&` a mask, `..` a range.
-//! A rate is units in a microsecond.
+//! A value is decimal, `0x`, `0b` or `0o`. In it, `*` matches any digit, `/n` ends a prefix, `&&&` a mask, `..` a
+//! range. A rate is in units per microsecond.
 
 use thiserror::Error;
 
@@ -39,7 +39,6 @@ pub struct Script {
 pub(crate) struct Field {
     /// Name of a key field or parameter.
     pub(crate) name: String,
-    /// Its value.
     pub(crate) value: String,
 }
 
@@ -52,12 +51,10 @@ pub(crate) struct Expected {
     pub(crate) exact: bool,
 }
 
-/// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Statement {
     /// Adds an entry.
     Add {
-        /// The table.
         table: String,
         /// Priority; the greatest wins.
         priority: Option<i32>,
@@ -72,18 +69,15 @@ pub(crate) enum Statement {
     },
     /// Adds a member to an action profile.
     Member {
-        /// The profile.
         profile: String,
         /// Number of the member.
         id: u32,
-        /// The action.
         action: String,
         /// Its arguments.
         args: Vec<Field>,
     },
     /// Adds a group to an action profile.
     Group {
-        /// The profile.
         profile: String,
         /// Number of the group.
         id: u32,
@@ -92,9 +86,7 @@ pub(crate) enum Statement {
     },
     /// Sets the default action.
     SetDefault {
-        /// The table.
         table: String,
-        /// The action.
         action: String,
         /// Its arguments.
         args: Vec<Field>,
@@ -139,7 +131,6 @@ pub(crate) enum CounterIndex {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {problem}")]
 pub struct SyntaxFault {
-    /// The line.
     pub(crate) line: usize,
     /// The reason.
     pub(crate) problem: String,

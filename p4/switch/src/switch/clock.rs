@@ -38,7 +38,7 @@ impl Clock {
         }
     }
 
-    /// Returns a time of this clock in nanoseconds since 1970, which is the start of a virtual one.
+    /// Converts a time of this clock to nanoseconds since 1970. A virtual clock starts in 1970.
     pub(crate) fn calendar_ns(&self, at_ns: u64) -> u64 {
         match self {
             Self::Wall { epoch_ns, .. } => epoch_ns.saturating_add(at_ns),

@@ -28,7 +28,7 @@ const MOST_FAILURES: usize = 256;
 /// Maximum number of requests of a read for which every outcome is returned.
 const MOST_OUTCOMES: usize = 4096;
 
-/// Number of requests of a read that are processed before other reads and writes: most find nothing.
+/// Number of requests of a read that are processed before other reads and writes. Most requests find no entity.
 const REQUESTS_AT_ONCE: usize = 256;
 
 /// Progress of a read.
@@ -215,8 +215,8 @@ mod tests {
     use crate::pipeline::Pipeline;
     use crate::switch::SwitchConfig;
 
-    /// Returns a switch that panics when an entry of `exact_dst` is written, with such an entry and one of another
-    /// table.
+    /// Returns a switch that panics on writes to `exact_dst`, and two entries: one for another table, one for
+    /// `exact_dst`.
     fn defective() -> (Switch, [v1::Update; 2]) {
         let info = read_p4info(include_str!("../../tests/programs/features.p4info.txtpb"));
         let program = include_bytes!("../../tests/programs/features.json").as_slice();

@@ -41,7 +41,6 @@ fn uri(address: &str) -> String {
 
 /// A controller with a stream.
 pub struct Controller {
-    /// The client.
     pub client: P4RuntimeClient<Channel>,
     device: u64,
     election: u64,
@@ -124,7 +123,6 @@ impl Controller {
         self.set(Action::VerifyAndCommit, Some(features_config(1))).await.expect("it can be realized");
     }
 
-    /// Writes updates.
     pub async fn write(&mut self, updates: Vec<v1::Update>, atomicity: Atomicity) -> Result<(), Status> {
         let request = v1::WriteRequest {
             device_id: self.device,

@@ -97,7 +97,6 @@ impl Bench {
 pub struct Out {
     /// Packets by port.
     pub frames: Vec<(u32, Vec<u8>)>,
-    /// Digests.
     pub digests: Vec<DigestList>,
 }
 

@@ -8,10 +8,11 @@ use super::*;
 /// Maximum frame length of the interfaces: their MTU plus the header.
 const MTU: usize = 65_535;
 
-/// Runs a function in a network namespace with the interfaces `left` and `right`, which is removed with the thread.
+/// Runs a function in a network namespace with the interfaces `left` and `right`. The namespace is removed with its
+/// thread.
 fn between(work: impl FnOnce() + Send) {
     let done = std::thread::scope(|scope| {
-        // Under the name of the test, which says why it does not run.
+        // The thread has the name of the test, under which a skipped test is reported.
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let thread = std::thread::Builder::new().name(name).spawn_scoped(scope, || {
             // SAFETY: no pointers; only this thread changes its namespace.

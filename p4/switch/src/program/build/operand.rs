@@ -25,11 +25,9 @@ pub(super) enum Operand {
     Data(Expr),
     /// A truth value.
     Bool(Cond),
-    /// A header.
     Header(HeaderRef),
     /// A header stack.
     Stack(u16),
-    /// A union.
     Union(UnionRef),
     /// A stack of unions.
     UnionStack(u16),

@@ -13,7 +13,7 @@ use super::operand::{Scope, constant, name_pair, number_pair, parts, text};
 use crate::json::{self, ParseState, Transition};
 use crate::{Error, bits};
 
-/// The parser and deparser that v1model runs.
+/// Name of the parser and the deparser that v1model runs.
 const PARSER: &str = "parser";
 const DEPARSER: &str = "deparser";
 
