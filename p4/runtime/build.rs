@@ -1,5 +1,5 @@
-//! Compiles `proto/` into Rust without protoc: text in, messages, client and server out, and beside them the
-//! descriptors, from which the text format is read and written.
+//! Compiles `proto/` into Rust without protoc. Out: messages, client, server, and the descriptors with which the text
+//! format is read and written.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -17,8 +17,8 @@ const FILES: [&str; 8] = [
     "p4/v1/p4runtime.proto",
 ];
 
-/// Large blobs that are handed on unchanged, often to many switches: sharing them is worth a reference count.
-/// Match values are not among them: a stored entry would keep the whole request alive.
+/// Large fields that are passed on unchanged, often to many switches. Their bytes are shared instead of copied. Match
+/// values are not in the list, because a stored entry would keep the memory of the complete request.
 const SHARED_BYTES: [&str; 4] = [
     ".gnmi.TypedValue.json_ietf_val",
     ".p4.v1.ForwardingPipelineConfig.p4_device_config",
@@ -40,9 +40,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::write(out.join("p4runtime.fds"), without_source.encode_to_vec())?;
 
     let mut prost = tonic_prost_build::Config::new();
-    // Maps in the order of their keys: the same message has the same bytes, and a pipeline the same cookie.
+    // Maps are in the order of their keys, so equal messages have equal bytes, and equal pipelines the same cookie.
     prost.bytes(SHARED_BYTES).btree_map(["."]).enable_type_names();
-    // Without a transport there are messages only.
+    // Without the feature `transport`, only messages are generated.
     let transport = env::var_os("CARGO_FEATURE_TRANSPORT").is_some();
     tonic_prost_build::configure()
         .build_client(transport)

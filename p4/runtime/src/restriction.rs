@@ -84,9 +84,7 @@ pub(crate) enum Kind {
 pub(crate) struct Operand {
     /// The id within the table or action.
     pub(crate) id: u32,
-    /// The name.
     pub(crate) name: String,
-    /// Width.
     pub(crate) width: Width,
     /// Its form.
     pub(crate) kind: Kind,

@@ -230,7 +230,7 @@ pub fn resolve<'c>(info: &'c Info, update: &'c v1::Update) -> Result<CheckedUpda
 }
 
 impl Change<()> {
-    /// Puts a value into a change that has one.
+    /// Puts a value into an insert or modify; a delete stays without one.
     fn with<T>(self, value: impl FnOnce() -> Result<T, Violation>) -> Result<Change<T>, Violation> {
         Ok(match self {
             Change::Insert(()) => Change::Insert(value()?),

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::RestrictionError;
 use super::number::Number;
 
-/// A token.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Token<'s> {
     /// A name, or `true` or `false`.

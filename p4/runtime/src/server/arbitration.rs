@@ -322,7 +322,7 @@ impl Arbitration {
         roles.filter_map(|group| group.primary)
     }
 
-    /// Says whether a stream is the primary of its role, as a packet-out needs.
+    /// Returns whether a stream is the primary of its role, as a packet-out requires.
     pub fn is_primary(&self, stream: StreamId) -> bool {
         let own = self.streams.get(&stream);
         own.is_some_and(|(device, role)| self.primary(*device, role) == Some(stream))

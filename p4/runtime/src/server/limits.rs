@@ -5,15 +5,15 @@ use std::time::Duration;
 /// The limits of a server. Requests beyond a limit are rejected, wait, or replace stalled ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum number of open connections. One more ends the connection that has been idle for longest, or one whose
-    /// requests are all stalled. If there is none, it waits for a place within its handshake time. Twice as many may be
-    /// in their handshake; one more ends the oldest of these.
+    /// Maximum number of open connections. A further connection replaces the one that has been idle for longest, or one
+    /// whose requests are all stalled. If there is none, it waits for a place within its handshake time. Twice as many
+    /// connections may be in their handshake; a further one replaces the oldest of these.
     pub connections: usize,
     /// Maximum number of requests and streams per connection.
     pub requests_per_connection: u32,
-    /// Maximum number of requests and streams of all connections. One more ends the connection with the most requests
-    /// that have been stalled for `grace`. If there is none, it ends the one with the most stalled requests, if these
-    /// are more than a sixteenth of the limit and more than eight. Otherwise it is rejected.
+    /// Maximum number of requests and streams of all connections. A further request ends the connection with the most
+    /// requests that have been stalled for `grace`. If there is none, it ends the one with the most stalled requests,
+    /// if these are more than a sixteenth of the limit and more than eight. Otherwise the request is rejected.
     pub requests: usize,
     /// Time for which an idle connection or a stalled request keeps its place while others wait for one.
     pub grace: Duration,

@@ -59,8 +59,8 @@ impl Place {
     }
 }
 
-/// A body that reports stalls: of a request, while no bytes arrive from the client, or of an answer, while the client
-/// does not accept the next part.
+/// A body that reports stalls. The body of a request stalls while no bytes arrive from the client. The body of an
+/// answer stalls while the client does not accept the next part.
 pub(super) struct Watched {
     pub(super) place: Place,
     pub(super) side: Side,

@@ -139,8 +139,8 @@ impl Roster {
         Some(Seat { roster: self.clone(), id })
     }
 
-    /// Ends a connection whose places have all been stalled for at least the grace period, and frees the places. If
-    /// there are several, the one whose most recently stalled place has been stalled for longest is ended.
+    /// Ends a connection whose places have all been stalled for at least the grace period, and frees the places. Among
+    /// several, it ends the one that made progress least recently.
     pub(super) fn stillest(&self) -> Option<Ender> {
         self.stillest_at(Instant::now())
     }

@@ -2,7 +2,6 @@
 
 use super::error::{TextError, TextFault};
 
-/// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'t> {
     /// A word, such as a field, an enum value or `true`.

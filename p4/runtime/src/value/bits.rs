@@ -34,7 +34,7 @@ pub(crate) fn is_within(value: &[u8], mask: &[u8]) -> bool {
     value.iter().rev().all(|byte| byte & !mask.next().copied().unwrap_or(0) == 0)
 }
 
-/// Says whether the number is 0.
+/// Returns whether the number is 0.
 pub fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }

@@ -23,8 +23,8 @@ pub struct Elements<M> {
     element: PhantomData<M>,
 }
 
-/// Maximum number of other fields in the message, known or from later versions. Skipping millions of them would take
-/// too long.
+/// Maximum number of fields in the message that are not elements, including fields of later versions. Skipping millions
+/// of them would take too long.
 const OTHERS_MAX: usize = 4096;
 
 impl<M: Message + Name + Default> Elements<M> {
