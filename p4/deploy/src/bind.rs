@@ -31,15 +31,15 @@ use crate::roles::{Role, Roles};
 use crate::state::shown;
 use numbers::Numbers;
 
-/// Entries that a switch does without, as its P4Info has no table for them.
+/// Entries that are omitted because the P4Info of the switch has no table for them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct LeftOut {
-    /// What the table is for.
+    /// Role of the table.
     pub(crate) role: String,
     /// The table.
     pub(crate) table: String,
-    /// Count.
+    /// Number of entries.
     pub(crate) entries: usize,
     /// Functions that are missing without them.
     pub(crate) without: String,
@@ -73,9 +73,9 @@ pub enum BindError {
     /// The P4Info of the switch lacks a table that entries need.
     #[error("{source} in the P4Info of the switch, and no fabric does without it ({role})")]
     NoTable {
-        /// Purpose.
+        /// Role of the table.
         role: String,
-        /// Expected text.
+        /// The error of the lookup.
         source: LookupError,
     },
     /// The table has no such field, action or parameter.
@@ -83,7 +83,7 @@ pub enum BindError {
     NoPart {
         /// The table.
         table: String,
-        /// Expected text.
+        /// The error of the lookup.
         source: LookupError,
     },
     /// The table has no action profile, and the entries need one.
@@ -125,7 +125,7 @@ pub enum BindError {
         /// Width of the narrowest field or parameter for one.
         bits: u32,
     },
-    /// The tree's own P4Info lacks it.
+    /// The P4Info of the tree lacks an object that its own entries name.
     #[error("the P4Info of the tree: {0}")]
     Own(#[from] LookupError),
 }
@@ -151,9 +151,9 @@ pub(crate) struct Binding<'b> {
 
 /// The switch's counterpart of a table of the tree.
 struct Place<'b> {
-    /// The table there.
+    /// The table on the switch.
     table: &'b Table,
-    /// Names there, if they differ.
+    /// The names on the switch, if they differ.
     names: Option<&'b Role>,
 }
 
@@ -183,8 +183,7 @@ impl<'b> Binding<'b> {
         Binding { from, to, own, theirs, numbers: RefCell::default() }
     }
 
-    /// Writes a number in decimal if the switch translates it from text, and a number for text if the switch has no
-    /// text.
+    /// Converts a value to the form of the switch: a number to decimal text, or text to a number.
     fn retype(&self, own: (Width, Option<&Arc<str>>), there: Width, value: &mut Vec<u8>) {
         match (own, there) {
             ((Width::Bits(_), _), Width::Text) => {

@@ -216,8 +216,8 @@ impl Names {
     }
 }
 
-/// Returns the number of possible front ports: all values of a port key except the last two, which are the controller
-/// and the drop port; at most as many as have counters.
+/// Returns the number of possible front ports, at most as many as have counters. The last two values of a port key are
+/// not front ports, but the controller and the drop port.
 fn ports(info: &Info) -> Result<u32, LookupError> {
     let numbers = match info.table("ingress.port_role")?.fields().first().map(|field| field.width) {
         Some(Width::Bits(bits)) => 1_u32.checked_shl(bits).unwrap_or(PORTS_MAX),

@@ -15,20 +15,20 @@ use crate::target::Cookie;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "drift", rename_all = "kebab-case")]
 pub enum DeviceDrift {
-    /// It does not.
+    /// The switch is up to date.
     None,
     /// It runs another pipeline, so its entries cannot be compared.
     Pipeline {
-        /// The number of the pipeline it is to run.
+        /// Cookie of the wanted pipeline.
         wanted: Cookie,
-        /// The number of the one it runs; `None` where it runs none, or one without a number.
+        /// Cookie of the running pipeline; `None` if no pipeline runs, or one without a cookie.
         live: Option<Cookie>,
     },
     /// Some of its entries differ.
     Entries {
-        /// Number in each table or other object.
+        /// Number of entries that differ, by table or other object.
         objects: BTreeMap<String, u64>,
-        /// Each of them, in the order of tables and keys.
+        /// The entries that differ, in the order of tables and keys.
         differences: Vec<Difference>,
     },
     /// It could not be read.
@@ -39,19 +39,19 @@ pub enum DeviceDrift {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Difference {
-    /// It is wanted and not there.
+    /// The entry is wanted and missing.
     Missing {
         /// The entry.
         wanted: String,
     },
-    /// It is there, but otherwise.
+    /// The entry exists with different contents.
     Changed {
-        /// As it should be.
+        /// The wanted entry.
         wanted: String,
-        /// As it is.
+        /// The live entry.
         live: String,
     },
-    /// It is there and not wanted.
+    /// The entry exists and is not wanted.
     Unexpected {
         /// The entry.
         live: String,

@@ -20,9 +20,9 @@ pub enum Change<'s> {
     Missing(&'s v1::Entity),
     /// It exists with other contents.
     Changed {
-        /// As it should be.
+        /// The wanted entity.
         wanted: &'s v1::Entity,
-        /// As it is.
+        /// The live entity.
         live: &'s v1::Entity,
     },
     /// It exists and is not wanted.

@@ -24,7 +24,7 @@ use crate::uncarried::Uncarried;
 pub struct DriftReport {
     /// Every switch by name.
     pub devices: BTreeMap<String, DeviceDrift>,
-    /// Switches of the tree that were not looked at, by what they run.
+    /// Switches of the tree that were not compared, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<LeftAlone>,
     /// Files of the switches above that no transport reads.

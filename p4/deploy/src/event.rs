@@ -16,24 +16,24 @@ use crate::left_alone::LeftAlone;
 use crate::report::PipelineStep;
 use crate::uncarried::Uncarried;
 
-/// Something that happened.
+/// An event of a push or a watch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Event {
     /// Milliseconds since the beginning.
     pub at_ms: u64,
-    /// The switch it is about, if it is about one.
+    /// The switch, if the event concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub device: Option<SmolStr>,
-    /// The plane it is about, where that is known.
+    /// The plane of the event, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plane: Option<u8>,
-    /// Event.
+    /// The kind of event, with its fields.
     #[serde(flatten)]
     pub what: EventKind,
 }
 
-/// Event.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum EventKind {
@@ -42,55 +42,55 @@ pub enum EventKind {
         /// Its switches.
         devices: usize,
     },
-    /// A switch is begun.
+    /// The push of a switch begins.
     DeviceStarted,
     /// The pipeline was set.
     PipelineSet {
-        /// How.
+        /// The change of the pipeline.
         step: PipelineStep,
     },
     /// The switch was read and compared.
     Compared {
-        /// Data to send.
+        /// Updates to send.
         updates: Counts,
     },
-    /// CONFIG_DB of a switch that takes entries too is up to date; these follow.
+    /// CONFIG_DB of a switch with two transports is up to date. The push of its entries follows.
     Configured {
-        /// Changed part.
+        /// Changes of CONFIG_DB.
         updates: Counts,
     },
-    /// Ports that entries name are not there yet.
+    /// The push waits for ports that entries name and that do not exist yet.
     Waiting {
         /// The ports.
         ports: Vec<String>,
     },
     /// Updates were written.
     Written {
-        /// Number so far.
+        /// Number of updates written so far.
         updates: usize,
-        /// Of how many.
+        /// Total number of updates.
         of: usize,
     },
     /// The switch was read back and is up to date.
     Verified {
-        /// Contents.
+        /// Number of entities on the switch.
         entities: usize,
     },
     /// An attempt failed and another one follows.
     Retrying {
         /// The attempt that failed, from 1.
         attempt: u32,
-        /// How.
+        /// The error.
         fault: Fault,
     },
     /// A switch is finished.
     DeviceDone {
-        /// Data sent to it.
+        /// Updates sent to the switch.
         updates: Counts,
     },
     /// A switch failed.
     DeviceFailed {
-        /// How.
+        /// The error.
         fault: Fault,
     },
     /// A wave is finished.
@@ -100,55 +100,55 @@ pub enum EventKind {
         /// Switches that failed.
         failed: usize,
     },
-    /// The gate between two waves is asked.
+    /// The push waits for the gate between two waves.
     GateAsked,
-    /// The gate let the next wave pass.
+    /// The gate allows the next wave.
     GatePassed,
     /// Switches are watched from now on.
     Watching {
-        /// Count.
+        /// Number of switches.
         devices: usize,
-        /// Where metrics are served.
+        /// Address at which metrics are served.
         metrics: String,
-        /// Switches of the tree that are not watched, by what they run.
+        /// Switches of the tree that are not watched, by operating system.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         left_alone: Vec<LeftAlone>,
         /// Files of the switches that are not compared.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         uncarried: Vec<Uncarried>,
     },
-    /// A switch that is watched was not as it should be, and is now.
+    /// A watched switch was repaired.
     Repaired {
-        /// Data sent to it.
+        /// Updates sent to the switch.
         updates: Counts,
-        /// Contents.
+        /// Number of entities on the switch.
         entities: usize,
     },
-    /// A switch that is watched and not repaired differs otherwise than before.
+    /// The differences of a switch that is watched but not repaired have changed.
     Drifted {
-        /// Entries that differ, by table; none where it is up to date.
+        /// Number of entries that differ, by table; empty if the switch is up to date.
         objects: BTreeMap<String, u64>,
     },
     /// The counters of a switch that is watched cannot be read.
     Uncounted {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// This controller became primary of a switch it watches.
     Leading,
     /// Another controller is primary of a switch that this one watches.
     StandingBy {
-        /// Its election id, where the switch says it.
+        /// The election id of the primary, if the switch reports it.
         primary: Option<String>,
     },
-    /// A switch that is watched cannot be spoken to, or not be brought to where it should be.
+    /// A watched switch cannot be reached or repaired.
     Trouble {
-        /// How.
+        /// The error.
         fault: Fault,
     },
-    /// No further switch is begun.
+    /// The push stops: no further switch is started.
     Stopped {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -19,7 +19,7 @@ pub struct FactoryNote {
     pub place: String,
     /// A name for people.
     pub title: String,
-    /// What was found.
+    /// Whether the setting is absent or the file is present.
     pub state: FactoryState,
     /// The consequence.
     pub effect: String,

@@ -81,9 +81,9 @@ pub enum Fault {
     /// A call failed.
     #[error("while {operation}: {source}")]
     Call {
-        /// Purpose.
+        /// The operation that failed.
         operation: Operation,
-        /// Failure.
+        /// The error of the call.
         source: ClientError,
     },
     /// A write was not fully applied.
@@ -112,7 +112,7 @@ pub enum Fault {
     /// The switch returned an invalid state.
     #[error("while {operation}: {invalid}")]
     InvalidState {
-        /// Request.
+        /// The operation that failed.
         operation: Operation,
         /// Error of the answer.
         invalid: InvalidState,
@@ -122,7 +122,7 @@ pub enum Fault {
     Timeout {
         /// The timeout.
         after: Duration,
-        /// Current step.
+        /// The operation at that time.
         operation: Operation,
     },
     /// The compiled entries of the switch cannot be used.
@@ -140,7 +140,7 @@ pub enum Fault {
     /// A SONiC switch failed to carry out a request.
     #[error("while {operation}: {reason}")]
     Remote {
-        /// Request.
+        /// The operation that failed.
         operation: Operation,
         /// Message of the switch, or of `ssh`.
         reason: String,
@@ -150,29 +150,29 @@ pub enum Fault {
     /// The tree and the site's overlay do not match.
     #[error("{reason}")]
     Site {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// This controller must not change the switch now.
     #[error("{reason}")]
     Refused {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The task ended early, which is a bug of closc.
     #[error("the work on the switch ended by itself: {reason}")]
     Ended {
-        /// How.
+        /// The reason.
         reason: String,
     },
 }
 
-/// An update that the switch refused, by names.
+/// An update that the switch rejected, by names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Refused {
     /// The update.
     pub update: String,
-    /// What the switch said.
+    /// The answer of the switch.
     pub outcome: String,
 }
 
@@ -357,16 +357,16 @@ impl Serialize for Fault {
     }
 }
 
-/// A fault as it is written.
+/// An error of a switch in a JSON document.
 #[derive(JsonSchema)]
 #[schemars(rename = "Fault")]
 #[expect(dead_code, reason = "only its form is asked for")]
 struct Written {
-    /// Kind of error.
+    /// Kind of the error.
     kind: String,
-    /// Error.
+    /// Message of the error.
     message: String,
-    /// The updates that were refused, as many as are shown.
+    /// The first few rejected updates.
     refused: Vec<Refused>,
 }
 

@@ -15,20 +15,20 @@ use crate::tree::Tree;
 /// The operating system whose switches an inventory has rules for.
 const WITH_RULES: &str = "sonic";
 
-/// Switches of one operating system that are left alone.
+/// Skipped switches of one operating system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct LeftAlone {
-    /// What they run, by its word in fabric files.
+    /// Keyword of the operating system in fabric files.
     pub os: String,
-    /// Count.
+    /// Number of switches.
     pub switches: usize,
     /// The first of them.
     pub first: String,
     /// Names of their files.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub files: BTreeSet<String>,
-    /// Delivery of their configuration.
+    /// Advice on how to deliver their configuration.
     pub instead: String,
 }
 

@@ -19,7 +19,7 @@ use crate::state::{State, object};
 /// State of a switch.
 pub(crate) struct Live {
     pub(crate) state: State,
-    /// Properties that the switch cannot show.
+    /// Kinds of entities that the switch cannot read back.
     unsupported: Vec<v1::Entity>,
 }
 

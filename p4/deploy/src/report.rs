@@ -17,11 +17,11 @@ use crate::uncarried::Uncarried;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PipelineStep {
-    /// It ran already.
+    /// The switch already ran the pipeline.
     Unchanged,
-    /// It was set, and the switch kept its entries.
+    /// The pipeline was set, and the switch kept its entries.
     Reconciled,
-    /// It was set, and tables were empty.
+    /// The pipeline was set, and tables were empty.
     Cleared,
 }
 
@@ -35,19 +35,19 @@ impl From<PipelineChange> for PipelineStep {
     }
 }
 
-/// A switch that is up to date, read back.
+/// The result of a push to a switch that was read back and is up to date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Pushed {
-    /// Action on the pipeline.
+    /// Change of the pipeline.
     pub pipeline: PipelineStep,
     /// Updates that were sent.
     pub updates: Counts,
     /// Entities that it holds.
     pub entities: usize,
-    /// Attempts that it took.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Missing functions, as its program has no table for them.
+    /// Entries that are omitted because the program of the switch has no table for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -58,7 +58,7 @@ pub struct Pushed {
 pub enum Outcome {
     /// It is up to date.
     Good(Pushed),
-    /// It is not, or nobody knows.
+    /// The switch is not up to date, or its state is unknown.
     Failed(Fault),
     /// It was skipped.
     Skipped,
@@ -70,16 +70,16 @@ pub enum Outcome {
 pub struct PushReport {
     /// Every switch by name.
     pub devices: BTreeMap<String, Outcome>,
-    /// The name under which switches over SSH keep their state from before, for `--rollback`.
+    /// The name of the push, under which switches over SSH keep their previous state for `--rollback`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Why it ended before its end, if it did.
+    /// Reason for an early end, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Switches of the tree that nothing was pushed to, by what they run.
+    /// Skipped switches of the tree, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<LeftAlone>,
-    /// Files of the switches above that no transport brought.
+    /// Files of the switches above that no transport carries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub uncarried: Vec<Uncarried>,
     /// Factory settings that switches lack, and files on switches that undo a push at the next boot.

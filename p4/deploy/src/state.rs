@@ -38,7 +38,7 @@ impl State {
                 EntityKey::of(&entity).ok_or_else(|| InvalidState::NoKey { entity: shown(info, &entity) })?;
             keyed.push((key, entity));
         }
-        // Targets and compiled files mostly have an order of their own, of which a stable sort makes use.
+        // Entities mostly arrive in some order already, which makes a stable sort fast.
         keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
         // Identical entities count once.
         keyed.dedup();
@@ -108,7 +108,7 @@ impl State {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct StateDigest {
-    /// Tables, action profiles and whatever else holds entities, by name; those without entities are not there.
+    /// Tables, action profiles and other objects, by name. Objects without entities are omitted.
     pub objects: BTreeMap<String, ObjectDigest>,
 }
 
@@ -134,7 +134,7 @@ impl StateDigest {
 /// The digest of the entities of one object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ObjectDigest {
-    /// Count.
+    /// Number of entities.
     pub entities: u64,
     /// BLAKE3 over their canonical encodings, in the order of their keys.
     pub blake3: String,

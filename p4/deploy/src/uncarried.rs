@@ -9,7 +9,7 @@ use closc_artefacts::carriers::Missed;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A file that a command neither brings to some switches nor compares.
+/// A file that a command neither pushes to some switches nor compares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Uncarried {
@@ -19,7 +19,7 @@ pub struct Uncarried {
     pub switches: usize,
     /// The first of them.
     pub first: String,
-    /// What brings it.
+    /// Advice on how to deliver the file.
     pub instead: String,
 }
 

@@ -203,7 +203,7 @@ fn whole(wanted: &Texts, held: &Held) -> String {
     let mut site = String::new();
     for path in paths(held.section(RUNNING)) {
         let facts = of_path(&path);
-        // A fact that `normal` dropped belongs to another one that it kept.
+        // A fact that `normal` dropped is covered by another one that it kept.
         let is_own = |fact| !all.contains(fact) || live.contains(fact) || known.contains(fact);
         let is_own = facts.iter().any(is_own);
         let is_of_tree = ["frr version", "hostname", "service integrated-vtysh-config", "no ipv6 forwarding"];

@@ -24,15 +24,16 @@ const WRITTEN: [&str; 2] = ["boot", "static"];
 struct Asked {
     facts: Facts,
     ports: BTreeSet<String>,
-    /// Whether addresses and neighbours are compared: only if the tree has any. The same with `has_routes`.
+    /// Whether addresses and neighbours are compared, which is so if the tree has any. `has_routes` is the same for
+    /// routes.
     has_addresses: bool,
     has_routes: bool,
     /// Devices that closc creates.
     made: BTreeSet<String>,
 }
 
-/// First word of a line that widens the comparison, in files written from live state: they may cover less than the tree
-/// did.
+/// First word of lines that widen the scope of a comparison. Only files written from live state have such lines,
+/// because their commands may cover less than those of the tree.
 const SCOPE: &str = "#closc";
 
 impl Asked {
@@ -442,7 +443,7 @@ fn rank(fact: &str) -> usize {
     kinds.iter().position(|kind| fact.starts_with(kind)).unwrap_or(kinds.len())
 }
 
-/// Returns the command for a fact. Segments count packets, which the kernel prints separately.
+/// Returns the command for a fact. A segment gets the flag `count`, which the kernel prints separately.
 fn command(fact: &str) -> String {
     if fact.contains(" encap seg6local ") {
         fact.replacen(" dev ", " count dev ", 1)
@@ -527,7 +528,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_compared_as_whole_ticks() {
-        // 1 ms is one tick: of 10, 4, 3.3 or 1 ms.
+        // 1 ms is stored as one tick, which takes 10, 4, 3.3 or 1 ms.
         let printed: Vec<String> = (0..20).map(|live| live.to_string()).collect();
         let same: Vec<&str> =
             printed.iter().map(String::as_str).filter(|live| is_same_tick("1", live)).collect();

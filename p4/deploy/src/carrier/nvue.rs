@@ -30,7 +30,7 @@ const SETTLED: &str = "settled";
 /// The operating system.
 pub(super) struct Nvue;
 
-/// A configuration as leaves: a path of keys, and a value, which is an empty mapping if only the key counts.
+/// A configuration as leaves: a path of keys, each with a value. The value is an empty mapping if only the key counts.
 type Leaves = BTreeMap<Vec<String>, Value>;
 
 /// Parses a configuration.

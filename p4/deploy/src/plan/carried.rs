@@ -70,12 +70,12 @@ fn lines(made: &CarriedPlan) -> String {
     text
 }
 
-/// What a push would do to a switch, for programs.
+/// Preview of a push to a switch that is configured by files.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct CarriedPreview {
-    /// The word of what it runs.
+    /// Keyword of the operating system in fabric files.
     os: String,
-    /// What changes, a line each.
+    /// The changes, one per line.
     changes: Vec<String>,
 }
 
@@ -85,17 +85,17 @@ pub(super) fn preview(plan: &Plan) -> BTreeMap<String, CarriedPreview> {
     plan.carried.iter().map(|(name, made)| (name.clone(), one(made))).collect()
 }
 
-/// A switch in a file.
+/// The plan for a switch that is configured by files.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CarriedFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plane: Option<u8>,
-    /// The word of what it runs.
+    /// Keyword of the operating system in fabric files.
     os: String,
-    /// What changes, a line each. A switch on which something else would change refuses the plan.
+    /// The changes, one per line. The push rejects the plan if other changes are found on the switch.
     changes: Vec<String>,
-    /// The files that it is to hold, by name.
+    /// The target files, by name.
     files: BTreeMap<String, String>,
 }
 

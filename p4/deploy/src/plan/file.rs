@@ -90,10 +90,10 @@ pub struct PlanFile {
     fabric: String,
     programs: BTreeMap<String, ProgramFile>,
     devices: BTreeMap<String, DeviceFile>,
-    /// The switches whose CONFIG_DB is brought about; those of them that are devices too have two transports.
+    /// The switches with a CONFIG_DB to push. A switch that is also in `devices` has two transports.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     sonic: BTreeMap<String, SonicFile>,
-    /// The switches whose configuration is files.
+    /// The switches that are configured by files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     carried: BTreeMap<String, CarriedFile>,
 }
@@ -127,7 +127,7 @@ struct DeviceFile {
     changes: Vec<String>,
     /// The updates as a `p4.v1.WriteRequest`, base64.
     request: String,
-    /// Files of the switch that no transport brings.
+    /// Files of the switch that no transport carries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     uncarried: Vec<String>,
 }
@@ -137,25 +137,25 @@ struct DeviceFile {
 struct SonicFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plane: Option<u8>,
-    /// Its application.
+    /// How the change is applied.
     how: Method,
-    /// The name of what applies it, where that is a patch.
+    /// The name of the updater, for a patch.
     patched_by: String,
     /// The ports that go down and come up again.
     bounces: Vec<Bounce>,
-    /// Duration.
+    /// Expected duration.
     estimate: Estimate,
-    /// Of each table that closc looks at.
+    /// Digest of the live state, table by table.
     live: StateDigest,
     desired: StateDigest,
     /// Planned actions, by names.
     changes: Vec<String>,
     /// The same as a JSON patch (RFC 6902).
     patch: Vec<serde_json::Value>,
-    /// What is done about `frr.conf`, where that differs.
+    /// The change of `frr.conf`, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     routing: Option<RoutingPlan>,
-    /// Files of the switch that no transport brings.
+    /// Files of the switch that no transport carries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     uncarried: Vec<String>,
 }

@@ -28,13 +28,13 @@ pub struct Preview {
     devices: BTreeMap<String, DevicePreview>,
     /// Switches that run SONiC, by name.
     sonic: BTreeMap<String, SonicPreview>,
-    /// Switches whose configuration is files, by name.
+    /// Switches that are configured by files, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     carried: BTreeMap<String, CarriedPreview>,
-    /// Switches of the tree that nothing would be pushed to, by what they run.
+    /// Skipped switches of the tree, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_alone: Vec<LeftAlone>,
-    /// Files of the switches above that no transport would bring.
+    /// Files of the switches above that no transport carries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     uncarried: Vec<Uncarried>,
     /// Factory settings that switches lack, and files on switches that undo a push at the next boot.
@@ -45,14 +45,14 @@ pub struct Preview {
 /// Preview of a push to a P4Runtime switch.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct DevicePreview {
-    /// Its plane, where that is known.
+    /// Its plane, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     plane: Option<u8>,
-    /// The program it is to run.
+    /// The program that the switch is to run.
     program: String,
     /// Whether the program is set, which empties the tables.
     set_pipeline: bool,
-    /// Updates by what they do.
+    /// Number of updates of each kind.
     updates: Counts,
     /// Planned actions, by names, in the order in which they are sent.
     changes: Vec<String>,
@@ -63,28 +63,28 @@ struct DevicePreview {
 struct SonicPreview {
     /// `nothing`, `patch` or `reload`.
     method: &'static str,
-    /// Why a patch will not do.
+    /// Why a patch does not suffice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<Reason>,
     /// Operations of the patch (RFC 6902).
     operations: usize,
     /// The ports that go down and come up again.
     bounces: Vec<String>,
-    /// About how long it takes, in seconds.
+    /// Expected duration in seconds.
     seconds: u64,
-    /// What is done about `frr.conf`, where that differs.
+    /// The change of `frr.conf`, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     routing: Option<RoutingPreview>,
 }
 
-/// What a push would do about `frr.conf`.
+/// Preview of the change of `frr.conf`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct RoutingPreview {
-    /// Its application.
+    /// How the change is applied.
     how: RoutingMethod,
     /// The lines for `vtysh`.
     commands: Vec<String>,
-    /// The neighbours whose sessions are reset by them; `*` is all.
+    /// The neighbours whose sessions the commands reset; `*` means all.
     resets: Vec<String>,
 }
 

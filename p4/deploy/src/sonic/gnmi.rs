@@ -105,9 +105,9 @@ fn findable(operation: &Operation) -> Result<(), String> {
     if is_findable { Ok(()) } else { Err(operation.place()) }
 }
 
-/// Returns a path that exists in a checkpoint and not in the database, if an entry is suitable: the server decodes `~1`
-/// as `/` only in checkpoints. While `/etc/sonic/config.cp.json` exists, the server answers from that checkpoint, which
-/// has the state before the Set that created it.
+/// Returns a path that the server finds in a checkpoint but not in the database: it decodes `~1` as `/` only in
+/// checkpoints. `None` if no entry is suitable. While `/etc/sonic/config.cp.json` exists, the server answers from that
+/// checkpoint, which has the state before the Set that created it.
 pub(super) fn of_checkpoint(config: &ConfigDb) -> Option<Path> {
     let entries =
         config.tables().iter().flat_map(|(name, table)| table.iter().map(move |entry| (name, entry)));

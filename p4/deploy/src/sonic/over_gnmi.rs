@@ -220,7 +220,7 @@ impl OverGnmi<'_> {
         options: &PushOptions,
         progress: &Progress,
     ) -> Result<ConfigDb, Fault> {
-        // The files exist or not, whatever the server answers: it serves databases only.
+        // gNMI serves only databases, so it is unknown whether the switch has these files.
         if self.switch.missed.iter().any(|missed| missed.file == FRR_CONF) {
             FactorySetting::boot_files().for_each(|file| progress.factory(file, FactoryState::Unknown));
         }

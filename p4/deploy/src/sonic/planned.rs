@@ -26,13 +26,13 @@ pub(crate) struct SonicPlan {
     pub(crate) patched_by: String,
     /// Whether the switch has a P4Runtime device id.
     pub(crate) has_number: bool,
-    /// Method of application.
+    /// How the change is applied.
     pub(crate) method: Method,
     /// The ports that go down and come up again.
     pub(crate) bounces: Vec<Bounce>,
     /// Expected duration.
     pub(crate) estimate: Estimate,
-    /// Differences.
+    /// The changes.
     pub(crate) patch: Patch,
     /// Digest of the state before, table by table.
     pub(crate) live: StateDigest,

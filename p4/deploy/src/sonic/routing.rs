@@ -36,16 +36,16 @@ pub(super) struct HeldRouting {
 pub(crate) enum RoutingMethod {
     /// Nothing differs.
     Nothing,
-    /// The file is installed; the daemons run what it contains.
+    /// The file is installed. The daemons already run its contents.
     Install,
-    /// The file is installed, and commands of `vtysh` change what the daemons run.
+    /// The file is installed, and commands of `vtysh` change the running configuration.
     Commands,
-    /// The file is installed, and the `bgp` container starts again.
+    /// The file is installed, and the `bgp` container restarts.
     Restart {
-        /// Why commands do not lead there.
+        /// Why commands cannot make the change.
         reasons: Vec<String>,
     },
-    /// The file is installed before `config reload`, which starts the container again.
+    /// The file is installed before `config reload`, which restarts the container.
     Reload,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct RoutingChange {
     pub(crate) text: String,
     /// The lines for `vtysh`.
     pub(crate) commands: Vec<String>,
-    /// The neighbours whose sessions are reset by them; `*` is all.
+    /// The neighbours whose sessions the commands reset; `*` means all.
     pub(crate) resets: Vec<String>,
     /// The state before the change.
     pub(crate) live: ObjectDigest,
@@ -219,19 +219,19 @@ pub(super) fn digest(line: &str) -> Result<String, String> {
     is_one.then(|| digest.to_owned()).ok_or_else(|| "sha256sum printed no digest".to_owned())
 }
 
-/// What a saved plan has of `frr.conf`.
+/// The change of `frr.conf` in a saved plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoutingPlan {
-    /// Its application.
+    /// How the change is applied.
     pub(crate) how: RoutingMethod,
     /// The file.
     pub(crate) text: String,
     /// The lines for `vtysh`.
     pub(crate) commands: Vec<String>,
-    /// The neighbours whose sessions are reset by them; `*` is all.
+    /// The neighbours whose sessions the commands reset; `*` means all.
     pub(crate) resets: Vec<String>,
-    /// What the switch had when the plan was made.
+    /// The routing of the switch when the plan was made.
     pub(crate) live: ObjectDigest,
 }
 

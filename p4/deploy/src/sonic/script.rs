@@ -40,8 +40,9 @@ fn one_asic(namespaces: &str) -> String {
 /// Folder in which Linux lists network namespaces.
 const NAMESPACES: &str = "/run/netns";
 
-/// Prints whether a change is unconfirmed, then a digest of CONFIG_DB, then CONFIG_DB. With `has_routing`, the files that
-/// change the routing mode at boot are in the first line, and the routing comes before CONFIG_DB. A push that lost its connection may still be running, so the script waits for its end.
+/// Prints whether a change is unconfirmed, then a digest of CONFIG_DB, then CONFIG_DB. With `has_routing`, the first
+/// line also has the files that change the routing mode at boot, and the routing comes before CONFIG_DB. A push that
+/// lost its connection may still be running, so the script waits for its end.
 pub(super) fn read(link: &SshLink, has_routing: bool) -> String {
     let (state, one_asic) = (&link.state, one_asic(NAMESPACES));
     let (define, print) = if has_routing {

@@ -46,7 +46,7 @@ pub struct DeviceStatus {
     pub checks: u64,
     /// Number of checks that had to send something.
     pub repairs: u64,
-    /// Sent data.
+    /// Updates that were sent.
     pub updates: Counts,
     /// Number of times that its pipeline was set.
     pub pipelines_set: u64,
@@ -82,7 +82,7 @@ impl DeviceStatus {
 pub struct WatchStatus {
     /// The switches by name.
     pub devices: BTreeMap<String, DeviceStatus>,
-    /// Switches of the tree that are not watched, by what they run.
+    /// Switches of the tree that are not watched, by operating system.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<LeftAlone>,
 }

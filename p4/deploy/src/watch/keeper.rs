@@ -52,8 +52,8 @@ pub(super) async fn keep(place: usize, member: Member, shared: Arc<Shared>, mut 
     });
 }
 
-/// Always returns the first target state. A watch keeps to the tree that it was started with: files compiled later are
-/// another state, which the operator has to push. It is kept encoded, in a tenth of the memory.
+/// Always returns the first target state. A watch keeps to the tree that it was started with: the operator has to push
+/// files that are compiled later. The state is kept encoded, which takes a tenth of the memory.
 fn remember(wanted: Wanted) -> Wanted {
     let kept: OnceLock<(Desired, Vec<u8>)> = OnceLock::new();
     Arc::new(move || {

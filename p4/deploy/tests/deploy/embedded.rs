@@ -137,7 +137,7 @@ impl<'p> Site<'p> {
     }
 }
 
-/// IPv6 in IPv6 in Ethernet, the inner packet a UDP header.
+/// An Ethernet frame with IPv6 in IPv6; the inner packet has a UDP header.
 fn frame(source: Ipv6Addr, destination: Ipv6Addr, inner_destination: Ipv6Addr) -> Vec<u8> {
     let header = |length: u16, next: u8, from: Ipv6Addr, to: Ipv6Addr| {
         let mut bytes = vec![0x60, 0, 0, 0];

@@ -1,5 +1,5 @@
-"""A gNMI server of pygnmi's messages over a configuration: server.py CONFIG. Prints its port, then each request that came
-as one line of JSON. It decodes what a client sends with code that is not ours."""
+"""A gNMI server of pygnmi's messages over a configuration: server.py CONFIG. Prints its port, then each request
+as one line of JSON. It decodes requests independently of closc."""
 
 import concurrent.futures
 import json

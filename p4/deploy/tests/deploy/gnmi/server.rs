@@ -57,7 +57,7 @@ pub(crate) struct Switch {
     pub(crate) follows_after: Option<usize>,
     /// Number of calls since they last had them.
     behind: usize,
-    /// Commands before each Set.
+    /// The running configuration before each Set.
     pub(crate) before_sets: Vec<Value>,
     /// Never answers a Get.
     pub(crate) stalls: bool,

@@ -1,10 +1,13 @@
-"""FRR in the `bgp` container of a SONiC switch for tests, over two files in place of daemons.
+"""FRR in the `bgp` container of a SONiC switch for tests, with two files in place of daemons.
 
-In FOLDER, frr/frr.conf is the installed file and frr/running what the daemons run, as `show running-config` prints it. There may be
-bgp-down, with which the container does not answer; frr-refuses, a text that no line of commands may have; and frr-slow, a number of
-times that the daemons are asked before they run their file.
+In FOLDER, frr/frr.conf is the installed file, and frr/running is the running configuration as `show running-config` prints it.
+Three optional files change the behaviour:
 
-It has the rules of dockers/docker-fpm-frr/docker_init.sh of sonic-buildimage (which file the container starts with, and the two lines
+- bgp-down: the container does not answer
+- frr-refuses: commands with this text are rejected
+- frr-slow: number of reads of the running configuration before it is that of the file
+
+The simulation follows the rules of dockers/docker-fpm-frr/docker_init.sh of sonic-buildimage (which file the container starts with, and the two lines
 that it appends), of bgpcfgd (the route map of source addresses), and of FRR 8.4 and 10.5 (defaults are not printed, a neighbour is
 printed with its group, bfdd does not run).
 """
@@ -29,7 +32,7 @@ NODES = {
     ("bfd",): ["profile "],
 }
 
-# Statements of which there is one.
+# Statements that occur once: a new one replaces the old one.
 ONE = [
     r"(ip|ipv6) prefix-list \S+ seq \d+",
     r"bgp as-path access-list \S+ seq \d+",
@@ -48,7 +51,7 @@ ONE = [
     r"log syslog",
 ]
 
-# What is held as it is said, and not as the absence of something.
+# Statements whose `no` form is stored, instead of removing a line.
 NEGATIVE = ["fpm use-next-hop-groups", "ipv6 nd suppress-ra", "bgp default ipv4-unicast", "bgp ebgp-requires-policy"]
 
 SILENT = ["frr version", "hostname", "service integrated-vtysh-config", "exit", "end", "!", "Building", "Current"]
@@ -61,13 +64,13 @@ class Refused(Exception):
 
 
 class Router:
-    """What the daemons hold: nodes by the lines that open them, each with its lines."""
+    """The running configuration: nodes by the lines that open them, each with its lines."""
 
     def __init__(self, folder):
         self.folder = folder
         self.held = {(): []}
         self.at = ()
-        # What is held is read back as it is, whatever somebody did to it.
+        # The stored configuration is loaded without any rules.
         self.is_loading = False
 
     def load(self, text):
@@ -104,12 +107,12 @@ class Router:
                 self.command(line)
 
     def command(self, line):
-        # A command that a node does not have belongs to one of those around it.
+        # A command that the current node lacks belongs to an enclosing node.
         top = ("interface ", "route-map ", "router bgp ", "ipv6 route", "ipv6 prefix-list", "bgp as-path", "bgp community-list", "bfd")
         if self.at and not line.startswith(" ") and line.startswith(top) and not (line == "bfd"):
             self.at = ()
         if self.at and self.at[0] == "bfd" or line == "bfd":
-            # bfdd does not run, so nothing takes what is in its node.
+            # bfdd does not run, so the lines of its node are ignored.
             self.at = ("bfd",) if line == "bfd" else self.at + (line,) if line.startswith("profile ") else self.at
             return
         if self.opens(line):
@@ -178,7 +181,7 @@ class Router:
         lines.append(line)
 
     def text(self):
-        """What `show running-config` prints."""
+        """Returns the output of `show running-config`."""
         made = ["Building configuration...", "", "Current configuration:", "!", "frr version 10.5.4", "hostname switch"]
         self.write(made, (), 0)
         return "\n".join(made + ["!", "end", ""])
@@ -200,7 +203,7 @@ class Router:
         made[:] = [line for line in made if line.strip()] if not at else made
 
     def shown(self, line, lines):
-        """A neighbour is printed with its group, and the group is not printed again."""
+        """Adds the group of a neighbour to its line; the line of the group is omitted."""
         peer = re.match(r"neighbor (\S+) interface( v6only)?$", line)
         if not peer:
             return line
@@ -225,7 +228,7 @@ def write(name, text):
 
 
 def start(folder, mode):
-    """What docker_init.sh does before the daemons start, and what they read then."""
+    """Starts the container: the steps of docker_init.sh, after which the daemons read the file."""
     if mode != "split-unified":
         write(installed(folder), "! made from CONFIG_DB\nrouter bgp 65100\n bgp router-id 10.0.0.1\nexit\n")
     text = read(installed(folder))
@@ -251,7 +254,7 @@ def running(folder):
 
 
 def feed(folder, commands):
-    """Has the daemons take commands; those before one that is refused stay, as with vtysh."""
+    """Runs commands. As with vtysh, those before a rejected one stay in effect."""
     router = Router(folder)
     router.load(read(os.path.join(folder, "frr", "running")))
     try:

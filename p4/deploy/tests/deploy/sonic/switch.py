@@ -1,13 +1,24 @@
-"""A SONiC switch for tests: the commands that a push uses, over a JSON file in place of Redis.
+"""A SONiC switch for tests: the commands that a push uses, with a JSON file in place of Redis.
 
-Usage: switch.py FOLDER COMMAND ARGUMENTS. In FOLDER: db.json is what runs, saved.json what a reboot starts with,
-checkpoints/NAME what was noted, timer the command that systemd-run was given, units/NAME what is run at boot, log one line for
-each command; of FRR see frr.py. There may be rollback-refused, with which `config rollback` fails, and failed, a unit that blocks its name.
-In the folder above, where there is one called steps, commands of all switches are counted; at the one that
-kill-pusher-at names, the process that pusher names is killed.
-kill-at holds a number, or how a command begins: the session ends without a word at that command, before it does anything;
-kill-after: after it did;
-move-at: before that command somebody else changes the configuration.
+Usage: switch.py FOLDER COMMAND ARGUMENTS. Files of FOLDER; frr.py lists those of FRR:
+
+- db.json: the running configuration
+- saved.json: the configuration after a reboot
+- checkpoints/NAME: a checkpoint
+- timer: the command given to systemd-run
+- units/NAME: a unit that runs at boot
+- log: one line per command
+- rollback-refused: if it exists, `config rollback` fails
+- failed: if it exists, a failed unit blocks its name
+
+Three files name a command by its number; the first two may contain its beginning instead:
+
+- kill-at: the session ends before this command
+- kill-after: the session ends after this command
+- move-at: another party changes the configuration before this command
+
+If the parent folder has a file steps, it counts the commands of all switches. At the command that kill-pusher-at names, the
+process in the file pusher is killed.
 """
 
 import fcntl
@@ -38,7 +49,7 @@ def store(name, value):
         json.dump(value, file, sort_keys=True)
     os.rename(path(name) + ".new", path(name))
     if name == "db.json":
-        # The address by which the switch is reached is the one it began with, or none.
+        # The switch is reachable only under its first management address.
         away = sorted(value.get("MGMT_INTERFACE", {})) != load("management.json")
         if away:
             open(path("unreachable"), "w").close()
@@ -52,7 +63,7 @@ def refuse(why):
 
 
 def end_session():
-    """Ends the session and all that it runs, as a switch that loses its power does."""
+    """Kills the session and all of its processes, like a power failure of the switch."""
     process = os.getppid()
     while process > 1:
         with open("/proc/%d/stat" % process) as file:
@@ -72,7 +83,7 @@ def tokens(pointer):
 
 
 def apply(document, patch):
-    """RFC 6902, as far as objects go."""
+    """Applies a JSON patch (RFC 6902) to objects."""
     for operation in patch:
         *parents, last = tokens(operation["path"])
         place = document
@@ -116,7 +127,7 @@ def redis(fields):
 
 
 def dump_applied(name):
-    """What the daemons made of the configuration: a file has it as the switch prints it; none is an empty database."""
+    """Prints a database of the daemons, from a file; without the file it is empty."""
     entries = load(name) if os.path.exists(path(name)) else {}
     hashes = {key: {"type": "hash", "ttl": -0.001, "value": fields} for key, fields in entries.items()}
     print(json.dumps(hashes, indent=2))
@@ -172,7 +183,7 @@ def number(name):
 
 
 def is_asked(name):
-    """Says whether a file asks for something at this command, by its number or by how it begins; once."""
+    """Returns whether a file names this command, by its number or its beginning. A beginning counts once."""
     if not os.path.exists(path(name)):
         return False
     with open(path(name)) as file:
@@ -212,7 +223,7 @@ def systemctl():
 
 
 def count_for_all():
-    """Counts a command of any switch, and kills who pushes at the one that was asked for."""
+    """Counts the commands of all switches, and kills the push at the requested one."""
     shared = os.path.dirname(os.path.abspath(FOLDER))
     if not os.path.exists(os.path.join(shared, "steps")):
         return
