@@ -14,9 +14,9 @@ use crate::section::Section;
 pub enum Verdict {
     /// The server does what the specification states.
     Passed,
-    /// It does not; the reason is the answer that came instead.
+    /// The server deviates from the specification. The reason is its answer.
     Failed(String),
-    /// The specification lets a server do without, and this one does; or the program has no such object.
+    /// The server lacks an optional feature, or the program has no object to test.
     NotApplicable(String),
 }
 
@@ -24,9 +24,9 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct CornerResult {
-    /// A name that stays.
+    /// A stable name.
     pub id: &'static str,
-    /// The sentence that is judged.
+    /// The rule that is tested.
     pub rule: &'static str,
     /// The verdict.
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub struct Report {
     pub device: u64,
     /// The version of the API that the server states, if it does.
     pub api_version: Option<String>,
-    /// The version of the specification that the corners are of.
+    /// The version of the specification that is tested.
     pub specification: &'static str,
     /// Corners that passed.
     pub passed: usize,
@@ -81,7 +81,7 @@ pub struct Report {
     pub sections: Vec<SectionResult>,
 }
 
-/// Counts passed, failed and not applicable ones.
+/// Counts the corners that passed, that failed and that are not applicable.
 fn count<'c>(corners: impl Iterator<Item = &'c CornerResult>) -> (usize, usize, usize) {
     corners.fold((0, 0, 0), |(passed, failed, without), corner| match corner.verdict {
         Verdict::Passed => (passed + 1, failed, without),

@@ -1,5 +1,5 @@
 //! BMv2, if `simple_switch_grpc` is installed: its verdicts are those of docs/p4runtime.md. Each corner is tested on a
-//! new process, because some corners end BMv2 or leave it in a state that takes no program.
+//! new process, because some corners end BMv2 or leave it in a state that accepts no program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use closc_skip::Bmv2;
 
 const DEVICE: u64 = 1;
 
-/// Maximum time for an answer. BMv2 leaves out some messages.
+/// Maximum time for an answer. BMv2 omits some messages.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Time between two attempts to connect.
