@@ -47,7 +47,7 @@ pub enum EntriesError {
     Full {
         /// The switch.
         device: String,
-        /// Excess.
+        /// The full table or profile, and the needed size.
         excess: Excess,
     },
     /// Shares of one route that a group cannot hold.
@@ -99,7 +99,7 @@ pub enum EntriesError {
         /// The error.
         source: Box<Violation>,
     },
-    /// The P4Info does not name a value of an enum.
+    /// An enum of the P4Info lacks a member.
     #[error("pipeline `{pipeline}`: enum `{name}` has no member `{member}`")]
     NoMember {
         /// The pipeline.

@@ -35,10 +35,10 @@ pub struct Pipeline {
     is_mapped: bool,
 }
 
-/// Adds to the stated values of a switch how its entries treat queues.
+/// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
 type State = fn(&DeviceIntent<'_>, &mut StatedSwitch) -> Result<(), EntriesError>;
 
-/// A P4Info by name.
+/// The index of a P4Info.
 #[derive(Debug)]
 enum Index {
     /// Indexed at first use.
@@ -203,12 +203,12 @@ impl Pipeline {
         self.bmv2.as_deref()
     }
 
-    /// Tells whether it uses the port numbers of a port map, which the platform must have.
+    /// Returns whether it uses the port numbers of a port map, which the platform must have.
     pub(crate) fn is_mapped(&self) -> bool {
         self.is_mapped
     }
 
-    /// Returns the P4Info by name.
+    /// Returns the P4Info, indexed by name.
     pub fn info(&self) -> &Arc<Info> {
         match &self.index {
             Index::Embedded(index) => index,
@@ -222,8 +222,7 @@ impl Pipeline {
         closc_runtime::Pipeline::new(self.info().clone(), Vec::from(program.as_bytes()).into())
     }
 
-    /// Adds to the stated values of a switch how its entries treat queues: from which depth packets are marked and
-    /// trimmed.
+    /// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
     pub fn state(&self, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
         (self.state)(intent, switch)
     }

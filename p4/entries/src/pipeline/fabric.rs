@@ -72,7 +72,7 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     entities_in(&FORM, intent, info)
 }
 
-/// Adds to the stated values of a switch how its entries treat queues.
+/// Adds the depths from which packets are marked and trimmed to the stated values of a switch.
 pub(crate) fn stated(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     state(&FORM, intent, switch)
 }

@@ -45,7 +45,7 @@ pub(crate) fn entities(intent: &DeviceIntent<'_>, info: &Info) -> Result<Vec<v1:
     fabric::entities_in(&FORM, intent, info)
 }
 
-/// Adds to the stated values of a switch how its entries treat queues: from which depth packets are marked.
+/// Adds the depths from which packets are marked to the stated values of a switch.
 pub(crate) fn state(intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), EntriesError> {
     fabric::state(&FORM, intent, switch)
 }

@@ -272,7 +272,7 @@ fn a_nic_sends_only_what_begins_here_and_is_its_own() {
     let elsewhere = path.hops[0].destination.to_bits();
     assert_eq!(send(own, own, elsewhere).as_deref(), Some("deny"));
     assert_eq!(send(own, own, other.to_bits()).as_deref(), Some("deny"));
-    // A segment of no switch, and a list that ends at the switch.
+    // A segment that no switch has, and a list that ends at the switch.
     let segments = plan.segments();
     let first = segments.own(path.hops[0].switch).next().expect("one uSID");
     let unknown = segments.address(path.plane, &[first, closc_topology::Usid(0x3fff)]);
