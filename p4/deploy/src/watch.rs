@@ -40,7 +40,7 @@ pub struct WatchOptions {
     pub interval: Duration,
     /// Address on which metrics (`/metrics`) and health (`/healthz`) are served; port 0 picks a free one.
     pub listen: Option<SocketAddr>,
-    /// Clients that may read, and the server's certificate; without one, any client may read, unencrypted.
+    /// Certificates of the server, and of the clients that may read. Without them any client may read, unencrypted.
     pub tls: Option<Certificates>,
     /// Whether the counters of switches that this watch leads are read too, after each check, and served.
     pub counters: bool,
@@ -55,7 +55,7 @@ impl Default for WatchOptions {
     }
 }
 
-/// Shared state of all keepers.
+/// Shared state of the tasks that watch one switch each.
 struct Shared {
     options: WatchOptions,
     board: Board,

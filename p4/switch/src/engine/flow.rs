@@ -1,5 +1,5 @@
 //! Steps of v1model around the two control flows: parse, clone, learn, resubmit, replicate, queue, deparse,
-//! recirculate, send. In the same order as in simple_switch.
+//! recirculate, send. The order is that of simple_switch.
 
 use std::collections::VecDeque;
 

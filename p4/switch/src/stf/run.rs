@@ -14,7 +14,7 @@ use crate::state::{ActionRef, Counter, Entry, GroupMember, Key, MemberAction, Ta
 /// Ports that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watched {
-    /// Those in packets or expectations, as in p4c's runner, which attaches no others.
+    /// Ports of packets and expectations. p4c's runner attaches only these.
     Named,
     /// All: a packet at a port that no line names is a fault.
     All,
