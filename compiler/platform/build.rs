@@ -8,7 +8,7 @@ use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    // Asked when it runs: the script may have been built for another checkout that shares the target folder.
+    // Read at run time: the script may have been built for another checkout that shares the target folder.
     let crate_root =
         env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR for build scripts");
     let mut files = Vec::new();

@@ -1,21 +1,21 @@
 //! Aliases of ports by a pattern: `Port{cage}/{part}`.
 //!
-//! In: patterns of a catalogue file, and the place of a port. Out: SONiC's `alias`. Invariants: ports of one breakout have
-//! different aliases, as a pattern names the cage, and that of a split cage the port in it too.
+//! In: patterns of a catalogue file, and the place of a port. Out: SONiC's `alias`. Invariants: ports of one breakout
+//! have different aliases. Every pattern names the cage, and the pattern of a split cage also names the port in it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// Patterns of the aliases of ports, where they are not those of `naming`. `{cage}` is the number of the cage on the panel,
-/// `{name}` the N of `EthernetN`; `{part}` and `{letter}` are the number of the port in a split cage, from 1 and from `a`,
-/// and `{lane}` is its first lane there, from 1.
+/// Patterns of port aliases, if they differ from those of `naming`. `{cage}` is the number of the cage on the panel,
+/// `{name}` the N of `EthernetN`. `{part}` and `{letter}` are the number of the port in a split cage, from 1 and from
+/// `a`. `{lane}` is its first lane there, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Aliases {
-    /// Of a port that has its cage to itself.
+    /// Pattern for a port that uses a complete cage.
     pub(crate) whole: String,
-    /// Of a port of a split cage.
+    /// Pattern for a port of a split cage.
     pub(crate) split: String,
 }
 
@@ -42,7 +42,7 @@ impl Aliases {
         text.into()
     }
 
-    /// Returns which pattern gives two ports one alias, where one does.
+    /// Returns a pattern that gives two ports the same alias, if there is one.
     pub(crate) fn ambiguous(&self) -> Option<&str> {
         let has = |pattern: &str, key: &str| pattern.contains(key);
         let whole = has(&self.whole, "{cage}") || has(&self.whole, "{name}");

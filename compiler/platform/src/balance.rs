@@ -1,4 +1,4 @@
-//! Load balancing of switches: the keyword of fabric files, and what hardware does of it.
+//! Load balancing of switches: the keyword of fabric files, and the support by hardware.
 //!
 //! In: a keyword, or `balancing` of a catalogue file. Out: [`Balance`] and [`BalanceFact`]. Invariants: code that depends
 //! on the kind matches every variant, or calls a method here that does; each fact has a source.
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::capability::Capability;
 use crate::{Os, Platform, Provenance};
 
-/// The way a switch chooses among next hops of equal cost.
+/// The method by which a switch chooses among next hops of equal cost.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
 )]
@@ -65,19 +65,19 @@ impl Balance {
 /// Balancing by operating system and kind.
 pub type Balancing = BTreeMap<Os, BTreeMap<Balance, BalanceFact>>;
 
-/// What is known of one kind of balancing on a platform.
+/// Support of a platform for one kind of balancing.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BalanceFact {
-    /// Port speeds at which it works; absent: at all of them.
+    /// Port speeds at which it works; all speeds if absent.
     #[serde(default)]
     pub speeds: Option<BTreeSet<Speed>>,
-    /// Source. With an assumed one, a fabric that uses it gets a warning.
+    /// Source. If it is `assumed`, a fabric that uses this balancing gets a warning.
     pub source: Provenance,
 }
 
 impl Platform {
-    /// Returns what is known of a kind of balancing under an operating system that renders it; `None` if it has none.
+    /// Returns the support for a kind of balancing under an operating system that renders it; `None` if there is none.
     pub fn balance(&self, balance: Balance, os: Os) -> Option<&BalanceFact> {
         let rendered = balance.capability().is_some_and(|capability| os.renders(capability));
         self.balancing.get(&os)?.get(&balance).filter(|_| rendered && self.supports(os))

@@ -1,6 +1,6 @@
 //! Breakouts as text: `8x100G`.
 //!
-//! In: text from a topology or catalogue file. Out: a [`Breakout`]. Invariants: what is printed parses back.
+//! In: text from a topology or catalogue file. Out: a [`Breakout`]. Invariants: printed text can be parsed again.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,18 +10,18 @@ use closc_qos::units::{Speed, UnitError};
 
 use crate::{Breakout, Panel, Platform};
 
-/// The part of its cages that a breakout takes, where it does not take all of them: `1x800G(4)` is one port on four lanes.
+/// The share of a cage that a breakout uses, if it does not use all of it: `1x800G(4)` is one port on four lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 pub struct Share {
-    /// Lanes of a cage that it takes.
+    /// Number of lanes that it uses.
     pub lanes: u8,
-    /// The first of them, from 0.
+    /// Its first lane, from 0.
     pub lane: u8,
-    /// Ports of the cage on the lanes before them.
+    /// Number of ports on the lanes before it.
     pub ports: u8,
 }
 
-/// Why a text is not a breakout, or none of a panel.
+/// Why a text is not a breakout, or not one that a panel offers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BreakoutError {
     /// It is not ports, `x` and a speed.
@@ -35,7 +35,7 @@ pub enum BreakoutError {
     Ports {
         /// The text.
         text: String,
-        /// The number in it.
+        /// The number of ports in the text.
         ports: u32,
     },
     /// The speed is wrong.
@@ -46,14 +46,14 @@ pub enum BreakoutError {
         /// Error of the speed.
         cause: UnitError,
     },
-    /// The platform's cages cannot be split so.
+    /// The platform does not offer the breakout.
     #[error("`{platform}` does not offer `{breakout}`; it offers {offered}")]
     NotOffered {
         /// The platform.
         platform: String,
-        /// Request.
+        /// The breakout.
         breakout: Breakout,
-        /// What there is.
+        /// The breakouts that the platform offers.
         offered: String,
     },
 }
@@ -87,12 +87,12 @@ impl FromStr for Breakout {
 }
 
 impl Breakout {
-    /// Returns the lanes of each of its ports in cages of so many.
+    /// Returns the number of lanes per port, in cages with this number of lanes.
     pub fn width(&self, lanes: u8) -> u8 {
         self.share.map_or(lanes, |share| share.lanes) / self.ports.max(1)
     }
 
-    /// Returns the breakout of whole cages into ports of this kind, where their lanes divide a cage.
+    /// Returns the breakout of a complete cage into ports of this kind; `None` if their lanes do not divide a cage.
     pub(crate) fn of_whole_cages(&self, lanes: u8) -> Option<Breakout> {
         let width = self.width(lanes);
         let divides_share = self.share.is_none_or(|share| share.lanes.is_multiple_of(self.ports));
@@ -100,8 +100,8 @@ impl Breakout {
         divides.then(|| Breakout { ports: lanes / width, speed: self.speed, share: None })
     }
 
-    /// Returns it on the last lanes of cages of so many, behind the ports of another breakout where both are in the same
-    /// cages. One of whole cages stays as it is.
+    /// Moves the breakout to the last lanes of a cage with this number of lanes, behind the ports of another breakout
+    /// in the same cage. A breakout of complete cages does not change.
     #[must_use]
     pub fn behind(mut self, other: Option<Breakout>, lanes: u8) -> Breakout {
         let width = other.unwrap_or(self).width(lanes).max(1);
@@ -113,7 +113,7 @@ impl Breakout {
         self
     }
 
-    /// Returns the name that hwskus have it by: ports on the first lanes are those of a whole cage.
+    /// Returns the breakout as hwskus list it: a share on the first lanes counts as a complete cage.
     pub(crate) fn for_hwsku(self, lanes: u8) -> Breakout {
         let is_first = self.share.is_some_and(|share| share.lane == 0);
         if is_first { self.of_whole_cages(lanes).unwrap_or(self) } else { self }
@@ -121,7 +121,8 @@ impl Breakout {
 }
 
 impl Panel {
-    /// Tells whether cages can be split so: a share of a cage, where whole ones can be split into ports of this kind.
+    /// Returns whether the panel offers a breakout. It offers a share of a cage if ports of that kind can fill a
+    /// complete cage.
     pub fn offers(&self, breakout: Breakout) -> bool {
         let Some(share) = breakout.share else { return self.breakouts.contains(&breakout) };
         let fits =
@@ -133,7 +134,7 @@ impl Panel {
             && whole.is_some_and(|whole| self.breakouts.contains(&whole))
     }
 
-    /// Returns what hwskus are known by: each breakout once.
+    /// Returns the breakouts by which hwskus are found, each once.
     pub(crate) fn hwsku_key(&self, breakouts: impl IntoIterator<Item = Breakout>) -> BTreeSet<Breakout> {
         breakouts.into_iter().map(|breakout| breakout.for_hwsku(self.lanes)).collect()
     }

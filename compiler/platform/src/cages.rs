@@ -1,7 +1,7 @@
 //! Cages of a panel as text: `8-23, 40-55`.
 //!
 //! In: text of a fabric or catalogue file, cages counted from 0. Out: a [`CageSet`]. Invariants: it is not empty, the
-//! cages are in ascending order, and the text that is printed parses back.
+//! cages are in ascending order, and printed text can be parsed again.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,7 +23,7 @@ pub enum CageError {
     /// A run ends before it begins.
     #[error("`{0}` ends before it begins")]
     Backwards(String),
-    /// A cage is too far away.
+    /// A cage number is too large.
     #[error("cage {0} is above {max}, the last one that a set can contain", max = CageSet::LAST)]
     Beyond(u32),
     /// A cage is listed twice.
@@ -43,7 +43,7 @@ impl CageSet {
         self.0.iter().map(|word| word.count_ones() as u16).sum()
     }
 
-    /// Tells whether there are none, which a set that was parsed never has.
+    /// Returns whether the set is empty, which a parsed set never is.
     pub fn is_empty(&self) -> bool {
         self.0 == [0; WORDS]
     }
@@ -88,7 +88,7 @@ impl CageSet {
         })
     }
 
-    /// Returns the other cages of a panel of so many, where there are any.
+    /// Returns the other cages of a panel with this number of cages; `None` if there are none.
     pub fn rest(&self, cages: u16) -> Option<CageSet> {
         let mut rest = CageSet([0; WORDS]);
         for cage in (0..cages.min(Self::LAST + 1)).filter(|cage| !self.contains(*cage)) {

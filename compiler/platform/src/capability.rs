@@ -1,9 +1,9 @@
-//! Capabilities: requests of a fabric file to a switch, and the extent to which an operating system or pipeline renders them: checks, plan,
-//! `explain` and the documents read.
+//! Capabilities: settings of a fabric file, and how far closc renders them for an operating system or pipeline. Checks,
+//! the plan, `explain` and documents use them.
 //!
-//! In: the `capabilities` of `templates/<os>/os.yaml`, or a QoS profile. Out: [`Support`] by [`Capability`]. Invariants: a
-//! row has a cell for every capability; what is not whole has a reason that a network engineer can read. What a chip can
-//! do is in [`crate::Features`]; this is what closc writes for the software on it.
+//! In: the `capabilities` of `templates/<os>/os.yaml`, or a QoS profile. Out: [`Support`] by [`Capability`].
+//! Invariants: every row has a cell for every capability; partial or missing support has a reason. Features of a chip
+//! are in [`crate::Features`]. Capabilities are about the configuration of the software on the chip.
 
 mod demand;
 
@@ -11,18 +11,18 @@ use serde::Deserialize;
 
 pub use demand::asked;
 
-/// Extent to which a target renders something, with the reason for what is missing.
+/// Support of a target for a capability, with the reason if it is not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
-    /// All of it.
+    /// Complete.
     Whole,
-    /// With a limit.
+    /// Partial, with the limit.
     Part(&'static str),
-    /// Not at all.
+    /// None, with the reason.
     Not(&'static str),
 }
 
-/// Extent of rendering, as written in a file.
+/// Support, as written in a file.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Cell {
@@ -44,7 +44,7 @@ impl Cell {
 /// Makes the list of capabilities and the row type, so that neither can lack an entry of the other.
 macro_rules! capabilities {
     ($($(#[$doc:meta])* $name:ident, $field:ident, $words:literal, $settings:literal;)+) => {
-        /// Something that a fabric file can ask of a switch.
+        /// A capability that a fabric file can require of a switch.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Capability {
             $($(#[$doc])* $name,)+
@@ -68,7 +68,7 @@ macro_rules! capabilities {
                 }
             }
 
-            /// Returns the settings of the language that ask for it.
+            /// Returns the settings of the language that require it.
             pub fn settings(self) -> &'static str {
                 match self {
                     $(Capability::$name => $settings,)+
@@ -84,7 +84,7 @@ macro_rules! capabilities {
         }
 
         impl Row {
-            /// Tells how far a capability is rendered.
+            /// Returns the support for a capability.
             pub(crate) fn get(&'static self, capability: Capability) -> Support {
                 match capability {
                     $(Capability::$name => self.$field.support(),)+
@@ -95,25 +95,25 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// Code points into traffic classes and queues.
+    /// Mapping of code points to traffic classes and queues.
     Classes, classes, "traffic classes", "qos.classes";
     /// Weights of queues that share a port.
     Weights, weights, "scheduler weights", "qos.classes.*.scheduler";
     /// Share of the buffer that a class may take.
     Thresholds, thresholds, "buffer thresholds", "qos.classes.*.ingress_threshold, egress_threshold";
-    /// Pauses and their headroom.
+    /// PFC and its headroom.
     Pauses, pauses, "PFC", "qos.classes.*.pfc";
-    /// The watchdog over paused queues.
+    /// The PFC watchdog.
     Watchdog, watchdog, "the PFC watchdog", "qos.watchdog";
-    /// A watchdog that forwards in spite of pauses, or looks when the file says.
+    /// A PFC watchdog that forwards, or has a set polling interval.
     WatchdogDetails, watchdog_details, "a PFC watchdog that forwards or has a set polling interval", "qos.watchdog.action, poll";
-    /// A watchdog that says what it sees and drops nothing.
+    /// A PFC watchdog that only notifies.
     WatchdogAlerts, watchdog_alerts, "a watchdog that only notifies", "qos.watchdog.action";
-    /// Pauses of other priorities and groups than the number of their class.
+    /// PFC priorities and groups numbered differently from their class.
     PauseNumbers, pause_numbers, "PFC priorities and groups numbered differently from their class", "qos.classes.*.priority, priority_group";
     /// Queues beyond the eighth, and strict ones below weighted ones.
     AnyQueues, any_queues, "queues beyond 7 or strict ones below weighted ones", "qos.classes.*.queue, scheduler";
-    /// Marks by queue depth.
+    /// ECN marking by queue depth.
     Marking, marking, "ECN marking", "qos.classes.*.ecn";
     /// Trimming instead of dropping.
     Trimming, trimming, "packet trimming", "qos.trimming";
@@ -139,7 +139,7 @@ capabilities! {
     Bgp, bgp, "BGP", "routing: bgp-unnumbered";
     /// BFD beside BGP.
     Bfd, bfd, "BFD", "routing: bgp-unnumbered";
-    /// Bandwidths that BGP announces with routes and adds up, and by which it weighs ways.
+    /// Link bandwidths that BGP announces with routes, and uses as weights of paths.
     Bandwidths, bandwidths, "link bandwidths of BGP", "routing: bgp-unnumbered, with zones or tiers.t0.parallel";
     /// Counters that show marks, pauses, trims and drops.
     Counters, counters, "QoS counters", "qos";

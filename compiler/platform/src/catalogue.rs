@@ -18,7 +18,7 @@ use crate::{Platform, builtin, checks, lower, read};
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     platforms: BTreeMap<SmolStr, Arc<Platform>>,
-    /// Where a site defined a platform; those of the program have no place.
+    /// Places at which the site defines its platforms; built-in platforms have none.
     defined: BTreeMap<SmolStr, Span>,
     /// The files of a site.
     texts: BTreeMap<SmolStr, Arc<str>>,
@@ -30,7 +30,7 @@ fn family(id: &str) -> String {
 }
 
 impl Catalogue {
-    /// Returns the platforms of the program. The files are read once a process.
+    /// Returns the built-in platforms. The files are read once per process.
     pub fn builtin() -> Self {
         static BUILTIN: LazyLock<Catalogue> = LazyLock::new(builtin);
         BUILTIN.clone()
@@ -82,14 +82,14 @@ impl Catalogue {
         self.platforms.values()
     }
 
-    /// Returns the platforms that are not derived: the derived ones are many, and named by their boxes.
+    /// Returns the platforms that are not derived. Derived ones are numerous, and named after their hardware.
     pub fn usual(&self) -> impl Iterator<Item = &Arc<Platform>> {
         self.iter().filter(|platform| !platform.derived)
     }
 
-    /// Adds the platform of a site's file, or puts it in the place of one of the program.
+    /// Adds the platform of a site's file, or replaces a built-in one by it.
     ///
-    /// `name` is what messages call the file. Returns the platform's name in the catalogue.
+    /// `name` is the name of the file in messages. Returns the platform's name in the catalogue.
     pub fn add_yaml(
         &mut self,
         sources: &mut Sources,
@@ -111,7 +111,7 @@ impl Catalogue {
         Ok(id)
     }
 
-    /// Adds a platform of the program.
+    /// Adds a built-in platform.
     fn insert(&mut self, platform: Platform) {
         self.platforms.insert(platform.id.clone(), Arc::new(platform));
     }
@@ -135,7 +135,7 @@ fn accept(source: SourceId, text: &str) -> Result<File, Diagnostics> {
     }
 }
 
-/// Reads the files of the program.
+/// Reads the built-in files.
 fn builtin() -> Catalogue {
     let mut catalogue = Catalogue::default();
     for (name, yaml, derived) in builtin::FILES {

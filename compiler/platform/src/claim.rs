@@ -1,7 +1,7 @@
-//! How firmly a fact about a switch is known, and from which source.
+//! Certainty and source of facts about a switch.
 //!
 //! In: `limits.provenance` and `sonic.facts` of a catalogue file. Out: a [`Provenance`] for a number, a [`Claim`] for a
-//! feature. Invariants: each has a source, in words that a person can follow.
+//! feature. Invariants: each has a source that a person can look up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,13 +35,13 @@ impl Provenance {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
-    /// It has: a vendor or a public repository publishes it.
+    /// The hwsku has the feature, according to a vendor or a public repository.
     Published(String),
-    /// It has: it was read from a switch.
+    /// The hwsku has the feature, as read from a switch.
     Measured(String),
-    /// The ASIC has it, and no source publishes that SONiC does it on this hwsku.
+    /// The ASIC has the feature, but no source publishes that SONiC supports it on this hwsku.
     Assumed(String),
-    /// It has not: the text gives the setting or the report that shows it.
+    /// The hwsku lacks the feature, according to the setting or report in the text.
     Lacking(String),
 }
 
@@ -57,7 +57,7 @@ impl Claim {
     }
 }
 
-/// A feature that hwskus of one box differ in.
+/// A feature in which hwskus of the same hardware differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkuFeature {
     /// uN.
@@ -66,21 +66,21 @@ pub enum SkuFeature {
     Trimming,
 }
 
-/// How firmly a switch has a feature.
+/// Certainty that a switch has a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing<'a> {
     /// The platform lists it, and the hwsku in use is not known to lack it.
     Has,
-    /// The platform lists it, and no source publishes it for the hwsku in use: its name, and the reason.
+    /// The platform lists it, but no source publishes it for the hwsku in use. Contains the hwsku and the reason.
     Assumed(&'a str, &'a str),
-    /// The hwsku in use lacks it: its name, and the reason.
+    /// The hwsku in use lacks it. Contains the hwsku and the reason.
     Lacking(&'a str, &'a str),
     /// The platform does not list it.
     Missing,
 }
 
 impl Platform {
-    /// Returns how firmly a switch has a feature under an operating system, with these breakouts in use.
+    /// Returns the certainty that a switch has a feature, under an operating system and with these breakouts in use.
     pub fn standing(
         &self,
         feature: SkuFeature,
@@ -108,7 +108,8 @@ impl Platform {
         }
     }
 
-    /// Returns the breakouts with which a switch has a feature by more than assumption, in the order of the panel.
+    /// Returns the breakouts with which a switch is known, not only assumed, to have a feature, in the order of the
+    /// panel.
     pub fn breakouts_with(&self, feature: SkuFeature, os: Os) -> impl Iterator<Item = Breakout> + '_ {
         let has = move |breakout: &Breakout| self.standing(feature, os, [*breakout]) == Standing::Has;
         let known = move |breakout: &Breakout| !os.has_hwskus() || self.has_hwsku([*breakout]);

@@ -1,4 +1,4 @@
-//! The factory configuration of operating systems, as far as a replaced or reloaded configuration removes it.
+//! Parts of factory configurations that are lost when a configuration is replaced or reloaded.
 //!
 //! In: `factory.yaml`, built into the program. Out: [`FactorySetting`]s of an operating system and release, and the
 //! site's part that keeps them. Invariants: every row has a public source; a place is a path of NVUE, the first words
@@ -17,10 +17,10 @@ use crate::{Os, Release};
 pub struct FactorySetting {
     /// Operating systems that have it.
     pub oses: Vec<Os>,
-    /// The first release with it; the oldest one where absent.
+    /// The first release with it; the oldest one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Release>,
-    /// The last release with it; the newest one where absent.
+    /// The last release with it; the newest one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Release>,
     /// Its place in the configuration.

@@ -1,7 +1,7 @@
 //! The register of known faults: output of closc that some releases of an operating system handle wrongly.
 //!
-//! In: `faults.yaml`, built into the program. Out: [`Fault`]s, and which of them concern a switch. Invariants: every row
-//! has a public source; a row concerns a switch by its release, its ASIC and what is rendered for it, and by nothing else.
+//! In: `faults.yaml`, built into the program. Out: [`Fault`]s, and which of them concern a switch. Invariants: every
+//! row has a public source. Only its release, its ASIC and its output decide whether a row concerns a switch.
 
 use std::sync::LazyLock;
 
@@ -19,27 +19,27 @@ pub struct Fault {
     pub source: String,
     /// Operating systems with the fault.
     pub oses: Vec<Os>,
-    /// The first release with the fault; the oldest one where absent.
+    /// The first release with the fault; the oldest one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Release>,
-    /// The last release with the fault. It is still there in the newest release where absent.
+    /// The last release with the fault. If absent, the newest release still has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Release>,
-    /// Which images of these releases have it, where not all do.
+    /// Which images of these releases have it, if not all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     images: Option<String>,
-    /// The maker of the ASICs with the fault, where not all have it.
+    /// The maker of the ASICs with the fault, if not all have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asics: Option<Maker>,
     /// The output for which the fault matters.
     when: Condition,
-    /// Where it shows.
+    /// The affected area.
     pub impact: Impact,
-    /// Behaviour of the release, to be read after its name.
+    /// Description of the fault, which follows the name of the release in messages.
     pub effect: String,
-    /// A way out for the operator.
+    /// A workaround for the operator.
     pub workaround: String,
-    /// The rule that reports it, where it has one of its own.
+    /// The rule that reports it, if it has a separate one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
@@ -54,11 +54,11 @@ enum Maker {
     Nvidia,
 }
 
-/// Output for a switch.
+/// Condition on the output for a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Condition {
-    /// Anything.
+    /// Any output.
     Always,
     /// Local segments.
     Segments,
@@ -76,20 +76,19 @@ enum Condition {
     PortsOver(u64),
 }
 
-/// Where a fault shows.
+/// Area that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
-    /// Packets are forwarded otherwise than rendered.
+    /// Packets are forwarded differently from the configuration.
     Forwarding,
-    /// A change takes longer, or another method.
+    /// A change takes longer, or needs another method.
     Delivery,
-    /// Nowhere: the output is written so that the fault does not matter.
+    /// None: closc writes its output so that the fault has no effect.
     Avoided,
 }
 
-/// The facts about a switch's output that conditions ask for.
-// Independent facts, each asked by one condition.
+/// Facts about the output for a switch. They are independent, and each is tested by one condition.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rendered {
@@ -123,7 +122,7 @@ impl Condition {
         }
     }
 
-    /// Returns what has to be rendered, for people.
+    /// Returns the condition in words, for people.
     fn words(self) -> String {
         match self {
             Condition::Always => "every configuration".to_owned(),
@@ -176,7 +175,7 @@ impl Fault {
         self.concerns_release(os, release) && self.concerns_platform(platform) && self.when.holds(rendered)
     }
 
-    /// Returns the ASICs and the output for which it matters, for people.
+    /// Returns the ASICs and the output that it affects, for people.
     pub fn scope(&self) -> [String; 2] {
         let asics = match self.asics {
             Some(Maker::Broadcom) => "Broadcom",

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::alias::Aliases;
 use crate::{Balancing, Breakout, HwskuFacts, Layout, Limit, Os, PortNaming, Power, Provenance};
 
-/// A value and where it was written.
+/// A value and its place in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct At<T> {
     pub(crate) value: T,
@@ -24,7 +24,7 @@ pub(crate) struct At<T> {
 }
 
 impl<T> At<T> {
-    /// Returns where it was written.
+    /// Returns the place in the file.
     pub(crate) fn span(&self, source: SourceId) -> Span {
         Span::new(source, self.start..self.start + self.len)
     }
@@ -78,22 +78,22 @@ pub(crate) struct File {
     /// The P4 pipeline that a controller writes with `os: p4`, by its folder in `p4/pipelines`; `fabric` if not given.
     #[serde(default)]
     pub(crate) pipeline: Option<At<String>>,
-    /// Its height in rack units (U, 44.45 mm); absent for software targets, and where nobody published it.
+    /// Its height in rack units (U, 44.45 mm); absent for software targets, and if no source publishes it.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) rack_units: Option<At<u16>>,
-    /// Its power without modules; absent for software targets, and where no data sheet has a figure.
+    /// Its power without modules; absent for software targets, and if no data sheet has a figure.
     #[serde(default)]
     pub(crate) power: Option<At<Power>>,
     /// Front panel.
     pub(crate) panel: PanelFile,
-    /// SONiC's names for it; required where `os` lists `sonic`, refused elsewhere.
+    /// SONiC's names for it; required if `os` lists `sonic`, otherwise rejected.
     #[serde(default)]
     pub(crate) sonic: Option<At<SonicFile>>,
     /// Packet buffer; absent for software targets.
     #[serde(default)]
     pub(crate) buffer: Option<BufferFile>,
-    /// Accepted trimming settings; any where absent.
+    /// Accepted trimming settings; any if absent.
     #[serde(default)]
     pub(crate) trimming: Option<At<TrimmingFile>>,
     /// Table sizes.
@@ -104,12 +104,11 @@ pub(crate) struct File {
     /// Layouts of its ports, which a tier of a fabric file names with `layout`.
     #[serde(default)]
     pub(crate) layouts: BTreeMap<String, At<Layout>>,
-    /// Capabilities.
+    /// Features.
     pub(crate) features: Vec<At<Feature>>,
 }
 
-/// The front panel: equal cages of equal lanes. Ports that carry no fabric traffic (SFP service ports) are left
-/// out.
+/// The front panel: equal cages of equal lanes. Ports that carry no fabric traffic (SFP service ports) are omitted.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Panel")]
@@ -120,32 +119,33 @@ pub(crate) struct PanelFile {
     pub(crate) lanes: At<u8>,
     /// Fastest speed of one lane.
     pub(crate) lane_speed: At<Speed>,
-    /// Ways a cage can be split: ports and speed, as in `8x100G`.
+    /// Supported breakouts of a cage: ports and speed, as in `8x100G`.
     pub(crate) breakouts: Vec<At<Breakout>>,
-    /// The way that gives the SKU its name; one of `breakouts`.
+    /// The breakout in the name of the SKU; one of `breakouts`.
     pub(crate) default: At<Breakout>,
     /// Port names.
     pub(crate) naming: PortNaming,
     /// Port names of operating systems that use other names.
     #[serde(default)]
     pub(crate) namings: BTreeMap<Os, PortNaming>,
-    /// Aliases of SONiC's ports, where they are not those of `naming`.
+    /// Aliases of SONiC's ports, if they differ from those of `naming`.
     #[serde(default)]
     pub(crate) aliases: Option<At<Aliases>>,
-    /// Numbers printed beside the cages, as SONiC's `index`; from 1 by 1 if not given.
+    /// Numbers printed beside the cages, as SONiC's `index`; 1, 2, 3 and so on if absent.
     #[serde(default)]
     pub(crate) numbers: NumbersFile,
-    /// The N of SONiC's `EthernetN`; counted in lanes over the panel from 0 if not given.
+    /// The N of SONiC's `EthernetN`; if absent, lanes are counted over the panel from 0.
     #[serde(default)]
     pub(crate) port_numbers: Option<At<PortNumbersFile>>,
     /// Serial lanes of the ASIC behind the cages.
     pub(crate) serial_lanes: At<LanesFile>,
-    /// Bits of a port number in P4 pipelines; 9, as in v1model, if not given.
+    /// Bits of a port number in P4 pipelines; 9, as in v1model, if absent.
     #[serde(default)]
     #[schemars(range(min = 9, max = 12))]
     pub(crate) port_bits: Option<At<u8>>,
-    /// The port map of targets that number ports by themselves, as the SDE of Tofino does (`dev_port`): the number of the first
-    /// lane of each cage, whose other lanes follow it. Counted over the panel from 1 if not given.
+    /// The port map of targets with their own port numbers, such as `dev_port` in the SDE of Tofino: the number of the
+    /// first lane of each cage. The other lanes of the cage follow it. If absent, lanes are counted over the panel from
+    /// 1.
     #[serde(default)]
     pub(crate) device_ports: Option<At<Vec<u16>>>,
 }
@@ -157,7 +157,7 @@ pub(crate) struct PanelFile {
 pub(crate) struct NumbersFile {
     /// Number of the first cage.
     pub(crate) first: u16,
-    /// Step from a cage to the next; 2 where every other cage must stay empty.
+    /// Step from a cage to the next; 2 if every other cage must stay empty.
     #[schemars(range(min = 1, max = 16))]
     pub(crate) step: u16,
 }
@@ -173,9 +173,9 @@ impl Default for NumbersFile {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "PortNumbers")]
 pub(crate) enum PortNumbersFile {
-    /// That of the first lane of the panel; the others count on from it.
+    /// The number of the first lane of the panel; the others are counted from it.
     From(u16),
-    /// That of the first lane of each cage; the other lanes of a cage count on from it.
+    /// The number of the first lane of each cage; the other lanes of a cage are counted from it.
     First(Vec<u16>),
 }
 
@@ -184,12 +184,12 @@ pub(crate) enum PortNumbersFile {
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "SerialLanes")]
 pub(crate) enum LanesFile {
-    /// In the order of the panel, beginning with this one; with a step of numbers, the lanes of the cages left
-    /// out are left out too.
+    /// In the order of the panel, from this lane. If the numbers of cages have a step, the lanes of unused cages are
+    /// skipped.
     From(u16),
     /// The first lane of each cage; the others follow it.
     First(Vec<u16>),
-    /// All lanes of each cage, where they do not follow each other.
+    /// All lanes of each cage, if they are not consecutive.
     Each(Vec<Vec<u16>>),
 }
 
@@ -200,7 +200,7 @@ pub(crate) enum LanesFile {
 pub(crate) struct SonicFile {
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
-    /// Whether `hwsku` takes other breakouts than those listed too, by SONiC's dynamic port breakout.
+    /// Whether `hwsku` also accepts breakouts that are not listed, by SONiC's dynamic port breakout.
     #[serde(default)]
     pub(crate) any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
@@ -208,7 +208,7 @@ pub(crate) struct SonicFile {
     /// Other hwskus, each for the breakouts in use on the switch.
     #[serde(default)]
     pub(crate) hwskus: Vec<HwskuFile>,
-    /// What is known of single hwskus, by name; `features` holds for those that are not listed.
+    /// Facts about single hwskus, by name. For others, `features` applies.
     #[serde(default)]
     pub(crate) facts: BTreeMap<String, HwskuFacts>,
 }
@@ -218,8 +218,8 @@ pub(crate) struct SonicFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Hwsku")]
 pub(crate) struct HwskuFile {
-    /// Every breakout in use, and no other. One that takes a share of its cages, as in `1x800G(4)`, is on the first lanes
-    /// where it is the first of the list, and on the last ones behind the first of the list elsewhere.
+    /// All breakouts in use on the switch. A breakout of a share of a cage, such as `1x800G(4)`, uses the first lanes
+    /// if it is first in the list. Otherwise it uses the last lanes, behind the first one in the list.
     pub(crate) breakouts: Vec<At<Breakout>>,
     /// `DEVICE_METADATA.hwsku`.
     pub(crate) hwsku: String,
@@ -230,15 +230,15 @@ pub(crate) struct HwskuFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Buffer")]
 pub(crate) struct BufferFile {
-    /// The whole shared buffer.
+    /// Size of the shared buffer.
     pub(crate) total: At<Bytes>,
     /// Allocation unit.
     pub(crate) cell: At<Bytes>,
     /// Formula of the PFC headroom, for example `nvidia-spectrum-4`.
     #[schemars(with = "Model")]
     pub(crate) headroom: At<String>,
-    /// For SKUs with one static egress pool: the most that a lossless queue takes of it. Without it lossless and lossy
-    /// queues have a dynamic pool each.
+    /// For SKUs with one static egress pool: the maximum that a lossless queue takes from it. If absent, lossless and
+    /// lossy queues each have a dynamic pool.
     #[serde(default)]
     pub(crate) lossless_queue_max: Option<At<Bytes>>,
 }
@@ -248,19 +248,19 @@ pub(crate) struct BufferFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Trimming")]
 pub(crate) struct TrimmingFile {
-    /// The least that may be left of a packet.
+    /// Minimum size of a trimmed packet.
     pub(crate) size_min: Bytes,
-    /// The most.
+    /// Maximum size of a trimmed packet.
     #[serde(default)]
     pub(crate) size_max: Option<Bytes>,
-    /// The one queue of trimmed packets, where it cannot be chosen.
+    /// The queue of trimmed packets, if it cannot be chosen.
     #[serde(default)]
     pub(crate) queue: Option<Queue>,
     /// The same for single hwskus.
     #[serde(default)]
     pub(crate) queues: BTreeMap<String, Queue>,
-    /// hwskus on which packets keep their DSCP where `TC_TO_DSCP_MAP` has no entry for their class. On other hwskus of
-    /// Broadcom's ASICs such packets leave with DSCP 0, so that all classes are mapped.
+    /// hwskus on which packets keep their DSCP if `TC_TO_DSCP_MAP` has no entry for their class. On other hwskus of
+    /// Broadcom's ASICs such packets leave with DSCP 0, so all classes are mapped.
     #[serde(default)]
     pub(crate) keeps_dscp: BTreeSet<String>,
 }
@@ -270,7 +270,7 @@ pub(crate) struct TrimmingFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Limits")]
 pub(crate) struct LimitsFile {
-    /// Local SIDs (MY_SID); 0 where there are none.
+    /// Local SIDs (MY_SID); 0 if there are none.
     pub(crate) my_sids: At<u32>,
     /// IPv6 routes.
     pub(crate) ipv6_routes: At<u32>,
@@ -280,13 +280,13 @@ pub(crate) struct LimitsFile {
     pub(crate) ecmp_groups: At<u32>,
     /// IPv6 neighbour entries.
     pub(crate) neighbours: At<u32>,
-    /// Where each number comes from. A fabric that needs more than an assumed number gets a warning, not an error. A
-    /// number without an entry is firm.
+    /// Source of each number. A fabric that needs more than an assumed number gets a warning, not an error. A number
+    /// without an entry is firm.
     #[serde(default)]
     pub(crate) provenance: BTreeMap<Limit, Provenance>,
 }
 
-/// Something a platform can do.
+/// A feature of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Feature {
@@ -305,7 +305,7 @@ pub(crate) enum Feature {
 }
 
 impl Feature {
-    /// Returns the word in the file.
+    /// Returns the keyword in the file.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Feature::Un => "un",
@@ -331,7 +331,7 @@ impl File {
 }
 
 impl PanelFile {
-    /// Returns the number in the name of the first lane of each cage, where the file gives it.
+    /// Returns the number in the name of the first lane of each cage, if the file has it.
     pub(crate) fn port_numbers(&self) -> Option<Vec<u32>> {
         let step = u32::from(self.numbers.step) * u32::from(self.lanes.value);
         match &self.port_numbers.as_ref()?.value {
@@ -342,7 +342,7 @@ impl PanelFile {
         }
     }
 
-    /// Tells whether cages can be split so, whole or in shares.
+    /// Returns whether a breakout is offered, for complete cages or for a share.
     pub(crate) fn offers(&self, breakout: Breakout) -> bool {
         let whole = match breakout.share {
             Some(_) => breakout.of_whole_cages(self.lanes.value),
@@ -352,7 +352,7 @@ impl PanelFile {
         fits && whole.is_some_and(|whole| self.breakouts.iter().any(|at| at.value == whole))
     }
 
-    /// Returns the serial lanes cage by cage; nothing where they count past 16 bits.
+    /// Returns the serial lanes cage by cage; `None` if they exceed 16 bits.
     pub(crate) fn serial_lanes(&self) -> Option<Vec<u16>> {
         let lanes = u16::from(self.lanes.value);
         let run = |first: u16| (0..lanes).map(move |lane| first.checked_add(lane));

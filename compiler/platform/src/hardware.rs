@@ -1,8 +1,8 @@
-//! Hardware by the name that a `config_db.json` calls it: what fits it, and which ports it has.
+//! Hardware by the hwsku in a `config_db.json`: its limits and its ports.
 //!
-//! In: platforms. Out: [`Hardware`] by hwsku. Invariants: one box has several entries in the catalogue, one for each
-//! breakout; what fits none of them fits nowhere, and a port that none of them has is not a port. Ports are listed for the
-//! hardware that is asked for, and not for all of a catalogue.
+//! In: platforms. Out: [`Hardware`] by hwsku. Invariants: a switch can have several entries in the catalogue, one per
+//! breakout. A limit is the largest one of these entries, and a port exists if one of them has it. Ports are computed
+//! only for hardware that is requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -23,14 +23,14 @@ pub struct Hardware {
     pub neighbours: u32,
     /// Buffer of the chip.
     pub buffer: Bytes,
-    /// One for each breakout.
+    /// One platform for each breakout.
     platforms: Vec<Arc<Platform>>,
-    /// Made when they are asked for first.
+    /// Computed at first use.
     ports: OnceLock<BTreeSet<(SmolStr, String)>>,
 }
 
 impl Hardware {
-    /// Returns the hardware of some platforms, by hwsku; platforms without one are left out.
+    /// Returns the hardware of some platforms, by hwsku; platforms without one are omitted.
     pub fn by_hwsku<'a>(
         platforms: impl IntoIterator<Item = &'a Arc<Platform>>,
     ) -> BTreeMap<String, Hardware> {
@@ -45,14 +45,14 @@ impl Hardware {
         known
     }
 
-    /// Returns the ports of every breakout: the name, and what is behind it.
+    /// Returns the ports of all breakouts: name and properties.
     pub fn ports(&self) -> &BTreeSet<(SmolStr, String)> {
         let ports = || self.platforms.iter().flat_map(|platform| platform.ports());
         self.ports.get_or_init(|| ports().map(|port| physical(&port)).collect())
     }
 
     fn add(&mut self, platform: &Arc<Platform>) {
-        // An assumed number refuses nothing: a fabric that needs more has a warning where it is compiled.
+        // An assumed number rejects nothing here: a fabric that needs more gets a warning when it is compiled.
         let firm = |limit| match platform.limits.assumption(limit) {
             Some(_) => u32::MAX,
             None => platform.limits.get(limit),
@@ -65,7 +65,7 @@ impl Hardware {
     }
 }
 
-/// The name of a port and, with spaces between, its lanes, alias, number on the panel and part.
+/// Returns the name of a port, and its lanes, alias, panel number and part, separated by spaces.
 fn physical(port: &PhysicalPort) -> (SmolStr, String) {
     let lanes: Vec<String> = port.lanes.iter().map(u16::to_string).collect();
     (port.name.clone(), format!("{} {} {} {}", lanes.join(","), port.alias, port.panel, port.subport))

@@ -1,7 +1,7 @@
 //! A platform: ports, buffers, limits and features of one switch SKU.
 //!
-//! Everything here is data from the catalogue; [`Platform::port`], from a slot to the names and lanes the
-//! operating system uses, is in its own file.
+//! Everything here is data from the catalogue. [`Platform::port`], which returns the names and lanes of a slot for an
+//! operating system, is in a separate file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Breakout {
     pub ports: u8,
     /// Speed of each.
     pub speed: Speed,
-    /// The lanes that they take, where others take the rest of the cage.
+    /// The lanes of the ports, if others use the rest of the cage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<Share>,
 }
@@ -53,7 +53,7 @@ pub struct PhysicalPort {
     pub alias: SmolStr,
     /// Cage on the front panel, from 1, as SONiC's `index`.
     pub panel: u16,
-    /// Part of the cage, from 1; 0 where the cage is not split, as SONiC's `subport`.
+    /// Part of the cage, from 1; 0 if the cage is not split, as SONiC's `subport`.
     pub subport: u8,
     /// Serial lanes of the ASIC.
     pub lanes: Vec<u16>,
@@ -61,7 +61,7 @@ pub struct PhysicalPort {
     pub speed: Speed,
     /// Its first lane counted over the panel, from 1.
     pub number: u16,
-    /// Port number for P4 and other numbered targets: `number`, or what the port map of the platform says.
+    /// Port number for P4 and other numbered targets: `number`, or the number in the platform's port map.
     pub device: u16,
 }
 
@@ -74,37 +74,37 @@ pub struct Platform {
     pub title: String,
     /// Targets that run on it.
     pub oses: Vec<Os>,
-    /// The P4 pipeline of `os: p4`, where it is not the usual one.
+    /// The P4 pipeline of `os: p4`, if it is not the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<SmolStr>,
-    /// Its height in rack units. It is in no artefact: digests of what a file means leave it out.
+    /// Its height in rack units. No artefact contains it, so digests of the meaning of a file omit it.
     #[serde(skip)]
     pub rack_units: Option<u16>,
-    /// Its power. It is in no artefact, as `rack_units`.
+    /// Its power. No artefact contains it, so digests of the meaning of a file omit it.
     #[serde(skip)]
     pub power: Option<Power>,
     /// Front panel.
     pub panel: Panel,
-    /// SONiC's names for it; absent where SONiC does not run on it.
+    /// SONiC's names for it; absent if SONiC does not run on it.
     pub sonic: Option<Sonic>,
-    /// Packet buffer; absent for software targets and where no file publishes it.
+    /// Packet buffer; absent for software targets, and if no file publishes it.
     pub buffer: Option<Buffer>,
-    /// Accepted trimming settings; any where absent.
+    /// Accepted trimming settings; any if absent.
     pub trimming: Option<TrimmingLimits>,
     /// Table sizes.
     pub limits: Limits,
-    /// Capabilities.
+    /// Features.
     pub features: Features,
-    /// Load balancing beyond a hash. Only checks read it: digests of what a file means leave it out.
+    /// Load balancing beyond a hash. Only checks read it, so digests of the meaning of a file omit it.
     #[serde(skip)]
     pub balancing: Balancing,
-    /// Layouts of its ports by name. Digests of what a file means have the ports, and leave these out.
+    /// Layouts of its ports by name. Digests of the meaning of a file contain the ports instead.
     #[serde(skip)]
     pub layouts: BTreeMap<String, Layout>,
-    /// Whether `cargo xtask platforms` made it. Where hardware is chosen for the user, others are.
+    /// Whether `cargo xtask platforms` made it. closc never chooses such a platform for the user.
     #[serde(skip)]
     pub derived: bool,
-    /// Where the values come from.
+    /// Sources of the values.
     pub sources: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ pub struct Layout {
     /// Ports towards the tier above.
     #[serde(default)]
     pub up: Option<LayoutSide>,
-    /// Why a fabric cannot have it, for a layout that is known by its name only.
+    /// Why a fabric cannot use the layout, if only its name is known.
     #[serde(default)]
     pub refused: Option<String>,
 }
@@ -161,34 +161,34 @@ pub struct Panel {
     pub lanes: u8,
     /// Fastest speed of one lane.
     pub lane_speed: Speed,
-    /// Ways a cage can be split.
+    /// Supported breakouts of a cage.
     pub breakouts: Vec<Breakout>,
-    /// The way that gives the SKU its name.
+    /// The breakout in the name of the SKU.
     pub default_breakout: Breakout,
     /// Port names.
     pub naming: PortNaming,
     /// Default port names; `naming` gives those of the operating system in use.
     #[serde(skip)]
     pub usual_naming: PortNaming,
-    /// Port names of operating systems that do not use the usual ones.
+    /// Port names of operating systems that do not use the default ones.
     #[serde(skip)]
     pub namings: BTreeMap<Os, PortNaming>,
-    /// Patterns of SONiC's aliases, where they are not those of `naming`.
+    /// Patterns of SONiC's aliases, if they differ from those of `naming`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) aliases: Option<Aliases>,
     /// Number on the panel of the first cage, as SONiC's `index`; 1 nearly everywhere.
     pub first_number: u16,
-    /// Step from one cage to the next in numbers on the panel; 2 where every other cage must stay empty.
+    /// Step from one cage to the next in numbers on the panel; 2 if every other cage must stay empty.
     pub number_step: u16,
-    /// The N of SONiC's `EthernetN` of the first lane of each cage, where it is not counted in lanes over the panel from 0.
+    /// The N of SONiC's `EthernetN` of the first lane of each cage; if absent, lanes are counted over the panel from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_numbers: Option<Vec<u16>>,
     /// Serial lanes of the ASIC, cage by cage: `cages * lanes` of them.
     pub serial_lanes: Vec<u16>,
-    /// Bits of a port number in P4 pipelines, where they are not those of v1model.
+    /// Bits of a port number in P4 pipelines, if they differ from those of v1model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port_bits: Option<u8>,
-    /// Number of the first lane of each cage at targets that number ports by themselves.
+    /// Number of the first lane of each cage on targets with their own port numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_ports: Option<Vec<u16>>,
 }
@@ -202,8 +202,8 @@ impl Panel {
         self.port_bits.unwrap_or(Self::V1MODEL_PORT_BITS)
     }
 
-    /// Returns the bits of a port number in P4 pipelines that name ports by text: room for all lanes of the panel, as the
-    /// last two numbers are not front ports. Only a model of such a switch has a limit.
+    /// Returns the bits of a port number in P4 pipelines that name ports by text: enough for all lanes of the panel and
+    /// the two special ports. Only a model of such a switch has a limit.
     pub fn named_port_bits(&self) -> u8 {
         let lanes = u32::from(self.cages) * u32::from(self.lanes);
         let fits = |bits: &u8| lanes + 2 < 1 << bits;
@@ -211,8 +211,8 @@ impl Panel {
         self.port_bits().max(least.unwrap_or(u16::BITS as u8))
     }
 
-    /// Returns the largest number that a front port can have on an operating system, where there is a limit. Of all
-    /// numbers of so many bits the last drops, and the one before it is the controller.
+    /// Returns the largest number that a front port can have on an operating system, if there is a limit. Of all
+    /// numbers of this width, the last is the drop port, and the one before it is the controller.
     pub fn port_number_max(&self, os: Os) -> Option<u16> {
         let usual = os.port_number_max()?;
         Some(self.port_bits.map_or(usual, |bits| (1 << bits) - 3))
@@ -249,7 +249,7 @@ pub enum PortNaming {
 }
 
 impl PortNaming {
-    /// Returns EOS's name of the management port: on a chassis that of whichever supervisor is in charge.
+    /// Returns EOS's name of the management port; on a chassis, that of the active supervisor.
     pub fn eos_management(self) -> &'static str {
         if matches!(self, PortNaming::Chassis { .. }) { "Management0" } else { "Management1" }
     }
@@ -258,24 +258,24 @@ impl PortNaming {
 /// SONiC's names for a SKU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Sonic {
-    /// `DEVICE_METADATA.hwsku` where none of `hwskus` fits.
+    /// `DEVICE_METADATA.hwsku` if none of `hwskus` fits.
     pub hwsku: String,
-    /// Whether `hwsku` takes other breakouts than those listed too.
+    /// Whether `hwsku` also accepts breakouts that are not listed.
     pub any_breakout: bool,
     /// `DEVICE_METADATA.platform`.
     pub platform: String,
     /// Names for switches on which exactly these breakouts are in use.
     pub hwskus: Vec<(BTreeSet<Breakout>, String)>,
-    /// What is known of single hwskus. Only checks read it: digests of what a file means leave it out.
+    /// Facts about single hwskus. Only checks read them, so digests of the meaning of a file omit them.
     #[serde(skip)]
     pub facts: BTreeMap<String, HwskuFacts>,
 }
 
-/// What is known of a hwsku. A feature that is not listed is as in the `features` of the platform.
+/// Facts about a hwsku. For a feature that is not listed, the `features` of the platform apply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HwskuFacts {
-    /// Whether SONiC has uN.
+    /// Whether SONiC supports uN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub un: Option<Claim>,
     /// Whether SONiC trims packets.
@@ -286,34 +286,34 @@ pub struct HwskuFacts {
 /// Packet buffer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Buffer {
-    /// The whole shared buffer.
+    /// Size of the shared buffer.
     pub total: Bytes,
     /// Allocation unit.
     pub cell: Bytes,
     /// Name of the headroom model and its constants, see the `qos` crate.
     pub headroom_model: SmolStr,
-    /// With one static egress pool: the most that a lossless queue takes. Two dynamic pools where absent.
+    /// With one static egress pool: the maximum that a lossless queue takes. If absent, there are two dynamic pools.
     pub lossless_queue_max: Option<Bytes>,
 }
 
 /// Trimming settings that a platform accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TrimmingLimits {
-    /// The least that may be left of a packet.
+    /// Minimum size of a trimmed packet.
     pub size_min: Bytes,
-    /// The most.
+    /// Maximum size of a trimmed packet.
     pub size_max: Option<Bytes>,
-    /// The one queue of trimmed packets, where it cannot be chosen.
+    /// The queue of trimmed packets, if it cannot be chosen.
     pub queue: Option<Queue>,
     /// The same for single hwskus.
     pub queues: BTreeMap<String, Queue>,
-    /// hwskus on which packets keep their DSCP where no entry of `TC_TO_DSCP_MAP` is for their class.
+    /// hwskus on which packets keep their DSCP if `TC_TO_DSCP_MAP` has no entry for their class.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub keeps_dscp: BTreeSet<String>,
 }
 
 impl TrimmingLimits {
-    /// Tells whether a size is taken.
+    /// Returns whether a size is accepted.
     pub fn accepts(&self, size: Bytes) -> bool {
         self.size_min <= size && self.size_max.is_none_or(|max| size <= max)
     }
@@ -332,7 +332,7 @@ pub struct Limits {
     pub ecmp_groups: u32,
     /// Neighbour entries.
     pub neighbours: u32,
-    /// Where the numbers come from. Only checks read it: digests of what a file means leave it out.
+    /// Sources of the numbers. Only checks read them, so digests of the meaning of a file omit them.
     #[serde(skip)]
     pub provenance: BTreeMap<Limit, Provenance>,
 }
@@ -371,7 +371,7 @@ impl Limits {
         }
     }
 
-    /// Returns why a number is assumed, where no source publishes it and it was not measured.
+    /// Returns why a number is assumed, if it is neither published nor measured.
     pub fn assumption(&self, limit: Limit) -> Option<&str> {
         match self.provenance.get(&limit)? {
             Provenance::Assumed(reason) => Some(reason),
@@ -382,7 +382,7 @@ impl Limits {
 
 /// Capabilities of a platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-// Six independent facts, each asked by its name; no combination is a state.
+// Six independent facts, not states of one value.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Features {
     /// uN: End with NEXT-CSID.
@@ -405,26 +405,26 @@ impl Platform {
         self.oses.contains(&os)
     }
 
-    /// Tells whether it is a program: hardware has a packet buffer or SONiC's names in the catalogue. The buffer of derived
-    /// hardware is unknown.
+    /// Returns whether it is a software target. In the catalogue, hardware has a packet buffer or SONiC's names;
+    /// derived hardware has no known buffer.
     pub fn is_software(&self) -> bool {
         self.buffer.is_none() && self.sonic.is_none()
     }
 
-    /// Tells whether packets wait in virtual queues where they come in, and not in queues of the port that they leave by.
+    /// Returns whether packets wait in virtual queues of the ingress port, and not in queues of the egress port.
     pub fn has_virtual_queues(&self) -> bool {
         let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
         model.is_some_and(Model::has_virtual_queues)
     }
 
-    /// Returns the P4 pipeline whose tables a controller writes under an operating system, where there is one: the platform's
-    /// own, or the usual one.
+    /// Returns the P4 pipeline whose tables a controller writes under an operating system, if there is one. It is the
+    /// platform's own pipeline, or the default one.
     pub fn pipeline(&self, os: Os) -> Option<&str> {
         let usual = os.pipeline()?;
         Some(self.pipeline.as_deref().filter(|_| os.takes_pipelines()).unwrap_or(usual))
     }
 
-    /// Returns it as an operating system names its ports.
+    /// Returns the platform with the port names of an operating system.
     #[must_use]
     pub fn under(self: &Arc<Self>, os: Os) -> Arc<Self> {
         let naming = self.panel.namings.get(&os).copied().unwrap_or(self.panel.usual_naming);
@@ -436,8 +436,7 @@ impl Platform {
         Arc::new(own)
     }
 
-    /// Returns what is left of a trimmed packet: what is stated, else what the platform and the system take nearest to SONiC's
-    /// default.
+    /// Returns the size of trimmed packets: the stated one, or the accepted size that is nearest to SONiC's default.
     pub fn trim_size(&self, os: Os, stated: Option<Bytes>) -> Bytes {
         let least = os.trim_size().map_or(0, |taken| (*taken.start()).into());
         let default = Trimming::DEFAULT_SIZE.max(Bytes(least));
@@ -448,7 +447,7 @@ impl Platform {
         stated.unwrap_or_else(|| self.trimming.as_ref().map_or(default, nearest))
     }
 
-    /// Returns the one queue that trimmed packets take on an hwsku, where it cannot be chosen.
+    /// Returns the queue of trimmed packets on an hwsku, if it cannot be chosen.
     pub fn trim_queue(&self, hwsku: &str) -> Option<Queue> {
         let limits = self.trimming.as_ref()?;
         limits.queues.get(hwsku).copied().or(limits.queue)
@@ -461,7 +460,7 @@ impl Platform {
         model.is_some_and(Model::clears_unmapped_dscp) && !keeps
     }
 
-    /// Tells whether one of SONiC's hwskus is for exactly these breakouts, or takes any.
+    /// Returns whether one of SONiC's hwskus is for exactly these breakouts, or accepts any.
     pub fn has_hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> bool {
         let used = self.panel.hwsku_key(breakouts);
         let default = BTreeSet::from([self.panel.default_breakout]);
@@ -470,7 +469,7 @@ impl Platform {
         })
     }
 
-    /// Returns SONiC's hwsku for a switch on which these breakouts are in use; nothing where SONiC does not run.
+    /// Returns SONiC's hwsku for a switch on which these breakouts are in use; `None` if SONiC does not run on it.
     pub fn hwsku(&self, breakouts: impl IntoIterator<Item = Breakout>) -> Option<&str> {
         let sonic = self.sonic.as_ref()?;
         let used = self.panel.hwsku_key(breakouts);

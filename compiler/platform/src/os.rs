@@ -1,7 +1,7 @@
 //! The switch operating systems that closc renders for: one list, and a file of facts for each.
 //!
-//! In: `templates/<os>/os.yaml`, at compile time. Out: [`Os`], and what holds of each. Invariants: every file answers every
-//! question that this file asks (a test reads them all), so that no other code compares with a name.
+//! In: `templates/<os>/os.yaml`, at compile time. Out: [`Os`], and the facts about each. Invariants: every file
+//! contains every fact that is declared here (a test reads them all), so no other code compares names.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use crate::capability::{Capability, Row, Support, asked};
 use crate::release::Release;
 use crate::telemetry::Telemetry;
 
-/// Makes the enum, its words and its facts from one list, in the order of listings.
+/// Makes the enum, its keywords and its facts from one list, in the order of listings.
 macro_rules! oses {
     ($($(#[$doc:meta])* $name:ident, $word:literal;)+) => {
         /// A switch operating system or target that closc renders for.
@@ -30,7 +30,7 @@ macro_rules! oses {
             /// Every target, in the order of listings.
             pub const ALL: [Os; [$($word),+].len()] = [$(Os::$name),+];
 
-            /// Returns the word used in YAML and in artefact paths.
+            /// Returns the keyword in YAML and in artefact paths.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Os::$name => $word,)+
@@ -66,19 +66,19 @@ oses! {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Releases {
-    /// The one that is assumed where a fabric file states none.
+    /// The release that is assumed if a fabric file states none.
     pub default: Release,
-    /// Those that are supported, in order; empty where every release from `oldest` on is.
+    /// Supported releases in order; empty if every release from `oldest` on is supported.
     #[serde(default)]
     pub known: Vec<Release>,
-    /// The oldest that is supported, where they are not listed.
+    /// The oldest supported release, if they are not listed.
     pub oldest: Option<Release>,
-    /// From which release on a capability is there, by its key.
+    /// The first release with a capability, by the key of the capability.
     #[serde(default)]
     since: BTreeMap<String, Release>,
 }
 
-/// Behaviour of copper ports, as their configuration is written.
+/// Behaviour of copper ports with the rendered configuration.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Negotiation {
@@ -106,14 +106,14 @@ impl Releases {
         known.join(", ")
     }
 
-    /// Returns the first release that can do something, where not all that are known can.
+    /// Returns the first release with a capability, if not all known releases have it.
     pub fn since(&self, capability: Capability) -> Option<Release> {
         self.since.get(capability.key()).copied()
     }
 }
 
 /// Facts about one operating system. Its file explains each.
-// Independent facts, each asked by its name; no combination is a state.
+// Independent facts, not states of one value.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,7 +155,7 @@ impl Os {
         &FACTS[self as usize]
     }
 
-    /// Returns the name for people: the word in YAML, and the pipeline where there is one.
+    /// Returns the name for people: the keyword, and the pipeline if there is one.
     pub fn title(self) -> &'static str {
         &self.facts().title
     }
@@ -165,22 +165,23 @@ impl Os {
         self.facts().pipeline.is_some()
     }
 
-    /// Returns the P4 pipeline whose tables a controller writes, where there is one.
+    /// Returns the P4 pipeline whose tables a controller writes, if there is one.
     pub fn pipeline(self) -> Option<&'static str> {
         self.facts().pipeline.as_deref()
     }
 
-    /// Tells whether a platform may have another pipeline than the usual one.
+    /// Returns whether a platform may have another pipeline than the default.
     pub fn takes_pipelines(self) -> bool {
         self.facts().takes_pipelines
     }
 
-    /// Tells whether a site sets how queues of hardware are served and share the buffer, beside what is rendered.
+    /// Returns whether the site, and not closc, configures schedulers and buffer shares of hardware queues.
     pub fn leaves_queues(self) -> bool {
         self.facts().leaves_queues
     }
 
-    /// Returns what a profile asks of hardware and closc does not render for it: what the site sets, and what nobody does.
+    /// Returns the capabilities that a profile requires of hardware and closc does not render: those that the site
+    /// configures, and those that are lost.
     pub fn lost_on_hardware(self, profile: &Profile) -> (Vec<Capability>, Vec<Capability>) {
         let of_queues = |capability: &Capability| {
             self.leaves_queues() && matches!(capability, Capability::Weights | Capability::Thresholds)
@@ -199,75 +200,76 @@ impl Os {
         self.facts().has_static_neighbours
     }
 
-    /// Tells whether a switch keeps the MAC address of its maker, so that neighbours have to ask for it.
+    /// Returns whether a switch keeps its factory MAC address, so that neighbours have to resolve it.
     pub fn has_own_macs(self) -> bool {
         self.facts().has_own_macs
     }
 
-    /// Tells whether the play of `closc export ansible` brings switches their files.
+    /// Returns whether the playbook of `closc export ansible` delivers the files of switches.
     pub fn has_play(self) -> bool {
         self.facts().has_play
     }
 
-    /// Returns the largest MTU that the operating system takes on a port, where it has a limit of its own.
+    /// Returns the largest MTU that the operating system accepts on a port, if it has a limit.
     pub fn port_mtu_max(self) -> Option<u16> {
         self.facts().port_mtu_max
     }
 
-    /// Returns the most paths to a prefix that its BGP uses, where there is a limit besides that of the platform.
+    /// Returns the maximum number of paths to a prefix that its BGP uses, if it has a limit besides that of the
+    /// platform.
     pub fn multipath_max(self) -> Option<u16> {
         self.facts().multipath_max
     }
 
-    /// Returns the most ECMP groups that it balances by load, where their number has a limit of its own.
+    /// Returns the maximum number of ECMP groups that it balances by load, if it has a limit.
     pub fn balanced_groups_max(self) -> Option<u32> {
         self.facts().balanced_groups_max
     }
 
-    /// Returns the largest number of a front port, where numbers have a limit of their own.
+    /// Returns the largest number of a front port, if it has a limit.
     pub fn port_number_max(self) -> Option<u16> {
         self.facts().port_number_max
     }
 
-    /// Returns the exponents that buffer thresholds may have, where it does not take all.
+    /// Returns the exponents that it accepts for buffer thresholds, if it does not accept all.
     pub fn thresholds_taken(self) -> Option<RangeInclusive<i8>> {
         self.facts().thresholds_taken.map(|(least, most)| least..=most)
     }
 
-    /// Returns the milliseconds between two looks of the watchdog that it takes, where it counts looks and takes no times.
+    /// Returns the accepted polling intervals of the watchdog in milliseconds, if it counts polls instead of time.
     pub fn watchdog_poll_millis(self) -> Option<RangeInclusive<u32>> {
         self.facts().watchdog_poll_millis.map(|(least, most)| least..=most)
     }
 
-    /// Returns the bytes that it leaves of a trimmed packet, where it has limits of its own beside those of the platform.
+    /// Returns the accepted sizes of trimmed packets in bytes, if it has limits besides those of the platform.
     pub fn trim_size(self) -> Option<RangeInclusive<u32>> {
         self.facts().trim_size.map(|(least, most)| least..=most)
     }
 
-    /// Returns the highest number by which it can know packets that it trimmed, where such numbers have a limit of their own.
+    /// Returns the highest switch priority that can identify trimmed packets, if it has a limit.
     pub fn trim_priority_max(self) -> Option<u8> {
         self.facts().trim_priority_max
     }
 
-    /// Tells whether lossless classes share one buffer threshold where packets come in and one where they leave, and all other
-    /// classes one where packets come in.
+    /// Returns whether lossless classes share one buffer threshold at ingress and one at egress, and all other classes
+    /// one at ingress.
     pub fn shares_thresholds(self) -> bool {
         self.facts().shares_thresholds
     }
 
-    /// Returns how many packets of full size a queue takes, where queues are those of a kernel: each has a length of its own,
-    /// and no chip knows of them.
+    /// Returns the number of full-size packets that a queue holds, if queues are those of a kernel. Each queue then has
+    /// its own length, and no chip is involved.
     pub fn queue_packets(self) -> Option<u32> {
         self.facts().queue_packets
     }
 
-    /// Returns why other sizes of buffer pools take a reload, where it is given sizes and takes them only then.
+    /// Returns why a change of buffer pool sizes needs a reload, if sizes are configured and only read at a reload.
     pub fn pools_at_reload(self) -> Option<&'static str> {
         self.facts().pools_at_reload.as_deref()
     }
 
-    /// Tells whether ports negotiate speed and train their links in a release, as they are written; nothing where a driver
-    /// decides.
+    /// Returns whether ports negotiate speed and train their links in a release, with the rendered configuration;
+    /// `None` if a driver decides.
     pub fn negotiates(self, release: Option<Release>) -> Option<bool> {
         match self.facts().negotiation? {
             Negotiation::Forced => Some(false),
@@ -275,22 +277,22 @@ impl Os {
         }
     }
 
-    /// Returns its releases, where it has any that differ.
+    /// Returns its releases, if it has any that differ.
     pub fn releases(self) -> Option<&'static Releases> {
         self.facts().releases.as_ref()
     }
 
-    /// Returns how the counters of a switch are read while it runs.
+    /// Returns the ways to read the counters of a running switch.
     pub fn telemetry(self) -> &'static Telemetry {
         &self.facts().telemetry
     }
 
-    /// Tells how far closc renders a capability for it.
+    /// Returns the support for a capability.
     pub fn support(self, capability: Capability) -> Support {
         self.facts().capabilities.get(capability)
     }
 
-    /// Tells whether closc renders a capability for it, if need be with a limit that has a warning of its own.
+    /// Returns whether closc renders a capability for it, completely or with a limit that has a separate warning.
     pub fn renders(self, capability: Capability) -> bool {
         match self.support(capability) {
             Support::Whole | Support::Part(_) => true,
@@ -298,12 +300,12 @@ impl Os {
         }
     }
 
-    /// Returns what a profile asks of a switch and closc does not render for it.
+    /// Returns the capabilities that a profile requires of a switch and closc does not render.
     pub fn lost(self, profile: &Profile) -> Vec<Capability> {
         asked(profile).into_iter().filter(|capability| !self.renders(*capability)).collect()
     }
 
-    /// Returns the same on a switch whose chip queues packets: what a kernel queues does not pass there.
+    /// Returns the same for a switch whose chip queues packets, so that settings of kernel queues have no effect.
     pub(crate) fn lost_on_chip(self, profile: &Profile) -> Vec<Capability> {
         match self.queue_packets() {
             Some(_) => asked(profile),

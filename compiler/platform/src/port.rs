@@ -1,9 +1,8 @@
-//! From a slot to the port as the device names it.
+//! Converts a slot to a port with the names of the device.
 //!
-//! In: a [`Slot`]. Out: name, alias, lanes and numbers. Invariants: two different slots of one breakout have different
-//! names, numbers and lanes, and names depend on the place on the panel only, so that splitting one cage renames
-//! no port of another. Called for every port of a fabric: short names stay inside [`SmolStr`], without an
-//! allocation.
+//! In: a [`Slot`]. Out: name, alias, lanes and numbers. Invariants: different slots of one breakout have different
+//! names, numbers and lanes. Names depend only on the place on the panel, so splitting a cage renames no port of other
+//! cages. It is called for every port of a fabric: short names stay inside [`SmolStr`], without an allocation.
 
 use smol_str::SmolStr;
 
@@ -34,7 +33,7 @@ impl Platform {
         }
     }
 
-    /// Returns every port that some way of splitting its cage gives.
+    /// Returns the ports of every breakout that each cage supports.
     pub fn ports(&self) -> impl Iterator<Item = PhysicalPort> + '_ {
         let slots = (0..self.panel.cages).flat_map(move |cage| {
             let of_cage =
@@ -52,12 +51,12 @@ impl Platform {
         hwskus.flat_map(|(breakouts, _)| breakouts).filter(|breakout| breakout.share.is_some())
     }
 
-    /// Returns the name of the port of a slot, without the rest.
+    /// Returns only the name of the port of a slot.
     pub fn port_name(&self, slot: Slot) -> SmolStr {
         self.name_at(slot, self.place(slot))
     }
 
-    /// Returns the number by which targets that number ports know the one at a place.
+    /// Returns the number of a port on targets with their own port numbers.
     fn device_port(&self, slot: Slot, at: Place) -> u16 {
         let first = self.panel.device_ports.as_ref().and_then(|first| first.get(usize::from(slot.cage)));
         first.map_or(at.first_lane + 1, |first| first + at.in_cage)
@@ -164,13 +163,13 @@ impl Platform {
         text.finish()
     }
 
-    /// Returns the ports the panel has when every cage is split this way; 0 where it cannot be.
+    /// Returns the number of ports if every cage has this breakout; 0 if that is impossible.
     pub fn ports_max(&self, breakout: Breakout) -> u16 {
         if self.panel.offers(breakout) { self.panel.cages * u16::from(breakout.ports) } else { 0 }
     }
 }
 
-/// Where a slot lies.
+/// Position of a slot.
 #[derive(Clone, Copy)]
 struct Place {
     /// Number on the panel.
@@ -181,13 +180,14 @@ struct Place {
     in_cage: u16,
     /// First lane over the cages of the catalogue, from 0.
     first_lane: u16,
-    /// The N of `EthernetN`: what the platform gives, or the first lane counted over the whole panel, unused cages included.
+    /// The N of `EthernetN`: the number in the catalogue, or the first lane counted over the whole panel, unused cages
+    /// included.
     named: u16,
-    /// Its number among the ports of the cage, from 0; none where it has the cage to itself.
+    /// Its number among the ports of the cage, from 0; `None` if it uses the complete cage.
     ordinal: Option<u8>,
 }
 
-/// A short text put together without an allocation; the longest is `Ethernet65535/65535/256`.
+/// A short text that is built without an allocation; the longest is `Ethernet65535/65535/256`.
 struct Text {
     bytes: [u8; 24],
     len: usize,

@@ -1,8 +1,7 @@
-//! From the text of a catalogue file to its shape.
+//! Parses the text of a catalogue file.
 //!
-//! In: YAML text of a site. Out: a [`File`], or diagnostics that point at
-//! the faults: the first of its kind, and every key that is missing. Invariants: the text is
-//! small and plain: at most [`syntax::BYTES_MAX`] bytes, no second document, a key once.
+//! In: YAML text of a site. Out: a [`File`], or diagnostics with places: the first error of the parser, and every
+//! missing key. Invariants: the text has at most [`syntax::BYTES_MAX`] bytes, one document, and no key twice.
 
 use closc_diagnostics::{Diagnostic, SourceId, Span};
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options};
@@ -82,7 +81,7 @@ fn diagnostic(source: SourceId, text: &str, error: &Error) -> Diagnostic {
     }
 }
 
-/// Returns what stands at a place, in the words of messages.
+/// Returns the description of a text, for messages.
 fn found(written: &str) -> String {
     match written.trim() {
         "" => "nothing".to_owned(),
@@ -92,7 +91,7 @@ fn found(written: &str) -> String {
     }
 }
 
-/// Returns what a type of the program is to people.
+/// Returns the name of a type, for messages.
 fn words(of: &'static str) -> &'static str {
     match of {
         "u8" => "a whole number from 0 to 255",
@@ -105,7 +104,7 @@ fn words(of: &'static str) -> &'static str {
     }
 }
 
-/// Returns the parser's words on one line, without its own idea of the place.
+/// Returns the parser's message on one line, without its position.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();

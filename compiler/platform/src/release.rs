@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub enum Release {
     /// A branch that is named by its year and month, as SONiC's `202511`.
     Branch(u32),
-    /// The branch that later ones are cut from.
+    /// The branch from which later ones are created.
     Master,
     /// Two or three numbers.
     Version {
@@ -36,7 +36,7 @@ impl Release {
         Release::Version { major, minor, patch: None, train: None }
     }
 
-    /// Tells whether another release is numbered in the same way, so that one is before the other.
+    /// Returns whether another release has the same form, so that the two can be ordered.
     pub(crate) fn has_form_of(self, other: Self) -> bool {
         let is_branch = |release: Release| match release {
             Release::Branch(_) | Release::Master => true,
@@ -70,7 +70,7 @@ impl FromStr for Release {
     }
 }
 
-/// Reads a number without zeros in front.
+/// Reads a number without leading zeros.
 fn number(text: &str) -> Option<u16> {
     let is_plain = !text.is_empty() && text.len() <= 4 && text.bytes().all(|sign| sign.is_ascii_digit());
     text.parse().ok().filter(|_| is_plain && (text.len() == 1 || !text.starts_with('0')))

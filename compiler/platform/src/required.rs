@@ -1,12 +1,12 @@
 //! Keys that a document lacks, all of them at once: serde stops at the first.
 //!
 //! In: a JSON Schema made from types, and a document of that type. Out: [`Missing`] keys in the order of the document.
-//! Invariants: what is not there is found in mappings that are there; where a value can have several shapes, the one whose
-//! keys it has is asked.
+//! Invariants: only mappings that exist are searched for missing keys. If a value can have several shapes, the shape
+//! that has one of its keys applies.
 
 use serde_json::{Map, Value};
 
-/// A key that is required and not there.
+/// A required key that is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The keys from the root to the mapping that lacks it.
@@ -55,7 +55,7 @@ fn resolve<'a>(root: &'a Value, node: &'a Value) -> &'a Value {
     name.map_or(node, |name| &root["$defs"][name])
 }
 
-/// Returns the shape that a mapping has: the one of several that knows one of its keys.
+/// Returns the shape of a mapping: if there are several, the one that has one of its keys.
 fn branch<'a>(root: &'a Value, node: &'a Value, entries: &Map<String, Value>) -> Option<&'a Value> {
     let choices = ["oneOf", "anyOf"].into_iter().find_map(|key| node[key].as_array());
     let Some(choices) = choices else { return Some(node) };

@@ -1,7 +1,7 @@
 //! Reading of a switch's counters while it runs.
 //!
-//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription that needs something of the
-//! fabric says so, as a server refuses paths of counters that are not there.
+//! In: the `telemetry` of `templates/<os>/os.yaml`. Out: [`Telemetry`]. Invariants: a subscription states its condition
+//! on the fabric, because servers reject paths of missing counters.
 
 use serde::Deserialize;
 
@@ -9,13 +9,13 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {
-    /// Its gNMI server, where it has one.
+    /// Its gNMI server, if it has one.
     pub gnmi: Option<Gnmi>,
-    /// The port of Prometheus's node exporter, where one runs beside.
+    /// The port of Prometheus's node exporter, if one runs on the switch.
     pub node_exporter: Option<u16>,
     /// sFlow settings of a site.
     pub sflow: Sflow,
-    /// Why nothing is put into packets on their way (INT, IFA, IOAM).
+    /// Why in-band telemetry (INT, IFA, IOAM) is not used.
     pub without_inband: String,
 }
 
@@ -29,7 +29,7 @@ pub enum Sflow {
     Nvue,
     /// Lines of EOS.
     Eos,
-    /// Not at all, and why.
+    /// Not supported, with the reason.
     Not(String),
 }
 
@@ -37,21 +37,21 @@ pub enum Sflow {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gnmi {
-    /// The TCP port that it listens on unless a site says otherwise.
+    /// The TCP port on which it listens by default.
     pub port: u16,
     /// Encoding of values, in words of gNMIc.
     pub encoding: String,
-    /// Request.
+    /// The subscriptions of a collector.
     pub subscriptions: Vec<Subscription>,
 }
 
-/// Something that a collector asks for.
+/// A subscription of a collector.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subscription {
     /// Its name, one word.
     pub name: String,
-    /// The target of the prefix, where the server has several.
+    /// The target of the prefix, if the server has several.
     #[serde(default)]
     pub target: Option<String>,
     /// Paths, as gNMI writes them.

@@ -88,7 +88,7 @@ fn no_lane_is_asked_for_more_than_it_has() {
 
 #[test]
 fn names_that_carry_a_shape_keep_it() {
-    // `th5-512x100g`: the last word says ports and speed of the default breakout.
+    // `th5-512x100g`: the last word contains ports and speed of the default breakout.
     let mut seen = 0;
     for platform in Catalogue::builtin().iter() {
         let shape = platform.id.rsplit('-').next().unwrap().to_uppercase();
@@ -166,7 +166,7 @@ fn hwskus_that_trim_are_those_that_are_tested() {
             if word == "published" {
                 published.insert(hwsku.as_str());
             }
-            // What is listed without a queue of its own takes that of the class, which a check bounds.
+            // A hwsku without a fixed queue uses the queue of the class, which a check limits.
             let queue = platform.trim_queue(hwsku);
             assert!(queue.is_none_or(|queue| queue.get() <= 7), "{hwsku}");
         }

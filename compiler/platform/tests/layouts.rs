@@ -10,7 +10,7 @@ use std::process::Command;
 use closc_diagnostics::Sources;
 use closc_platform::{Catalogue, Layout, LayoutSide, Platform, Slot};
 
-/// The slots of a side, so many of them.
+/// The first `count` slots of a side.
 fn slots(side: &LayoutSide, count: u16) -> Vec<Slot> {
     let parts = u16::from(side.breakout.ports);
     let place = |index: u16| {
@@ -20,7 +20,7 @@ fn slots(side: &LayoutSide, count: u16) -> Vec<Slot> {
     (0..count).map(place).collect()
 }
 
-/// A side with its breakout on the lanes that it has beside the other one.
+/// Both sides of a layout, each breakout on the lanes that it has beside the other side.
 fn in_place(layout: &Layout, lanes: u8) -> [Option<LayoutSide>; 2] {
     let up = layout.up.map(|up| {
         let shares = layout.down.filter(|down| up.cages.iter().any(|cage| down.cages.contains(cage)));

@@ -1,6 +1,6 @@
 //! The committed JSON Schema is the one the program makes.
 //!
-//! `CLOSC_BLESS=1 cargo test -p closc-platform --test schema` writes it anew.
+//! `CLOSC_BLESS=1 cargo test -p closc-platform --test schema` writes it again.
 
 use std::path::Path;
 

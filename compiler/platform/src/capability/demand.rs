@@ -1,14 +1,14 @@
-//! Requests of a QoS profile to a switch.
+//! Capabilities that a QoS profile requires of a switch.
 //!
-//! In: a profile. Out: capabilities. Invariants: the one class of `none` asks for nothing: that is what a switch does
-//! without any setting. Another value of it is a setting.
+//! In: a profile. Out: capabilities. Invariants: the single class of `none` requires nothing, because it is the default
+//! of every switch. Any other value for that class is a setting.
 
 use closc_qos::ecn::Ecn;
 use closc_qos::profile::{Class, Preset, Profile, Scheduler, WatchdogAction};
 
 use super::Capability;
 
-/// Returns what a profile asks of a switch.
+/// Returns the capabilities that a profile requires.
 pub fn asked(profile: &Profile) -> Vec<Capability> {
     let several = profile.classes().count() > 1;
     let none = Preset::None.profile();

@@ -1,4 +1,4 @@
-//! E1009: the buffer is a buffer.
+//! E1009: the sizes of the buffer are valid.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 use closc_qos::headroom::Model;

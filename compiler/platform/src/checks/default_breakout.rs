@@ -1,4 +1,4 @@
-//! E1005: a breakout that is named is offered.
+//! E1005: a named breakout is in the list of breakouts.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 

@@ -1,4 +1,4 @@
-//! E1011: the features go together.
+//! E1011: the features are consistent.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 use closc_qos::codes::Queue;

@@ -1,4 +1,4 @@
-//! E1015: a layout is on the panel.
+//! E1015: a layout fits the panel.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 

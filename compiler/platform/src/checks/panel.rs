@@ -4,7 +4,7 @@ use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 
 use crate::file::File;
 
-/// Lanes, cages left out included, that a 16-bit port number counts with room to spare.
+/// Maximum number of lanes, including those of unused cages, with which port numbers fit in 16 bits.
 const LANES_MAX: u32 = 32_767;
 
 pub(crate) static RULE: Rule = Rule {
@@ -62,7 +62,7 @@ pub(crate) fn check(file: &File, source: SourceId, found: &mut Diagnostics) {
     }
 }
 
-/// Checks that two ports have two names.
+/// Checks that different ports have different names.
 fn port_numbers(file: &File, source: SourceId, found: &mut Diagnostics) {
     let panel = &file.panel;
     let (Some(given), Some(numbers)) = (&panel.port_numbers, panel.port_numbers()) else { return };

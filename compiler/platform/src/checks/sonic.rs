@@ -1,4 +1,4 @@
-//! E1008: SONiC's names are there where SONiC runs.
+//! E1008: a platform has SONiC's names if SONiC runs on it.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId};
 

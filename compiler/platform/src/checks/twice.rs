@@ -1,4 +1,4 @@
-//! E1012: a site names a platform once.
+//! E1012: a site defines a platform once.
 
 use closc_diagnostics::{Diagnostic, Rule, Span};
 

@@ -1,4 +1,4 @@
-//! E1013: texts of a platform file are what artefacts can hold.
+//! E1013: texts of a platform file have only characters that artefacts can contain.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Rule, SourceId, printable};
 
