@@ -1,10 +1,10 @@
 //! The tree as one `.tar.zst` file.
 //!
-//! In: a job. Out: an archive whose entries are in the order of the units, the manifest last (after it only its
-//! signature), without owner or time, so that the same source gives the same bytes. It is a sequence of zstd frames,
-//! each of complete entries, so that [`crate::Packed`] unpacks at most one frame to read a file. Other programs that
-//! unpack `.tar.zst` see one tar file. Invariants: units are rendered a few at a time; the file is complete and on the
-//! disk before it gets its name, so that each of several concurrent runs leaves a complete file.
+//! In: a job. Out: an archive. Entries are in the order of the units, then the manifest, then its signature. They have
+//! no owner or time, so the same source gives the same bytes. The archive is a sequence of zstd frames, each of
+//! complete entries, so [`crate::Packed`] unpacks at most one frame to read a file. Other programs that unpack
+//! `.tar.zst` see one tar file. Invariants: units are rendered a few at a time. The file is complete and on the disk
+//! before it gets its name, so concurrent runs never leave an incomplete file.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -45,8 +45,8 @@ pub fn archive(job: &Job<'_>, place: &Utf8Path, sync: Sync, done: &dyn Fn(u64)) 
     }
 }
 
-/// Writes an archive to any writer, and flushes it; `place` is its name in errors. The caller publishes or discards
-/// what was written.
+/// Writes an archive to any writer, and flushes it; `place` is its name in errors. The caller publishes or discards the
+/// output.
 pub fn archive_into<W: Write>(
     job: &Job<'_>,
     (into, place): (W, &Utf8Path),
@@ -74,7 +74,7 @@ pub fn archive_into<W: Write>(
     tar.into_inner().and_then(Frames::finish).and_then(whole).map_err(write)
 }
 
-/// Packs what is written, frame by frame.
+/// Compresses written bytes, frame by frame.
 struct Frames<W: Write> {
     /// The frame that is open; absent only while one ends and the next begins.
     open: Option<zstd::Encoder<'static, W>>,
@@ -87,7 +87,7 @@ impl<W: Write> Frames<W> {
         Ok(Frames { open: Some(zstd::Encoder::new(into, LEVEL)?), bytes: 0 })
     }
 
-    /// Ends the frame where it is large enough. To be called between two entries.
+    /// Ends the frame if it is large enough. Must be called between two entries.
     fn cut(&mut self) -> io::Result<()> {
         if self.bytes < FRAME {
             return Ok(());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Bytes of which any part can be read.
 pub trait Blob: Debug + Send + Sync {
-    /// Returns how many there are.
+    /// Returns the number of bytes.
     fn length(&self) -> u64;
 
     /// Reads bytes from an offset; none past the end.

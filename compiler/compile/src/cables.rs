@@ -1,7 +1,7 @@
-//! The cable list of one plane, as CSV: what installers pull and labs plug.
+//! The cable list of one plane, as CSV, for installers and labs.
 //!
-//! In: a plan and a plane, or a zone of it. Out: one line for each cable that is there, NIC cables first, in the order of their
-//! lower ends.
+//! In: a plan and a plane, or a zone of it. Out: one line for each present cable, NIC cables first, in the order of
+//! their lower ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -29,8 +29,8 @@ pub(crate) fn render(plan: &Plan, plane: PlaneId, zone: Option<ZoneId>) -> Artef
     Artefact::new(paths::cables(plane.0, zone.map(|zone| zone.0)), text)
 }
 
-/// Tells whether the cable list of a plane differs. If the plans differ only in exceptions, only the cables near these
-/// are compared; otherwise the lists are, up to the first difference.
+/// Returns whether the cable list of a plane differs. If the plans differ only in exceptions, only the cables near
+/// these are compared. Otherwise the lists are compared up to the first difference.
 pub(crate) fn differs(old: &Plan, new: &Plan, plane: PlaneId) -> bool {
     if let Some(links) = near(old, new, plane) {
         let row = |plan: &Plan, link| plan.fabric().has_link(link).then(|| line(plan, link));
@@ -45,8 +45,8 @@ fn links(fabric: &Fabric, plane: PlaneId) -> impl Iterator<Item = Link> + '_ {
     fabric.host_links(plane).chain(fabric.switch_links(plane))
 }
 
-/// The cables of a plane, or those of its devices, that an exception of only one of the plans names. Returns `None` if
-/// more than exceptions differs, or the state of the whole plane does.
+/// Returns the cables of a plane that exceptions of only one of the plans affect. Returns `None` if more than
+/// exceptions differs, or if the state of the plane itself differs.
 fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
     if numbers(old) != numbers(new) {
         return None;
@@ -84,7 +84,7 @@ fn near(old: &Plan, new: &Plan, plane: PlaneId) -> Option<BTreeSet<Link>> {
     Some(found)
 }
 
-/// The cables that belong to a switch, there or not.
+/// Returns the cables that belong to a switch, present or absent.
 fn plugged(fabric: &Fabric, switch: Switch) -> impl Iterator<Item = Link> + '_ {
     fabric.ports(switch).filter_map(|port| match port.used {
         PortUse::Link { link, .. } | PortUse::Absent { link } => Some(link),

@@ -39,10 +39,10 @@ pub enum CompileError {
     /// The place is not a folder.
     #[error("`{0}` is not a folder; name another with --out")]
     NotAFolder(Utf8PathBuf),
-    /// The place holds something else.
+    /// The folder contains other files and is not a tree.
     #[error("`{0}` holds files and no `{MANIFEST}`: it is not a tree of closc; name another with --out")]
     Foreign(Utf8PathBuf),
-    /// The place has no name that a tree could have.
+    /// The place has no name for a tree.
     #[error("`{0}` names no file or folder")]
     Nameless(Utf8PathBuf),
     /// Another process writes to the same place.
@@ -56,7 +56,7 @@ pub enum CompileError {
         /// Error of its manifest.
         reason: String,
     },
-    /// A part does not fit the tree that it is to go into.
+    /// A part does not fit the tree into which it is compiled.
     #[error(
         "`{place}` was compiled from another description of `{fabric}`: compile it whole, or name another folder"
     )]
@@ -74,7 +74,7 @@ pub enum CompileError {
     Stale {
         /// The tree.
         place: Utf8PathBuf,
-        /// A piece of the tree.
+        /// The outdated unit.
         unit: String,
     },
     /// The tree cannot be signed.
@@ -84,35 +84,35 @@ pub enum CompileError {
     /// A selection that is empty.
     #[error("`--select` selects no device of this fabric")]
     Nothing,
-    /// A selection that names what the fabric does not have.
+    /// A selection names an element that the fabric lacks.
     #[error("`--select {term}`: the last {what} of this fabric is {last}; planes and zones count from 0")]
     Absent {
         /// The term.
         term: String,
-        /// Named element.
+        /// Kind of the element, in words.
         what: String,
-        /// The last of these.
+        /// The last element of this kind.
         last: u16,
     },
-    /// More shards than there are switches for.
+    /// There are more shards than the fabric can be divided into.
     #[error(
         "{of} shards are more than {planes} planes of {zones} zones can be cut into: at most {}",
         u32::from(*planes) * u32::from(*zones)
     )]
     Shards {
-        /// Shards that were asked for.
+        /// Requested number of shards.
         of: u32,
         /// Planes of the fabric.
         planes: u8,
         /// Zones of the fabric.
         zones: u16,
     },
-    /// The folder holds another part.
+    /// The folder contains another part.
     #[error("`{place}` holds another part, `{part}`: name another folder with --out")]
     OtherPart {
         /// The folder.
         place: Utf8PathBuf,
-        /// Contents.
+        /// The part in the folder.
         part: String,
     },
 }

@@ -1,8 +1,8 @@
-//! When a unit has to be rendered again.
+//! Fingerprints of units: a unit is rendered again if its fingerprint has changed.
 //!
-//! Invariants: two units of equal fingerprint render to the same bytes. A fingerprint covers the program's version, the
-//! templates, the whole topology without its exceptions and single pins, and those of them that touch the unit, by the
-//! rule of [`closc_plan::touch`], which `closc diff` goes by too.
+//! Invariants: two units of equal fingerprint render to the same bytes. A fingerprint covers the version of the
+//! program, the templates, and the topology without its exceptions and single pins. It also covers the exceptions and
+//! pins that touch the unit, by the rule of [`closc_plan::touch`], which `closc diff` uses too.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Fingerprints {
 }
 
 impl Fingerprints {
-    /// Takes a plan and the digest of the templates.
+    /// Computes the fingerprints for a plan and the digest of the templates.
     pub fn new(plan: &Plan, templates: blake3::Hash) -> Self {
         let mut touched: BTreeMap<Touch, blake3::Hasher> = BTreeMap::new();
         let mut add = |at: Touch, form: &[u8]| {

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::{FILE_MAX, Files};
 
-/// A tree in a folder. Once something was read it stays the same folder, also when another tree takes its place.
+/// A tree in a folder. After the first read it refers to the same folder, even if another tree takes its place.
 #[derive(Debug, Clone)]
 pub struct Folder {
     root: Utf8PathBuf,
@@ -16,12 +16,12 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Takes a folder.
+    /// Returns the tree in a folder.
     pub fn new(root: impl Into<Utf8PathBuf>) -> Self {
         Folder { root: root.into(), opened: Arc::default() }
     }
 
-    /// Returns where it is.
+    /// Returns the path of the folder.
     pub fn root(&self) -> &Utf8Path {
         &self.root
     }

@@ -1,7 +1,7 @@
-//! From the text of a fabric file to a plan, with every check: no command accepts a file that `check` refuses.
+//! Reads the text of a fabric file into a plan, with every check. So no command accepts a file that `check` rejects.
 //!
-//! In: a text, where it is from ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: a plan where nothing is wrong, and
-//! every finding, all of them at once. Invariants: files are read in [`disk`] only; the rest of this is without I/O.
+//! In: a text, its source ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: all findings, and a plan if
+//! there are no errors. Invariants: only [`disk`] reads files; the rest does no I/O.
 
 #[cfg(feature = "disk")]
 mod disk;
@@ -27,7 +27,7 @@ pub use levels::{NoWarning, warning};
 #[cfg(feature = "disk")]
 pub use source::{Source, SourceError};
 
-/// Where the text of a fabric is from: its name in findings, and the files that it names.
+/// Source of the text of a fabric: its name in findings, and the files that it names.
 pub trait Origin {
     /// Returns its name in findings.
     fn name(&self) -> String;
@@ -38,15 +38,15 @@ pub trait Origin {
 
 /// Result of reading a fabric.
 pub struct Reading {
-    /// Its plan, where it has no errors.
+    /// Its plan, if it has no errors.
     pub plan: Option<Plan>,
-    /// Everything that was found.
+    /// All findings.
     pub diagnostics: Diagnostics,
-    /// The texts that findings point into.
+    /// The texts that findings refer to.
     pub sources: Sources,
 }
 
-/// Reads the text of a fabric, with platforms of a site as names and texts, and levels that come before those of the
+/// Reads the text of a fabric. Platforms of a site are names and texts; `levels` take precedence over those of the
 /// file. Findings get their levels here, before they leave the compiler.
 pub fn read_from(
     origin: &dyn Origin,
@@ -70,8 +70,8 @@ pub fn read_from(
     Reading { plan, diagnostics, sources }
 }
 
-/// Expands what the counts of a file describe, whatever else is wrong with it. Only the names of devices and cables in
-/// the result may be used.
+/// Expands the counts of a file, even if the file has errors. Only the names of devices and cables in the result may be
+/// used.
 pub fn outline(text: &[u8]) -> Option<Fabric> {
     let topology = closc_topology::outline(text, &Catalogue::builtin())?;
     Some(Fabric::new(Arc::new(topology)))

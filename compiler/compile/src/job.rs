@@ -26,7 +26,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Takes a plan, templates with the digest of those that replace shipped ones, and which part is compiled.
+    /// Creates a job from a plan, the templates, the digest of the site's own templates, and the part to compile.
     pub fn new(
         plan: &'a Plan,
         templates: &'a Templates,
@@ -51,14 +51,14 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Signs what is compiled, by each of these keys, as a release.
+    /// Signs the output with each of these keys, as a release.
     #[cfg(feature = "disk")]
     #[must_use]
     pub fn signed(self, signers: &'a [Signer], release: Option<Release>) -> Self {
         Job { signers, release, ..self }
     }
 
-    /// Returns the signatures of a manifest; none where there are no keys.
+    /// Returns the signatures of a manifest; `None` if there are no keys.
     #[cfg(feature = "disk")]
     pub(crate) fn signatures(&self, manifest: &[u8]) -> Result<Option<String>, SignatureError> {
         if self.signers.is_empty() {
@@ -67,12 +67,13 @@ impl<'a> Job<'a> {
         self.signers.iter().map(|signer| signer.sign(manifest)).collect::<Result<String, _>>().map(Some)
     }
 
-    /// Returns the number of pieces, for a bar.
+    /// Returns the number of units, for a progress bar.
     pub fn units(&self) -> u64 {
         self.units.len() as u64
     }
 
-    /// Returns the pieces for a whole tree: there the cables of a zone are rows of the list of their plane, which is made anew.
+    /// Returns the units for a complete tree. There the cables of a zone are rows in the list of their plane, which is
+    /// rendered again.
     pub(crate) fn units_of_whole(&self) -> Vec<Unit> {
         let whole = |unit: &Unit| match unit {
             Unit::ZoneCables(plane, _) => Unit::Cables(*plane),
@@ -82,12 +83,12 @@ impl<'a> Job<'a> {
         self.units.iter().map(whole).filter(|unit| found.insert(*unit)).collect()
     }
 
-    /// Tells whether only a part of the fabric is compiled.
+    /// Returns whether only a part of the fabric is compiled.
     pub(crate) fn is_partial(&self) -> bool {
         !self.part.is_whole()
     }
 
-    /// Returns the manifest of these files; `partial` says whether they are all there is in the tree.
+    /// Returns the manifest of these files; `partial` is whether the tree contains only this part of the fabric.
     pub(crate) fn manifest(
         &self,
         files: BTreeMap<Utf8PathBuf, Entry>,
@@ -111,13 +112,13 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Returns the planes that are numbered and not there.
+/// Returns the planes that have a number but are not built.
 fn absent_planes(plan: &Plan) -> Vec<u8> {
     let numbered = (0..plan.fabric().counts().planes).map(|plane| plane as u8);
     numbered.filter(|number| plan.planes().all(|plane| plane.0 != *number)).collect()
 }
 
-/// Adds to the manifest's record of a switch what is known only from the entries of its pipeline.
+/// Adds values to a switch in the manifest that are known only from the entries of its pipeline.
 fn programmed(plan: &Plan, intent: &DeviceIntent<'_>, switch: &mut StatedSwitch) -> Result<(), CompileError> {
     if let Some(pipeline) = Pipeline::of(plan, intent.switch) {
         pipeline.state(intent, switch)?;

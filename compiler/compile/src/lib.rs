@@ -1,10 +1,10 @@
 //! From a fabric file to a plan, and from a plan to a tree.
 //!
-//! [`front`] is the one way from text to a [`closc_plan::Plan`]: load, lower, expand, plan, with every check. The rest
-//! is the one way from a plan to files: [`Unit`]s are rendered in parallel into a tree ([`tree()`]), an archive
-//! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped; a process that is killed, or
-//! loses power, leaves the old tree or the new one, whole. Without the feature `disk` nothing here touches files, and the crate
-//! compiles for targets without them.
+//! [`front`] is the only path from text to a [`closc_plan::Plan`]: load, lower, expand, plan, with every check. The
+//! rest is the only path from a plan to files: [`Unit`]s are rendered in parallel into a tree ([`tree()`]), an archive
+//! ([`archive()`]) or memory ([`memory()`]). Invariants: a unit is rendered, written and dropped. After a crash or
+//! power failure, either the old tree or the new one is complete. Without the feature `disk` no files are accessed, and
+//! the crate compiles for targets without them.
 
 // Without `disk` the writer is missing, and parts of jobs and errors are unused.
 #![cfg_attr(not(feature = "disk"), allow(dead_code))]

@@ -1,7 +1,7 @@
-//! Meaning of a fabric as bytes: whole, its numbers alone, its exceptions one by one.
+//! The meaning of a fabric as bytes: complete, only its numbers, or each exception.
 //!
-//! In: a plan. Out: digests and forms. Invariants: values in a format that is specified, whatever the order of keys,
-//! comments and anchors of the file; every field takes part without being listed here.
+//! In: a plan. Out: digests and serialised forms. Invariants: the format of values is specified, and independent of the
+//! order of keys, comments and anchors of the file. Every field is included without being listed here.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use closc_plan::{Excepted, Plan, Subject};
 use closc_topology::{Exceptions, Switch, Topology};
 use serde::Serialize;
 
-/// Returns the digest of what a fabric file means, whatever the order of its keys, its comments and its anchors.
+/// Returns the digest of the meaning of a fabric file, which is independent of the order of its keys, its comments and
+/// its anchors.
 pub fn meaning(plan: &Plan) -> blake3::Hash {
     digest(plan.topology())
 }
@@ -26,7 +27,7 @@ pub(crate) fn numbers(plan: &Plan) -> blake3::Hash {
     digest(&topology)
 }
 
-/// Digests a topology: every field takes part without being listed here.
+/// Digests a topology with all of its fields.
 fn digest(topology: &Topology) -> blake3::Hash {
     blake3::hash(&form(topology))
 }

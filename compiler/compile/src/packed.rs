@@ -2,9 +2,9 @@
 //!
 //! In: an archive that [`crate::archive()`] wrote: a sequence of zstd frames, each of them complete entries of a tar
 //! file. Out: [`Packed`], which reads files in any order. Invariants: archives are untrusted. An archive is scanned
-//! once, with a limit on everything that it could have too much of. Only the position of each file is kept in memory,
-//! and the contents of one file at a time. A link, a name that leaves the tree or a name that occurs twice: the archive
-//! is refused, and the error gives the position.
+//! once, with limits on sizes and counts. Only the position of each file is kept in memory, and the contents of one
+//! file at a time. An archive with a link, a name outside of the tree or a duplicate name is rejected, and the error
+//! gives the position.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,16 +18,16 @@ use closc_budget::OverLimit;
 
 use crate::blob::{At, Blob, Local};
 
-/// Entries of an archive: more than the largest fabric has files.
+/// Maximum number of entries of an archive: more than the largest fabric has files.
 const ENTRIES_MAX: u64 = 1 << 22;
 
-/// Bytes of all files of an archive: more than the largest fabric has.
+/// Maximum size of all files of an archive: more than the largest fabric has.
 const TOTAL_MAX: u64 = 1 << 40;
 
-/// Bytes of a frame that are not a file: heads of entries, and what fills up blocks.
+/// Maximum size of a frame: the largest file, and 64 MiB for other entries, headers and padding.
 const FRAME_MAX: u64 = FILE_MAX + (64 << 20);
 
-/// Bytes of a long name.
+/// Maximum length of a name.
 const NAME_MAX: u64 = 4096;
 
 /// The highest ratio of unpacked to packed bytes. Configurations reach 20 to 200.
@@ -52,26 +52,26 @@ pub enum PackedError {
     Read {
         /// The archive.
         place: Utf8PathBuf,
-        /// Where the frame begins.
+        /// First byte of the frame.
         at: u64,
         /// Size of the archive in bytes.
         length: u64,
         /// The error.
         error: io::Error,
     },
-    /// Something in it is refused.
+    /// The contents are rejected.
     #[error("the archive `{place}` is refused: in the frame at byte {at}, {what}")]
     Refused {
         /// The archive.
         place: Utf8PathBuf,
-        /// Where the frame begins.
+        /// First byte of the frame.
         at: u64,
         /// The error.
         what: String,
     },
 }
 
-/// Where a file is.
+/// Position of a file.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     /// The first byte of its frame in the archive.
@@ -95,7 +95,7 @@ pub struct Packed {
 struct Frame {
     /// Its first byte in the archive.
     first: u64,
-    /// The byte in it that comes next.
+    /// The next byte of the frame.
     at: u64,
     rest: zstd::Decoder<'static, BufReader<At>>,
 }
@@ -107,7 +107,7 @@ impl fmt::Debug for Frame {
 }
 
 impl Packed {
-    /// Looks through an archive in a file.
+    /// Scans an archive in a file.
     pub fn open(place: &Utf8Path) -> Result<Packed, PackedError> {
         let unreadable = |error| PackedError::Open { place: place.to_owned(), error };
         let file = File::open(place).map_err(unreadable)?;
@@ -119,7 +119,7 @@ impl Packed {
         Packed::of(place, Arc::new(Local { file, length }))
     }
 
-    /// Looks through an archive wherever it is; `place` is its name.
+    /// Scans an archive in any store; `place` is its name.
     pub fn of(place: &Utf8Path, blob: Arc<dyn Blob>) -> Result<Packed, PackedError> {
         let mut look =
             Look { place, length: blob.length(), at: 0, entries: 0, total: 0, slots: HashMap::new() };
@@ -191,7 +191,7 @@ impl Files for Packed {
     }
 }
 
-/// Counts what is taken.
+/// Counts the bytes that are read.
 struct Counted<R> {
     inner: R,
     taken: u64,
@@ -216,12 +216,12 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// One look through an archive.
+/// A scan of an archive.
 struct Look<'a> {
     place: &'a Utf8Path,
     /// Bytes of the archive.
     length: u64,
-    /// Where the frame begins.
+    /// First byte of the frame.
     at: u64,
     entries: u64,
     total: u64,
@@ -237,7 +237,7 @@ impl Look<'_> {
         PackedError::Refused { place: self.place.to_owned(), at: self.at, what: what.into() }
     }
 
-    /// Looks through a frame, which ends between two entries.
+    /// Scans a frame, which ends between two entries.
     fn frame(&mut self, from: &mut Counted<impl BufRead>) -> Result<(), PackedError> {
         let decoder = zstd::Decoder::with_buffer(from).map_err(|error| self.unreadable(error))?;
         let mut frame = tar::Archive::new(decoder.single_frame().take(FRAME_MAX));
@@ -275,7 +275,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Counts an entry against the budgets.
+    /// Checks an entry against the limits on counts and sizes.
     fn spend(&mut self, size: u64) -> Result<(), PackedError> {
         self.entries += 1;
         self.total = self.total.saturating_add(size);

@@ -1,8 +1,7 @@
-//! Which part of a fabric is compiled: all of it, a shard, what is selected, or what is selected of a shard.
+//! The part of a fabric to compile: all of it, a shard, a selection, or a selection from a shard.
 //!
-//! In: a plan. Out: the switches, host groups and cable lists of the part, and what the manifest says of it.
-//! Invariants: what is not in the part is not walked, so a part costs its share; a cable belongs to the part of its
-//! lower switch.
+//! In: a plan. Out: the switches, host groups and cable lists of the part, and its record in the manifest. Invariants:
+//! only the part is visited, so its cost is proportional to its size; a cable belongs to the part of its lower switch.
 
 use std::fmt;
 
@@ -12,7 +11,7 @@ use closc_topology::{Link, NicPort, Node, PlaneId, Switch, TierId, Topology, Zon
 
 use crate::{CompileError, Selection, Shard};
 
-/// Which part of a fabric is compiled.
+/// The part of a fabric to compile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     shard: Option<Shard>,
@@ -26,17 +25,17 @@ impl From<Selection> for Part {
 }
 
 impl Part {
-    /// Takes a shard, or all, and what is selected of it.
+    /// Creates a part from a shard, or the complete fabric, and a selection from it.
     pub fn new(shard: Option<Shard>, selection: Selection) -> Self {
         Part { shard, selection }
     }
 
-    /// Tells whether it is the whole fabric.
+    /// Returns whether it is the whole fabric.
     pub fn is_whole(&self) -> bool {
         self.shard.is_none_or(|shard| shard.of() == 1) && self.selection.is_everything()
     }
 
-    /// Refuses what the fabric does not have: shards without a switch, planes and zones that are not there.
+    /// Rejects shards without a switch, and planes and zones that the fabric lacks.
     pub fn fits(&self, plan: &Plan) -> Result<(), CompileError> {
         let topology = plan.topology();
         let most = Shard::most(topology);
@@ -63,21 +62,21 @@ impl Part {
         Ok(())
     }
 
-    /// Tells whether it has the T0s and T1s of a zone of a plane, all of them unless some are picked.
+    /// Returns whether it has the T0s and T1s of a zone of a plane; all of them unless single devices are selected.
     fn has_zone(&self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         self.selection.has_plane(plane.0)
             && self.selection.has_zone(zone)
             && self.shard.is_none_or(|shard| shard.has_zone(topology, plane, zone))
     }
 
-    /// Tells whether it has a switch.
+    /// Returns whether it has a switch.
     pub fn has_switch(&self, plan: &Plan, switch: Switch) -> bool {
         let topology = plan.topology();
         self.shard.is_none_or(|shard| shard.has_switch(topology, switch))
             && self.selection.has(switch, || plan.switch_name(switch).to_string())
     }
 
-    /// Tells whether it has a plane, in whole.
+    /// Returns whether it has a complete plane.
     pub(crate) fn has_plane(&self, topology: &Topology, plane: PlaneId) -> bool {
         let selected = self.selection.has_plane(plane.0)
             && self.selection.zones().is_empty()
@@ -105,13 +104,14 @@ impl Part {
         all.filter(move |switch| plan.fabric().has_switch(*switch) && self.has_switch(plan, *switch))
     }
 
-    /// Tells whether the part counts a plane as a whole: exactly one of several parts has the plane's first zone.
+    /// Returns whether the part has the first zone of a plane. Exactly one of several parts has it, and this part
+    /// counts the plane.
     pub fn has_start(&self, topology: &Topology, plane: PlaneId) -> bool {
         let selected = self.selection.zones().is_empty() && !self.selection.picks_devices();
         selected && self.has_zone(topology, plane, ZoneId(0))
     }
 
-    /// Tells whether it has the nodes of a unit, and the T0 groups that these are attached to.
+    /// Returns whether it has the nodes of a unit, and the T0 groups that these are attached to.
     pub fn has_unit(&self, topology: &Topology, zone: ZoneId, unit: u16) -> bool {
         self.selection.has_hosts()
             && self.selection.has_zone(zone)
@@ -135,7 +135,7 @@ impl Part {
             .flat_map(move |(zone, unit)| (unit * rails..(unit + 1) * rails).map(move |group| (zone, group)))
     }
 
-    /// Returns its nodes with at least one NIC, where nodes have files.
+    /// Returns its nodes with at least one NIC, if nodes have files.
     pub(crate) fn nodes<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = Node> + 'a {
         let topology = plan.topology();
         let units = self.units(topology).filter(|_| topology.hosts.has_files());
@@ -145,7 +145,7 @@ impl Part {
         all.filter(move |node| plan.fabric().has_node(*node))
     }
 
-    /// Returns the planes whose cables it has, with the zone where it has only some zones of a plane.
+    /// Returns the planes whose cables it has, with the zone if it has only some zones of a plane.
     pub(crate) fn lists<'a>(
         &'a self,
         plan: &'a Plan,
@@ -160,7 +160,7 @@ impl Part {
         })
     }
 
-    /// Returns what the manifest says of it.
+    /// Returns its record in the manifest.
     pub(crate) fn stated(&self, plan: &Plan) -> StatedPart {
         let topology = plan.topology();
         let mut tiers = [0; 3];
@@ -182,7 +182,7 @@ impl Part {
     }
 }
 
-/// Returns the cables of a zone of a plane, without a walk over the others.
+/// Returns the cables of a zone of a plane, without visiting the others.
 pub(crate) fn cables(plan: &Plan, plane: PlaneId, zone: ZoneId) -> impl Iterator<Item = Link> + '_ {
     let (fabric, topology) = (plan.fabric(), plan.topology());
     let nics = (0..topology.hosts.groups).flat_map(move |group| fabric.group_nics(zone, group));

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use closc_artefacts::Entry;
 use closc_entries::{Pipeline, pipeline_files};
 
-/// By path, one for each width of a port, the narrowest first. A file that is the same for several widths is listed
+/// Digests by path, one for each port width, the narrowest first. A file that is equal for several widths is listed
 /// once for each.
 static DIGESTS: LazyLock<BTreeMap<Utf8PathBuf, Vec<String>>> = LazyLock::new(|| {
     let mut digests: BTreeMap<Utf8PathBuf, Vec<String>> = BTreeMap::new();
@@ -17,8 +17,8 @@ static DIGESTS: LazyLock<BTreeMap<Utf8PathBuf, Vec<String>>> = LazyLock::new(|| 
     digests
 });
 
-/// Returns the files of pipelines by their path in a tree, each with the function that returns its digests (BLAKE3): one for each
-/// width of a port, the narrowest first. Pipelines of all widths are made when it is called first.
+/// Returns the files of pipelines by their path in a tree. The function returns the digests (BLAKE3) of a file: one for
+/// each port width, the narrowest first. The first call generates the pipelines of all widths.
 pub fn pipeline_digests() -> BTreeMap<Utf8PathBuf, fn(&Utf8Path) -> Vec<String>> {
     let files = Pipeline::all().iter().flat_map(pipeline_files);
     files.map(|file| (file.path.into(), digests as fn(&Utf8Path) -> Vec<String>)).collect()

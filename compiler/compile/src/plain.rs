@@ -1,7 +1,7 @@
-//! Switches that follow from the counts of a fabric alone.
+//! Switches whose files follow from the counts of a fabric alone.
 //!
-//! In: a plan. Out: [`Plain`], asked by switch. Invariants: the rule is that of [`closc_plan::touch`]; a switch that no
-//! exception and no pin touches has the same files as in a fabric without any.
+//! In: a plan. Out: [`Plain`], which finds them. Invariants: the rule is that of [`closc_plan::touch`]. A switch that
+//! no exception and no pin touches has the same files as in a fabric without exceptions and pins.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Takes a plan.
+    /// Finds these switches in a plan.
     pub fn of(plan: &Plan) -> Self {
         let mut touched: BTreeSet<Touch> = pins(plan).map(|(switch, _)| Touch::Switch(switch)).collect();
         for (exception, _) in exceptions(plan) {
@@ -28,7 +28,7 @@ impl Plain {
         Plain { touched }
     }
 
-    /// Tells whether a switch is one of them.
+    /// Returns whether a switch is one of them.
     pub fn has(&self, switch: Switch) -> bool {
         ![Touch::Switch(switch), Touch::Plane(switch.plane)].iter().any(|touch| self.touched.contains(touch))
     }

@@ -23,17 +23,17 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Tells whether everything is selected.
+    /// Returns whether everything is selected.
     pub fn is_everything(&self) -> bool {
         *self == Selection::default()
     }
 
-    /// Tells whether switches are selected by tier or name, so that a plane may be selected in part.
+    /// Returns whether switches are selected by tier or name, so that a plane may be selected in part.
     pub fn picks_devices(&self) -> bool {
         !(self.tiers.is_empty() && self.devices.is_empty())
     }
 
-    /// Tells whether any switch can be selected.
+    /// Returns whether any switch can be selected.
     pub fn has_switches(&self) -> bool {
         self.tiers.is_empty() || self.tiers.iter().any(|word| word != HOSTS)
     }
@@ -48,38 +48,38 @@ impl Selection {
         &self.zones
     }
 
-    /// Tells whether it has terms that need the coordinates of a switch: zone or tier.
+    /// Returns whether it has terms that need the coordinates of a switch: zone or tier.
     pub fn goes_by_coordinates(&self) -> bool {
         !(self.zones.is_empty() && self.tiers.is_empty())
     }
 
-    /// Tells whether the name of a switch is one that is selected.
+    /// Returns whether a switch is selected by its name.
     pub fn has_named(&self, name: &str) -> bool {
         self.devices.is_empty() || self.devices.iter().any(|pattern| pattern.matches(name))
     }
 
-    /// Tells whether switches of a plane are selected.
+    /// Returns whether switches of a plane are selected.
     pub(crate) fn has_plane(&self, plane: u8) -> bool {
         self.planes.is_empty() || self.planes.contains(&plane)
     }
 
-    /// Tells whether switches of a tier are selected.
+    /// Returns whether switches of a tier are selected.
     pub(crate) fn has_tier(&self, tier: TierId) -> bool {
         self.tiers.is_empty() || self.tiers.iter().any(|word| word == tier.word())
     }
 
-    /// Tells whether a zone is selected.
+    /// Returns whether a zone is selected.
     pub(crate) fn has_zone(&self, zone: ZoneId) -> bool {
         self.zones.is_empty() || self.zones.contains(&zone.0)
     }
 
-    /// Tells whether what is of hosts is selected: path tables, and files of nodes.
+    /// Returns whether files of hosts are selected: path tables, and files of nodes.
     pub fn has_hosts(&self) -> bool {
         let asked = self.tiers.iter().any(|word| word == HOSTS);
         self.planes.is_empty() && self.devices.is_empty() && (asked || self.tiers.is_empty())
     }
 
-    /// Tells whether a switch is selected; `name` is called only if the selection has device names.
+    /// Returns whether a switch is selected; `name` is called only if the selection has device names.
     pub fn has(&self, switch: Switch, name: impl FnOnce() -> String) -> bool {
         self.has_plane(switch.plane.0)
             && self.has_zone(switch.zone)

@@ -1,8 +1,8 @@
 //! `--shard i/n`: one of n parts that together are the fabric.
 //!
 //! In: numbers of a fabric and a position. Out: whether the shard has a switch, a zone or a unit. Invariants: a pure
-//! function of position, n and the numbers of the fabric: everything is in exactly one of n shards, whatever exceptions
-//! take away. Planes are cut only where there are more shards than planes, and then by zones.
+//! function of position, n and the numbers of the fabric. Everything is in exactly one of n shards, independent of
+//! exceptions. Planes are divided by zones, but only if there are more shards than planes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +17,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Returns which it is, from 0.
+    /// Returns its index, from 0.
     pub fn index(self) -> u32 {
         self.index
     }
@@ -27,22 +27,22 @@ impl Shard {
         self.of
     }
 
-    /// Returns the most shards that a fabric has switches for.
+    /// Returns the maximum number of shards that have switches.
     pub(crate) fn most(topology: &Topology) -> u32 {
         u32::from(topology.planes) * u32::from(topology.zones.max(1))
     }
 
-    /// Tells whether there are more shards than planes, so that planes are cut by zones.
+    /// Returns whether there are more shards than planes, so that planes are cut by zones.
     pub(crate) fn cuts_planes(self, topology: &Topology) -> bool {
         self.of > u32::from(topology.planes)
     }
 
-    /// Tells whether it has the item at index `place` of `count` items.
+    /// Returns whether it has the item at index `place` of `count` items.
     fn has(self, place: u64, count: u64) -> bool {
         place * u64::from(self.of) / count.max(1) == u64::from(self.index)
     }
 
-    /// Tells whether it has the T0s and T1s of a zone of a plane; whole planes where they are not cut.
+    /// Returns whether it has the T0s and T1s of a zone of a plane, or the complete plane if planes are not divided.
     pub(crate) fn has_zone(self, topology: &Topology, plane: PlaneId, zone: ZoneId) -> bool {
         let (planes, zones) = (u64::from(topology.planes), u64::from(topology.zones.max(1)));
         if self.cuts_planes(topology) {
@@ -52,7 +52,7 @@ impl Shard {
         }
     }
 
-    /// Tells whether it has a switch. T2s, which belong to no zone, are divided among the zones by their index.
+    /// Returns whether it has a switch. T2s, which belong to no zone, are divided among the zones by their index.
     pub(crate) fn has_switch(self, topology: &Topology, switch: Switch) -> bool {
         let zone = match switch.tier {
             TierId::T0 | TierId::T1 => switch.zone,
@@ -64,7 +64,7 @@ impl Shard {
         self.has_zone(topology, switch.plane, zone)
     }
 
-    /// Tells whether it has the nodes of a unit, and with them the path tables of their T0 groups.
+    /// Returns whether it has the nodes of a unit, and with them the path tables of their T0 groups.
     pub(crate) fn has_unit(self, topology: &Topology, zone: ZoneId, unit: u16) -> bool {
         let units = u64::from(topology.units().max(1));
         self.has(u64::from(zone.0) * units + u64::from(unit), u64::from(topology.zones.max(1)) * units)

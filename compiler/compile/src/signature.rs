@@ -1,9 +1,9 @@
 //! Signed trees: an SSH signature (Ed25519) over the manifest, so that an edit of a file and its digest is detected.
 //!
-//! The signature is beside the manifest and is what `ssh-keygen -Y sign -n closc-manifest` makes of it, so keys in an
-//! agent or on a token sign trees too, and `ssh-keygen -Y verify` checks them. Signatures by several keys follow one another.
-//! Invariants: the bytes that were checked are the bytes that are used; a private key that others can read is refused; a key counts
-//! once, however many signatures of it there are.
+//! The signature is beside the manifest, in the format of `ssh-keygen -Y sign -n closc-manifest`. So keys in an agent
+//! or on a token can sign trees, and `ssh-keygen -Y verify` checks them. The file can contain signatures by several
+//! keys. Invariants: the bytes that were checked are the bytes that are used. A private key that other users can read
+//! is rejected. A key counts once, even if it signed several times.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,13 +22,13 @@ pub const NAMESPACE: &str = "closc-manifest";
 /// The first line of a signature.
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 
-/// The most signatures of a tree.
+/// Maximum number of signatures of a tree.
 const SIGNATURES_MAX: usize = 16;
 
-/// The most bytes of a signature: `ssh-keygen` writes some hundred.
+/// Maximum size of a signature in bytes: `ssh-keygen` writes some hundred.
 const SIGNATURE_MAX: u64 = 16 << 10;
 
-/// Why a tree is not signed as it should be, or cannot be signed.
+/// Why the signatures of a tree are not accepted, or a tree cannot be signed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
     /// A key cannot be read.
@@ -56,7 +56,7 @@ pub enum SignatureError {
          {0} TREE/{MANIFEST}`"
     )]
     Passphrase(Utf8PathBuf),
-    /// The key refuses to sign.
+    /// Signing fails.
     #[error("cannot sign the manifest: {0}")]
     Sign(ssh_key::Error),
     /// The manifest cannot be read.
@@ -68,7 +68,7 @@ pub enum SignatureError {
     /// The signature is damaged.
     #[error("`{SIGNATURE}` is not a signature: {0}")]
     Damaged(String),
-    /// It is not of this manifest, or by another key.
+    /// The signature is for another manifest, or by another key.
     #[error(
         "`{MANIFEST}` is not signed by {0}: the tree was changed after it was signed, or another key signed it"
     )]
@@ -190,7 +190,7 @@ impl SignedTree {
         let keys: BTreeMap<String, &Signee> = by.iter().map(|signee| (name(&signee.key), signee)).collect();
         let missing: Vec<&str> =
             keys.iter().filter(|(_, signee)| !signed(signee)).map(|(name, _)| name.as_str()).collect();
-        // A threshold of none, or of more keys than there are, is refused where it is given.
+        // The caller rejects a threshold of 0, or of more keys than there are.
         let (found, needed) = (keys.len() - missing.len(), needed.unwrap_or(keys.len()).max(1));
         if found >= needed {
             return Ok(SignedTree { tree, manifest });
@@ -220,8 +220,8 @@ impl Files for SignedTree {
     }
 }
 
-/// Reads signatures in the one form that they are written in. Readers let other versions and odd line ends pass, neither
-/// of which is signed, so a file with a bit changed would be accepted.
+/// Parses signatures in exactly the form in which they are written. The library accepts other versions and line ends,
+/// which the signature does not cover, so it would accept a file with a changed bit.
 fn parse(bytes: &[u8]) -> Result<Vec<SshSig>, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not text".to_owned())?.replace("\r\n", "\n");
     let text = text.trim_end_matches('\n');

@@ -1,9 +1,9 @@
 //! Output of the last run, for the next one: a cache beside the tree.
 //!
-//! In: units with fingerprints and files. Out: the text of the file `.NAME.closc` beside the tree `NAME`, which
-//! is also the lock of the tree. Invariants: it is only a cache; without it, or where a file's size or time differs
-//! from what is remembered, the unit is rendered again. It holds times, so it cannot be inside the tree: two
-//! trees of one source are equal byte for byte.
+//! In: units with fingerprints and files. Out: the text of the file `.NAME.closc` beside the tree `NAME`, which is also
+//! the lock of the tree. Invariants: it is only a cache. Without it, or if the recorded size or time of a file differs,
+//! the unit is rendered again. It contains times, so it cannot be inside the tree: two trees of one source are equal
+//! byte for byte.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -22,7 +22,7 @@ pub(crate) struct State {
     pub(crate) closc: String,
     /// Digest of everything but exceptions.
     pub(crate) common: String,
-    /// Whether the tree was on the disk before it took its place.
+    /// Whether the tree was synced to the disk before it replaced the old one.
     #[serde(default)]
     pub(crate) synced: bool,
     /// Units by name.
@@ -43,7 +43,7 @@ pub(crate) struct UnitState {
 pub(crate) struct FileState {
     /// Path in the tree.
     pub(crate) path: Utf8PathBuf,
-    /// Bytes.
+    /// Size in bytes.
     pub(crate) size: u64,
     /// Time of the last change, seconds and nanoseconds.
     pub(crate) changed: (i64, i64),
@@ -52,7 +52,7 @@ pub(crate) struct FileState {
 }
 
 impl State {
-    /// Parses the cache; an empty one where it does not parse or another version wrote it.
+    /// Parses the cache; returns an empty one if it is invalid or another version wrote it.
     pub(crate) fn parse(bytes: &[u8]) -> State {
         serde_json::from_slice::<State>(bytes)
             .ok()
@@ -68,8 +68,7 @@ impl State {
         State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, synced, units }
     }
 
-    /// Returns the files of all units of a job, where nothing is left to do for it: each unit is fresh, and there are no
-    /// others.
+    /// Returns the files of all units of a job if it has nothing to do: every unit is fresh, and there are no others.
     pub(crate) fn all_fresh(&self, job: &Job<'_>, tree: &Utf8Path) -> Option<Vec<&FileState>> {
         let fresh = |unit: &Unit| {
             let state = self.units.get(&unit.name(job.plan))?;
@@ -82,14 +81,14 @@ impl State {
 }
 
 impl UnitState {
-    /// Tells whether the unit need not be rendered again: same inputs, and every file still as it was written.
+    /// Returns whether the unit need not be rendered again: its inputs are the same, and its files are unchanged.
     pub(crate) fn is_fresh(&self, tree: &Utf8Path, fingerprint: Fingerprint) -> bool {
         self.fingerprint == fingerprint && self.files.iter().all(|file| file.is_unchanged(tree))
     }
 }
 
 impl FileState {
-    /// Tells whether the file is still as it was written, by size and time.
+    /// Returns whether the file is unchanged, by size and time.
     pub(crate) fn is_unchanged(&self, tree: &Utf8Path) -> bool {
         std::fs::symlink_metadata(tree.join(&self.path))
             .is_ok_and(|meta| meta.is_file() && meta.len() == self.size && changed(&meta) == self.changed)

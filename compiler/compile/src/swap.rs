@@ -1,9 +1,8 @@
-//! Puts a whole new tree in place of the old one, or leaves the old one whole.
+//! Replaces the old tree by a new one, or keeps the old one complete.
 //!
 //! A tree is built in a folder beside its place. When it is complete and on the disk, one `renameat2` exchanges the two
-//! names, and what is now the old tree is removed. Killed at any moment, or without power, a run leaves either tree
-//! whole; the next run removes a folder that such a run left behind. A lock keeps two runs from working at the same
-//! time.
+//! names, and the old tree is removed. After a crash or power failure at any moment, one of the trees is complete, and
+//! the next run removes the folder that was left over. A lock prevents two simultaneous runs.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -15,7 +14,7 @@ use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 
 use crate::CompileError;
 
-/// The most bytes that are remembered from run to run: more than the largest fabric has.
+/// Maximum size of the cache between runs, in bytes: more than the largest fabric has.
 const REMEMBERED_MAX: u64 = 256 << 20;
 
 /// A tree under construction.
@@ -29,9 +28,9 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Starts a tree for a place. The place may be absent, empty, or hold an older tree; anything else is
-    /// refused, because replacing it would lose it. Without `sync` nothing waits for the disk. A run that finds nothing to
-    /// do writes nothing, and does not wait either.
+    /// Begins a tree for a place. The place may be absent, empty, or contain an older tree. Anything else is rejected,
+    /// because it would be lost. Without `sync`, nothing waits for the disk. A run that has nothing to do writes
+    /// nothing, and does not wait either.
     pub(crate) fn begin(place: &Utf8Path, sync: bool) -> Result<Staging, CompileError> {
         let name = place.file_name().ok_or_else(|| CompileError::Nameless(place.to_owned()))?;
         let parent = disk::folder_of(place).to_owned();
@@ -52,14 +51,14 @@ impl Staging {
         Ok(&self.folder)
     }
 
-    /// Reads what the last run remembered.
+    /// Reads the cache of the last run.
     pub(crate) fn remembered(&mut self) -> Result<Vec<u8>, CompileError> {
         let file = (&self.lock).take(REMEMBERED_MAX);
         let read = (&self.lock).rewind().and_then(|()| closc_budget::read(file, REMEMBERED_MAX));
         read.map_err(CompileError::file("read the cache beside", &self.place))
     }
 
-    /// Puts the tree in its place, and remembers something for the next run.
+    /// Moves the tree to its place, and writes the cache for the next run.
     pub(crate) fn commit(mut self, remember: &[u8]) -> Result<(), CompileError> {
         if self.sync {
             // If the rename came first, a loss of power could leave names of files whose bytes were never written.
@@ -75,7 +74,7 @@ impl Staging {
         if self.sync {
             disk::sync_folder(&self.parent).map_err(CompileError::file("sync", &self.parent))?;
         }
-        // A cache that is torn does not parse, and then everything is rendered again.
+        // An incomplete cache cannot be parsed, and then everything is rendered again.
         let write = |lock: &mut File| {
             lock.set_len(0)?;
             lock.rewind()?;
@@ -86,7 +85,7 @@ impl Staging {
 }
 
 impl Drop for Staging {
-    /// Removes what is not in its place: the unfinished tree, or the old one after an exchange.
+    /// Removes the folder beside the place: it has the unfinished tree, or the old one after an exchange.
     fn drop(&mut self) {
         if self.folder.exists()
             && let Err(error) = std::fs::remove_dir_all(&self.folder)
@@ -103,8 +102,8 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
     let flags = RenameFlags::RENAME_EXCHANGE;
     match renameat2(AT_FDCWD, new.as_std_path(), AT_FDCWD, old.as_std_path(), flags) {
         Ok(()) => Ok(()),
-        // Some network file systems cannot exchange. Two renames leave a moment without a tree, in which the
-        // old one still is whole under its other name.
+        // Some network file systems cannot exchange. Two renames leave a moment without a tree, in which the old one is
+        // still complete under its other name.
         Err(nix::errno::Errno::EINVAL | nix::errno::Errno::ENOSYS) => {
             let aside = old.with_file_name(format!(".{}.closc-old", old.file_name().unwrap_or("tree")));
             std::fs::rename(old, &aside).map_err(CompileError::file("move aside", old))?;
@@ -115,7 +114,7 @@ fn exchange(new: &Utf8Path, old: &Utf8Path) -> Result<(), CompileError> {
     }
 }
 
-/// Takes the lock of a place: a file that no link can lead elsewhere.
+/// Takes the lock of a place, without following links.
 fn lock(path: &Utf8Path) -> Result<File, CompileError> {
     let mut options = OpenOptions::new();
     let file = closc_files::own(path, options.read(true).write(true).create(true).truncate(false))

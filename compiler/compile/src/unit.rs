@@ -1,6 +1,6 @@
-//! The pieces of a tree.
+//! Units: the pieces of a tree.
 //!
-//! In: a plan. Out: [`Unit`]s in the order of the tree, each rendered by itself.
+//! In: a plan. Out: [`Unit`]s in the order of the tree, each rendered separately.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use closc_topology::{HostOs, Node, PlaneId, Switch, ZoneId};
 use crate::error::CompileError;
 use crate::{Part, cables};
 
-/// One piece of the tree: what is rendered and dropped at a time.
+/// A piece of the tree, which is rendered, written and dropped at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
-    /// Everything of one switch.
+    /// All files of one switch.
     Switch(Switch),
-    /// Everything of one node besides its path table.
+    /// All files of one node except its path table.
     Host(Node),
     /// The path table of one T0 group.
     Group(ZoneId, u16),
     /// The cable list of one plane.
     Cables(PlaneId),
-    /// The cables of one zone, where a part has only some zones of a plane.
+    /// The cables of one zone, if a part has only some zones of a plane.
     ZoneCables(PlaneId, ZoneId),
     /// The P4 pipelines that switches of the tree run.
     Pipelines,
@@ -90,7 +90,8 @@ impl Unit {
         }
     }
 
-    /// Tells whether two plans render the unit to other files. A unit that cannot be rendered counts as different.
+    /// Returns whether two plans render the unit to different files. A unit that cannot be rendered counts as
+    /// different.
     pub fn differs(self, old: &Plan, new: &Plan, templates: &Templates) -> bool {
         if let Unit::Cables(plane) = self {
             return cables::differs(old, new, plane);

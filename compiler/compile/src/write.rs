@@ -37,7 +37,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Counts the files of a tree, of which so many were written, and those of the old one that are gone.
+    /// Counts the files of a tree, of which `written` were written, and the files that only the old tree has.
     fn of(files: &BTreeMap<Utf8PathBuf, Entry>, old: &BTreeSet<Utf8PathBuf>, written: u64) -> Report {
         Report {
             files: files.len() as u64,
@@ -49,14 +49,14 @@ impl Report {
     }
 }
 
-/// Where a tree goes.
+/// Destination of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
     /// The folder.
     pub place: &'a Utf8Path,
     /// Whether everything is rendered again, and a tree whose manifest cannot be read is replaced.
     pub force: bool,
-    /// Whether it is on the disk before it takes the place of the old one.
+    /// Whether it is synced to the disk before it replaces the old tree.
     pub sync: Sync,
 }
 
@@ -85,7 +85,8 @@ pub fn tree_unless_stopped(
     if let (true, Some(old)) = (job.is_partial(), &old) {
         refuse_mixture(old, job, target.place)?;
     }
-    // A part that is compiled into a complete tree keeps it complete; in a folder of its own it replaces itself.
+    // A part that is compiled into a complete tree keeps it complete. In a separate folder, it replaces its earlier
+    // version.
     let partial = job.is_partial() && old.as_ref().is_none_or(|old| old.selection.is_some());
     let within = job.is_partial() && !partial;
     let remembered = State::parse(&staging.remembered()?);
@@ -153,7 +154,7 @@ fn unchanged(job: &Job<'_>, target: Target<'_>, known: &State) -> Result<Option<
     Ok(is_same.then_some(Report { files: count, bytes, written: 0, kept: count, removed: 0 }))
 }
 
-/// Writes the manifest, and its signature where there is a key.
+/// Writes the manifest, and its signature if there is a key.
 fn write_manifest(job: &Job<'_>, folder: &Utf8Path, bytes: &[u8]) -> Result<(), CompileError> {
     let manifest = folder.join(paths::MANIFEST);
     std::fs::write(&manifest, bytes).map_err(CompileError::file("write", &manifest))?;
@@ -299,7 +300,7 @@ impl Run<'_> {
         })
     }
 
-    /// Writes a file, or links it where the old tree has the same bytes.
+    /// Writes a file, or links it if the old tree has the same bytes.
     fn file(&self, artefact: Artefact, before: Option<&UnitState>) -> Result<FileState, CompileError> {
         let Entry { size, blake3 } = Entry::of(&artefact.bytes);
         self.folder_of(&artefact.path)?;
@@ -329,7 +330,7 @@ impl Run<'_> {
     }
 }
 
-/// Links a file into the new tree, or copies it where the file system has no links.
+/// Links a file into the new tree, or copies it if the file system has no links.
 fn link(from: &Utf8Path, to: &Utf8Path) -> Result<(), CompileError> {
     std::fs::hard_link(from, to)
         .or_else(|_| std::fs::copy(from, to).map(|_| ()))
@@ -344,7 +345,7 @@ fn carry_foreign(old: &Utf8Path, new: &Utf8Path, owned: &BTreeSet<Utf8PathBuf>) 
         for entry in entries {
             let entry = entry.map_err(CompileError::file("read", old))?;
             let path = folder.join(entry.file_name());
-            // A signature is of the manifest that it was made for.
+            // A signature is valid only for its own manifest.
             let ours = owned.contains(&path) || path == paths::MANIFEST || path == paths::SIGNATURE;
             if entry.file_type().map_err(CompileError::file("read", entry.path()))?.is_dir() {
                 open.push(path);

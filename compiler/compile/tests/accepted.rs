@@ -1,4 +1,4 @@
-//! `compile` renders every fabric that `check` accepts: no fabric is refused as late as when files are made.
+//! `compile` renders every fabric that `check` accepts: no fabric fails only when its files are rendered.
 //!
 //! In: random fabrics of all hardware, routings and profiles, with thresholds, lengths and exceptions that need not
 //! fit; and the fabrics of `tests/errors`. Out: a failure for each that has no error and does not render.
@@ -21,10 +21,10 @@ use common::{Draw, read};
 /// Fabrics of a normal run that are accepted.
 const FEW: usize = 40;
 
-/// Switches of a fabric that is not rendered whole.
+/// Above this number of switches, only one of each kind is rendered.
 const LARGE: usize = 100;
 
-/// Profiles that a file writes itself.
+/// Profiles that are written in a file.
 const WRITTEN: [&str; 9] = [
     "{ base: lossless, classes: { data: { ecn: { thresholds: { min: 100KB, max: 1MB, probability: 5 } } } } }",
     "{ base: lossless, classes: { data: { ecn: { thresholds: { min: 1GB, max: 6GB, probability: 5 } } } } }",
@@ -37,7 +37,7 @@ const WRITTEN: [&str; 9] = [
     NINE,
 ];
 
-/// More classes than three bits tell apart.
+/// More classes than three bits can distinguish.
 const NINE: &str = "{ base: lossy-trim, classes: { c1: { role: other, dscp: [49], tc: 9, queue: 7, scheduler: strict, priority: 6 }, \
     c2: { role: other, dscp: [50], tc: 10, queue: 7, scheduler: strict, priority: 6 }, \
     c3: { role: other, dscp: [51], tc: 11, queue: 7, scheduler: strict, priority: 6 }, \
@@ -45,12 +45,13 @@ const NINE: &str = "{ base: lossy-trim, classes: { c1: { role: other, dscp: [49]
     c5: { role: other, dscp: [53], tc: 13, queue: 7, scheduler: strict, priority: 6 }, \
     c6: { role: other, dscp: [54], tc: 14, queue: 7, scheduler: strict, priority: 6 } } }";
 
-/// Presets, and profiles that a file writes itself.
+/// Presets, and profiles that are written in a file.
 fn profiles() -> Vec<&'static str> {
     Preset::ALL.iter().map(|preset| preset.name()).chain(WRITTEN).collect()
 }
 
-/// Renders what was accepted; the codes of findings where it was not. Of large fabrics one switch of each kind.
+/// Renders an accepted fabric, or returns the codes of its findings. Of large fabrics, one switch of each kind is
+/// rendered.
 fn render(text: &str, reading: Reading) -> Result<(), Vec<&'static str>> {
     let Some(plan) = reading.plan else {
         return Err(reading.diagnostics.iter().map(|found| found.rule.code).collect());

@@ -1,4 +1,4 @@
-//! Loss of power: copies of a file system at many moments of compiling, each mounted and looked at.
+//! Power failures: copies of a file system at many moments of compiling, each mounted and inspected.
 //!
 //! An ext4 image on a loop device stands for the disk. A copy of the image while nothing is being written to it holds
 //! what a disk would hold if the power went at that moment. Needs root.
@@ -22,10 +22,10 @@ use disk_image::Disk;
 #[path = "support/disk.rs"]
 mod disk_image;
 
-/// Says how many copies are looked at, instead of [`POINTS`].
+/// Environment variable with the number of copies to inspect, in place of [`POINTS`].
 const POINTS_VARIABLE: &str = "CLOSC_CRASH_POINTS";
 
-/// Copies that are looked at: some seconds, most of them waiting for the disk.
+/// Number of inspected copies: some seconds, most of them waiting for the disk.
 const POINTS: usize = 50;
 
 /// Lines of the pins of a round: many blocks, so that they can be torn.
@@ -53,14 +53,14 @@ fn plan(seed: u64) -> Plan {
     shape.plan()
 }
 
-/// Files certainly on the disk, and files being written, when a copy was made.
+/// Number of rounds that were certainly on the disk, and that were begun, when a copy was made.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     finished: u64,
     begun: u64,
 }
 
-/// The round that a whole tree is of, by its manifest; why it is not whole otherwise.
+/// Returns the round of a complete tree, by its manifest, or why it is not complete.
 fn round_of(tree: &Utf8Path, sources: &[String]) -> Result<Option<u64>, String> {
     let folder = Folder::new(tree);
     if !tree.exists() {
@@ -77,7 +77,7 @@ fn round_of(tree: &Utf8Path, sources: &[String]) -> Result<Option<u64>, String> 
     Ok(Some(round.ok_or("the tree is of no round")? as u64))
 }
 
-/// Whether one thing is the last that was finished, or the one that was begun.
+/// Checks that a found round is the last finished one, or one that was begun.
 fn fits(what: &str, found: Option<u64>, moment: Moment) -> Result<(), String> {
     let (first, last) = (moment.finished, moment.begun);
     match found {
@@ -98,7 +98,7 @@ fn unpacked(archive: &Utf8Path) -> Result<Manifest, Box<dyn std::error::Error>> 
     Ok(Manifest::parse(&last)?)
 }
 
-/// The round of the pins, which every line must name.
+/// Returns the round in the file of pins. Every line must have the same round.
 fn pinned(file: &Utf8Path) -> Result<Option<u64>, String> {
     let text = match fs::read_to_string(file) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -131,8 +131,8 @@ fn look(root: &Utf8Path, sources: &[String], moment: Moment) -> Result<(), Strin
     fits("state", state, moment)
 }
 
-/// Seconds until the journal is written without a sync: few if all writes must be on the disk in order, so that a late
-/// one is noticed; longer than the test if something must be lost.
+/// Seconds until the journal is written without a sync. With a sync they are few, so that a write out of order is
+/// noticed. Without one they are longer than the test, so that something is lost.
 fn journal(sync: Sync) -> u32 {
     match sync {
         Sync::Yes => 1,
@@ -140,7 +140,7 @@ fn journal(sync: Sync) -> u32 {
     }
 }
 
-/// Compiles round after round while copies of the disk are made; returns what is wrong with each.
+/// Compiles round after round while copies of the disk are made; returns the error of each copy, if any.
 fn rounds(folder: &Utf8Path, sync: Sync) -> Result<Vec<Result<(), String>>, String> {
     let image = folder.join("disk");
     disk_image::make(&image)?;
@@ -207,7 +207,7 @@ fn write(plan: &Plan, round: usize, root: &Utf8Path, sync: Sync) {
     put("state.json", 1);
 }
 
-/// Runs the rounds, or says why that cannot be done here.
+/// Runs the rounds, or reports why that is not possible on this machine.
 fn tried(sync: Sync) -> Option<Vec<Result<(), String>>> {
     if !nix::unistd::geteuid().is_root() {
         closc_skip::skip("loss of power is tried on a loop device, which needs root");

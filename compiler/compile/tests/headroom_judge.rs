@@ -1,5 +1,5 @@
-//! SONiC's own scripts as the judge of headroom: `buffer_headroom_mellanox.lua` and `buffer_pool_mellanox.lua` run in a
-//! Redis server on the configurations of random fabrics, and closc's numbers are theirs.
+//! SONiC's own scripts as the reference for headroom: `buffer_headroom_mellanox.lua` and `buffer_pool_mellanox.lua` run
+//! in a Redis server on the configurations of random fabrics, and closc's numbers must be equal.
 //!
 //! In: the folder that `CLOSC_SONIC_SWSS` names, a checkout of sonic-swss, and `redis-server` with `redis-cli`. Out: a
 //! failure for each number that differs. If one of these is missing, the test prints so and is skipped. `CLOSC_FABRICS`
@@ -92,7 +92,7 @@ impl Redis {
         assert!(!text.contains("ERR"), "{text}\n{commands}");
     }
 
-    /// Runs a script; what it returns, by the word before the first colon.
+    /// Runs a script; returns the values that it prints, by the word before the first colon.
     fn script(&self, script: &Utf8Path, arguments: &[&str]) -> BTreeMap<String, String> {
         let output = Command::new("redis-cli")
             .args(["-s", self.socket.as_str(), "--eval", script.as_str(), "a", ","])
@@ -115,25 +115,25 @@ impl Drop for Redis {
     }
 }
 
-/// The rows of a table as commands, but for some fields.
+/// Writes the rows of a table as commands, with only some fields.
 fn rows(text: &mut String, table: &Value, key: &dyn Fn(&str) -> String, keep: &dyn Fn(&str) -> bool) {
     for (row, fields) in table.as_object().into_iter().flatten() {
         let fields = fields.as_object().into_iter().flatten().filter(|(field, _)| keep(field));
         let fields: Vec<String> = fields.map(|(field, value)| format!("{field} {value}")).collect();
-        // A row is there also where no field of it is left.
+        // A row without fields also exists.
         let fields = if fields.is_empty() { "NULL NULL".to_owned() } else { fields.join(" ") };
         let _ = writeln!(text, "HSET \"{}\" {fields}", key(row));
     }
 }
 
-/// The tables of a configuration and what buffermgrd makes of them, as commands.
+/// Returns the tables of a configuration, and the tables that buffermgrd derives from them, as commands.
 fn load(config: &Value, profile: &Profile, (asic, cell, latency): (&str, &str, &str), mmu: u64) -> String {
     let mut text = String::from("FLUSHALL\nSELECT 4\n");
     let all = |_: &str| true;
     for name in ["PORT", "LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "DEVICE_METADATA"] {
         rows(&mut text, &config[name], &|row| format!("{name}|{row}"), &all);
     }
-    // With the traditional model these tables are of no use to SONiC; the scripts compute with what the profile says.
+    // With the traditional model SONiC does not use these tables. The scripts compute with the values of the profile.
     if config["DEFAULT_LOSSLESS_BUFFER_PARAMETER"].is_null() {
         let ratio = profile.shared_headroom().map_or(0, |shared| shared.over_subscribe_ratio.get());
         let _ = writeln!(
@@ -194,7 +194,7 @@ struct Tally {
     platforms: BTreeSet<String>,
 }
 
-/// Compares one configuration with what the scripts say.
+/// Compares one configuration with the results of the scripts.
 fn judge(
     (redis, scripts): (&Redis, &Utf8Path),
     (config, profile): (&Value, &Profile),
@@ -246,7 +246,7 @@ fn judge(
         assert_eq!(number(&ours["xoff"]), meant, "shared headroom on {}: {theirs:?}", asic.0);
         tally.shared += 1;
     }
-    // Closc's pool is for a full panel, so that growth changes nothing; SONiC's is for the ports that are there.
+    // closc's pool is for a full panel, so that growth changes nothing. SONiC's pool is for the present ports.
     let taken = number(&ours["size"]);
     assert!(0 < taken && taken <= size, "{}: pool of {taken}, SONiC has {size}", asic.0);
     tally.pools += 1;

@@ -1,4 +1,5 @@
-//! Every fabric file in `tests/errors/levels` gives exactly the message written beside it; and what levels of warnings do.
+//! Every fabric file in `tests/errors/levels` gives exactly the message written beside it. Other tests cover the effect
+//! of levels.
 //!
 //! In: Markdown files with a fabric and its message. Out: one failure per file. `CLOSC_BLESS=1` writes the messages
 //! anew, to be read before they are committed.
@@ -99,7 +100,7 @@ fn thousands_of_unknown_codes_are_counted_and_not_all_shown() {
     assert!(shown.len() < 20_000, "{} bytes", shown.len());
 }
 
-/// Levels are how findings are judged, not what the fabric is: the plan is the same.
+/// Levels only affect how findings are reported. The plan is the same.
 #[test]
 fn levels_change_no_plan() {
     let meaning = |text: &str| {

@@ -1,4 +1,5 @@
-//! Trees in archives: what is written is read, and what a stranger packs is refused with its place.
+//! Trees in archives: written files can be read, and archives from elsewhere are rejected with the position of the
+//! error.
 
 use std::io::Write as _;
 

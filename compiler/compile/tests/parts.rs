@@ -145,7 +145,8 @@ fn compile(plan: &Plan, place: &Utf8Path, part: Part) -> Result<closc_compile::R
     tree(&job, Target { place, force: false, sync: Sync::No }, &|_| {})
 }
 
-/// A part goes into a whole tree, or a folder of its own; there it is made again, and no other part joins it.
+/// A part is compiled into a complete tree, or into a separate folder. There it can be compiled again, and other parts
+/// are rejected.
 #[test]
 fn a_folder_holds_one_part_or_the_whole() {
     let folder = tempfile::tempdir().unwrap();

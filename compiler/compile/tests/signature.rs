@@ -1,4 +1,4 @@
-//! Signed trees: what a signature vouches for, and what is refused.
+//! Signed trees: the effect of a signature, and rejected trees.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Trees in folders and archives: what is replaced, what stays, and what is refused.
+//! Trees in folders and archives: replaced files, kept files, and rejected folders.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -71,8 +71,8 @@ fn a_tree_whose_manifest_says_nothing_is_replaced_by_force() {
     assert!(!root.join("stray").exists() && fs::metadata(root.join("cables/plane-0.csv")).unwrap().len() > 0);
 }
 
-/// A run that has nothing to do leaves the folder itself alone, whatever the run before left behind; but a tree that
-/// was never synced is written again if it is to be synced.
+/// A run that has nothing to do does not touch the folder, whatever the previous run left over. But a tree that was
+/// never synced is written again if it is to be synced.
 #[test]
 fn a_tree_that_is_what_it_shall_be_is_not_touched() {
     let (place, plan) = (place(), SHAPE.plan());
@@ -104,7 +104,7 @@ fn a_tree_that_is_what_it_shall_be_is_not_touched() {
     assert_ne!(run(&Shape { exceptions, ..SHAPE }.plan(), Sync::Yes).0, stated);
 }
 
-/// The cache beside a tree may be gone, or not be used: a part that is compiled into it leaves the rest there.
+/// The cache beside a tree may be missing or unused: a part that is compiled into the tree keeps the rest of it.
 #[test]
 fn a_part_leaves_the_rest_without_the_cache_too() {
     let plan = SHAPE.plan();

@@ -12,16 +12,16 @@ use closc_platform::Catalogue;
 use super::source::{Source, SourceError};
 use super::{Reading, catalogue_of, read_from};
 
-/// Why there is nothing to read.
+/// Why a fabric cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrontError {
-    /// The fabric file.
+    /// The fabric file cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// A file of platforms.
+    /// A file of platforms cannot be read.
     #[error(transparent)]
     Platform(#[from] closc_files::FileError),
-    /// A folder of platforms.
+    /// A folder of platforms cannot be read.
     #[error("cannot read `{path}`: {error}")]
     Platforms {
         /// The folder.
@@ -31,12 +31,12 @@ pub enum FrontError {
     },
 }
 
-/// Reading of fabrics.
+/// Options for reading fabrics.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Files, or folders of files, with the platforms of a site.
     pub platforms: Vec<Utf8PathBuf>,
-    /// Levels of warnings, which come before those of the file.
+    /// Levels of warnings, which take precedence over those of the file.
     pub levels: Levels,
 }
 
@@ -67,8 +67,8 @@ fn texts(platforms: &[Utf8PathBuf]) -> Result<Vec<(String, String)>, FrontError>
     Ok(files.into_iter().flatten().map(|(name, text)| (name.into_string(), text)).collect())
 }
 
-/// Reads a file of platforms, or those of a folder, each of which must be a regular file in it and not a link out of
-/// it.
+/// Reads a file of platforms, or all files of a folder. Each of these must be a regular file in the folder, not a link
+/// out of it.
 fn yaml_files(path: &Utf8Path) -> Result<Vec<(Utf8PathBuf, String)>, FrontError> {
     if !path.is_dir() {
         return Ok(vec![(path.to_owned(), closc_files::given_text(path, TEXT_MAX)?)]);

@@ -11,31 +11,31 @@ use super::Reading;
 use super::disk::{FrontError, Options, read_text};
 use super::source::Source;
 
-/// The most fixes of one run.
+/// Maximum number of fixes in one run.
 const FIXES_MAX: usize = 1000;
 
-/// A text with fixes made.
+/// A text after fixes.
 pub struct Fixed {
     /// The text.
     pub text: String,
-    /// Actions, in order.
+    /// The applied fixes, in order.
     pub made: Vec<Made>,
     /// Result of reading the text.
     pub reading: Reading,
 }
 
-/// A fix that was made.
+/// An applied fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
     /// The code of the finding.
     pub code: &'static str,
-    /// The line of the finding, in the text as it was then.
+    /// The line of the finding, in the text before the fix.
     pub line: usize,
-    /// The help that was followed.
+    /// The help that describes the fix.
     pub help: String,
 }
 
-/// Makes the fixes that are wanted.
+/// Applies the selected fixes.
 pub fn fix(
     source: &Source,
     text: &str,
@@ -53,7 +53,7 @@ pub fn fix(
     }
 }
 
-/// Makes the first fix that is wanted and was not made yet.
+/// Applies the first selected fix that was not applied yet.
 fn next(
     source: &Source,
     text: &str,
@@ -103,7 +103,7 @@ mod tests {
         assert!(left.contains(&"E0201"), "{left:?}");
     }
 
-    /// Words that are near to a known one and mean something else.
+    /// Words that are similar to a known one but mean something else.
     #[test]
     fn values_of_closed_lists_are_not_edited() {
         for (from, to) in [

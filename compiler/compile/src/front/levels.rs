@@ -1,12 +1,12 @@
-//! E0123: a level is given to what is not a warning; and the levels that a file states.
+//! E0123: a level is set for a code that is not a warning; and the levels that a file states.
 //!
-//! In: codes. Out: the rules that they are of, or why they have no level. Invariants: every rule that a reading may find is
-//! known here, whatever stage has it.
+//! In: codes. Out: their rules, or why they have no level. Invariants: every rule that a reading may report is known
+//! here, from all stages.
 
 use closc_diagnostics::{Diagnostic, Diagnostics, Levels, Rule};
 use closc_topology::{Document, nearest};
 
-/// A level is given to what is not a warning.
+/// A level is set for a code that is not a warning.
 pub(super) static RULE: Rule = Rule {
     code: "E0123",
     title: "a level for an unknown warning",

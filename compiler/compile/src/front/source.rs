@@ -1,4 +1,4 @@
-//! Where the text of a fabric is: a file, standard input, or a file of a Git revision.
+//! Sources of fabric text: a file, standard input, or a file of a Git revision.
 
 use std::fmt;
 use std::fs::File;
@@ -11,10 +11,10 @@ use closc_files::{Reason, TEXT_MAX};
 
 use super::Origin;
 
-/// The most bytes of Git's error output.
+/// Maximum size of Git's error output, in bytes.
 const SAID_MAX: u64 = 16 << 10;
 
-/// Where the text of a fabric is.
+/// A source of fabric text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// `-`, standard input.
@@ -25,7 +25,7 @@ pub enum Source {
     Revision {
         /// The revision.
         revision: String,
-        /// The path in it, as `git show` takes it.
+        /// The path in it, as `git show` accepts it.
         path: Utf8PathBuf,
     },
 }
@@ -61,7 +61,7 @@ pub enum SourceError {
     /// Git cannot be run.
     #[error("cannot run `git`, which reads revisions: {0}")]
     NoGit(io::Error),
-    /// Git does not find it.
+    /// Git does not find the file or revision.
     #[error("`{name}`: {reason}")]
     Git {
         /// The source.
@@ -72,7 +72,7 @@ pub enum SourceError {
 }
 
 impl fmt::Display for Source {
-    /// As it is written on a command line.
+    /// Formats the source as on a command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Stdin => f.write_str("-"),
@@ -93,7 +93,7 @@ impl Origin for Source {
 }
 
 impl Source {
-    /// Reads what is written on a command line.
+    /// Parses a source from a command line.
     pub fn parse(text: &str) -> Result<Source, SourceError> {
         if text == "-" {
             return Ok(Source::Stdin);
@@ -137,7 +137,7 @@ impl Source {
         }
     }
 
-    /// Reads a file that this one names, of the same revision; or says why it cannot be read.
+    /// Reads a file that this one names, of the same revision; or returns why it cannot be read.
     fn text_beside(&self, file: &str) -> Result<String, String> {
         let path = match self {
             Source::Stdin => Utf8Path::new("-"),
@@ -176,7 +176,7 @@ fn show(name: &str, revision: &str, path: &Utf8Path) -> Result<Vec<u8>, SourceEr
     let read = out.map_or(Ok(Vec::new()), |out| closc_budget::read(out, TEXT_MAX));
     let too_large = read.as_ref().is_err_and(|error| closc_budget::over_limit(error).is_some());
     if too_large {
-        // Git may still have much to write.
+        // Git may still be writing.
         let _ = git.kill();
     }
     let said = err.and_then(|err| closc_budget::read(err.take(SAID_MAX), SAID_MAX).ok()).unwrap_or_default();
