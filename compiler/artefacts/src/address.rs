@@ -1,9 +1,9 @@
 //! Addresses and prefixes of either family, in one ordered space.
 //!
 //! In: text, or an address of the standard library. Out: [`Address`] and [`Prefix`]. Invariants: an IPv4 address is the
-//! IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), so lengths, halves of a cable's prefix and longest matches need no
-//! case of their own; text is always that of the family; a mapped address is never text of IPv6; a prefix holds addresses
-//! of its own family only.
+//! IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2). So lengths, halves of a cable's prefix and longest matches need
+//! no separate code. Text is always in the form of the family, and a mapped address in the form of IPv6 is rejected. A
+//! prefix contains only addresses of its own family.
 
 use std::fmt;
 use std::net::{AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr};
@@ -42,7 +42,7 @@ impl Family {
         }
     }
 
-    /// Returns the keyword of its own in configurations: `ipv4` or `ipv6`.
+    /// Returns its keyword in configurations: `ipv4` or `ipv6`.
     pub fn word(self) -> &'static str {
         match self {
             Family::V4 => "ipv4",
@@ -50,7 +50,7 @@ impl Family {
         }
     }
 
-    /// Returns the bits that a mapped prefix has before one of the family.
+    /// Returns the number of bits by which a mapped prefix is longer than the prefix of the family.
     pub fn offset(self) -> u8 {
         match self {
             Family::V4 => MAPPED_BITS,
@@ -72,7 +72,7 @@ impl Address {
         if u128::from(self.0) >> 32 == 0xffff { Family::V4 } else { Family::V6 }
     }
 
-    /// Returns the IPv6 address, which is the mapped one of an IPv4 address.
+    /// Returns the IPv6 address; for IPv4, the mapped one.
     pub fn mapped(self) -> Ipv6Addr {
         self.0
     }
@@ -161,7 +161,7 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, AddrParseError> {
         match text.parse()? {
-            // The mapped form is not written where IPv4 is meant.
+            // An IPv4 address must not be written in its mapped form.
             IpAddr::V6(address) if address.to_ipv4_mapped().is_some() => {
                 Err(text.parse::<Ipv4Addr>().expect_err("text of an IPv6 address is not one of IPv4"))
             }
@@ -175,12 +175,12 @@ impl FromStr for Address {
 pub struct Prefix(Ipv6Net);
 
 impl Prefix {
-    /// Makes a prefix of so many bits of the IPv6 address, which is the mapped one of an IPv4 address.
+    /// Makes a prefix. Address and length are those of IPv6, which for IPv4 are the mapped ones.
     pub fn new(address: Address, length: u8) -> Result<Prefix, PrefixLenError> {
         Ipv6Net::new(address.0, length).map(Prefix)
     }
 
-    /// Makes a prefix of so many bits, which are at most 128.
+    /// Makes a prefix in the same way, with a length of at most 128.
     pub fn new_assert(address: impl Into<Address>, length: u8) -> Prefix {
         Prefix(Ipv6Net::new_assert(address.into().0, length))
     }
@@ -190,7 +190,7 @@ impl Prefix {
         if self.0.prefix_len() < MAPPED_BITS { Family::V6 } else { self.addr().family() }
     }
 
-    /// Returns the IPv6 prefix, which is that of mapped addresses for IPv4.
+    /// Returns the IPv6 prefix; for IPv4, the prefix of mapped addresses.
     pub fn mapped(self) -> Ipv6Net {
         self.0
     }
@@ -220,13 +220,13 @@ impl Prefix {
         self.0.prefix_len() - self.family().offset()
     }
 
-    /// Returns its bits behind its length.
+    /// Returns the prefix with the bits after its length set to zero.
     #[must_use]
     pub fn trunc(&self) -> Prefix {
         Prefix(self.0.trunc())
     }
 
-    /// Tells whether an address, or a whole prefix, is in it: one of its own family.
+    /// Returns whether it contains an address or a complete prefix, of its own family.
     pub fn contains<T: Copy + Into<Prefix>>(&self, other: &T) -> bool {
         let other: Prefix = (*other).into();
         self.0.contains(&other.0) && (self.0.prefix_len() >= MAPPED_BITS || self.family() == other.family())
@@ -305,7 +305,7 @@ impl Serialize for Address {
     }
 }
 
-// Digests of fabric files are of the binary form, which is that of the IPv6 prefix.
+// Digests of fabric files cover the binary form, which is that of the IPv6 prefix.
 impl Serialize for Prefix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if serializer.is_human_readable() {

@@ -128,7 +128,7 @@ impl SwitchFile {
         }
     }
 
-    /// Returns what delivers the file where another transport does not.
+    /// Returns advice on the delivery of the file, for a transport that does not deliver it.
     pub fn instead(self) -> String {
         match self.carriers() {
             [] => "`closc export ansible` writes it; the site applies it with its own tool".to_owned(),
@@ -145,7 +145,7 @@ impl SwitchFile {
 pub struct Missed {
     /// Its name.
     pub file: String,
-    /// The transport that delivers it instead.
+    /// Advice on its delivery.
     pub instead: String,
 }
 

@@ -136,11 +136,11 @@ pub struct Counts {
     pub host_links: u64,
     /// Cables between switches.
     pub fabric_links: u64,
-    /// Paths between two NICs of the same T0 group, where nothing is absent.
+    /// Paths between two NICs of the same T0 group, if nothing is absent.
     pub paths_local: u64,
-    /// Paths between two NICs of different groups of one zone, where nothing is absent.
+    /// Paths between two NICs of different groups of one zone, if nothing is absent.
     pub paths_zone: u64,
-    /// Paths between two NICs of different zones, where nothing is absent; 0 with one zone.
+    /// Paths between two NICs of different zones, if nothing is absent; 0 with one zone.
     pub paths_far: u64,
 }
 

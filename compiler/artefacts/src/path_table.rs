@@ -190,7 +190,7 @@ pub struct Nic {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Destination {
-    /// Zone, where the fabric has T2 switches.
+    /// Zone, if the fabric has T2 switches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<u16>,
     /// The group, from 1.
@@ -279,7 +279,7 @@ pub struct QosClass {
     pub dscp: Vec<u8>,
     /// Its traffic class in switches.
     pub traffic_class: u8,
-    /// Whether its packets are trimmed where a queue is full.
+    /// Whether its packets are trimmed if a queue is full.
     pub trim: bool,
 }
 

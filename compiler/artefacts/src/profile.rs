@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::Prefix;
 
-/// Statements about a fabric.
+/// Stated values of a fabric.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stated {
     /// Switches by tier and hardware.
@@ -57,7 +57,7 @@ pub struct StatedAddresses {
     pub links: Prefix,
     /// The pool of loopbacks.
     pub loopbacks: Prefix,
-    /// The pool of management addresses, where switches have any.
+    /// The pool of management addresses, if switches have any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub management: Option<IpNet>,
     /// The gateway of the management network.
@@ -75,7 +75,7 @@ pub struct StatedAddresses {
     /// Bits of zone and index in IPv4 management addresses, if the fabric file sets them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub widths: Option<StatedManagementWidths>,
-    /// Widths of coordinates, where a pool is IPv4 and its places follow from them.
+    /// Widths of coordinates, if a pool is IPv4 and addresses in it are computed from coordinates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ipv4: Option<StatedWidths>,
 }
@@ -102,7 +102,7 @@ pub struct StatedWidths {
     pub uplinks: [u8; 2],
 }
 
-/// A management port that is listed.
+/// A management port from a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedManagement {
     /// Its address, with the prefix length.
@@ -114,7 +114,7 @@ pub struct StatedManagement {
 /// Equal cables of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StatedCable {
-    /// What they connect, as in cable lists.
+    /// Kind of connection, as in cable lists.
     pub kind: String,
     /// Length in whole metres.
     pub meters: u64,
@@ -214,7 +214,7 @@ pub struct StatedSwitch {
 pub struct StatedBalance {
     /// Its kind, as in fabric files.
     pub kind: String,
-    /// Next-hop groups that the switch has room to balance.
+    /// Maximum number of next-hop groups that the switch balances.
     pub groups: u64,
 }
 
