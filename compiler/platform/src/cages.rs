@@ -48,7 +48,7 @@ impl CageSet {
         self.0 == [0; WORDS]
     }
 
-    /// Tells whether a cage is in it.
+    /// Returns whether a cage is in it.
     pub fn contains(&self, cage: u16) -> bool {
         cage <= Self::LAST && self.0[usize::from(cage / 64)] & (1 << (cage % 64)) != 0
     }

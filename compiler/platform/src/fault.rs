@@ -157,20 +157,20 @@ impl Fault {
         &ALL
     }
 
-    /// Tells whether a switch of a platform can have it under some operating system and release.
+    /// Returns whether a switch of a platform can have it under some operating system and release.
     pub fn concerns_platform(&self, platform: &Platform) -> bool {
         self.oses.iter().any(|os| platform.supports(*os))
             && self.asics.is_none_or(|asics| maker(platform) == Some(asics))
     }
 
-    /// Tells whether a release has it.
+    /// Returns whether a release has it.
     fn concerns_release(&self, os: Os, release: Release) -> bool {
         self.oses.contains(&os)
             && self.from.is_none_or(|from| from <= release)
             && self.until.is_none_or(|until| release <= until)
     }
 
-    /// Tells whether it matters on a switch.
+    /// Returns whether it matters on a switch.
     pub fn concerns(&self, (os, release): (Os, Release), platform: &Platform, rendered: &Rendered) -> bool {
         self.concerns_release(os, release) && self.concerns_platform(platform) && self.when.holds(rendered)
     }

@@ -324,7 +324,7 @@ pub fn schema() -> schemars::Schema {
 }
 
 impl File {
-    /// Tells whether it lists a feature.
+    /// Returns whether it lists a feature.
     pub(crate) fn has(&self, feature: Feature) -> bool {
         self.features.iter().any(|at| at.value == feature)
     }

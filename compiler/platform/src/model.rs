@@ -400,7 +400,7 @@ pub struct Features {
 }
 
 impl Platform {
-    /// Tells whether a target runs on this hardware.
+    /// Returns whether a target runs on this hardware.
     pub fn supports(&self, os: Os) -> bool {
         self.oses.contains(&os)
     }
@@ -453,7 +453,7 @@ impl Platform {
         limits.queues.get(hwsku).copied().or(limits.queue)
     }
 
-    /// Tells whether packets of a class without an entry in `TC_TO_DSCP_MAP` leave an hwsku with DSCP 0.
+    /// Returns whether packets of a class without an entry in `TC_TO_DSCP_MAP` leave an hwsku with DSCP 0.
     pub fn clears_unmapped_dscp(&self, hwsku: &str) -> bool {
         let model = self.buffer.as_ref().and_then(|buffer| buffer.headroom_model.parse::<Model>().ok());
         let keeps = self.trimming.as_ref().is_some_and(|limits| limits.keeps_dscp.contains(hwsku));

@@ -89,7 +89,7 @@ enum Negotiation {
 }
 
 impl Releases {
-    /// Tells whether a release is supported.
+    /// Returns whether a release is supported.
     pub fn supports(&self, release: Release) -> bool {
         match self.oldest {
             Some(oldest) => release.has_form_of(oldest) && oldest <= release,
@@ -160,7 +160,7 @@ impl Os {
         &self.facts().title
     }
 
-    /// Tells whether a controller writes the tables of switches, over P4Runtime.
+    /// Returns whether a controller writes the tables of switches, over P4Runtime.
     pub fn is_programmed(self) -> bool {
         self.facts().pipeline.is_some()
     }
@@ -189,13 +189,13 @@ impl Os {
         self.lost_on_chip(profile).into_iter().partition(of_queues)
     }
 
-    /// Tells whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
+    /// Returns whether switches take lanes, SAI profile and buffers from the folder of a hwsku.
     pub fn has_hwskus(self) -> bool {
         self.facts().has_hwskus
     }
 
-    /// Tells whether a switch has static neighbours at its NIC ports, so that NICs have to take the MAC addresses that it
-    /// expects.
+    /// Returns whether a switch has static neighbours at its NIC ports, so that NICs must have the MAC addresses that
+    /// it expects.
     pub fn has_static_neighbours(self) -> bool {
         self.facts().has_static_neighbours
     }

@@ -69,7 +69,7 @@ pub fn asked(profile: &Profile) -> Vec<Capability> {
     Capability::ALL.iter().copied().filter(asks).collect()
 }
 
-/// Tells whether a class or queue has a number above 7, or a strict queue is below a weighted one.
+/// Returns whether a class or queue has a number above 7, or a strict queue is below a weighted one.
 fn any_queues(profile: &Profile) -> bool {
     let queues = profile.queues();
     let weighted = queues.iter().filter(|(_, classes)| classes[0].scheduler != Scheduler::Strict);
