@@ -1,7 +1,7 @@
 //! Reads the text of a fabric file into a plan, with every check. So no command accepts a file that `check` rejects.
 //!
-//! In: a text, its source ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: all findings, and a plan if
-//! there are no errors. Invariants: only [`disk`] reads files; the rest does no I/O.
+//! In: a text, its source ([`Origin`]), and the platforms of a site. Out: a [`Reading`]: all findings, and a plan
+//! unless one is an error. Invariants: only [`disk`] reads files; the rest does no I/O.
 
 #[cfg(feature = "disk")]
 mod disk;

@@ -58,7 +58,7 @@ impl<'a> Job<'a> {
         Job { signers, release, ..self }
     }
 
-    /// Returns the signatures of a manifest; `None` if there are no keys.
+    /// Returns the signatures of a manifest; `None` without keys.
     #[cfg(feature = "disk")]
     pub(crate) fn signatures(&self, manifest: &[u8]) -> Result<Option<String>, SignatureError> {
         if self.signers.is_empty() {

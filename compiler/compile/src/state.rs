@@ -68,7 +68,7 @@ impl State {
         State { closc: env!("CARGO_PKG_VERSION").to_owned(), common, synced, units }
     }
 
-    /// Returns the files of all units of a job if it has nothing to do: every unit is fresh, and there are no others.
+    /// Returns the files of all units of a job if it has nothing to do: every unit is fresh, and no others exist.
     pub(crate) fn all_fresh(&self, job: &Job<'_>, tree: &Utf8Path) -> Option<Vec<&FileState>> {
         let fresh = |unit: &Unit| {
             let state = self.units.get(&unit.name(job.plan))?;

@@ -137,7 +137,7 @@ struct DeviceFile {
 struct SonicFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plane: Option<u8>,
-    /// How the change is applied.
+    /// The method of the change.
     how: Method,
     /// The name of the updater, for a patch.
     patched_by: String,

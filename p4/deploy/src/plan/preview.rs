@@ -80,7 +80,7 @@ struct SonicPreview {
 /// Preview of the change of `frr.conf`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 struct RoutingPreview {
-    /// How the change is applied.
+    /// The method of the change.
     how: RoutingMethod,
     /// The lines for `vtysh`.
     commands: Vec<String>,

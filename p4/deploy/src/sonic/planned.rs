@@ -26,7 +26,7 @@ pub(crate) struct SonicPlan {
     pub(crate) patched_by: String,
     /// Whether the switch has a P4Runtime device id.
     pub(crate) has_number: bool,
-    /// How the change is applied.
+    /// The method of the change.
     pub(crate) method: Method,
     /// The ports that go down and come up again.
     pub(crate) bounces: Vec<Bounce>,

@@ -223,7 +223,7 @@ pub(super) fn digest(line: &str) -> Result<String, String> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoutingPlan {
-    /// How the change is applied.
+    /// The method of the change.
     pub(crate) how: RoutingMethod,
     /// The file.
     pub(crate) text: String,
