@@ -271,7 +271,7 @@ pub(crate) struct ManArgs {
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Fabric files, or `-` for stdin
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<Utf8PathBuf>,
@@ -279,7 +279,7 @@ pub struct CheckArgs {
 
 /// Arguments of `compile`.
 #[derive(Debug, clap::Args)]
-pub struct CompileArgs {
+pub(crate) struct CompileArgs {
     /// Fabric file, or `-` for stdin
     pub file: Utf8PathBuf,
     /// Output folder, or archive ending in `.tar.zst`; replaced atomically
@@ -334,7 +334,7 @@ impl PartArgs {
 /// Arguments of `verify`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 everything is proved, 1 a rule is violated or the tree is unreadable")]
-pub struct VerifyArgs {
+pub(crate) struct VerifyArgs {
     /// Compiled tree
     pub tree: Utf8PathBuf,
     /// Also walk each path if there are at most N; 0 disables

@@ -208,6 +208,22 @@ mod tests {
             let found = codes(&p4(routing, size));
             assert_eq!(!found.contains(&"E0717"), is_taken, "{routing} {size}{found:?}");
         }
+        let queue = "qos: { base: lossy-trim, classes: { control: { queue: 7 } } }";
+        assert_eq!(
+            message(queue, "E0717"),
+            "`box-256x200g` puts trimmed packets into queue 7, which class `control` has"
+        );
+        let queue = "{ hosts: { per_group: 256, nic: { speed: 200G } }, tiers: { t0: { platform: spectrum5-sn5640, up: 256 }, \
+                     t1: { platform: spectrum5-sn5640 } }, \
+                     qos: { base: lossy-trim, classes: { trimmed: { queue: 8 } } } }";
+        assert_eq!(
+            message(queue, "E0717"),
+            "`sonic` trims packets into queues 0 to 7, and class `trimmed` has 8"
+        );
+    }
+
+    #[test]
+    fn nvue_has_sizes_of_its_own() {
         let nvue = |size: &str| {
             format!(
                 "hosts: {{ groups: 4, per_group: 128, nic: {{ speed: 400G, lanes: 4 }} }}\n\
@@ -225,18 +241,6 @@ mod tests {
         assert_eq!(
             message(&nvue("size: 1028, "), "E0717"),
             "`nvue` trims packets to a multiple of 4 B from 256 B to 1024 B, not to 1028B"
-        );
-        let queue = "qos: { base: lossy-trim, classes: { control: { queue: 7 } } }";
-        assert_eq!(
-            message(queue, "E0717"),
-            "`box-256x200g` puts trimmed packets into queue 7, which class `control` has"
-        );
-        let queue = "{ hosts: { per_group: 256, nic: { speed: 200G } }, tiers: { t0: { platform: spectrum5-sn5640, up: 256 }, \
-                     t1: { platform: spectrum5-sn5640 } }, \
-                     qos: { base: lossy-trim, classes: { trimmed: { queue: 8 } } } }";
-        assert_eq!(
-            message(queue, "E0717"),
-            "`sonic` trims packets into queues 0 to 7, and class `trimmed` has 8"
         );
     }
 }
