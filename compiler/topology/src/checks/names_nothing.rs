@@ -42,9 +42,10 @@ pub(crate) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
 /// Reports a name that does not have the form of a name.
 fn unreadable(draft: &Draft<'_>, entry: &Entry) -> Diagnostic {
     let (name, written) = (shorten(&entry.name), shorten(&entry.written));
-    let message = match entry.is_one_of_many() {
-        true => format!("`{name}`, one of `{written}`, is not a name in this fabric"),
-        false => format!("`{name}` is not a name in this fabric"),
+    let message = if entry.is_one_of_many() {
+        format!("`{name}`, one of `{written}`, is not a name in this fabric")
+    } else {
+        format!("`{name}` is not a name in this fabric")
     };
     let diagnostic = Diagnostic::error(&RULE, message).at(entry.span, "");
     let meant = rewritten(&entry.written, |name| draft.names.naming.nearest(name));

@@ -36,9 +36,13 @@ impl Part<'_> {
         let runs: Vec<String> = self
             .runs
             .iter()
-            .map(|run| match run.first == run.last {
-                true => format!("{:0width$}", run.first),
-                false => format!("{:0width$}-{:0width$}", run.first, run.last),
+            .map(|run| {
+                let end = |number| format!("{number:0width$}");
+                if run.first == run.last {
+                    end(run.first)
+                } else {
+                    format!("{}-{}", end(run.first), end(run.last))
+                }
             })
             .collect();
         format!("[{}]", runs.join(","))
