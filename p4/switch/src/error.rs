@@ -1,4 +1,4 @@
-//! Errors of a program, with data in fields and the user's own names in messages.
+//! Errors of a program. Messages use the names of the P4 source.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! Effect of long requests on others: they never block a thread that serves connections, however many fields they have.
+//! Effect of long requests on others: even with millions of fields they never block a thread that serves connections.
 //!
 //! Requests are passed to the service as from a connection, and the processor time of each poll is measured.
 
@@ -107,7 +107,7 @@ async fn millions_of_fields_keep_no_thread_that_answers_others() {
     }
 }
 
-/// Data after the single message of a request are rejected, however short the message is.
+/// Data after the single message of a request are rejected, even if the message is short.
 #[tokio::test]
 async fn a_second_message_of_a_request_is_refused() {
     let service = Service::new([switch(DEVICE)]);

@@ -1,5 +1,5 @@
 //! Packet tests that p4testgen (p4c's `backends/p4tools`) made from the sources of this project's pipelines, on this
-//! switch and on BMv2: expected packets come from symbolic execution of the P4 program, independently of both switches.
+//! switch and on BMv2. Expected packets come from symbolic execution of the P4 program, independently of both switches.
 //!
 //! `CLOSC_TESTGEN` names a folder with a folder for each pipeline, as `p4/pipelines/testgen` fills it. BMv2 takes part
 //! where `simple_switch_grpc` is in `PATH`, or named by `CLOSC_BMV2`.

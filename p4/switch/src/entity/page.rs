@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use closc_runtime::proto::v1;
 use prost::Message as _;
 
-/// Position of an entity in a read: the index of its table, array or profile, and its own number there, which it keeps
+/// Position of an entity in a read: the index of its table, array or profile, and its number there. It keeps the number
 /// as long as it exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Spot {

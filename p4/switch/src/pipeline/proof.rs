@@ -1,7 +1,7 @@
 //! Checks that a P4Info and a program come from the same compilation, by comparing the properties of objects.
 //!
 //! In: pairs of objects with the same name. Out: all differences, for a single error message. Invariants: a pair
-//! without a difference has the same keys (width and kind of each field), sizes, constness and direct resources, so an
+//! without a difference has the same keys (width and kind of each field), sizes, constness and direct resources. So an
 //! entity that fits the P4Info fits the data plane. The compiler's JSON does not distinguish constant and other initial
 //! entries of a table; the P4Info decides.
 

@@ -26,8 +26,8 @@ pub(super) fn keep(info: &Info, program: &mut Program) {
     fill(program);
 }
 
-/// Returns the missing parameters of an action that p4c can have removed: its name has no control, as in P4-14, and its
-/// existing parameters are in the P4Info in the same order.
+/// Returns the missing parameters of an action that p4c can have removed. The name of such an action has no control, as
+/// in P4-14, and its existing parameters are in the P4Info in the same order.
 fn missing<'i>(params: &'i [Param], action: &Action) -> Vec<(&'i str, u32)> {
     if action.name.contains('.') {
         return Vec::new();

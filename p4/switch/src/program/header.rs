@@ -1,6 +1,6 @@
 //! Header types, instances, stacks and unions, and the positions of their fields in a packet's words.
 //!
-//! Invariants: instances of one type have the same layout, so copying a header means copying words, and the field of a
+//! Invariants: instances of one type have the same layout. So copying a header means copying words, and the field of a
 //! stack element is found by its index at run time.
 
 use super::codec::Codec;

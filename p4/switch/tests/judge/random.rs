@@ -34,7 +34,7 @@ impl Random {
         (self.number() >> 16) as usize % end.max(1)
     }
 
-    /// Returns a small number that is at least another.
+    /// Returns a small number, at least `from`.
     pub fn small(&mut self, from: i32, end: u8) -> i32 {
         from + i32::from((self.number() >> 16) as u8 % end.max(1))
     }
