@@ -1,7 +1,7 @@
 //! Identity of an entity: a target treats two entities with the same key as one.
 //!
-//! Keys compare and hash fast, order entities by kind, object and key, and do not depend on leading zeros, on the order
-//! of fields, or on whether match-all fields are written out.
+//! Keys can be compared and hashed quickly, and order entities by kind, object and key. They do not depend on leading
+//! zeros, the order of fields, or explicit match-all fields.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,5 @@
-//! A switch with a very long answer must not delay the other switches of a controller: no answer blocks a thread for
-//! long, and the others are read in the meantime.
+//! A switch with a very long answer must not delay the other switches of a controller. No answer blocks a thread for
+//! long, and the other switches are read in the meantime.
 
 #[path = "common/canned.rs"]
 mod canned;

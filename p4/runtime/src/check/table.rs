@@ -60,7 +60,7 @@ pub(crate) fn check_table_entry(
     }
 }
 
-/// Checks what identifies an entry: its key and its priority.
+/// Checks the identity of an entry: its key and its priority.
 pub(crate) fn check_table_key(table: &Table, entry: &v1::TableEntry) -> Result<(), Violation> {
     let err = |fault: Fault| Err(at(ObjectKind::Table, &table.preamble, fault));
     if entry.is_default_action {

@@ -121,7 +121,7 @@ impl Session {
         self.commit_pipeline(pipeline, commit).await
     }
 
-    /// Activates a pipeline, whatever the target runs now.
+    /// Activates a pipeline, even if the target already runs it.
     pub async fn commit_pipeline(
         &self,
         pipeline: &Pipeline,

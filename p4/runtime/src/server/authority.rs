@@ -2,10 +2,10 @@
 //!
 //! In: the bytes of a connection. Out: the same bytes, except that in a value of `:authority` every character that is
 //! not allowed in a host name is replaced by a dash. Clients of grpc-core and grpc-java send the path of the socket
-//! there, as `tmp%2Fs.sock` or `/tmp/s.sock`, and HTTP/2 servers must reject such a request as malformed (RFC 9113
-//! 8.3.1, RFC 3986 3.2.2). Over a Unix socket the field has no meaning. Invariants: no byte is added or removed, so
-//! frames and the dynamic table of HPACK (RFC 7541 4.1) keep their sizes. Values in Huffman code are not changed:
-//! neither client uses it for values as short as a path.
+//! there, as `tmp%2Fs.sock` or `/tmp/s.sock`. HTTP/2 servers must reject such a request as malformed (RFC 9113 8.3.1,
+//! RFC 3986 3.2.2). Over a Unix socket the field has no meaning. Invariants: no byte is added or removed, so frames and
+//! the dynamic table of HPACK (RFC 7541 4.1) keep their sizes. Values in Huffman code are not changed: neither client
+//! uses it for values as short as a path.
 
 use std::io;
 use std::pin::Pin;

@@ -43,7 +43,8 @@ const LOOKS: u32 = 8;
 /// Wait after a failed accept, such as when the process has no more file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(50);
 
-/// Maximum number of connections in their handshake, per connection that may be open. One more ends the oldest of them.
+/// Maximum number of connections in their handshake, as a multiple of [`Limits::connections`]. One more ends the oldest
+/// of them.
 const OPENINGS: usize = 2;
 
 /// Interval at which a waiting connection checks for a free place.

@@ -71,8 +71,8 @@ struct Places {
 
 impl Places {
     /// Returns the place to free. It belongs to the connection with the most places stalled for longer than the grace
-    /// period, or else to the one with the most stalled places if these exceed [`crowd`]. Of its places, it is the one
-    /// stalled for longest.
+    /// period. If there is none, it belongs to the one with the most stalled places, if these exceed [`crowd`]. Of its
+    /// places, it is the one stalled for longest.
     fn victim(&self, now: Instant, grace: Duration, limit: usize) -> Option<u64> {
         let old = self.stillest_of_most(now, grace).map(|(_, id)| id);
         let crowd =
